@@ -14,11 +14,11 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab check strength test test-all test-fast test-ordinary test-browser notebooks pictures road fuzz chaos coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab prove check sync measure test test-all test-fast test-browser test-notebooks test-unprivileged test-install test-faults fuzz coverage screenshots bench wheels clean
 
 help:  ## list what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  LESSONS=\"02_softmax\" narrows build, release, grade, feedback and check."
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  LESSONS=\"02_softmax\" narrows build, release, grade, feedback, prove, sync and measure."
 
 setup: $(VENV)/ready  ## make .venv and install everything, at the tested versions
 
@@ -28,7 +28,7 @@ $(VENV)/ready: pyproject.toml grading/pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e ./grading
 	@touch $@
 
-build: setup  ## source/*.py -> notebooks with solutions, and the examples that `check` runs
+build: setup  ## source/*.py -> notebooks with solutions, and the check data
 	$(BIN)/grading build $(LESSONS)
 
 release: setup  ## notebooks for students, by nbgrader generate_assignment
@@ -52,44 +52,49 @@ site: setup  ## the released lessons as a web site, into site/
 lab: setup  ## JupyterLab, with the release open
 	$(BIN)/jupyter lab release
 
-check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
+prove: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
 	$(BIN)/grading prove $(LESSONS)
 
-strength: setup  ## the proofs, errors and points over a hundred seeds, written to docs/strength.md and docs/mistakes.md
+check: prove  ## the old name of `prove`
+
+sync: setup  ## make again what is derived from source/ and grader_tests/ and is out of date
+	$(BIN)/grading sync $(LESSONS)
+
+measure: setup  ## measure the graders over a hundred seeds: errors, named mistakes, margins
 	$(BIN)/grading sync --measure $(LESSONS)
 
-test: setup  ## every test but the longest and those in a browser, of slow ones the first case
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not (long or browser)" --first-cases
+test: setup  ## the tests of a change: about five minutes on two cores (CONTRIBUTING.md says what it leaves out)
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not (full or browser)"
 
-test-all: setup  ## the whole test suite, every lesson and hostile submission: an hour on two cores
+test-all: setup  ## every test, in a browser too: an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
 
-test-fast: setup  ## what answers in about a minute, while one works
-	$(BIN)/python -m pytest -n 2 -m "not (slow or long or browser)"
+test-fast: setup  ## the tests that take about a minute together, while you work
+	$(BIN)/python -m pytest -n 2 -m "not (slow or full or browser)"
 
-test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
-	$(BIN)/python -m tests.support.unprivileged $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
+test-browser: setup  ## the formgrader, the feedback and the site in Chromium
+	$(BIN)/python -m pytest -m "not full" tests/browser
 
-notebooks: setup  ## every lesson in a real kernel from its first cell to its last, solved and untouched, and the site of them
+test-notebooks: setup  ## every lesson in a real kernel from top to bottom, solved and untouched, and the site of them
 	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py tests/site
 
-test-browser: setup  ## in Chromium: the formgrader and the feedback pages, of slow tests the first case
-	$(BIN)/python -m pytest -m "not long" --first-cases tests/browser
+test-unprivileged: setup  ## as root: the sandbox and the hostile submissions, run as an ordinary user
+	$(BIN)/python -m tests.support.unprivileged $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
 
-pictures: setup  ## what students and teachers see, for the README, into docs/images
-	$(BIN)/python -m tests.browser.screenshots docs/images
-
-road: setup  ## all lessons from their link, in an environment like Colab's, or SHAPE=lowest: of the lowest versions declared
+test-install: setup  ## every lesson from its link in a new environment like Colab's; SHAPE=lowest: the lowest versions
 	$(BIN)/python -m tests.support.install_walk $(SHAPE) build/$(SHAPE) $(LESSONS)
 
-fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour or more)
-	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/lms/test_archives.py
-
-chaos: setup  ## kill graders, and parts of a cluster, at random moments, ROUNDS=20 times: no grade may be false, lost or made twice
+test-faults: setup  ## kill graders and parts of a cluster at random, ROUNDS=20 times, and check every grade
 	$(BIN)/python -m tests.support.kill_graders $(ROUNDS)
 
-coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases --cov --cov-fail-under=85 tests/judge tests/judge tests/nbgrader_plugins tests/course tests/fuzz
+fuzz: setup  ## FUZZ=100 times as many random inputs as in the tests, within bounds of time and memory (an hour or more)
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/lms/test_archives.py
+
+coverage: setup  ## branches of the judge and the plugins that `make test` takes; fails if they become fewer
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not full" --cov --cov-fail-under=85 tests/grader tests/judge tests/notebooks tests/nbgrader_plugins tests/course tests/fuzz
+
+screenshots: setup  ## pictures for the README, of what students and teachers see, into docs/images
+	$(BIN)/python -m tests.browser.screenshots docs/images
 
 bench: setup  ## what grading costs, side by side with others, written to docs/performance.md
 	$(BIN)/python -m benchmarks

@@ -38,14 +38,14 @@ SAID = ("both", "one", "hedged", "another", "one + other", "nothing", "wrong")
 
 def together(one: Mistake, other: Mistake) -> Answer | None:
     """The right answer with the edits of both; None where they are of two answers, or do not fit each other."""
-    if one.of is None or one.of is not other.of:
+    if one.base is None or one.base is not other.base:
         return None
-    code = one.of.code
+    code = one.base.code
     try:
         for edit in (*one.edits, *other.edits):
             code = edit(code)
-        made = Answer(one.subject, f"{one.name} + {other.name}", code)
-        return made if made.made() else None
+        made = Answer(one.exercise_name, f"{one.name} + {other.name}", code)
+        return made if made.load() else None
     except (EditError, SyntaxError):
         return None
 
@@ -53,7 +53,7 @@ def together(one: Mistake, other: Mistake) -> Answer | None:
 def judged(exercise: Exercise, answer: Answer, seed: int) -> tuple[ExerciseVerdict, list[Observation]]:
     """The verdict on an answer, and what it gave on every case."""
     seen: list[Observation] = []
-    names = {exercise.name: answer.made()}
+    names = {exercise.name: answer.load()}
 
     def ask(programs: list[tuple[Program, float]]) -> Answers:
         for program, _ in programs:
@@ -78,7 +78,9 @@ def said(exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], 
 
 def pairs(exercise: Exercise, most: int, seed: int) -> list[tuple[Mistake, Mistake]]:
     """Pairs of edits of one text, in no order of their authors'."""
-    found = [two for two in combinations(exercise.mistakes, 2) if two[0].of is not None and two[0].of is two[1].of]
+    found = [
+        two for two in combinations(exercise.mistakes, 2) if two[0].base is not None and two[0].base is two[1].base
+    ]
     random.Random(f"{exercise.name} {seed}").shuffle(found)
     return found[:most]
 

@@ -79,10 +79,12 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
 
 def asserts(exercise: Exercise, names: str) -> str:
     """Every case of an exercise as code. names: an expression for the dictionary of the student's names."""
-    plain = [_case(p, exercise) for p in prepare(exercise, 0) if p.case.holds is None and not p.case.elsewhere]
+    plain = [
+        _case(p, exercise) for p in prepare(exercise, 0) if p.case.checker is None and not p.case.compare_device_only
+    ]
     blobs = [base64.b64encode(pack(case)).decode() for case in plain]
     right = exercise.alternatives[0]
-    oracle = f"_names = {{}}\nexec({right.cell!r}, _names)\n_oracle = _names[{right.subject!r}]"
+    oracle = f"_names = {{}}\nexec({right.cell!r}, _names)\n_oracle = _names[{right.exercise_name!r}]"
     return ASSERTS.format(oracle=oracle, blobs=blobs, name=exercise.name, names=names)
 
 
@@ -109,5 +111,5 @@ def _case(prepared: PreparedCase, exercise: Exercise) -> dict[str, Any]:
         for name, exact in (reference.exact.gradients or {}).items()
         if exact is not None and bool(exact.ne(0).any())
     }
-    fixed = sorted(set(program.inputs) - reference.mutates) if reference.pure else []
+    fixed = sorted(set(program.inputs) - reference.may_change) if reference.check_unchanged else []
     return {"program": program.to_plain(), "far": max(far, default=0.0), "gradients": slopes, "fixed": fixed}

@@ -167,10 +167,10 @@ def answers(exercise: Exercise) -> Iterator[tuple[str, str, Any]]:
     """ "right", "plain" or "wrong", the name, and the answer: a mistake is plain where it must lose the first
     criterion."""
     for right in exercise.alternatives:
-        yield "right", right.name, right.made()
+        yield "right", right.name, right.load()
     for mistake in exercise.mistakes:
-        kind = "plain" if exercise.criteria[0].name in mistake.shows else "wrong"
-        yield kind, mistake.name, mistake.made()
+        kind = "plain" if exercise.criteria[0].name in mistake.loses else "wrong"
+        yield kind, mistake.name, mistake.load()
 
 
 def count(folder: Path, task: Task, passes: Callable[[Path, Task, Any], bool], *, tell: bool = False) -> Count:

@@ -74,15 +74,15 @@ def loops(tests: Any) -> tuple[dict[str, Loop], dict[str, Loop]]:
     train = load_lesson(ROOT / "grader_tests" / LESSON).exercises["train"]
 
     def with_options(options: str) -> Loop:
-        code = edited(train.bases[0].code, {"lr=peak)": f"lr=peak, {options})"})
-        made: Loop = Answer("train", options, code).made()
+        code = edited(train.reference_answers[0].code, {"lr=peak)": f"lr=peak, {options})"})
+        made: Loop = Answer("train", options, code).load()
         return made
 
     right = {"the lesson's solution": namespace(ROOT, LESSON)[0]["train"], "the oracle": train.answer}
-    right |= {a.name: a.made() for a in train.alternatives}
+    right |= {a.name: a.load() for a in train.alternatives}
     right |= {"AdamW, weight_decay=0.3": with_options("weight_decay=0.3")}
     right |= {"AdamW, betas=(0.8, 0.9)": with_options("betas=(0.8, 0.9)")}
-    return right, {m.name: m.made() for m in train.mistakes if train.criteria[0].name in m.shows}
+    return right, {m.name: m.load() for m in train.mistakes if train.criteria[0].name in m.loses}
 
 
 def excess(tests: Any, loop: Loop, seed: int) -> float:

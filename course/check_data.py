@@ -2,7 +2,7 @@
 
 The data of an exercise are its visible examples and its *practice cases*: the grade's own criteria, drawn from a seed
 that everybody knows (`grading/authoring/check_data.py`). No solution is among them: inputs, right outcomes, names of
-properties, and sketches of what known mistakes give.
+the names of checkers, and sketches of what known mistakes give.
 
 Does not cover: what is shown of it (`notebook/check.py`).
 """
@@ -16,8 +16,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from .checkers import Property
-from .harness.check_case import formed, judge
+from .checkers import NamedChecker
+from .harness.check_case import check_case, coerced
 from .harness.compare import Finding, Reference
 from .harness.diagnose import Diagnosis, MistakeOutcomes, diagnose
 from .harness.errors import not_written
@@ -43,7 +43,7 @@ class Case:
     @cached_property
     def right(self) -> Observation:
         """The sketch of a right outcome."""
-        return fingerprint(formed(self.reference.native, self.reference))
+        return fingerprint(coerced(self.reference.native, self.reference))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class CaseResults:
             seen = self.run(case, names)
             self.cases.append(case)
             self.seen.append(seen)
-            self.findings.append(judge(seen, case.reference))
+            self.findings.append(check_case(seen, case.reference))
             told(len(self.cases))
 
     def wrong(self, cases: Iterable[int]) -> list[int]:
@@ -143,7 +143,7 @@ class CaseResults:
             for one in practice.mistakes.values()
             for outcomes, misses in one.each
         ]
-        seen = [fingerprint(formed(one, case.reference)) for one, case in zip(self.seen, self.cases, strict=True)]
+        seen = [fingerprint(coerced(one, case.reference)) for one, case in zip(self.seen, self.cases, strict=True)]
         return diagnose(seen, self.findings, [*([i] for i in range(examples)), *practice.groups(examples)], known)
 
 
@@ -159,7 +159,7 @@ def case_of(record: Mapping[str, Any]) -> Case:
         frozenset(record["mutates"]),
         record["form"],
         record["size"],
-        Property(*record["holds"]) if record["holds"] else None,
+        NamedChecker(*record["holds"]) if record["holds"] else None,
         record["accepts"],
         record["elsewhere"],
         tuple(record.get("parts", ())),

@@ -17,8 +17,10 @@ MOVED = {
     f"{PLUGINS}.late": f"{PLUGINS}.late_policy",
     f"{PLUGINS}.releasing": f"{PLUGINS}.release_exporter",
 }
+#: Names inside those modules: old module -> old name -> name in the module it is now
+RENAMED = {"grading.judge.exercise": {"Right": "CorrectAnswer", "SUBJECT": "EXERCISE", "specimen": "sample_model"}}
 
 
 def install() -> None:
     """Make the old names importable, once."""
-    sys.meta_path.append(OldNames(MOVED, {}))
+    sys.meta_path.append(OldNames(MOVED, RENAMED))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT
+from .support.repository import ROOT
 
 BIN = Path(sys.executable).parent
 

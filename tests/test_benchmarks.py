@@ -15,13 +15,11 @@ from benchmarks.classes import Cost
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
 from benchmarks.supervise import roles, succeeded, supervised
-from grading.authoring.build import build_lesson
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
-from grading.coordinator.nbgrader_api import release
 from grading.exercises.lesson import load_lesson
 
-from .conftest import ROOT
-from .support import tiny_course
+from .support.course_builder import TINY_LESSONS, build_course
+from .support.repository import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="benchmarks are run on Linux")
 
@@ -158,16 +156,11 @@ def test_what_was_measured_is_put_between_its_marks_and_nowhere_else(tmp_path):
         published.put(tmp_path, "classes", "new")
 
 
-@pytest.mark.long
+@pytest.mark.full("measures a whole grading run")
 def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
-    root = tiny_course.make_course(tmp_path / "course")
-    lesson, exercise = tiny_course.LESSONS[0], tiny_course.LESSONS[0][3:]
-    (root / "source" / lesson).mkdir()
-    build_lesson(root, lesson)
-    release(root, lesson)
-    notebook = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    slow = f"import time\nheld = bytearray(48 * 2**20)\ntime.sleep(3)\ndef {exercise}(x):\n    return 2 * x"
-    hand_in(root, lesson, "ada", write_answers(notebook, {exercise: slow}))
+    lesson = TINY_LESSONS[0]
+    slow = "import time\nheld = bytearray(48 * 2**20)\ntime.sleep(3)\ndef double(x):\n    return 2 * x"
+    root = build_course(tmp_path / "course", release=[lesson], submissions={"ada": {"double": slow}})
     command = ["grading", "grade", "--again", lesson]
     runs = [succeeded(supervised(command, root, 300, look=True)).most for _ in range(2)]
     for most in runs:
@@ -179,8 +172,8 @@ def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_floor_is_the_cells_and_calls_of_each_submission(classroom):
-    root = classroom(LESSON)
+def test_the_floor_is_the_cells_and_calls_of_each_submission(released_course):
+    root = released_course(LESSON)
     notebook = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     answers = correct_answers(load_lesson(ROOT / "grader_tests" / LESSON), 0)
     busy = "import time\nuntil = time.process_time() + 1\nwhile time.process_time() < until: pass\n"
@@ -196,11 +189,11 @@ def test_the_floor_is_the_cells_and_calls_of_each_submission(classroom):
 
 
 @pytest.mark.slow
-def test_otter_gives_right_answers_their_points_and_wrong_ones_none(classroom, tmp_path):
+def test_otter_gives_right_answers_their_points_and_wrong_ones_none(released_course, tmp_path):
     command = otter.PLACE / "bin" / "otter"
     if not command.exists():
         pytest.skip("Otter-Grader is not installed: `python -m benchmarks classes` does so")
-    notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    notebook = nbformat.read(released_course(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     lesson = load_lesson(ROOT / "grader_tests" / LESSON)
     wrong = {name: e.mistakes[0].cell for name, e in lesson.exercises.items()}
     otter.make_autograder(tmp_path / "autograder.zip", LESSON)
@@ -220,9 +213,9 @@ def _command(pid: str) -> str:
         return ""
 
 
-@pytest.mark.long
-def test_nbgrader_alone_gives_right_answers_their_points_and_wrong_ones_none(classroom, tmp_path):
-    ours, stock = classroom(LESSON), tmp_path / "stock"
+@pytest.mark.full("measures a whole grading run")
+def test_nbgrader_alone_gives_right_answers_their_points_and_wrong_ones_none(released_course, tmp_path):
+    ours, stock = released_course(LESSON), tmp_path / "stock"
     make_course(stock, ours, LESSON, demos=False)
     succeeded(supervised(["nbgrader", "generate_assignment", LESSON], stock, 120))
     release = nbformat.read(stock / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
@@ -261,7 +254,7 @@ def test_known_answers_are_tried_on_a_public_suite_and_counted(tmp_path):
     assert found.right_passed == found.right == len(exercise.alternatives)
     assert found.wrong == len(exercise.mistakes)
     assert 0 < found.plain_passed < found.plain < found.wrong
-    passed = {m.name: suites.torchcode(tmp_path, softmax, m.made()) for m in exercise.mistakes}
+    passed = {m.name: suites.torchcode(tmp_path, softmax, m.load()) for m in exercise.mistakes}
     assert not passed["returns_the_exponentials"]
     assert passed["turns_the_order_upside_down"]
 

@@ -12,7 +12,8 @@ from grading.coordinator.nbgrader_api import autograde, scores
 from grading.errors import BuildError, ExerciseError
 from grading.exercises.lesson import load_lesson
 
-from .conftest import ROOT
+from .support.course_builder import build_course
+from .support.repository import ROOT
 
 LESSON, NAME = "05_causal_mask", "sliding_window"
 TEXT, TESTS = ROOT / "source" / f"{LESSON}.py", ROOT / "grader_tests" / LESSON
@@ -46,19 +47,16 @@ def test_its_cells_have_no_marks_of_nbgraders():
 
 @pytest.mark.parametrize(("graded", "free"), [((NAME,), ()), ((), ("causal_mask",))])
 def test_what_is_declared_as_one_thing_is_not_listed_as_the_other(tmp_path, graded, free):
-    import shutil
-
-    shutil.copytree(TESTS, tmp_path / "grader_tests" / LESSON)
-    shutil.copytree(TESTS.parent / "shared", tmp_path / "grader_tests" / "shared")
+    build_course(tmp_path, [LESSON])
     listed = f"EXERCISES = {graded!r}\nCHALLENGES = {free!r}\n"
     (tmp_path / "grader_tests" / LESSON / "__init__.py").write_text(listed)
     with pytest.raises(ExerciseError, match="and not both"):
         load_lesson(tmp_path / "grader_tests" / LESSON)
 
 
-@pytest.mark.long
-def test_no_grade_changes_by_what_a_student_makes_of_a_challenge(classroom):
-    root = classroom(LESSON)
+@pytest.mark.full("grades five submissions of a whole lesson")
+def test_no_grade_changes_by_what_a_student_makes_of_a_challenge(released_course):
+    root = released_course(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     solved = write_answers(release, correct_answers(load_lesson(TESTS), 0))
     made = {

@@ -11,7 +11,7 @@ from grading.authoring.lesson_text import read_lesson
 from grading.exercises.lesson import load_lesson
 from grading.notebooks.cells import grade_id
 
-from .conftest import LESSONS, ROOT
+from .support.repository import LESSONS, ROOT
 
 ROW = re.compile(r"^\| `(\w+)\((.*?)\)` \|", re.M)
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .conftest import LESSONS, ROOT
+from .support.repository import LESSONS, ROOT
 
 PAGE = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
 ROWS: dict[str, str] = dict(re.findall(r"^\| (\d\d) [^|]+\| ([^|]+) \|", PAGE, re.M))

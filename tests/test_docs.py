@@ -12,7 +12,7 @@ from grading.cli import main
 from grading.proof.author_tables import filled_in, tables
 from grading.sandbox import Policy
 
-from .conftest import ROOT
+from .support.repository import ROOT
 
 DOCS = [
     *sorted(ROOT.glob("*.md")),
@@ -58,9 +58,9 @@ def test_every_verb_of_grading_and_make_is_one(path, capsys):
         main.main(["--help"])
     verbs = set(re.findall(r"^    ([\w-]+)(?: |$)", capsys.readouterr().out, re.M))
     assert {"grade", "doctor"} <= verbs
-    made = set(re.findall(r"^([a-z]+):.*## ", text(ROOT / "Makefile"), re.M))
+    made = set(re.findall(r"^([a-z-]+):.*## ", text(ROOT / "Makefile"), re.M))
     assert set(re.findall(r"(?:^    |`)grading ([a-z-]+)\b(?! ─)", text(path), re.M)) <= verbs
-    assert set(re.findall(r"(?:^    |`)make ([a-z]+)", text(path), re.M)) <= made
+    assert set(re.findall(r"(?:^    |`)make ([a-z-]+)", text(path), re.M)) <= made
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)

@@ -11,7 +11,7 @@ import pytest
 
 from grading import errors, sandbox
 
-from .conftest import ROOT
+from .support.repository import ROOT
 
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .conftest import LESSONS, ROOT
+from .support.repository import LESSONS, ROOT
 
 TEXT = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 PARTS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))

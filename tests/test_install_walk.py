@@ -1,7 +1,7 @@
 """From a link to a lesson that runs: the published notebook alone in an empty folder, where there is no `course` yet.
 
-`make road` does it for all lessons in environments of other shapes (tests/support/install_walk.py); here one does, in
-these versions.
+`make test-install` does it for all lessons in environments of other shapes (tests/support/install_walk.py); here one
+does, in these versions.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from grading.coordinator.demo_class import as_colab_saves, correct_answers, hand
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 
-from .conftest import ROOT
 from .support import install_walk
+from .support.repository import ROOT
 from .test_wheels import demanded, linked
 
 pytestmark = pytest.mark.slow
@@ -36,16 +36,16 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return linked(folder, [found for name, found in needed.items() if name not in ours], with_pip=True)
 
 
-@pytest.mark.long
-def test_a_lesson_runs_untouched_and_solved_from_its_link(fresh, classroom):
-    walked = list(install_walk.road(fresh, [LESSON], classroom(LESSON)))
+@pytest.mark.full("installs the course into a new environment")
+def test_a_lesson_runs_untouched_and_solved_from_its_link(fresh, released_course):
+    walked = list(install_walk.road(fresh, [LESSON], released_course(LESSON)))
     assert [(one.state, one.error) for one in walked] == [("untouched", ""), ("solved", "")]
     assert all(0 < one.first < one.figure < one.seconds and 0.1 < one.megabytes < 20 for one in walked)
 
 
-@pytest.mark.long
-def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(fresh, classroom, tmp_path):
-    notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+@pytest.mark.full("installs the course into a new environment")
+def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(fresh, released_course, tmp_path):
+    notebook = nbformat.read(released_course(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     with pytest.raises(CellExecutionError):
         install_walk.run_all(notebook, fresh, tmp_path)
     (output,) = next(cell for cell in notebook.cells if cell["id"] == "set-up").outputs
@@ -54,9 +54,9 @@ def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(
     assert len(told.splitlines()) == 1
 
 
-@pytest.mark.long
-def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fresh, classroom, tmp_path):
-    notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+@pytest.mark.full("installs the course into a new environment")
+def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fresh, released_course, tmp_path):
+    notebook = nbformat.read(released_course(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     notebook.cells = notebook.cells[:3]  # the title, the first cell, and the imports
     install_walk.make_wheel(tmp_path, {})
     before = install_walk.versions(fresh)
@@ -66,9 +66,8 @@ def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fr
     subprocess.run([fresh, "-m", "pip", "uninstall", "--quiet", "--yes", "attention-course"], check=True)
 
 
-@pytest.mark.long
-def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(classroom, tmp_path):
-    root = classroom(LESSON)
+def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(released_course, tmp_path):
+    root = released_course(LESSON)
     answers = correct_answers(load_lesson(ROOT / "grader_tests" / LESSON), 0)
     with install_walk.published(root) as (folder, _):
         notebook = write_answers(nbformat.read(folder / f"{LESSON}.ipynb", as_version=4), answers)

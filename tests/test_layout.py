@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT
+from .support.repository import ROOT
 
 #: Names that several folders of one distribution have, because the folder says which is meant
 BY_FOLDER = {

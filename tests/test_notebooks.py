@@ -1,7 +1,7 @@
 """Every notebook runs from top to bottom in a real kernel: solved, untouched and half solved.
 
-Solved it trains its models to the end; otherwise a tenth as long, with the same cells and pictures. `make notebooks`
-runs this file whole, `make test` what is not long.
+A solved notebook trains its models to the end; the others a tenth as long, with the same cells and pictures. `make
+test-notebooks` runs every lesson, `make test` the shortest.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.exercises.lesson import load_lesson
 from grading.notebooks.cells import grade_id
 
-from .conftest import LESSONS, ROOT
-from .support.run_notebook import hurried, run
+from .support.repository import LESSONS, ROOT
+from .support.run_notebook import run, shorten_training
 
 HALF_DONE = (
     "def {name}(*args, **kwargs):\n    return None",
@@ -35,47 +35,47 @@ def earned(notebook: nbformat.NotebookNode) -> dict[str, float]:
     return {grade_id(cell): determine_grade(cell)[0] for cell in notebook.cells if is_grade(cell)}
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("00_start")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_source_runs_and_its_solutions_earn_all_points(classroom, lesson):
-    folder = classroom(lesson) / "source" / lesson
+def test_the_source_runs_and_its_solutions_earn_all_points(released_course, lesson):
+    folder = released_course(lesson) / "source" / lesson
     done = run(nbformat.read(folder / f"{lesson}.ipynb", as_version=4), folder)
     full = {grade_id(cell): cell.metadata.nbgrader.points for cell in done.cells if is_grade(cell)}
     assert earned(done) == full
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("00_start")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_untouched_release_runs_and_earns_nothing(classroom, lesson):
-    folder = classroom(lesson) / "release" / lesson
-    done = run(hurried(nbformat.read(folder / f"{lesson}.ipynb", as_version=4)), folder)
+def test_the_untouched_release_runs_and_earns_nothing(released_course, lesson):
+    folder = released_course(lesson) / "release" / lesson
+    done = run(shorten_training(nbformat.read(folder / f"{lesson}.ipynb", as_version=4)), folder)
     assert set(earned(done).values()) == {0.0}
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("01_dot_products")
 @pytest.mark.parametrize("lesson", LESSONS[1::3])  # what goes wrong is shown by code that all lessons share
-def test_a_half_solved_release_runs_whatever_is_in_it(classroom, lesson):
-    folder = classroom(lesson) / "release" / lesson
+def test_a_half_solved_release_runs_whatever_is_in_it(released_course, lesson):
+    folder = released_course(lesson) / "release" / lesson
     exercises = load_lesson(ROOT / "grader_tests" / lesson)
     answers = correct_answers(exercises, 0)
     for number, name in enumerate(list(answers)[1:]):
         answers[name] = HALF_DONE[number % len(HALF_DONE)].format(name=name)
-    release = hurried(nbformat.read(folder / f"{lesson}.ipynb", as_version=4))
+    release = shorten_training(nbformat.read(folder / f"{lesson}.ipynb", as_version=4))
     done = run(write_answers(release, answers), folder)
     full = {grade_id(cell): cell.metadata.nbgrader.points for cell in done.cells if is_grade(cell)}
     whole = [earned(done)[name] == points for name, points in full.items()]
     assert whole == [True] + [False] * (len(whole) - 1)
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("right-True")
 @pytest.mark.parametrize(("answers", "passes"), [("untouched", False), ("wrong", False), ("right", True)])
-def test_nbgrader_validate_passes_only_what_is_right(classroom, tmp_path, answers, passes):
+def test_nbgrader_validate_passes_only_what_is_right(released_course, tmp_path, answers, passes):
     lesson = LESSONS[0]
     exercises = load_lesson(ROOT / "grader_tests" / lesson)
     chosen = {} if answers == "untouched" else correct_answers(exercises, 0)
     if answers == "wrong":
         chosen[next(iter(chosen))] = HALF_DONE[0].format(name=next(iter(chosen)))
-    release = nbformat.read(classroom(lesson) / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    release = nbformat.read(released_course(lesson) / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     path = tmp_path / f"{lesson}.ipynb"
     nbformat.write(write_answers(release, chosen), path)
     command = [Path(sys.executable).parent / "nbgrader", "validate", str(path)]

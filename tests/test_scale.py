@@ -19,15 +19,13 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import scores
-from grading.coordinator.release import release_lessons
 
-from .conftest import ROOT
-from .support.class_helpers import Heard, solved, start
+from .support.class_helpers import start_command
+from .support.course_builder import TINY_LESSONS, build_course
 from .support.dask_cluster import BIN, certificates
+from .support.repository import ROOT
 from .support.slurm_cluster import daemons
-from .support.tiny_course import LESSONS, make_course
 
 FILES = ROOT / "docs" / "scale"
 VERSION = re.search(r'attention-course==([^"]+)"', (ROOT / "grading" / "pyproject.toml").read_text())
@@ -104,13 +102,11 @@ def test_the_hours_that_are_told_are_those_of_the_formula():
     assert f"that is {0.05 * threads_hours:.1f}" in told
 
 
-@pytest.mark.long
+@pytest.mark.full("starts a SLURM cluster or a job for one")
 def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path, monkeypatch):
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make certificates")
-    course = make_course(tmp_path / "course")
-    release_lessons(course, LESSONS[:1], Heard())
-    hand_in(course, LESSONS[0], "ada", solved(course, LESSONS[0]))
+    course = build_course(tmp_path / "course", release=TINY_LESSONS[:1], submissions={"ada": {}})
     given = certificates(tmp_path / "certificates")
     for name, value in given.items():
         monkeypatch.setenv(name, value)
@@ -124,7 +120,7 @@ def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path
         with log.open("w") as told:
             job = subprocess.Popen(["bash", file], cwd=tmp_path, stdout=told, stderr=told, start_new_session=True)
         try:
-            process = start(course, "grade", "--scheduler", cluster.scheduler_address)
+            process = start_command(course, "grade", "--scheduler", cluster.scheduler_address)
             while process.poll() is None:
                 assert job.poll() is None, log.read_text()
                 time.sleep(0.1)
@@ -133,34 +129,32 @@ def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path
             job.wait()
     said, _ = process.communicate()
     assert process.returncode == 0, said
-    assert scores(course) == {("ada", LESSONS[0]): (5, 5)}
+    assert scores(course) == {("ada", TINY_LESSONS[0]): (5, 5)}
 
 
-@pytest.mark.long
+@pytest.mark.full("starts a SLURM cluster or a job for one")
 def test_jobs_of_slurm_grade_a_class_and_one_that_is_lost_loses_nobody(sandboxed, tmp_path):
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make certificates")
-    course = make_course(tmp_path / "course")
-    release_lessons(course, LESSONS[:1], Heard())
     students = [f"student-{number}" for number in range(8)]
-    for student in students:
-        slow = "import time\ntime.sleep(5)\ndef double(x):\n    return 2 * x"
-        hand_in(course, LESSONS[0], student, solved(course, LESSONS[0], double=slow))
+    slow = "import time\ntime.sleep(5)\ndef double(x):\n    return 2 * x"
+    submissions = {student: {"double": slow} for student in students}
+    course = build_course(tmp_path / "course", release=TINY_LESSONS[:1], submissions=submissions)
     with daemons() as slurm:
         environ = slurm.environ | certificates(tmp_path / "certificates")
         environ["PATH"] = f"{BIN}{os.pathsep}{environ['PATH']}"
         log = tmp_path / "grading.log"
         with log.open("w") as told:
-            command = [sys.executable, FILES / "slurm.py", "2", LESSONS[0]]
+            command = [sys.executable, FILES / "slurm.py", "2", TINY_LESSONS[0]]
             process = subprocess.Popen(command, cwd=course, env=environ, stdout=told, stderr=told)
         while sorted(slurm.jobs().values()) != ["RUNNING", "RUNNING"] or not scores(course):
             assert process.poll() is None and slurm.alive, log.read_text() + slurm.said()
             time.sleep(0.5)
         lost = min(slurm.jobs())
         assert len(scores(course)) < len(students)  # it is lost while there is work for it
-        slurm.told("scancel", lost)
+        slurm.run_command("scancel", lost)
         assert process.wait() == 0, log.read_text() + slurm.said()
         while slurm.jobs():  # they are ended; it takes SLURM a moment
             assert slurm.alive, slurm.said()
             time.sleep(0.5)
-    assert scores(course) == {(student, LESSONS[0]): (5, 5) for student in students}
+    assert scores(course) == {(student, TINY_LESSONS[0]): (5, 5) for student in students}

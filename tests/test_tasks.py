@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT
+from .support.repository import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 TABLE = PAGE.partition("## To do X, open Y\n")[2].partition("\n## ")[0]

@@ -25,7 +25,8 @@ from grading.coordinator.demo_class import sample_class
 from grading.sandbox import SandboxUnavailable, require
 
 from .support.canvas_server import TOKEN, FakeCanvas, canvas
-from .support.tiny_course import ROOT
+from .support.course_builder import build_course
+from .support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -72,11 +73,8 @@ def nothing(term: Term) -> None:
 def lessons_come(term: Term) -> None:
     """A release's source archive, with one of the lessons in it."""
     new = term.place / "attention-course"
-    for part in (f"source/{LESSON}.py", f"grader_tests/{LESSON}", "grader_tests/shared", "nbgrader_config.py"):
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        (new / part).parent.mkdir(parents=True, exist_ok=True)
-        copy(ROOT / part, new / part)
-    shutil.make_archive(str(term.place / "attention-course-0.2.0"), "zip", term.place, "attention-course")
+    build_course(new, [LESSON])
+    shutil.make_archive(str(term.place / "attention-course-0.1.0"), "zip", term.place, "attention-course")
 
 
 def class_list_comes(term: Term) -> None:
@@ -213,7 +211,7 @@ def test_every_command_of_the_page_is_in_the_term_in_its_order(commands):
     assert commands == [command for command, _, _ in TERM]
 
 
-@pytest.mark.long
+@pytest.mark.full("runs a term of thirty students, for a minute")
 def test_a_term_by_the_page(tmp_path, monkeypatch):
     try:
         require()

@@ -22,7 +22,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from .conftest import LESSONS, ROOT
+from .support.course_builder import build_course
+from .support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -183,7 +184,7 @@ def test_all_that_is_demanded_has_a_tested_version(wheels):
     assert wanted - set(ours) <= pinned
 
 
-@pytest.mark.long
+@pytest.mark.full("installs both wheels into a new environment")
 def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     python = install(tmp_path / "environment", "attention-course", wheels)
     run = runner(python, tmp_path / "home")
@@ -204,14 +205,12 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     assert "attention-sandbox" not in run(tmp_path, "python", "-c", entries).split()
 
 
-@pytest.mark.long
+@pytest.mark.full("installs both wheels into a new environment")
 def test_a_teacher_grades_in_a_course_directory_that_is_no_checkout(wheels, tmp_path):
     run = runner(install(tmp_path / "environment", "attention-course[teach]", wheels), tmp_path / "home")
     assert "attention-sandbox" in run(tmp_path, "python", "-c", PROVISIONERS).split()
     course = tmp_path / "autumn"
-    for name in ("source", "grader_tests"):
-        shutil.copytree(ROOT / name, course / name, ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
-    shutil.copy(ROOT / "nbgrader_config.py", course)
+    build_course(course, LESSONS)
     notebooks = {name: course / name / LESSON / f"{LESSON}.ipynb" for name in ("source", "release")}
 
     def hand_in(student: str, notebook: Path) -> Path:

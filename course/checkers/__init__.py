@@ -1,11 +1,11 @@
-"""What a result must have where no single one is right: judges by name, for the grade and for `check`."""
+"""What a result must have where no single one is right: checkers by name, for the grade and for `check`."""
 
 from . import attention, batching, dropout, models, sampling, tiles, training, values
-from .registry import PROPERTIES, Property
+from .registry import CHECKERS, NamedChecker
 
 __all__ = [
-    "PROPERTIES",
-    "Property",
+    "CHECKERS",
+    "NamedChecker",
     "attention",
     "batching",
     "dropout",

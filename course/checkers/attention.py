@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from ..harness.program import Observation
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 
-@stated
-def zero_where_all_is_blocked(seen: Observation, mask: torch.Tensor, shape: tuple[int, ...]) -> Problem:
+@checker
+def zero_for_fully_masked_rows(seen: Observation, mask: torch.Tensor, shape: tuple[int, ...]) -> Problem:
     """Rows that are blocked throughout, and that nothing is NaN, in the gradients too.
 
     shape  of the weights, (B, H, T, S), to which the mask broadcasts
@@ -31,7 +31,7 @@ def zero_where_all_is_blocked(seen: Observation, mask: torch.Tensor, shape: tupl
     return f"the gradient for `{bad[0]}` is NaN or infinite" if bad else None
 
 
-@stated
+@checker
 def gradients_flow(seen: Observation) -> Problem:
     """Every weight of the contract gets a finite gradient that is not 0."""
     for name in ("module.W_q.weight", "module.W_k.weight", "module.W_v.weight", "module.W_o.weight", "x"):

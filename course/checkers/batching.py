@@ -8,12 +8,12 @@ import torch
 
 from ..harness.program import Observation
 from .chance import tagged, within_chance
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 NOT_THERE = "a window begins with a token that data does not hold"
 
 
-@stated
+@checker
 def windows(seen: Observation, data: torch.Tensor, block_size: int, batch_size: int) -> Problem:
     """Form and content of one batch of `data`."""
     result = seen.values["result"]
@@ -66,8 +66,8 @@ def _starts_of(seen: Observation, data: torch.Tensor) -> list[int] | None:
     return None if -1 in found else found
 
 
-@stated
-def evenly(seen: Observation, data: torch.Tensor, n_starts: int) -> Problem:
+@checker
+def uniform_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> Problem:
     """The number of times that each start was drawn. At most 12 questions of 6e-10 for each case."""
     starts = _starts_of(seen, data)
     if starts is None:
@@ -105,8 +105,8 @@ def _unevenly(counts: list[int]) -> str:
     return "the last too often" if counts[-1] > others and like(*[others] * (n - 1), counts[-1]) else ""
 
 
-@stated
-def one_by_one(seen: Observation, data: torch.Tensor, n_starts: int) -> Problem:
+@checker
+def independent_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> Problem:
     """The starts that follow each other, inside a batch (of two) and from one batch to the next.
 
     With n_starts = 3: twice 9 kinds of pairs, 18 questions of 6e-10. Each kind is expected 111 times in 1000 pairs, and
@@ -142,8 +142,8 @@ def _in_one_batch(pairs: set[tuple[int, int]], n: int) -> str:
     return next((tag for tag, other in others.items() if pairs == other), "")
 
 
-@stated
-def batches_of_the_generator(seen: Observation) -> Problem:
+@checker
+def batches_follow_generator(seen: Observation) -> Problem:
     """Two batches of 20 of 90 starts are equal by chance with a probability of 1e-39."""
     one, again, other, later = (seen.values[name][0] for name in ("one", "again", "other", "later"))
     if not torch.equal(one, again):

@@ -11,7 +11,7 @@ from .registry import Problem
 
 
 def tagged(tag: str, text: str) -> TaggedFinding:
-    """What a judge found, in words, and a tag for it: mistakes that are known `when` it is found are named by it."""
+    """What a checker found, as a sentence, and a tag for it: a mistake with this tag as its `when` is named by it."""
     return TaggedFinding("values", text, tag)
 
 

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from ..harness.program import Observation
 from .chance import dropped_otherwise, tagged, too_many_or_few
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 
 def _applied(seen: Observation, plain: torch.Tensor) -> torch.Tensor | str:
@@ -20,8 +20,8 @@ def _applied(seen: Observation, plain: torch.Tensor) -> torch.Tensor | str:
     return weights.double()
 
 
-@stated
-def falls_entry_by_entry(seen: Observation, p: float, plain: torch.Tensor) -> Problem:
+@checker
+def elementwise_dropout(seen: Observation, p: float, plain: torch.Tensor) -> Problem:
     """Which weights were dropped, by their number and by how they lie; `plain` are the weights before dropout.
 
     N = 17280 weights. Along each dimension, calls included, the N / n lines of n weights hold c dropped ones each; the
@@ -59,15 +59,15 @@ def _instead(text: str, seen: Observation, weights: torch.Tensor, plain: torch.T
     return dropped_otherwise(text, weights, plain.expand_as(weights), p)
 
 
-@stated
-def keeps_the_dtype(seen: Observation, dtype: str) -> Problem:
+@checker
+def keeps_dtype(seen: Observation, dtype: str) -> Problem:
     """Both results of every call, in training mode, have this dtype."""
     if any(str(result.dtype) != dtype for out in seen.values["outs"] for result in out):
         return f"in training mode a result has another dtype than the inputs, {dtype}"
     return None
 
 
-@stated
+@checker
 def rescales_survivors(seen: Observation, p: float, plain: torch.Tensor) -> Problem:
     """What was not dropped is what it was, times 1 / (1 - p)."""
     weights = _applied(seen, plain)
@@ -81,8 +81,8 @@ def rescales_survivors(seen: Observation, p: float, plain: torch.Tensor) -> Prob
     return _instead(text, seen, weights, plain, p)
 
 
-@stated
-def applies_what_it_returns(seen: Observation, plain: torch.Tensor, value: torch.Tensor) -> Problem:
+@checker
+def output_uses_returned_weights(seen: Observation, plain: torch.Tensor, value: torch.Tensor) -> Problem:
     """The output is the sum of the values by the weights that were returned."""
     weights = _applied(seen, plain)
     if isinstance(weights, str):
@@ -107,8 +107,8 @@ def _what_was_applied(output: torch.Tensor, weights: torch.Tensor, plain: torch.
     return "other weights are applied" if of_plain else "dropped anew"
 
 
-@stated
-def gradients_of_what_survived(
+@checker
+def gradients_match_kept_weights(
     seen: Observation,
     p: float,
     plain: torch.Tensor,
@@ -133,7 +133,7 @@ def gradients_of_what_survived(
     return None
 
 
-@stated
+@checker
 def drops_entries(
     seen: Observation, p: float, shape: tuple[int, ...], size: tuple[int, ...], values: torch.Tensor, mix: torch.Tensor
 ) -> Problem:
@@ -195,8 +195,8 @@ def _where_it_fell(output: torch.Tensor, mix: torch.Tensor, p: float) -> str:
     return "what the heads found is dropped" if found.float().mean() > p / 2 else "other weights are returned"
 
 
-@stated
-def drops_weights_of_a_block(seen: Observation, x: torch.Tensor, p: float, heads: int) -> Problem:
+@checker
+def drops_attention_weights(seen: Observation, x: torch.Tensor, p: float, heads: int) -> Problem:
     """Reads the attention weights off the result of a block, and judges which of them were dropped.
 
     Queries and keys are 0, so every weight is 1 / T; values are the normalised words of x (B, T, D), output projections
@@ -227,8 +227,8 @@ def drops_weights_of_a_block(seen: Observation, x: torch.Tensor, p: float, heads
     return "two calls drop the same weights" if torch.equal(*patterns) else None
 
 
-@stated
-def only_attention_drops(seen: Observation, x: torch.Tensor, p: float) -> Problem:
+@checker
+def dropout_only_in_attention(seen: Observation, x: torch.Tensor, p: float) -> Problem:
     """A block whose attention gives 0 is the same in training mode, "out", as in eval mode, "clean"."""
     out, clean = seen.values["out"], seen.values["clean"]
     if torch.allclose(out, clean, rtol=1e-4, atol=1e-6):
@@ -238,8 +238,8 @@ def only_attention_drops(seen: Observation, x: torch.Tensor, p: float) -> Proble
     return tagged("what the mlp gives is dropped" if whole else "something in the mlp is dropped", text)
 
 
-@stated
-def still_drops(seen: Observation) -> Problem:
+@checker
+def drops_again_after_eval(seen: Observation) -> Problem:
     """Two calls in training mode that differ, "one" and "again", differ after a call in eval mode too, "later" and
     "last". How they differ is judged elsewhere. 120 weights are dropped alike with a probability below 1e-28."""
     one, again, later, last = (seen.values[name] for name in ("one", "again", "later", "last"))

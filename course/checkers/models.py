@@ -9,7 +9,7 @@ import torch
 
 from ..harness.program import Observation
 from .chance import tagged
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 State = Mapping[str, torch.Tensor]
 
@@ -17,15 +17,15 @@ State = Mapping[str, torch.Tensor]
 # ---------------------------------------------------------------------------------------------------------- counting
 
 
-@stated
-def the_right_number(seen: Observation, exact: Observation) -> Problem:
+@checker
+def equal_number(seen: Observation, exact: Observation) -> Problem:
     """The number, of whatever type: the type has a criterion of its own."""
     found, right = float(seen.values["result"]), exact.values["result"]
     return None if found == right else f"the count is too {'small' if found < right else 'large'}"
 
 
-@stated
-def an_int_and_no_trace(seen: Observation, exact: Observation) -> Problem:
+@checker
+def returns_int_without_side_effects(seen: Observation, exact: Observation) -> Problem:
     """A Python int, the same twice and another for another module, and the module as it was."""
     got = seen.values
     if type(got["first"]) is not int:
@@ -54,8 +54,8 @@ def _nothing_came_over(seen: Observation, theirs: State) -> str | None:
     return "nothing came over, neither into ours nor into the result"
 
 
-@stated
-def as_given(seen: Observation, exact: Observation, name: str) -> Problem:
+@checker
+def input_dict_unchanged(seen: Observation, exact: Observation, name: str) -> Problem:
     """A dict of tensors among the inputs, by its `name`, is what it was, though what was filled from it has changed."""
     for key, right in exact.values[name].items():
         got = seen.values[name].get(key)
@@ -70,8 +70,8 @@ def as_given(seen: Observation, exact: Observation, name: str) -> Problem:
     return None
 
 
-@stated
-def apart(seen: Observation, exact: Observation) -> Problem:
+@checker
+def independent_of_source(seen: Observation, exact: Observation) -> Problem:
     """What a model holds by name, "before" and "after" what it was filled from has changed."""
     before, after = seen.values["before"], seen.values["after"]
     if not any(torch.equal(before[name].double(), right) for name, right in exact.values["before"].items()):
@@ -82,8 +82,8 @@ def apart(seen: Observation, exact: Observation) -> Problem:
     return None
 
 
-@stated
-def theirs_are_as_they_were(seen: Observation, exact: Observation, theirs: State) -> Problem:
+@checker
+def foreign_parameters_unchanged(seen: Observation, exact: Observation, theirs: State) -> Problem:
     """Their weights to the bit; the gradients, where they were asked for, as far as rounding goes."""
     if problem := _nothing_came_over(seen, theirs):
         return problem
@@ -97,8 +97,8 @@ def theirs_are_as_they_were(seen: Observation, exact: Observation, theirs: State
     return None if seen.values.get("modes") == exact.values.get("modes") else "theirs is in another mode than before"
 
 
-@stated
-def ours_are_as_they_were(seen: Observation, exact: Observation, theirs: State) -> Problem:
+@checker
+def own_parameters_unchanged(seen: Observation, exact: Observation, theirs: State) -> Problem:
     """Ours hold what they held before theirs were changed."""
     if problem := _nothing_came_over(seen, theirs):
         return problem
@@ -107,8 +107,8 @@ def ours_are_as_they_were(seen: Observation, exact: Observation, theirs: State) 
     return None if same else "ours changes where theirs is changed"
 
 
-@stated
-def ours_and_trainable(seen: Observation, exact: Observation, theirs: State) -> Problem:
+@checker
+def own_trainable_module(seen: Observation, exact: Observation, theirs: State) -> Problem:
     """The result is ours, and its weights get gradients."""
     if problem := _nothing_came_over(seen, theirs):
         return problem
@@ -142,8 +142,8 @@ def _as_before(found: torch.Tensor, right: torch.Tensor) -> bool:
     return found.shape == right.shape and torch.allclose(found.double(), right, rtol=1e-3, atol=1e-4)
 
 
-@stated
-def left_as_it_was(seen: Observation, exact: Observation) -> Problem:
+@checker
+def mode_unchanged(seen: Observation, exact: Observation) -> Problem:
     """By what a contrary model gives afterwards."""
     if problem := _looks_at_nothing(seen):
         return problem
@@ -151,8 +151,8 @@ def left_as_it_was(seen: Observation, exact: Observation) -> Problem:
     return None if same else "the model, or a part of it, is not left in the mode that it was in"
 
 
-@stated
-def nothing_changed(seen: Observation) -> Problem:
+@checker
+def model_unchanged(seen: Observation) -> Problem:
     """Neither ids nor gradients, numbers or the dropout of the model."""
     if seen.changed:
         return "the call changed the ids in place"
@@ -169,8 +169,8 @@ def nothing_changed(seen: Observation) -> Problem:
     return None
 
 
-@stated
-def measured_without_gradients(seen: Observation, exact: Observation) -> Problem:
+@checker
+def evaluated_without_gradients(seen: Observation, exact: Observation) -> Problem:
     """A model and one that gives contrary logits where gradients could flow are measured alike."""
     if problem := _looks_at_nothing(seen):
         return problem
@@ -185,8 +185,8 @@ def measured_without_gradients(seen: Observation, exact: Observation) -> Problem
 # ----------------------------------------------------------------------------------------------- its parts, one step
 
 
-@stated
-def of_these_kinds(seen: Observation, kinds: Mapping[str, str], heads: int, dropout: float) -> Problem:
+@checker
+def submodule_types(seen: Observation, kinds: Mapping[str, str], heads: int, dropout: float) -> Problem:
     """The kind of every part of a block, what its attention was made with, and whether two blocks share anything."""
     got: Mapping[str, Any] = seen.values
     for name, kind in kinds.items():
@@ -202,7 +202,7 @@ def of_these_kinds(seen: Observation, kinds: Mapping[str, str], heads: int, drop
     return None
 
 
-@stated
+@checker
 def steps_in_training_mode(seen: Observation, state: State) -> Problem:
     """One step from `state` moves a model and one that gives contrary logits in eval mode alike."""
     plain, contrary, other = (seen.values[f"after {name}"] for name in ("plain", "contrary", "other"))

@@ -1,6 +1,6 @@
-"""A judge of what has no single right value, as data: the name of a function here, and what it is given.
+"""A checker of what has no single right value, as data: the name of a function here, and what it is given.
 
-So the grade and the learner's own `check` judge by the same function, and what travels or is stored is its name.
+So the grade and the learner's own `check` use the same function, and only its name travels or is stored.
 """
 
 from __future__ import annotations
@@ -12,45 +12,58 @@ from typing import Any, TypeVar
 
 from ..harness.compare import Finding
 from ..harness.program import Observation
+from .old_names import RENAMED
 
 Problem = str | Finding | None
-"""What is wrong, in words (or `Tagged`), or None."""
-Judge = Callable[..., Problem]
-Made = TypeVar("Made", bound=Judge)
+"""What is wrong, as a sentence (or `Tagged`), or None."""
+Checker = Callable[..., Problem]
+Function = TypeVar("Function", bound=Checker)
 
-PROPERTIES: dict[str, Judge] = {}
+CHECKERS: dict[str, Checker] = {}
 
 
-def stated(judge: Made) -> Made:
-    """Give this judge its name among PROPERTIES. It is called with what was `seen`, with the `exact` outcome of a right
-    answer if it has a parameter of that name, and by name with what a case gives."""
-    if judge.__name__ in PROPERTIES:
-        raise ValueError(f"two properties are called {judge.__name__}")
-    PROPERTIES[judge.__name__] = judge
-    return judge
+def checker(function: Function) -> Function:
+    """Register a checker under its name.
+
+    It is called with what was `seen`, with the `exact` outcome of a right answer if it has a parameter of that name,
+    and by name with the values that a case gives.
+    """
+    if function.__name__ in CHECKERS:
+        raise ValueError(f"two checkers are called {function.__name__}")
+    CHECKERS[function.__name__] = function
+    return function
 
 
 @dataclass(frozen=True, eq=False)
-class Property:
-    """`judge(seen, exact)` by the function of this name; `given` is plain data and tensors.
+class NamedChecker:
+    """`function(seen, exact)` by the checker of this name, or of this name in version 0.1; `given` is plain data and
+    tensors.
 
-    Raises LookupError, as it is made, for a name that there is not, and TypeError for what that function does not take.
+    Raises LookupError if there is no such checker, and TypeError if it does not take what is given.
     """
 
     name: str
     given: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if self.name not in PROPERTIES:
-            raise LookupError(f"there is no property {self.name!r}; there are {', '.join(sorted(PROPERTIES))}")
+        if self._name not in CHECKERS:
+            raise LookupError(f"there is no checker {self.name!r}; there are {', '.join(sorted(CHECKERS))}")
         exact = (None,) if self.compares else ()
-        inspect.signature(PROPERTIES[self.name]).bind(None, *exact, **self.given)
+        inspect.signature(self._function).bind(None, *exact, **self.given)
 
     @property
     def compares(self) -> bool:
-        """Whether it looks at what a right answer gives."""
-        return "exact" in inspect.signature(PROPERTIES[self.name]).parameters
+        """Whether it needs the outcome of a right answer."""
+        return "exact" in inspect.signature(self._function).parameters
 
     def __call__(self, seen: Observation, exact: Observation) -> Problem:
         compared = (exact,) if self.compares else ()
-        return PROPERTIES[self.name](seen, *compared, **self.given)
+        return self._function(seen, *compared, **self.given)
+
+    @property
+    def _name(self) -> str:
+        return RENAMED.get(self.name, self.name)
+
+    @property
+    def _function(self) -> Checker:
+        return CHECKERS[self._name]

@@ -6,13 +6,13 @@ import torch
 
 from ..harness.program import Observation
 from .chance import all_within_chance, tagged, within_chance
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 NO_TEXT = "the result must be a tensor (B, T + n_tokens)"
 
 
-@stated
-def by_probability(
+@checker
+def matches_distribution(
     seen: Observation, exact: Observation, wanted: torch.Tensor, n_tokens: int, temperature: float = 1.0
 ) -> Problem:
     """How often each token follows each, against `wanted` (N, N): 25 questions of 6e-10 for each case, or 64 after a
@@ -64,8 +64,8 @@ def _drawn_instead(tokens: torch.Tensor, wanted: torch.Tensor, temperature: floa
     return "the likeliest only" if any(fits(p / p.sum(-1, keepdim=True)) for p in kept) else ""
 
 
-@stated
-def texts_of_the_generator(seen: Observation) -> Problem:
+@checker
+def texts_follow_generator(seen: Observation) -> Problem:
     """Texts of 40 tokens of 60 are equal by chance with a probability of 1e-71."""
     one, again, other, later = (seen.values[name] for name in ("one", "again", "other", "later"))
     if any(not isinstance(t, torch.Tensor) or tuple(t.shape) != (2, 21) for t in (one, again, other, later)):
@@ -84,8 +84,8 @@ def texts_of_the_generator(seen: Observation) -> Problem:
     return None
 
 
-@stated
-def the_same_text(seen: Observation, exact: Observation) -> Problem:
+@checker
+def default_temperature_is_one(seen: Observation, exact: Observation) -> Problem:
     """With the default temperature and with 1.0."""
     one, default = seen.values["one"], seen.values["default"]
     if not isinstance(one, torch.Tensor) or one.shape != exact.values["one"].shape:
@@ -95,7 +95,7 @@ def the_same_text(seen: Observation, exact: Observation) -> Problem:
     return tagged("another default", "without a temperature another text is written than with 1.0")
 
 
-@stated
-def leaves_the_prompt(seen: Observation) -> Problem:
+@checker
+def prompt_unchanged(seen: Observation) -> Problem:
     """Only whether it was changed: what comes out for a long prompt is judged elsewhere."""
     return "a prompt that is longer than block_size was changed in place" if "prompt" in seen.changed else None

@@ -11,14 +11,14 @@ import torch
 from ..harness.compare import leaves
 from ..harness.program import Observation
 from .chance import tagged
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 ROOM = 1.5  # for a column or two beside the scores of a tile
 MOST_DIMENSIONS = 8  # that are told: what a kernel says may be as long as it likes
 
 
-@stated
-def in_tiles(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
+@checker
+def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
     """The right result, for which no tensor was made with more numbers than `scores` (..., T, tile) of one tile, nor
     much more multiplied than once: `products` are the multiplications that each pair of a query and a key needs.
 
@@ -36,8 +36,8 @@ def in_tiles(seen: Observation, exact: Observation, scores: Sequence[int], produ
     return None
 
 
-@stated
-def gradients_are_finite(seen: Observation) -> Problem:
+@checker
+def finite_gradients(seen: Observation) -> Problem:
     """Results and gradients are no NaN; what they are, other cases ask."""
     for name, gradient in (seen.gradients or {}).items():
         if gradient is not None and not bool(gradient.isfinite().all()):

@@ -10,7 +10,7 @@ import torch
 
 from ..harness.program import Observation
 from .chance import tagged
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 
 def excess(logits: torch.Tensor, follows: torch.Tensor, unseen: torch.Tensor) -> float:
@@ -24,8 +24,8 @@ def excess(logits: torch.Tensor, follows: torch.Tensor, unseen: torch.Tensor) ->
     return float((wanted * gain).sum(-1).mean())
 
 
-@stated
-def learnt(seen: Observation, follows: torch.Tensor, unseen: torch.Tensor, margin: float) -> Problem:
+@checker
+def has_learned(seen: Observation, follows: torch.Tensor, unseen: torch.Tensor, margin: float) -> Problem:
     """The weights after training, which are all that counts of the model: its logits are computed here."""
     table = seen.values["after"]["table.weight"]
     if table.shape != follows.shape:
@@ -49,8 +49,8 @@ def _learnt_instead(table: torch.Tensor, follows: torch.Tensor, margin: float) -
     return best if over[best] < margin else ""
 
 
-@stated
-def gradients_of_the_last_batch(seen: Observation, tokens: int) -> Problem:
+@checker
+def gradients_from_last_batch(seen: Observation, tokens: int) -> Problem:
     """Gradients are those of one batch, or cleared: only its `tokens` have any."""
     gradient = seen.values["gradients"]["table.weight"]
     rows = 0 if gradient is None else int(gradient.any(-1).sum())
@@ -60,12 +60,12 @@ def gradients_of_the_last_batch(seen: Observation, tokens: int) -> Problem:
     return tagged("not cleared", text)
 
 
-@stated
-def like_the_schedule(
+@checker
+def follows_schedule(
     seen: Observation, counts: Sequence[int], steps: int, peak: float, decay: Sequence[float]
 ) -> Problem:
-    """The learning rates that a constant gradient shows (see `specimens.Slope`) in a training that was broken off after
-    each of `counts` calls.
+    """The learning rates that a constant gradient shows (see `sample_models.Slope`) in a training that was broken off
+    after each of `counts` calls.
 
     decay  the share of the peak that each step after the warm-up is to have, by its number from 0 on
 
@@ -94,15 +94,15 @@ def like_the_schedule(
     return "the learning rate does not go down to 0" if rates[steps - 1] > 0.03 else None
 
 
-@stated
-def goes_half_as_far(seen: Observation, steps: int, peak: float) -> Problem:
+@checker
+def half_step_size(seen: Observation, steps: int, peak: float) -> Problem:
     """How far all steps go together: half of what they would at the peak, as warm-up and cosine do."""
     share = seen.values["after"]["weight"].amax().item() / (steps * peak)
     return None if 0.46 < share < 0.53 else f"{steps} steps go {share:.2f} times as far as at the peak, not half"
 
 
-@stated
-def kept_a_record(seen: Observation, steps: int, tokens: int) -> Problem:
+@checker
+def returns_losses(seen: Observation, steps: int, tokens: int) -> Problem:
     """The losses: floats, the first of a model without knowledge, the last ones of one that has learnt."""
     losses = seen.values["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != steps:
@@ -128,8 +128,8 @@ def _record_instead(losses: object, steps: int) -> str:
     return "the last loss" if isinstance(losses, float) else ""
 
 
-@stated
-def begins_before_the_first_step(seen: Observation, steps: int, tokens: int) -> Problem:
+@checker
+def loss_before_first_step(seen: Observation, steps: int, tokens: int) -> Problem:
     """So many losses, the first of a model without knowledge."""
     losses = seen.values["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != steps:
@@ -138,12 +138,12 @@ def begins_before_the_first_step(seen: Observation, steps: int, tokens: int) -> 
     return None if right else "the first loss is not that before the first step"
 
 
-@stated
-def along_the_path(
+@checker
+def losses_match_steps(
     seen: Observation, steps: int, batch_size: int, block_size: int, crowd: float, peak: float
 ) -> Problem:
-    """What the losses of a `specimens.Slope` and its weights afterwards tell of a training: the size of its batches,
-    which places were trained, and whether each loss is that of its step."""
+    """What the losses of a `sample_models.Slope` and its weights afterwards tell of a training: the size of its
+    batches, which places were trained, and whether each loss is that of its step."""
     moved = seen.values["after"]["weight"]
     if moved.shape != (block_size,) or not moved.min() > 0.9 * moved.max():
         return "not every position of a window is trained"
@@ -157,8 +157,8 @@ def along_the_path(
     return "the call changed data in place" if seen.changed else None
 
 
-@stated
-def losses_of_the_generator(seen: Observation) -> Problem:
+@checker
+def losses_follow_generator(seen: Observation) -> Problem:
     """Twenty batches of 5 of 290 starts are alike by chance with a probability below 1e-240."""
     one, again, other = (torch.as_tensor(seen.values[name], dtype=torch.float64) for name in ("one", "again", "other"))
     if not torch.allclose(one, again, rtol=1e-4):
@@ -170,8 +170,8 @@ def losses_of_the_generator(seen: Observation) -> Problem:
     return None
 
 
-@stated
-def trained_in_training_mode(seen: Observation, state: Mapping[str, torch.Tensor]) -> Problem:
+@checker
+def trains_in_training_mode(seen: Observation, state: Mapping[str, torch.Tensor]) -> Problem:
     """Training moves a model and one that gives contrary logits in eval mode alike, and another text makes another."""
     plain, contrary, other = (seen.values[f"after {name}"] for name in ("plain", "contrary", "other"))
     if any(torch.equal(plain[name], before) for name, before in state.items()):
@@ -186,8 +186,8 @@ def trained_in_training_mode(seen: Observation, state: Mapping[str, torch.Tensor
     return None
 
 
-@stated
-def reads_the_whole_text(seen: Observation, length: int, few: int) -> Problem:
+@checker
+def samples_whole_text(seen: Observation, length: int, few: int) -> Problem:
     """Which places of a text whose tokens are its places were shown to a table of logits: those rows have changed.
 
     Of 800 windows none begins in one of eight parts of the text with a probability of 8 * (7 / 8) ** 800, below 1e-45.

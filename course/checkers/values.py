@@ -9,17 +9,17 @@ import torch
 
 from ..harness.program import Observation
 from .chance import tagged
-from .registry import Problem, stated
+from .registry import Problem, checker
 
 
-@stated
-def anything(seen: Observation) -> Problem:
+@checker
+def any_result(seen: Observation) -> Problem:
     """Only that it does not raise: what comes out is no matter here."""
     return None
 
 
-@stated
-def the_same_every_time(seen: Observation, tag: str) -> Problem:
+@checker
+def deterministic(seen: Observation, tag: str) -> Problem:
     """Whether two calls with the same arguments give the same, where nothing is to be drawn at random; `tag`: what it
     means that they do not."""
     one, again = (seen.values[name] for name in ("one", "again"))
@@ -29,7 +29,7 @@ def the_same_every_time(seen: Observation, tag: str) -> Problem:
     return tagged(tag, "two calls with the same arguments give two different results: chance has a part in them")
 
 
-@stated
+@checker
 def exact_zeros(seen: Observation, exact: Observation) -> Problem:
     """Where the exact weight is 0, the weight must be 0 and not merely small."""
     found, right = seen.values["result"], exact.values["result"]
@@ -42,16 +42,16 @@ def exact_zeros(seen: Observation, exact: Observation) -> Problem:
     return None
 
 
-@stated
-def changes_nothing(seen: Observation) -> Problem:
+@checker
+def arguments_unchanged(seen: Observation) -> Problem:
     """Only whether arguments were changed: what came out is judged elsewhere."""
     if seen.changed:
         return f"the call changed its argument `{next(iter(seen.changed))}` in place"
     return None
 
 
-@stated
-def next_to_nothing(seen: Observation) -> Problem:
+@checker
+def negligible(seen: Observation) -> Problem:
     """For results that are 0 on paper: a guard such as sqrt(x + 1e-8) is a matter of taste."""
     found = seen.values["result"]
     if found.shape != ():
@@ -61,15 +61,15 @@ def next_to_nothing(seen: Observation) -> Problem:
     return None if found.abs() < 1e-3 else "the result is far too large"
 
 
-@stated
-def more_than_nothing(seen: Observation) -> Problem:
+@checker
+def nonzero(seen: Observation) -> Problem:
     """Only that what is not 0 on paper is not 0: how large it is, is judged elsewhere."""
     found = torch.as_tensor(seen.values["result"])
     return None if bool((found.abs() > 1e-3).any()) else "the result is 0 here, too, where it must not be"
 
 
-@stated
-def zero_rate(seen: Observation) -> Problem:
+@checker
+def zero_learning_rate(seen: Observation) -> Problem:
     """A cosine of pi is -1 to rounding, so that the end may be off 0 by 1e-16 of the peak, of 2 at most."""
     found = seen.values["result"]
     if not isinstance(found, (int, float)) or isinstance(found, bool):
@@ -77,8 +77,8 @@ def zero_rate(seen: Observation) -> Problem:
     return None if abs(found) < 1e-9 else f"the learning rate is {found:.3g} where it must be 0"
 
 
-@stated
-def zero_of_ignored_targets(seen: Observation, dtype: str) -> Problem:
+@checker
+def zero_loss_if_all_ignored(seen: Observation, dtype: str) -> Problem:
     """The loss 0, of this dtype, with a past that leads to the logits."""
     result = seen.values["result"]
     if not isinstance(result, torch.Tensor) or tuple(result.shape) != ():
@@ -94,8 +94,8 @@ def zero_of_ignored_targets(seen: Observation, dtype: str) -> Problem:
     return None
 
 
-@stated
-def loss_of_huge_logits(seen: Observation, exact: Observation) -> Problem:
+@checker
+def finite_loss_for_huge_logits(seen: Observation, exact: Observation) -> Problem:
     """The contract's own bound for logits as large as 1e4: right to 1e-2."""
     found, wanted = seen.values["result"], exact.values["result"]
     if not isinstance(found, torch.Tensor) or found.shape != wanted.shape:
@@ -108,8 +108,8 @@ def loss_of_huge_logits(seen: Observation, exact: Observation) -> Problem:
     return "the gradient is NaN or infinite" if bad else None
 
 
-@stated
-def finds_some_key(seen: Observation, exact: Observation, row: int, keys: int) -> Problem:
+@checker
+def zero_query_finds_key(seen: Observation, exact: Observation, row: int, keys: int) -> Problem:
     """All cosines of a query of zeros, query number `row`, are 0: which key it finds is open, that it finds one is
     not."""
     found, right = seen.values["result"], exact.values["result"]
@@ -121,8 +121,10 @@ def finds_some_key(seen: Observation, exact: Observation, row: int, keys: int) -
     return None if torch.equal(found[others], right[others]) else "a query of zeros disturbs the others"
 
 
-@stated
-def fetches(seen: Observation, keys: torch.Tensor, targets: Sequence[int], pure: bool = False) -> Problem:
+@checker
+def query_retrieves_targets(
+    seen: Observation, keys: torch.Tensor, targets: Sequence[int], pure: bool = False
+) -> Problem:
     """One query, by the weights that unscaled attention gives with it, computed in float64.
 
     `pure`: the arguments must be as they were, too.
@@ -159,8 +161,8 @@ def _no_query(query: Any, keys: torch.Tensor) -> Problem:
     return None if query.isfinite().all() else "the query holds NaN or infinite numbers"
 
 
-@stated
-def lies_where_asked(seen: Observation, exact: Observation) -> Problem:
+@checker
+def mask_on_requested_device(seen: Observation, exact: Observation) -> Problem:
     """Only where a mask lies: on "meta" where the right one does, else on a device that holds its numbers. What could
     not be made on "meta", or with other new tensors there, is None or was made once more."""
     (found,), (right,) = seen.values.values(), exact.values.values()
@@ -172,8 +174,8 @@ def lies_where_asked(seen: Observation, exact: Observation) -> Problem:
     return None if found.ndim >= 2 else "the result is no mask"
 
 
-@stated
-def refused(seen: Observation, kind: str, at_all: bool = False, told: Sequence[str] = ()) -> Problem:
+@checker
+def raises_error(seen: Observation, kind: str, at_all: bool = False, told: Sequence[str] = ()) -> Problem:
     """By what `refusal` found as "refusal": this kind of error that says each of the words; none where `kind` is "".
     With `at_all` only that there was one, and that "after" is what was "before". `told`: what each of the words is."""
     found = seen.values["refusal"]

@@ -1,4 +1,4 @@
-"""Judges one observation against its reference: the one judgement that grade and `check` share.
+"""Checks one observation against its reference, for the grade and for `check` alike.
 
 Does not cover: how numbers are compared (`comparing.py`), what has no single right value (`course.checkers`), how a
 reference comes about (whoever has the oracle).
@@ -18,25 +18,25 @@ from .errors import in_words
 from .program import Observation
 
 
-def judge(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
+def check_case(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
     """What is wrong with one observation.
 
     What is read of a result as if it were of the right form may raise where it is not, and that is the result's fault;
-    raises what the judging of the oracle's own outcome raises, which is ours.
+    raises what checking the oracle's own outcome raises, which is our fault.
     """
     try:
-        return _judged(seen, reference, device)
+        return _checked(seen, reference, device)
     except Exception:
-        _judged(reference.native, reference, "cpu")
+        _checked(reference.native, reference, "cpu")
         return Finding("values", "the result is not of the form that the contract asks for")
 
 
-def formed(seen: Observation, reference: Reference) -> Observation:
-    """What was seen, in a right answer's form where form is not judged; where inputs had no numbers, what stands in a
-    result is nobody's."""
-    if reference.elsewhere:
+def coerced(seen: Observation, reference: Reference) -> Observation:
+    """What was seen, with a right answer's types where types are not checked, and without numbers where the inputs had
+    none."""
+    if reference.device_only:
         return replace(seen, values=_without_numbers(seen.values))
-    return seen if reference.form else coerce_types(seen, reference.native)
+    return seen if reference.check_types else coerce_types(seen, reference.native)
 
 
 def _without_numbers(value: Any) -> Any:
@@ -47,15 +47,15 @@ def _without_numbers(value: Any) -> Any:
     return {key: _without_numbers(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _judged(seen: Observation, reference: Reference, device: str) -> Finding | None:
-    if reference.elsewhere:
-        return check_device(seen, reference.parts)
-    if reference.accepts:
+def _checked(seen: Observation, reference: Reference, device: str) -> Finding | None:
+    if reference.device_only:
+        return check_device(seen, reference.result_names)
+    if reference.must_not_raise:
         refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
         return Finding("raised", f"these arguments are right: {in_words(seen.raised or {})}") if refused else None
-    if reference.holds is None or (seen.raised is not None and reference.exact.raised is None):
+    if reference.checker is None or (seen.raised is not None and reference.exact.raised is None):
         return compare(seen, reference, device)
     if elsewhere := wrong_device(seen, device):
         return elsewhere
-    problem = reference.holds(formed(seen, reference), reference.exact)
+    problem = reference.checker(coerced(seen, reference), reference.exact)
     return Finding("values", problem) if isinstance(problem, str) and problem else problem or None

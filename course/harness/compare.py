@@ -33,34 +33,34 @@ class Finding:
 class Reference:
     """What a right answer gives.
 
-    exact      observed with the inputs in float64, on the CPU
-    native     observed with the inputs in their own dtype: the expected dtypes, and how much rounding matters
-    undefined  where the exact gradient is not finite: "any" gradient goes, or it need only be "finite"
-    tolerance  instead of the dtype's own
-    wrong      for a call that must raise ValueError: argument name -> its value
-    pure       whether changing an argument in place is judged here, rather than in a criterion of its own
-    mutates    inputs that the exercise exists to change
-    form       whether dtype and type are judged here, rather than in a criterion of their own (see `forms.py`)
-    size       the largest magnitude among the numbers that go in (see `tolerance.py`)
-    holds      instead of comparing numbers: `holds(seen, exact)` says what is wrong, None if nothing is
-    accepts    nothing is asked but that there is no ValueError
-    elsewhere  nothing is judged but on which device the result lies (see `places.py`)
-    parts      what the contract calls the items of a result of several
+    exact               observed with the inputs in float64, on the CPU
+    native              observed with the inputs in their own dtype: the expected dtypes, and how much rounding matters
+    nonfinite_gradient  where the exact gradient is not finite: "any" gradient is accepted, or only a "finite" one
+    tolerance           instead of the dtype's own
+    invalid_arguments   for a call that must raise ValueError: argument name -> its value
+    check_unchanged     whether changing an argument in place is checked here, rather than in a criterion of its own
+    may_change          inputs that the exercise exists to change
+    check_types         whether dtype and type are checked here, rather than in a criterion of their own (`coercion.py`)
+    input_magnitude     the largest magnitude among the inputs' numbers (see `tolerance.py`)
+    checker             instead of comparing numbers: `checker(seen, exact)` returns what is wrong, or None
+    must_not_raise      only the absence of a ValueError is checked
+    device_only         only the device of the results is checked (see `device_check.py`)
+    result_names        what the contract calls the items of a result of several
     """
 
     exact: Observation
     native: Observation
-    undefined: str = "any"
+    nonfinite_gradient: str = "any"
     tolerance: Tolerance | None = None
-    wrong: dict[str, Any] = field(default_factory=dict)
-    pure: bool = False
-    mutates: frozenset[str] = frozenset()
-    form: bool = True
-    size: float = 0.0
-    holds: Callable[[Observation, Observation], str | Finding | None] | None = None
-    accepts: bool = False
-    elsewhere: bool = False
-    parts: tuple[str, ...] = ()
+    invalid_arguments: dict[str, Any] = field(default_factory=dict)
+    check_unchanged: bool = False
+    may_change: frozenset[str] = frozenset()
+    check_types: bool = True
+    input_magnitude: float = 0.0
+    checker: Callable[[Observation, Observation], str | Finding | None] | None = None
+    must_not_raise: bool = False
+    device_only: bool = False
+    result_names: tuple[str, ...] = ()
 
 
 def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
@@ -69,16 +69,16 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         return _compare_error(seen, reference)
     if seen.raised is not None:
         return Finding("raised", in_words(seen.raised))
-    if not reference.form:
+    if not reference.check_types:
         reference = replace(reference, tolerance=_room(reference))
         seen = coerce_types(seen, reference.native)
     pairs = []
     for name, expected in reference.native.values.items():
-        finding = _compare_structure(seen.values.get(name), expected, "the result", reference.parts)
+        finding = _compare_structure(seen.values.get(name), expected, "the result", reference.result_names)
         if finding:
             return finding
         three = (seen.values[name], expected, reference.exact.values[name])
-        pairs += list(zip(*(leaves(value, parts=reference.parts) for value in three), strict=True))
+        pairs += list(zip(*(leaves(value, parts=reference.result_names) for value in three), strict=True))
     if elsewhere := wrong_device(seen, device):
         return elsewhere
     for (where, found), (_, native), (_, exact) in pairs:
@@ -89,8 +89,8 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         finding = _compare_gradients(seen, reference)
         if finding:
             return finding
-    for name in seen.changed if reference.pure else ():
-        if name.split(".")[0].split("[")[0] not in reference.mutates:
+    for name in seen.changed if reference.check_unchanged else ():
+        if name.split(".")[0].split("[")[0] not in reference.may_change:
             return Finding("unchanged", f"the call changed its argument `{name}` in place; work on a new tensor")
     return None
 
@@ -187,11 +187,11 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Re
             return Finding("shape", f"{where} has shape {tuple(found.shape)}, and must have {tuple(native.shape)}")
         if found.dtype != native.dtype:
             return Finding("dtype", f"{where} has dtype {_short(found.dtype)}, and must have {_short(native.dtype)}")
-        floor = rounding(native.dtype, reference.size) if native.is_floating_point() else 0.0
+        floor = rounding(native.dtype, reference.input_magnitude) if native.is_floating_point() else 0.0
         return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype), floor)
     if isinstance(native, float):
         one, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
-        floor = rounding(torch.float32, reference.size)
+        floor = rounding(torch.float32, reference.input_magnitude)
         return _compare_tensors(one, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
     if isinstance(native, Node):
         return None
@@ -266,7 +266,7 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
         if got.shape != expected.shape:
             return Finding("gradient", f"the gradient for `{name}` has shape {tuple(got.shape)}")
         judged = torch.isfinite(expected)
-        if reference.undefined == "finite" and not torch.isfinite(got).all():
+        if reference.nonfinite_gradient == "finite" and not torch.isfinite(got).all():
             return Finding("gradient", f"the gradient for `{name}` is not finite")
         near = native.get(name)
         near = expected if near is None else near.double()
@@ -277,7 +277,7 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
             torch.where(judged, near, zero),
             f"the gradient for `{name}`",
             reference.tolerance or Tolerance.of(got.dtype),
-            rounding(got.dtype, max(reference.size, 1.0)),  # cotangents are about 1
+            rounding(got.dtype, max(reference.input_magnitude, 1.0)),  # cotangents are about 1
             "gradient",
         )
         if finding:
@@ -292,8 +292,10 @@ def _compare_error(seen: Observation, reference: Reference) -> Finding | None:
     if expected["type"] not in seen.raised["bases"]:
         return Finding("raised", f"must raise {expected['type']} here; {in_words(seen.raised)}")
     message = seen.raised["message"]
-    if reference.wrong and not any(names_argument(message, name, value) for name, value in reference.wrong.items()):
-        wanted = " or ".join(f"`{name}`" for name in reference.wrong)
+    if reference.invalid_arguments and not any(
+        names_argument(message, name, value) for name, value in reference.invalid_arguments.items()
+    ):
+        wanted = " or ".join(f"`{name}`" for name in reference.invalid_arguments)
         return Finding("message", f"the message of the {expected['type']} must name {wanted} and its value or shape")
     return None
 

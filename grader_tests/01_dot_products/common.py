@@ -2,7 +2,9 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, method
+from grading.exercises.exercise import EXERCISE, Script, method
+
+from ..shared.families import calls
 
 
 def a_pair(draw, *shape, sign=1.0, dtype=torch.float32):
@@ -20,22 +22,19 @@ def changed_since(before, then):
     Both are filled anew, so that an answer which writes into its arguments loses nothing here.
     """
     s = Script(first=before[0], second=before[1], then_first=then[0], then_second=then[1])
-    s.call(SUBJECT, s.first, s.second)
+    s.call(EXERCISE, s.first, s.second)
     s.call(method(s.first, "copy_"), s.then_first)
     s.call(method(s.second, "copy_"), s.then_second)
-    s.call(SUBJECT, s.first, s.second)
-    return s.case().described("the second of two calls with the same tensors, which hold other numbers by then")
+    s.call(EXERCISE, s.first, s.second)
+    return s.case().label("the second of two calls with the same tensors, which hold other numbers by then")
 
 
-def remembers_tensors(right, *, shows):
+def remembers_tensors(right, *, loses):
     """A known mistake: an answer that tells by the tensor, not by its numbers, whether it has been asked before."""
-    right.exercise.mistake("remembers_tensors", shows=shows).whole(f"""
+    right.exercise.mistake(calls.tensors_remembered, loses=loses).full_code(f"""
 import functools
 
 
 @functools.cache
 {right.code.strip()}
-""").says(
-        "Your function remembers what it was asked (`functools.cache`) and hands out the earlier result when the same "
-        "tensors come again. They may hold other numbers by then, as weights do in training."
-    )
+""")

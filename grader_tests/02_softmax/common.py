@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, method
+from grading.exercises.exercise import EXERCISE, Script, method
 
 from ..shared import BUILT_IN, INF
 
@@ -27,10 +27,10 @@ def far_ahead(draw, n):
 def in_the_same_tensor(x):
     """A call with a tensor that was asked for before and holds other numbers by now."""
     s = Script(x=x)
-    s.call(SUBJECT, s.x)
+    s.call(EXERCISE, s.x)
     s.call(method(s.x, "neg_"))
-    s.call(SUBJECT, s.x)
-    return s.case().described("the second of two calls with one tensor, whose numbers changed between them")
+    s.call(EXERCISE, s.x)
+    return s.case().label("the second of two calls with one tensor, whose numbers changed between them")
 
 
 def levels(*values):

@@ -7,4 +7,4 @@ LAYOUTS = "6. Two layouts in memory"
 
 def turned(case, far):
     """Judged with room for angles in float32, for positions up to `far` (see the top of the package)."""
-    return case.within(1e-4, max(1e-5, 1e-6 * far))
+    return case.tolerance(1e-4, max(1e-5, 1e-6 * far))

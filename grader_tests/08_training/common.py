@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import specimen
+from grading.exercises.exercise import sample_model
 
 
 def window_state(draw, N=6, D=8, T=5, sharpness=1.0):
@@ -16,7 +16,7 @@ def window_state(draw, N=6, D=8, T=5, sharpness=1.0):
 
 def windowed(state, **options):
     N, D = state["tokens.weight"].shape
-    return specimen("Windowed", state, n_tokens=N, width=D, block_size=len(state["places.weight"]), **options)
+    return sample_model("Windowed", state, n_tokens=N, width=D, block_size=len(state["places.weight"]), **options)
 
 
 def gentle():

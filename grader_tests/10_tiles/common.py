@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, helper, method, ref, student
+from grading.exercises.exercise import EXERCISE, Script, helper, method, ref, student
 
 from ..shared import BUILT_IN, INF
 
@@ -60,9 +60,9 @@ def sum_far_out(*given, level, path=(1,), **named):
     A share of 10,000 would be room for any logarithm: FAR is meant for outputs. `path` leads to it in the result.
     """
     s = Script(**{f"given_{i}": value for i, value in enumerate(given)}, level=level)
-    result = s.call(SUBJECT, *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
+    result = s.call(EXERCISE, *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
     s.call(method(ref(result.fields["name"], *path), "sub"), s.level)
-    return s.case().within(0.0, 2e-3).described("the log-sum-exp of scores that lie far out")
+    return s.case().tolerance(0.0, 2e-3).label("the log-sum-exp of scores that lie far out")
 
 
 def filled_elsewhere(name, *given, **named):
@@ -72,7 +72,7 @@ def filled_elsewhere(name, *given, **named):
     """
     s = Script(**{f"given_{i}": value for i, value in enumerate(given)})
     s.call(helper("elsewhere"), student(name), *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
-    return s.case().described(f"{name}, while another device is PyTorch's default")
+    return s.case().label(f"{name}, while another device is PyTorch's default")
 
 
 def on_paper():

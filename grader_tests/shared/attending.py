@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, helper, ref
+from grading.exercises.exercise import EXERCISE, Script, helper, ref
 
 # Small whole numbers, for the visible examples: no matrix is symmetric, no two are equal
 W_Q = torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]])
@@ -17,7 +17,7 @@ APART = torch.tensor([4.0, 3.0, 6.0, 5.0, 2.0])
 def attend(state, n_heads, *, options=None, training=False, exactly=False, calls=1, **inputs):
     """Construct with `options`, give weights, call with x and the other inputs by name; observes the last "out"."""
     s = Script(**inputs)
-    m = s.call(SUBJECT, len(state["W_o.weight"]), n_heads, **(options or {}), name="module")
+    m = s.call(EXERCISE, len(state["W_o.weight"]), n_heads, **(options or {}), name="module")
     s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
     for _ in range(calls):
         s.call(m, s.x, **{name: ref(name) for name in inputs if name != "x"}, name="out")

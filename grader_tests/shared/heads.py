@@ -6,7 +6,9 @@ ends with STEPS.
 
 from collections.abc import Sequence
 
-from grading.exercises.exercise import Right
+from grading.exercises.exercise import CorrectAnswer
+
+from .families import arguments, gradients, masks, modules, numbers, results, scores, shapes
 
 # `forward` is the class's own. It calls these, and ends with
 #     output = self.merge(weights @ value)
@@ -29,7 +31,7 @@ STEPS = """
 
 
 def add_mistakes(
-    right: Right, wrong: Sequence[str], *, cutting: str = "", maps: str = "", any_mask: bool = True
+    right: CorrectAnswer, wrong: Sequence[str], *, cutting: str = "", maps: str = "", any_mask: bool = True
 ) -> None:
     """Make the mistakes in STEPS of `right`.
 
@@ -43,136 +45,89 @@ def add_mistakes(
     _in_the_mask(right, any_mask)
 
 
-def _in_the_heads(right: Right, wrong: Sequence[str], cutting: str, maps: str) -> None:
+def _in_the_heads(right: CorrectAnswer, wrong: Sequence[str], cutting: str, maps: str) -> None:
     right.mistake(
         "CutsBetweenWords",
         {"x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)": "x.reshape(len(x), self.n_heads, x.shape[1], -1)"},
-        shows=wrong,
-    ).says(
+        loses=wrong,
+    ).feedback(
         "You cut the heads by reshape alone, so each of them sees a few whole words: split the last dimension, then "
         "exchange two.",
         see=cutting,
     )
     right.mistake(
-        "MergesByReshapeAlone", {"x.transpose(1, 2).flatten(2)": "x.reshape(len(x), x.shape[2], -1)"}, shows=wrong
-    ).says(
+        "MergesByReshapeAlone", {"x.transpose(1, 2).flatten(2)": "x.reshape(len(x), x.shape[2], -1)"}, loses=wrong
+    ).feedback(
         "The weights are right, the output is not: you merge the heads without exchanging heads and words first.",
         see=cutting,
     )
-    right.mistake("ForgetsToMix", {"self.W_o(output)": "output"}, shows=wrong).says(
+    right.mistake("ForgetsToMix", {"self.W_o(output)": "output"}, loses=wrong).feedback(
         "The last step is missing: W_o mixes the heads' answers."
     )
-    right.mistake("AveragesTheWeights", {"(output), weights": "(output), weights.mean(1)"}, shows=wrong).says(
-        "You return the mean of the weights over the heads, as PyTorch's layer does. Return one map for each head.",
-        see=maps,
-    )
-    right.mistake(
-        "ReturnsTheWeightsFirst", {"self.W_o(output), weights": "weights, self.W_o(output)"}, shows=wrong
-    ).says("You return the weights before the output: the order is (output, weights).")
-    right.mistake("ReturnsTheOutputAlone", {"(output), weights": "(output)"}, shows=wrong).says(
-        "You return the output alone; the weights belong to it: (output, weights)."
-    )
-    right.mistake("AddsTheInput", {"self.W_o(output), weights": "x + self.W_o(output), weights"}, shows=wrong).says(
-        "x itself is added to the output. That sum stands round the module, where it is used; here the output alone is "
-        "asked for."
-    )
-    right.mistake("HasBiases", {", bias=False": ""}, shows="its parameters").says(
+    right.mistake(modules.weights_averaged(see=maps), {"(output), weights": "(output), weights.mean(1)"}, loses=wrong)
+    right.mistake(results.weights_first, {"self.W_o(output), weights": "weights, self.W_o(output)"}, loses=wrong)
+    right.mistake(results.output_alone, {"(output), weights": "(output)"}, loses=wrong)
+    right.mistake(modules.input_added, {"self.W_o(output), weights": "x + self.W_o(output), weights"}, loses=wrong)
+    right.mistake("HasBiases", {", bias=False": ""}, loses="its parameters").feedback(
         "Your projections have a bias. Make them with `bias=False`."
     )
     right.mistake(
-        "ComputesInFloat32",
+        numbers.float32_on_the_way,
         {
             "scores.masked_fill": "scores.float().masked_fill",
             "weights @ value": "(weights @ value.float()).to(x.dtype)",
         },
-        shows="float64",
-    ).says("You compute in float32 whatever the dtype of x is.")
-
-
-def _in_the_weights(right: Right, wrong: Sequence[str]) -> None:
-    right.mistake("DoesNotScale", {"key.mT / query.shape[-1] ** 0.5": "key.mT"}, shows=wrong).says(
-        "Your scores are not scaled: divide them by the root of the width of one head."
-    )
-    right.mistake("ScalesWithoutTheRoot", {"query.shape[-1] ** 0.5": "query.shape[-1]"}, shows=wrong).says(
-        "You divide the scores by the width of a head, and must divide by its root."
-    )
-    right.mistake("SoftmaxOverHeads", {"softmax(-1)": "softmax(1)"}, shows=wrong).says(
-        "Your softmax runs over the heads. Each head has weights of its own, over the keys."
-    )
-    right.mistake("SoftmaxOverQueries", {"softmax(-1)": "softmax(-2)"}, shows=wrong).says(
-        "Your softmax runs over the queries: it is the keys, the last dimension, that share the weight."
-    )
-
-    right.mistake("DividesThePower", {"/ query.shape[-1] ** 0.5": "* query.shape[-1] ** -1 / 2"}, shows=wrong).says(
-        "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K. Compare it "
-        "with `math.sqrt` for K = 16."
-    )
-    right.mistake("ReshapesTheKeys", {"key.mT": "key.reshape(*key.shape[:-2], *key.shape[:-3:-1])"}, shows=wrong).says(
-        "You reshape the keys where they should be transposed. The shape comes out right, and the numbers stay in "
-        "their old order, so that a column of the result holds pieces of several keys."
+        loses="float64",
     )
 
 
-def _in_the_mask(right: Right, any_shape: bool) -> None:
+def _in_the_weights(right: CorrectAnswer, wrong: Sequence[str]) -> None:
+    right.mistake(scores.unscaled, {"key.mT / query.shape[-1] ** 0.5": "key.mT"}, loses=wrong)
+    right.mistake(scores.scaled_by_width, {"query.shape[-1] ** 0.5": "query.shape[-1]"}, loses=wrong)
+    right.mistake(scores.softmax_over_heads, {"softmax(-1)": "softmax(1)"}, loses=wrong)
+    right.mistake(scores.softmax_over_queries, {"softmax(-1)": "softmax(-2)"}, loses=wrong)
+
+    right.mistake(scores.power_divided, {"/ query.shape[-1] ** 0.5": "* query.shape[-1] ** -1 / 2"}, loses=wrong)
+    right.mistake(shapes.reshaped_keys, {"key.mT": "key.reshape(*key.shape[:-2], *key.shape[:-3:-1])"}, loses=wrong)
+
+
+def _in_the_mask(right: CorrectAnswer, any_shape: bool) -> None:
     everything, a_row = ("masks", "a fully"), "a fully"
-    right.mistake("InvertsTheMask", {"else mask": "else ~mask"}, shows=everything).says(
-        "Your mask works the wrong way round: True means blocked."
+    right.mistake(masks.inverted, {"else mask": "else ~mask"}, loses=everything)
+    right.mistake(
+        masks.ignored, {"torch.tensor(False) if mask is None else mask": "torch.tensor(False)"}, loses=everything
     )
     right.mistake(
-        "IgnoresTheMask", {"torch.tensor(False) if mask is None else mask": "torch.tensor(False)"}, shows=everything
-    ).says("The mask changes nothing.")
-    right.mistake(
-        "MakesAMaskOnAnotherDevice",
+        numbers.default_device(what="a mask"),
         {"torch.tensor(False)": "torch.zeros(scores.shape[-2:], dtype=torch.bool)"},
-        shows="float64",
-    ).says(
-        "Without a mask you make one on PyTorch's default device. x may lie elsewhere: name its device, or do without."
+        loses="float64",
     )
-    right.mistake("MasksAfterTheSoftmax", {"scores.masked_fill(blocked, -torch.inf)": "scores"}, shows="masks").says(
-        "You set blocked weights to 0 after the softmax, and so the others no longer sum to 1. Block the scores."
-    )
+    right.mistake(masks.after_softmax, {"scores.masked_fill(blocked, -torch.inf)": "scores"}, loses="masks")
     if any_shape:
-        right.mistake("AddsADimensionToTheMask", {"else mask": "else mask.unsqueeze(1)"}, shows="masks").says(
+        right.mistake("AddsADimensionToTheMask", {"else mask": "else mask.unsqueeze(1)"}, loses="masks").feedback(
             "You add a dimension to the mask. It need not have four; it broadcasts to the scores as it is."
         )
-    right.mistake("LeavesBlockedRowsNaN", {"weights.masked_fill(blocked, 0.0)": "weights"}, shows=a_row).says(
-        "A row that is blocked throughout is NaN: the softmax of nothing but −∞. Its weights must be 0."
-    )
+    right.mistake(masks.blocked_rows_nan, {"weights.masked_fill(blocked, 0.0)": "weights"}, loses=a_row)
     right.mistake(
-        "RepairsTheForwardPassOnly",
+        gradients.nan_wiped_off,
         {
             "scores.masked_fill(blocked, "
             "-torch.inf)": "(scores + torch.zeros_like(scores).masked_fill(blocked, -torch.inf))",
             "masked_fill(blocked, 0.0)": "nan_to_num(0.0)",
         },
-        shows=(a_row, "gradients"),
-    ).says(
-        "A row that is blocked throughout is NaN only in the gradient: `nan_to_num` repairs the weights, but on the "
-        "way back 0 · NaN is NaN. Fill the blocked scores instead of adding −∞."
+        loses=(a_row, "gradients"),
     )
     right.mistake(
-        "SpreadsBlockedRowsEvenly",
+        masks.blocked_rows_equal,
         {"-torch.inf": "torch.finfo(scores.dtype).min", "weights.masked_fill(blocked, 0.0)": "weights"},
-        shows=a_row,
-    ).says(
-        "A row that is blocked throughout gets equal weights: all its scores are the same large negative number. Its "
-        "weights must be 0."
+        loses=a_row,
     )
-    right.mistake("FillsWithAFixedNumber", {"-torch.inf": "FILL"}, shows="scores").for_each(
+    right.mistake(masks.blocked_by_number, {"-torch.inf": "FILL"}, loses="scores").for_each(
         FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)
-    ).says(
-        "You set blocked scores to a fixed number such as −1e9. Real scores can be lower than that, and then it is the "
-        "blocked ones that win."
     )
-    right.mistake("TurnsTheMaskRoundInPlace", {"else mask": "else ~mask.logical_not_()"}, shows="float64").says(
-        "You turn the mask round in place: whoever handed it to you now holds its opposite. Make a new one with "
-        "`~mask`."
-    )
+    right.mistake(arguments.mask_inverted_in_place, {"else mask": "else ~mask.logical_not_()"}, loses="float64")
     right.mistake(
-        "FillsWithNextToNothing",
+        masks.blocked_by_small_number,
         {"-torch.inf": "FILL", "weights.masked_fill(blocked, 0.0)": "weights"},
-        shows=everything,
-    ).for_each(FILL=(-1e-12, 0.0)).says(
-        "Blocked scores become 0, or a number near it such as -1e-12 (was 1e12 meant?). A score of 0 is a vote like "
-        "any other: look at the weight that a blocked key gets."
-    )
+        loses=everything,
+    ).for_each(FILL=(-1e-12, 0.0))

@@ -1,6 +1,8 @@
 """What an answer must not do from one call to the next: every call is judged as if it were the first."""
 
-from grading.exercises.exercise import SUBJECT, Script
+from grading.exercises.exercise import EXERCISE, Script
+
+from .families import calls
 
 
 def after(first, then):
@@ -8,26 +10,23 @@ def after(first, then):
     inputs = {f"first_{i}": value for i, value in enumerate(first)} | {f"then_{i}": v for i, v in enumerate(then)}
     s = Script(**inputs)
     for name, given in (("first", first), ("then", then)):
-        s.call(SUBJECT, *(getattr(s, f"{name}_{i}") for i in range(len(given))))
-    return s.case().described("the second of two calls with the same shapes")
+        s.call(EXERCISE, *(getattr(s, f"{name}_{i}") for i in range(len(given))))
+    return s.case().label("the second of two calls with the same shapes")
 
 
-def keeps_its_last_result(right, *, shows):
+def keeps_its_last_result(right, *, loses):
     """A known mistake: an answer that looks at shapes alone to tell whether it has been asked before."""
     code = f"""
 {right.code.strip()}
 
 
-anew, last = {right.subject}, {{}}
+anew, last = {right.exercise_name}, {{}}
 
 
-def {right.subject}(*args, **kwargs):
+def {right.exercise_name}(*args, **kwargs):
     asked = [getattr(value, "shape", value) for value in (*args, *kwargs.values())]
     if last.get("asked") != asked:
         last.update(asked=asked, result=anew(*args, **kwargs))
     return last["result"]
 """
-    right.exercise.mistake("keeps_its_last_result", shows=shows).whole(code).says(
-        "Your function hands out an earlier result again, as soon as the shapes are the same. Shapes say nothing of "
-        "the numbers: compute each call from the arguments of that call."
-    )
+    right.exercise.mistake(calls.result_remembered, loses=loses).full_code(code)

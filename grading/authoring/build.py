@@ -91,7 +91,7 @@ def stale_exports(tests: Path, folder: Path, code: Packages | None = None) -> li
 def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None) -> dict[str, str]:
     """For each exercise a hash of what its practice is made of, and of the file; for "" the same of the examples."""
     code, settings = code or packages(tests.parent), [f"{name}={value}" for name, value in ON_ANY_MACHINE.items()]
-    names = load_lesson(tests).known
+    names = load_lesson(tests).all_exercises
 
     def made_of(file: Path, *modules: Path) -> str:
         held = code_digest(file) if file.is_file() else ""
@@ -159,7 +159,7 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
             raise BuildError(f"{text.name}: the cell {title!r} is folded, and is no demo: what is taught is seen")
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
     _hold_challenges_to_the_rules(notebook, text, lesson)
-    for exercise in lesson.known.values():
+    for exercise in lesson.all_exercises.values():
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
             if see not in headings:
                 raise BuildError(f"{text.name}: {exercise.name} points to the heading {see!r}, which is not there")

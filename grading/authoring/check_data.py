@@ -22,15 +22,15 @@ from typing import Any
 import torch
 
 from course.check_data import split_packed
-from course.checkers import Property
-from course.harness.check_case import formed
+from course.checkers import NamedChecker
+from course.harness.check_case import coerced
 from course.harness.diagnose import same_outcome
 from course.harness.fingerprints import fingerprint, same_fingerprint, to_record
 from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
 
 from ..errors import CheckDataError
-from ..exercises.case import Case, in_words, program
+from ..exercises.case import Case, describe, to_program
 from ..exercises.exercise import Exercise, Mistake
 from ..exercises.lesson import load_lesson
 from ..grader.references import PreparedCase, judge_case, outcomes_of, prepare, prepare_case
@@ -52,7 +52,7 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
     if lesson.challenges:
         examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
     made = {f"{lesson.name}.examples": pack(examples)}
-    for name, exercise in lesson.known.items():
+    for name, exercise in lesson.all_exercises.items():
         if only is None or name in only:
             packed = exported_practice(exercise)
             made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
@@ -79,14 +79,14 @@ def _prepared_examples(exercise: Exercise) -> list[PreparedCase]:
 
 def practice_cases(exercise: Exercise) -> list[PreparedCase]:
     """The cases of the criteria, drawn for practice, but for those that are kept for the grade alone."""
-    return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.secret]
+    return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.graded_only_reason]
 
 
 @lru_cache(maxsize=8)
 def practised(exercise: Exercise) -> dict[str, list[Observation]]:
     """What every known mistake gives in the examples and in the practice cases, by its name, as `mistaken`."""
     programs = [p.program(()) for p in (*_prepared_examples(exercise), *practice_cases(exercise))]
-    return {one.name: outcomes_of(one, programs) for mistake in exercise.mistakes for one in mistake.each}
+    return {one.name: outcomes_of(one, programs) for mistake in exercise.mistakes for one in mistake.all_forms}
 
 
 def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
@@ -96,13 +96,13 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
     """
     drawn = practice_cases(exercise)
     asked = [*_prepared_examples(exercise), *drawn]
-    right = [fingerprint(formed(p.reference.native, p.reference)) for p in asked]
+    right = [fingerprint(coerced(p.reference.native, p.reference)) for p in asked]
     counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
     record = {
         "criteria": [
             {"name": c.name, "points": c.points, "cases": n} for c, n in zip(exercise.criteria, counts, strict=True)
         ],
-        "cases": [_case(exercise, exercise.criteria[p.criterion].name, in_words(p.case), p) for p in drawn],
+        "cases": [_case(exercise, exercise.criteria[p.criterion].name, describe(p.case), p) for p in drawn],
     }
     mistakes = [
         {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _each(exercise, m, asked, right)}
@@ -112,30 +112,30 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
 
 
 def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str, Any]:
-    if p.case.holds and not isinstance(p.case.holds, Property):
+    if p.case.checker and not isinstance(p.case.checker, NamedChecker):
         raise CheckDataError(
-            f"{exercise.name}, {name!r}: {text} is judged by code, which is not data; judge it by a property of "
+            f"{exercise.name}, {name!r}: {text} is checked by code, which is not data; use a checker of "
             "course.checkers, or keep it for the grade alone: `.graded_only(why)`"
         )
-    r, holds = p.reference, p.case.holds
-    needless = holds and not holds.compares  # a property of its own looks at no right outcome
+    r, checker = p.reference, p.case.checker
+    needless = checker and not checker.compares  # it does not read the right outcome
     return {
         "name": name,
         "text": text,
         "program": p.program(exercise.forbidden).to_plain(),
         "exact": _outcome(Observation(raised=r.exact.raised) if needless else r.exact),
         "native": _outcome(r.native),
-        "wrong": r.wrong,
-        "undefined": r.undefined,
+        "wrong": r.invalid_arguments,
+        "undefined": r.nonfinite_gradient,
         "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None,
-        "pure": r.pure,
-        "mutates": sorted(r.mutates),
-        "form": r.form,
-        "size": r.size,
-        "holds": [holds.name, holds.given] if holds else None,
-        "accepts": r.accepts,
-        "elsewhere": r.elsewhere,
-        "parts": list(r.parts),
+        "pure": r.check_unchanged,
+        "mutates": sorted(r.may_change),
+        "form": r.check_types,
+        "size": r.input_magnitude,
+        "holds": [checker.name, checker.given] if checker else None,
+        "accepts": r.must_not_raise,
+        "elsewhere": r.device_only,
+        "parts": list(r.result_names),
     }
 
 
@@ -144,7 +144,7 @@ def _each(
 ) -> list[dict[str, Any]]:
     """Which cases a mistake misses and what it gives there; once where several values of its constant give the same."""
     found: list[list[Observation]] = []
-    for given in (practised(exercise)[one.name] for one in mistake.each):
+    for given in (practised(exercise)[one.name] for one in mistake.all_forms):
         if not any(all(map(same_outcome, given, other)) for other in found):
             found.append(given)
     return [_missed(asked, right, given) for given in found]
@@ -155,7 +155,7 @@ def _missed(
 ) -> dict[str, Any]:
     """The cases that a mistake misses, and what it gives wherever that is not what a right answer gives: where there is
     no single right value, it may give something else and be right."""
-    sketches = [fingerprint(formed(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
+    sketches = [fingerprint(coerced(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
     misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
     differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
     return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}
@@ -221,9 +221,9 @@ def spelled_out(case: Case) -> str:
             return f"specimens.{value.name}({', '.join(f'{k}={show(v)}' for k, v in value.kwargs.items())})"
         return value.kind if isinstance(value, Node) else repr(value)
 
-    plain = program(case)
-    if case.text or len(plain.steps) > 1:
-        return in_words(case)
+    plain = to_program(case)
+    if case.description or len(plain.steps) > 1:
+        return describe(case)
     _, target, args, kwargs = plain.steps[0]
     listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
     return re.sub(r"(?<![\w.])(inf|nan)\b", r"torch.\1", f"{target.name}({', '.join(listed)})")

@@ -7,6 +7,7 @@ published. Does not cover: making that repository (`student_repo`).
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -20,77 +21,14 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from ..course_dir.paths import CONFIG
 from ..errors import CourseError
+from . import setup_cell
 
 PACKAGE = "attention-course"
 SET_UP = "set-up"  # the id of the cell
 USES_THE_PACKAGE = re.compile(r"^\s*(from|import) course\b", re.M)
 GITHUB = re.compile(r"https://github\.com/(?P<name>[\w.-]+/[\w.-]+?)(\.git)?(/tree/(?P<branch>[^\s?#]+?))?/?")
 BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({})"
-# Runs in IPython 7.34 and later, and in a script. Installed packages are passed to pip with their versions, so that
-# pip leaves them alone or fails; errors are two sentences without a traceback.
-FIRST_CELL = """\
-# @title Set up: gets the package `course` where it is missing, and changes nothing else that is installed
-def set_up(origin, wanted):
-    import importlib
-    import subprocess
-    import sys
-    from importlib.metadata import PackageNotFoundError, version
-    from pathlib import Path
-
-    class NotReady(Exception):
-        def _render_traceback_(self):
-            return [str(self)]
-
-    def installed(name):
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            return ""
-
-    if installed("{package}") != wanted and "course" not in sys.modules:
-        if not installed("torch"):
-            raise NotReady(
-                "PyTorch is not installed here. Install it as https://pytorch.org/get-started/locally says for this "
-                "machine (CPU is enough), then run this cell again."
-            )
-        if "/" not in origin and origin.endswith(".whl"):
-            beside = [folder / origin for folder in (Path.cwd(), Path.cwd().parent) if (folder / origin).is_file()]
-            if not beside:
-                raise NotReady(
-                    f"This notebook needs the file {{origin}} beside it, which is not there. Get it from where you got "
-                    f"the notebook, put it into {{Path.cwd()}}, and run this cell again."
-                )
-            origin = str(beside[0])
-        names = ("torch", "numpy", "matplotlib", "ipython", "ipywidgets", "safetensors")
-        kept = [f"{{name}}=={{installed(name)}}" for name in names if installed(name)]
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", origin, *kept]
-        done = subprocess.run(pip, capture_output=True, text=True)
-        if done.returncode:
-            errors = [line for line in done.stderr.splitlines() if "error" in line.lower()] or [done.stderr.strip()]
-            raise NotReady(
-                f"The package of this course could not be installed: {{errors[0].removeprefix('ERROR: ')}}. See that "
-                "the internet is there and run this cell again; if it says this once more, show your teacher what "
-                f"`%pip install {{origin}}` prints."
-            )
-        importlib.invalidate_caches()
-
-    import course
-
-    at_work = getattr(course, "__version__", "")
-    if not at_work:
-        raise NotReady(
-            f"`course` is not the course's package here, but {{course.__file__}}. Give that another name, restart the "
-            "kernel, and run this cell again."
-        )
-    if at_work != wanted:
-        print(
-            f"This notebook belongs to version {{wanted}} of the course's package, and {{at_work}} is at work. Restart "
-            "the kernel and run this cell first; if it says this again, get the notebook anew."
-        )
-
-
-set_up("{origin}", "{version}")
-del set_up"""
+TITLE = "# @title Set up: gets the package `course` where it is missing, and changes nothing else that is installed"
 
 
 class Delivery(Configurable):
@@ -177,7 +115,9 @@ def _check_wheel_url(package: str, number: str) -> None:
 
 
 def first_cell(where: PackageSource) -> str:
-    return FIRST_CELL.format(package=PACKAGE, origin=where.package, version=where.version)
+    """The code of a setup cell: the function in setup_cell.py, and its call."""
+    code = inspect.getsource(setup_cell.set_up).rstrip()
+    return f'{TITLE}\n{code}\n\n\nset_up("{where.package}", "{where.version}")\ndel set_up'
 
 
 def insert_setup_cell(notebook: NotebookNode, path: str, where: PackageSource) -> None:

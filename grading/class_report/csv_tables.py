@@ -10,7 +10,7 @@ from typing import Any
 from ..safe_csv import write_rows
 from .item_analysis import items
 from .mistake_texts import MistakeTexts
-from .mistakes import named, unnamed
+from .mistakes import by_family, named, unnamed
 from .model import EXCUSED, Course
 
 Rows = list[dict[str, Any]]
@@ -33,6 +33,10 @@ def _tables(course: Course, graders: MistakeTexts) -> dict[str, tuple[list[str],
             [asdict(item) for item in items(course)],
         ),
         "mistakes.csv": (["lesson", "exercise", "name", "count", "likely", "see", "text", "example"], known),
+        "families.csv": (
+            ["family", "students", "count", "exercises"],
+            [asdict(row) | {"exercises": "; ".join(row.exercises)} for row in by_family(course.answers)],
+        ),
         "without-a-name.csv": (["lesson", "exercise", "criteria", "finding", "count", "example"], without),
         "points.csv": (["student", *course.lessons], [_points(course, student) for student in course.students]),
         "students.csv": (

@@ -15,7 +15,7 @@ from .at_risk import concerns
 from .charts import in_words, spread
 from .item_analysis import FEWEST, Item, items
 from .mistake_texts import MistakeTexts
-from .mistakes import named, unnamed
+from .mistakes import by_family, named, unnamed
 from .model import EXCUSED, Course
 from .quartiles import quartiles
 from .similarity import COMMON, pairs
@@ -52,6 +52,7 @@ def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any
         "weak": [item for item in found if _weak(item)],
         "named": [(row, graders.text(row.lesson, row.exercise, row.name)) for row in made],
         "most_named": MOST_NAMED,
+        "ideas": by_family(course.answers),
         "unnamed": unnamed(course.answers),
         "waiting": _waiting(course),
         "concerns": concerns(course),

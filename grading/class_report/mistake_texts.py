@@ -27,8 +27,8 @@ class MistakeTexts:
         known = self._exercises(lesson).get(exercise)
         if known is None:
             return []
-        wrong = (answer for mistake in known.mistakes for answer in mistake.each)
-        return [answer.code for answer in (*known.alternatives, *known.bases, *wrong)]
+        wrong = (answer for mistake in known.mistakes for answer in mistake.all_forms)
+        return [answer.code for answer in (*known.alternatives, *known.reference_answers, *wrong)]
 
     def _load(self, lesson: str) -> dict[str, Exercise]:
         from ..exercises.lesson import load_lesson  # it imports torch

@@ -58,6 +58,29 @@ def _summarize(key: tuple[str, str, str], answers: list[Answer]) -> Named:
     return Named(*key, see, len(sure), len(answers) - len(sure), _shortest(alone))
 
 
+@dataclass(frozen=True)
+class Idea:
+    """One family of known mistakes: how many students and answers had one, and in which exercises."""
+
+    family: str
+    students: int
+    count: int
+    exercises: tuple[str, ...]
+
+
+def by_family(answers: Iterable[Answer]) -> list[Idea]:
+    """Families of known mistakes in the answers, most students first; unsure diagnoses do not count."""
+    made: dict[str, list[Answer]] = defaultdict(list)
+    for a in answers:
+        for family in {a.verdict.family, a.verdict.also_family} - {""} if a.verdict.sure else ():
+            made[family].append(a)
+    found = [
+        Idea(family, len({a.student for a in group}), len(group), tuple(dict.fromkeys(a.exercise for a in group)))
+        for family, group in made.items()
+    ]
+    return sorted(found, key=lambda row: (-row.students, -row.count, row.family))
+
+
 def unnamed(answers: Iterable[Answer]) -> list[Unnamed]:
     """Groups of unexplained answers that lose the same points, largest first."""
     alike: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[Answer]] = defaultdict(list)

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from ..errors import EditError
+from .old_language import accept_old_names
 
 CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
 # What every answer may use without importing it
@@ -30,28 +31,29 @@ IMPORTS = {
 }
 
 
+@accept_old_names
 @dataclass(eq=False)
 class Answer:
     """One answer.
 
-    subject  the name that the text must define: the exercise's
-    name     what the answer is called by authors and reports
-    code     the whole text; torch, nn, F and math are given, anything else it imports itself
+    exercise_name  the exercise's name, which the text must define
+    name           what authors and reports call the answer
+    code           the whole text; torch, nn, F and math are given, anything else it imports itself
     """
 
-    subject: str
+    exercise_name: str
     name: str
     code: str
 
-    def made(self) -> Any:
-        """The function or class that the text defines, made anew: what one keeps between calls is no other's.
+    def load(self) -> Any:
+        """Run the text and return the function or class it defines, a new one each time.
 
-        Raises ValueError where the text defines none.
+        Raises ValueError where the text does not define it.
         """
-        names = self.define(dict(GIVEN))
-        if self.subject not in names:
-            raise ValueError(f"answer {self.name} does not define {self.subject}")
-        return names[self.subject]
+        names = self.exec_in(dict(GIVEN))
+        if self.exercise_name not in names:
+            raise ValueError(f"answer {self.name} does not define {self.exercise_name}")
+        return names[self.exercise_name]
 
     @property
     def cell(self) -> str:
@@ -59,9 +61,9 @@ class Answer:
         used = [line for name, line in IMPORTS.items() if re.search(rf"\b{name}\b", self.code)]
         return "\n".join([*used, "", self.code]) if used else self.code
 
-    def define(self, names: dict[str, Any]) -> dict[str, Any]:
+    def exec_in(self, names: dict[str, Any]) -> dict[str, Any]:
         """Run the text in `names`, as a notebook runs a cell; returns `names`."""
-        file = f"<{self.subject}: {self.name}>"
+        file = f"<{self.exercise_name}: {self.name}>"
         # Tracebacks show the line that raised, as they do in a notebook
         linecache.cache[file] = (len(self.code), None, self.code.splitlines(keepends=True), file)
         names.setdefault("__name__", "answer")

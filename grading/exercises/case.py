@@ -13,14 +13,16 @@ from typing import Any
 
 import torch
 
-from course.checkers import Property
+from course.checkers import NamedChecker
 from course.harness.compare import Finding
 from course.harness.program import Observation, Program
 from course.harness.serialization import Node
 from course.harness.tolerance import Tolerance
 
-Judge = Callable[[Observation, Observation], str | Finding | None]
-SUBJECT = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
+from .old_language import accept_old_keywords, accept_old_names
+
+Checker = Callable[[Observation, Observation], str | Finding | None]
+EXERCISE = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
 
 
 def ref(name: str, *path: Any) -> Node:
@@ -43,7 +45,7 @@ def method(of: Node, name: str) -> Node:
     return Node("method", {"of": of, "name": name})
 
 
-def specimen(name: str, state: dict[str, torch.Tensor] | None = None, **kwargs: Any) -> Node:
+def sample_model(name: str, state: dict[str, torch.Tensor] | None = None, **kwargs: Any) -> Node:
     """An attention function or small model from `course.sample_models`: made in the kernel by name."""
     return Node("specimen", {"name": name, "kwargs": kwargs, "state": state})
 
@@ -58,86 +60,91 @@ def device() -> Node:
     return Node("device")
 
 
+@accept_old_names
 @dataclass(eq=False)
 class Case:
-    """One program and how its outcome is judged. Made by `call` or `Script.case`; changed by the methods here.
+    """One program and how its outcome is checked. Made by `call` or `Script.case`; changed by the methods here.
 
-    holds: instead of comparing numbers, `holds(seen, exact)` says what is wrong, None if nothing is.
-    Types, shapes and dtypes are not compared then.
-    accepts: nothing is asked but that there is no ValueError.
-    form: dtype and type are judged; False where the exercise has another criterion for them.
-    elsewhere: inputs are on the device "meta", and nothing is judged but the device of what comes out.
-    secret: why the learner's own `check` does not run a case of this kind; "": it does.
+    nonfinite_gradient: what is accepted where the exact gradient is not finite (see `with_gradients`).
+    invalid_arguments: the arguments of which a ValueError must name one; empty where the call returns.
+    allowed_error: the tolerance, instead of the dtype's own.
+    check_unchanged: no argument may be changed in place, except those in `may_change`.
+    checker: `checker(seen, exact)` replaces the comparison of numbers, types, shapes and dtypes.
+    must_not_raise: only the absence of a ValueError is checked.
+    check_types: dtype and type are checked; False where the exercise has another criterion for them.
+    compare_device_only: inputs are on the device "meta", and only the device of the results is compared.
+    graded_only_reason: why the learner's own `check` does not run a case of this kind; "": it does.
     """
 
     inputs: dict[str, Any]
     steps: list[tuple[str, Node, list[Any], dict[str, Any]]]
     observe: list[str]
     gradients: bool = False
-    undefined: str = "any"
-    wrong: tuple[str, ...] = ()
-    tolerance: Tolerance | None = None
-    pure: bool = False
-    mutates: frozenset[str] = frozenset()
-    holds: Judge | None = None
-    accepts: bool = False
-    form: bool = True
-    elsewhere: bool = False
-    text: str = ""
+    nonfinite_gradient: str = "any"
+    invalid_arguments: tuple[str, ...] = ()
+    allowed_error: Tolerance | None = None
+    check_unchanged: bool = False
+    may_change: frozenset[str] = frozenset()
+    checker: Checker | None = None
+    must_not_raise: bool = False
+    check_types: bool = True
+    compare_device_only: bool = False
+    description: str = ""
     exact_dtype: torch.dtype = torch.float64
     seconds: float = 5.0
-    secret: str = ""
+    graded_only_reason: str = ""
 
-    def with_gradients(self, undefined: str = "any") -> Case:
-        """Judge gradients too, for a random cotangent. `undefined`: what goes where the exact one is not finite:
-        "any" value or None, or it need only be "finite"."""
-        return replace(self, gradients=True, undefined=undefined)
+    @accept_old_keywords
+    def with_gradients(self, nonfinite: str = "any") -> Case:
+        """Compare gradients too, for a random cotangent. `nonfinite`: what is accepted where the exact gradient is not
+        finite: "any" value or None, or only a "finite" one."""
+        return replace(self, gradients=True, nonfinite_gradient=nonfinite)
 
-    def raising(self, *wrong: str) -> Case:
-        """The oracle raises here; the message must name one of the arguments `wrong` and its value or shape."""
-        return replace(self, wrong=wrong)
+    def raises(self, *arguments: str) -> Case:
+        """The oracle raises ValueError here; the message must name one of these arguments and its value or shape."""
+        return replace(self, invalid_arguments=arguments)
 
-    def accepted(self) -> Case:
-        """Judge only that these arguments are not refused: what comes out is judged elsewhere. It belongs to every
-        criterion with `raising`, which an answer that refuses all arguments would earn otherwise."""
-        return replace(self, accepts=True)
+    def does_not_raise(self) -> Case:
+        """Check only that these arguments are not refused; other cases check the result. Put one into every criterion
+        that uses `raises`: an answer that refuses all arguments would earn it otherwise."""
+        return replace(self, must_not_raise=True)
 
-    def within(self, rtol: float, atol: float = 0.0) -> Case:
-        """Another tolerance than the dtype's; say why beside it. atol is relative to the largest magnitude."""
-        return replace(self, tolerance=Tolerance(rtol, atol))
+    def tolerance(self, rtol: float, atol: float = 0.0) -> Case:
+        """Use this tolerance instead of the dtype's; say why beside it. atol is relative to the largest magnitude."""
+        return replace(self, allowed_error=Tolerance(rtol, atol))
 
-    def unchanged(self) -> Case:
-        """Judge also that no argument was changed in place (otherwise that is not looked at)."""
-        return replace(self, pure=True)
+    def does_not_mutate(self) -> Case:
+        """Check also that no argument was changed in place (by default this is not checked)."""
+        return replace(self, check_unchanged=True)
 
-    def changing(self, *names: str) -> Case:
-        """Inputs that this exercise exists to change."""
-        return replace(self, mutates=frozenset(names))
+    def may_mutate(self, *names: str) -> Case:
+        """Allow changes in place to these inputs, which the exercise exists to change."""
+        return replace(self, may_change=frozenset(names))
 
-    def holding(self, judge: str | Judge, **given: Any) -> Case:
-        """Judge by a property instead of comparing numbers: the name of a function of `course.checkers`, and what it
-        is `given`. A judge of one's own, `judge(seen, exact)`, says what is wrong in words (or `tagged`), or None; it
-        is code, which only a case for the grade alone may have."""
-        return replace(self, holds=Property(judge, given) if isinstance(judge, str) else judge)
+    def check_with(self, checker: str | Checker, **given: Any) -> Case:
+        """Use a checker instead of comparing numbers: the name of a function in `course.checkers`, with the values it
+        is `given`. A function of your own, `checker(seen, exact)`, returns a sentence that says what is wrong (or
+        `tagged`), or None. It is code, so only cases for the grade alone may use one."""
+        return replace(self, checker=NamedChecker(checker, given) if isinstance(checker, str) else checker)
 
-    def graded_only(self, why: str) -> Case:
-        """Keep this kind of case for the grade alone: the learner's `check` runs none like it. `why` is for authors."""
-        return replace(self, secret=why)
+    def graded_only(self, reason: str) -> Case:
+        """Keep this kind of case for the grade alone: the learner's `check` runs none like it; say why in `reason`."""
+        return replace(self, graded_only_reason=reason)
 
-    def on_another_device(self) -> Case:
-        """Judge only whether tensors that the answer makes lie where its inputs do (see
+    def device_only(self) -> Case:
+        """Check only that tensors made by the answer are on the device of its inputs (see
         `course.harness.device_check`)."""
-        return replace(self, elsewhere=True)
+        return replace(self, compare_device_only=True)
 
-    def described(self, text: str) -> Case:
-        """A sentence for the report, instead of the one made from the shapes. Must not hold expected values."""
-        return replace(self, text=text)
+    def label(self, text: str) -> Case:
+        """Describe the case in the report, instead of by its shapes. Do not include expected values."""
+        return replace(self, description=text)
 
-    def lasting(self, seconds: float) -> Case:
-        """Time limit of the whole case in seconds of wall time, 5 by default."""
+    def timeout(self, seconds: float) -> Case:
+        """Limit the wall time of the whole case, in seconds; 5 by default."""
         return replace(self, seconds=seconds)
 
-    def in_its_own_dtype(self) -> Case:
+    def exact_in_float32(self) -> Case:
         """Compute the exact reference in float32 rather than float64 (where the dtype is part of the contract)."""
         return replace(self, exact_dtype=torch.float32)
 
@@ -147,7 +154,7 @@ class Script:
     """Several calls in a row.
 
         s = Script(x=draw.normal(2, 5, 12))                  # named inputs
-        m = s.call(SUBJECT, 12, n_heads=3)                   # the learner's class; m refers to what it made
+        m = s.call(EXERCISE, 12, n_heads=3)                   # the learner's class; m refers to what it made
         s.call(helper("load_weights"), m, state, training=False)  # give it these weights
         out = s.call(m, s.x)                                 # the module itself is called
         yield s.case(out)                                    # observe: one or more references
@@ -184,19 +191,19 @@ def call(*args: Any, **kwargs: Any) -> Case:
     return Case({"args": list(args), "kwargs": kwargs}, [], ["result"])
 
 
-def bind(case: Case, subject: str, oracle: Any) -> Case:
+def bind_arguments(case: Case, exercise: str, oracle: Any) -> Case:
     """Name the arguments of a `call` case by the oracle's signature and fill in the exercise's name."""
     if not case.steps:
         args, kwargs = case.inputs["args"], case.inputs["kwargs"]
         names = list(inspect.signature(oracle).parameters)[: len(args)]
         inputs = dict(zip(names, args, strict=True)) | kwargs
-        step = ("result", student(subject), [ref(n) for n in names], {n: ref(n) for n in kwargs})
+        step = ("result", student(exercise), [ref(n) for n in names], {n: ref(n) for n in kwargs})
         return replace(case, inputs=inputs, steps=[step])
-    steps = [(n, student(subject) if t is SUBJECT else t, a, k) for n, t, a, k in case.steps]
+    steps = [(n, student(exercise) if t is EXERCISE else t, a, k) for n, t, a, k in case.steps]
     return replace(case, steps=steps)
 
 
-def program(case: Case, *, dtype: torch.dtype | None = None, **options: Any) -> Program:
+def to_program(case: Case, *, dtype: torch.dtype | None = None, **options: Any) -> Program:
     """The program of a bound case, with floating-point tensors in `dtype` (None: as they are)."""
     inputs = case.inputs if dtype is None else cast(case.inputs, dtype)
     steps = case.steps if dtype is None else cast(case.steps, dtype)
@@ -217,12 +224,12 @@ def cast(value: Any, dtype: torch.dtype) -> Any:
     return value
 
 
-def in_words(case: Case) -> str:
+def describe(case: Case) -> str:
     """The case for a report: shapes and plain arguments, no numbers of tensors."""
-    if case.elsewhere:
-        return f"{in_words(replace(case, elsewhere=False))}, on another device than PyTorch's default"
-    if case.text:
-        return case.text
+    if case.compare_device_only:
+        return f"{describe(replace(case, compare_device_only=False))}, on another device than PyTorch's default"
+    if case.description:
+        return case.description
 
     def show(value: Any) -> str:
         if isinstance(value, torch.Tensor):

@@ -23,11 +23,11 @@ from course.harness.bytecode import compile_stand_in
 from ..errors import EditError
 from .answer_text import Answer, block, edited, filled, patched
 from .case import (
-    SUBJECT,
+    EXERCISE,
     Case,
     Draw,
     Script,
-    bind,
+    bind_arguments,
     call,
     device,
     generator,
@@ -35,19 +35,23 @@ from .case import (
     method,
     non_contiguous,
     ref,
-    specimen,
+    sample_model,
     student,
 )
+from .family import Family, changed_checks, wrapped
+from .old_language import accept_old_keywords, accept_old_names
 
 __all__ = [
-    "SUBJECT",
+    "EXERCISE",
     "Case",
+    "CorrectAnswer",
     "Draw",
     "Exercise",
-    "Right",
+    "Family",
     "Script",
     "call",
     "challenge",
+    "changed_checks",
     "device",
     "exercise",
     "generator",
@@ -55,9 +59,10 @@ __all__ = [
     "method",
     "non_contiguous",
     "ref",
-    "specimen",
+    "sample_model",
     "student",
     "tagged",
+    "wrapped",
 ]
 
 Cases = Callable[[Draw], Iterable[Case]]
@@ -68,7 +73,7 @@ class Criterion:
     name: str
     points: float
     draw: Cases
-    form: bool = False
+    check_types: bool = False
     graded_only: str = ""
 
 
@@ -78,41 +83,44 @@ class Example:
 
     name: str
     make: Callable[[], Iterable[Case]]
-    form: bool = False
+    check_types: bool = False
 
 
+@accept_old_names
 @dataclass(eq=False)
 class Mistake(Answer):
     """A wrong answer that people give, and what to tell them.
 
-    shows   the criteria that it must lose
-    when    the tag of a judge's finding (see `tagged`) that means this mistake, whatever the numbers are
-    text    tells the learner what is wrong and what to look at, not the solution
-    see     heading of the lesson where to look
-    others  the same mistake with other values of a constant (see `for_each`)
-    of      the right answer that it is an edit of; None: it is written out whole
-    edits   what makes it of that answer's text, one after the other
+    loses     the criteria that it must lose
+    when      the tag of a checker's finding (see `tagged`) that means this mistake, whatever the numbers are
+    text      tells the learner what is wrong and what to look at, not the solution
+    see       heading of the lesson where to look
+    variants  the same mistake with other values of a constant (see `for_each`)
+    base      the right answer that it is an edit of; None: its full code is given
+    edits     what turns that answer's text into the mistake's, one after the other
+    family    id of the idea that it has in common with mistakes of other exercises (see `Family`), or ""
     """
 
-    shows: tuple[str, ...] = ()
+    loses: tuple[str, ...] = ()
     when: str = ""
     text: str = ""
     see: str = ""
-    others: list[Answer] = field(default_factory=list)
-    of: Right | None = None
+    variants: list[Answer] = field(default_factory=list)
+    base: CorrectAnswer | None = None
     edits: list[Callable[[str], str]] = field(default_factory=list)
+    family: str = ""
 
     @property
-    def each(self) -> list[Answer]:
-        """All answers that go by this name: itself, and it with other values of its constant."""
-        return [self, *self.others]
+    def all_forms(self) -> list[Answer]:
+        """All answers of this name: itself, and its variants."""
+        return [self, *self.variants]
 
     def patch(self, lines: str) -> Mistake:
         """Make it of the right answer by a patch of whole lines (see `answers.patched`)."""
         return self._edit(partial(patched, patch=lines))
 
-    def whole(self, code: str) -> Mistake:
-        """Write it out whole, where it is another algorithm."""
+    def full_code(self, code: str) -> Mistake:
+        """Give its full code, where it is another algorithm."""
         self.code = block(code)
         return self
 
@@ -123,45 +131,52 @@ class Mistake(Answer):
         first, *others = among
         with_placeholder = self.code
         self._edit(partial(filled, word=word, value=first))
-        self.others = [
-            Answer(self.subject, f"{self.name} ({word}={value})", filled(with_placeholder, word, value))
+        self.variants = [
+            Answer(self.exercise_name, f"{self.name} ({word}={value})", filled(with_placeholder, word, value))
             for value in others
         ]
         return self
 
-    def says(self, text: str, see: str = "") -> None:
-        """What the learner is told; `see` where it is another heading than the exercise's."""
+    def feedback(self, text: str, see: str = "") -> None:
+        """Set the text for the learner; `see`: a heading other than the exercise's."""
         self.text, self.see = text, see or self.see
 
     def _edit(self, edit: Callable[[str], str]) -> Mistake:
         try:
             self.code = edit(self.code)
         except EditError as error:
-            raise EditError(f"mistake {self.name} of {self.subject}: {error}") from None
+            raise EditError(f"mistake {self.name} of {self.exercise_name}: {error}") from None
         self.edits.append(edit)
         return self
 
 
 @dataclass(eq=False)
-class Right(Answer):
+class CorrectAnswer(Answer):
     """A right answer, of which mistakes may be edits."""
 
     exercise: Exercise | None = None
 
+    @accept_old_keywords
     def mistake(
-        self, name: str, edit: Mapping[str, str] | None = None, *, shows: str | Iterable[str], when: str = ""
+        self, name: str | Family, edit: Mapping[str, str] | None = None, *, loses: str | Iterable[str], when: str = ""
     ) -> Mistake:
         """A known mistake: this text with every key of `edit` replaced by its value, or patched (`Mistake.patch`).
 
-        shows  the criteria that it must lose, each by the first words of its name
-        when   the tag of a judge's finding that means this mistake
+        name   a name of its own, or a family, which may have the edit, too
+        loses  the criteria that it must lose, each by the first words of its name
+        when   the tag of a checker's finding that means this mistake
         """
         assert self.exercise is not None
-        made = self.exercise.mistake(name, shows=shows, when=when)
-        made.code, made.of = self.code, self
-        return made._edit(partial(edited, edit=edit)) if edit else made
+        made = self.exercise.mistake(name, loses=loses, when=when)
+        made.code, made.base = self.code, self
+        if edit:
+            return made._edit(partial(edited, edit=edit))
+        if isinstance(name, Family) and (make := name.make) is not None:
+            return made._edit(lambda code: make(code, self.exercise_name))
+        return made
 
 
+@accept_old_names
 @dataclass(eq=False)
 class Exercise:
     """One exercise of a lesson; see `exercise`. With `stars` it is a challenge, and no grade has its points."""
@@ -171,13 +186,13 @@ class Exercise:
     forbidden: tuple[str, ...] = ()
     see: str = ""
     hints: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
+    result_names: tuple[str, ...] = ()
     stars: int = 0
     answer: Any = None
     criteria: list[Criterion] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
-    alternatives: list[Right] = field(default_factory=list)
-    bases: list[Right] = field(default_factory=list)
+    alternatives: list[CorrectAnswer] = field(default_factory=list)
+    reference_answers: list[CorrectAnswer] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
 
     def oracle(self, answer: Any) -> Any:
@@ -188,27 +203,31 @@ class Exercise:
         self.answer = answer
         return answer
 
+    @accept_old_keywords
     def criterion(
-        self, name: str, *, points: float, form: bool = False, graded_only: str = ""
+        self, name: str, *, points: float, check_types: bool = False, graded_only: str = ""
     ) -> Callable[[Cases], Cases]:
         """Points that are earned where every case that the decorated generator yields is right.
 
-        form         it judges dtype and type: all other criteria of the exercise then compare values alone
+        check_types  dtype and type are checked here: all other criteria of the exercise then compare values alone
         graded_only  why the learner's own `check` has no practice cases of it; few criteria have a reason
         """
 
         def add(draw: Cases) -> Cases:
-            self.criteria.append(Criterion(name, points, draw, form, graded_only))
+            self.criteria.append(Criterion(name, points, draw, check_types, graded_only))
             return draw
 
         return add
 
-    def example(self, name: str, *cases: Case, form: bool = False) -> Callable[[Callable[[], Iterable[Case]]], Any]:
+    @accept_old_keywords
+    def example(
+        self, name: str, *cases: Case, check_types: bool = False
+    ) -> Callable[[Callable[[], Iterable[Case]]], Any]:
         """Visible cases, with numbers small enough for paper: given here, or yielded by the decorated generator.
 
-        form  it judges dtype and type, as the criterion of that kind does
+        check_types  dtype and type are checked, as in the criterion of that kind
         """
-        made = Example(name, lambda: cases, form)
+        made = Example(name, lambda: cases, check_types)
         self.examples.append(made)
 
         def add(make: Callable[[], Iterable[Case]]) -> Any:
@@ -217,25 +236,29 @@ class Exercise:
 
         return add
 
-    def alternative(self, name: str) -> Right:
+    def alternative(self, name: str) -> CorrectAnswer:
         """The right answer of this title in alternatives.py, to make mistakes of. Raises LookupError."""
         for right in self.alternatives:
             if right.name == name:
                 return right
         raise LookupError(f"{self.name} has no alternative {name!r}; it has {[a.name for a in self.alternatives]}")
 
-    def base(self, code: str) -> Right:
-        """A right answer for mistakes to be made of; unlike an alternative it may use what is forbidden."""
-        right = Right(self.name, f"base {len(self.bases) + 1}", block(code), exercise=self)
-        self.bases.append(right)
+    def reference_answer(self, code: str) -> CorrectAnswer:
+        """A right answer that mistakes are edits of; unlike an alternative it may use what is forbidden."""
+        right = CorrectAnswer(self.name, f"base {len(self.reference_answers) + 1}", block(code), exercise=self)
+        self.reference_answers.append(right)
         return right
 
-    def mistake(self, name: str, *, shows: str | Iterable[str], when: str = "") -> Mistake:
-        """A known mistake that is no edit of a right answer; `Mistake.whole` gives its text."""
-        if any(known.name == name for known in self.mistakes):
-            raise ValueError(f"{self.name}: two mistakes are called {name}")
-        starts = (shows,) if isinstance(shows, str) else tuple(shows)
-        made = Mistake(self.name, name, "", tuple(map(self._criterion, starts)), when, see=self.see)
+    @accept_old_keywords
+    def mistake(self, name: str | Family, *, loses: str | Iterable[str], when: str = "") -> Mistake:
+        """A known mistake that is no edit of a right answer; `Mistake.full_code` gives its text."""
+        family = name if isinstance(name, Family) else Family("", name, "")
+        if any(known.name == family.name for known in self.mistakes):
+            raise ValueError(f"{self.name}: two mistakes are called {family.name}")
+        starts = (loses,) if isinstance(loses, str) else tuple(loses)
+        lost = tuple(map(self._criterion, starts))
+        made = Mistake(self.name, family.name, "", lost, when, family.sentence, family.see or self.see)
+        made.family = family.id
         self.mistakes.append(made)
         return made
 
@@ -277,32 +300,35 @@ class Exercise:
                 yield example.name, self._bound(case, example)
 
     def _bound(self, case: Case, of: Criterion | Example) -> Case:
-        """The case as part of a criterion or an example: form is judged there, or where there is no such criterion."""
-        form = of.form or not any(c.form for c in self.criteria)
-        secret = case.secret or (of.graded_only if isinstance(of, Criterion) else "")
-        return replace(bind(case, self.name, self.answer), form=form, secret=secret)
+        """The case as part of a criterion or an example, which says whether dtype and type are checked; they are, too,
+        where no criterion has `check_types`."""
+        check_types = of.check_types or not any(c.check_types for c in self.criteria)
+        reason = case.graded_only_reason or (of.graded_only if isinstance(of, Criterion) else "")
+        bound = bind_arguments(case, self.name, self.answer)
+        return replace(bound, check_types=check_types, graded_only_reason=reason)
 
 
+@accept_old_keywords
 def exercise(
     name: str,
     *,
     points: int,
-    parts: Iterable[str] = (),
+    result_names: Iterable[str] = (),
     forbidden: Iterable[str] = (),
     see: str = "",
     hints: Iterable[str] = (),
 ) -> Exercise:
     """Declare an exercise.
 
-    points     integer, over all its criteria
-    parts      what the contract calls the items of a result of several, ("output", "weights"): reports speak of them so
-    forbidden  regular expressions for names of torch functions that an answer must not use, in any spelling:
-               each is matched against whole names without underscores and case (`log_softmax` also stops
-               `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*)
-    see        heading in the lesson that a report points to
-    hints      in stages: a question, then the idea, then the shape of the code; never the solution
+    points        integer, over all its criteria
+    result_names  what the contract calls the items of a result of several, ("output", "weights"); reports use them
+    forbidden     regular expressions for names of torch functions that an answer must not use, in any spelling:
+                  each is matched against whole names without underscores and case (`log_softmax` also stops
+                  `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*)
+    see           heading in the lesson that a report points to
+    hints         in stages: a question, then the idea, then the shape of the code; never the solution
     """
-    return Exercise(name, points, tuple(forbidden), see, tuple(hints), tuple(parts))
+    return Exercise(name, points, tuple(forbidden), see, tuple(hints), tuple(result_names))
 
 
 def challenge(

@@ -2,6 +2,7 @@
 
 grader_tests/
     shared/                 what exercises of several lessons say
+        families/           ideas that go wrong in many exercises
     NN_lesson/
         __init__.py         EXERCISES, their names in the lesson's order; CHALLENGES, where it has any
         common.py           what several exercises of the lesson say
@@ -26,9 +27,11 @@ from types import ModuleType
 
 from ..errors import ExerciseError
 from .answer_text import read_cells
-from .exercise import Exercise, Right
+from .exercise import CorrectAnswer, Exercise
+from .old_language import accept_old_names
 
 
+@accept_old_names
 @dataclass(eq=False)
 class Lesson:
     """The exercises of one lesson, in their order, and its challenges, of which no grade knows."""
@@ -38,7 +41,7 @@ class Lesson:
     challenges: dict[str, Exercise] = field(default_factory=dict)
 
     @property
-    def known(self) -> dict[str, Exercise]:
+    def all_exercises(self) -> dict[str, Exercise]:
         """All that `check` knows and `grading prove` proves."""
         return self.exercises | self.challenges
 
@@ -99,11 +102,15 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
         raise ValueError(f"{folder / 'contract.py'} declares {len(found)} exercises named {folder.name}, not one")
     made = found[0]
     made.alternatives = [
-        Right(made.name, name, code, exercise=made) for name, code in read_cells(folder / "alternatives.py").items()
+        CorrectAnswer(made.name, name, code, exercise=made)
+        for name, code in read_cells(folder / "alternatives.py").items()
     ]
     importlib.import_module(f"{package}.mistakes")
     for mistake in made.mistakes:
-        if not mistake.text or mistake.code in ("", *(right.code for right in [*made.alternatives, *made.bases])):
+        if not mistake.text or mistake.code in (
+            "",
+            *(right.code for right in [*made.alternatives, *made.reference_answers]),
+        ):
             raise ValueError(f"{folder}: mistake {mistake.name} says nothing, or is a right answer unchanged")
     total = sum(c.points for c in made.criteria)
     if made.answer is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course.harness.check_case import formed
+from course.harness.check_case import coerced
 from course.harness.compare import Finding
 from course.harness.diagnose import Diagnosis, diagnose
 from course.harness.errors import not_written
@@ -21,7 +21,7 @@ from course.harness.program import Observation
 from course.harness.runner import drop_unchanged, observe
 
 from ..errors import NoAnswer
-from ..exercises.case import in_words
+from ..exercises.case import describe
 from ..exercises.exercise import Exercise
 from .codec import Ask
 from .references import PreparedCase, judge_case, known_mistakes, mistake_findings, mistake_outcomes, prepare, programs
@@ -172,7 +172,7 @@ def _criterion(found: _Outcomes, index: int, diagnosis: Diagnosis) -> CriterionV
         criterion.points,
         0.0,
         "not reached" if all(finding.stage == "not reached" for finding in findings) else "wrong",
-        in_words(found.prepared[failing[0]].case),
+        describe(found.prepared[failing[0]].case),
         findings[0].stage,
         findings[0].text,
         diagnosis.explains[index] if diagnosis.explains else "",
@@ -185,7 +185,7 @@ def _diagnosed(found: _Outcomes, seed: int) -> Diagnosis:
         return Diagnosis()
     criteria = range(len(found.exercise.criteria))
     groups = [[i for i, p in enumerate(found.prepared) if p.criterion == c] for c in criteria]
-    seen = [formed(one, p.reference) for one, p in zip(found.seen, found.prepared, strict=True)]
+    seen = [coerced(one, p.reference) for one, p in zip(found.seen, found.prepared, strict=True)]
     return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed))
 
 
@@ -195,6 +195,7 @@ def _name(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) ->
     named = [mistakes[name] for name in diagnosis.names]
     verdict.mistake, verdict.also = ([m.name for m in named] + ["", ""])[:2]
     verdict.see, verdict.also_see = ([m.see for m in named] + ["", ""])[:2]
+    verdict.family, verdict.also_family = ([m.family for m in named] + ["", ""])[:2]
     verdict.sure = diagnosis.sure
     verdict.explanation = diagnosis.to_sentence({m.name: m.text for m in named})
     verdict.see = verdict.see or exercise.see

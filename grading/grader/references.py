@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from course.harness.check_case import formed, judge
+from course.harness.check_case import check_case, coerced
 from course.harness.compare import Finding, Reference, leaves
 from course.harness.device_check import META
 from course.harness.diagnose import MistakeOutcomes
@@ -22,7 +22,7 @@ from course.harness.program import Observation, Program
 from course.harness.runner import observe
 
 from ..exercises.answer_text import Answer
-from ..exercises.case import Case, in_words, program
+from ..exercises.case import Case, describe, to_program
 from ..exercises.exercise import Exercise, mix
 
 
@@ -39,12 +39,12 @@ class PreparedCase:
     def program(
         self, forbidden: Iterable[str], device: str = "cpu", stand_ins: dict[str, str] | None = None
     ) -> Program:
-        return program(
+        return to_program(
             self.case,
             cotangents=self.cotangents,
             forbidden=list(forbidden),
             stand_ins=stand_ins or {},
-            device=META if self.case.elsewhere else device,
+            device=META if self.case.compare_device_only else device,
             seed=self.seed,
         )
 
@@ -73,44 +73,44 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     cotangents = None
     if case.gradients:
         draw = torch.Generator().manual_seed(seed)
-        plain = observe(program(case, dtype=case.exact_dtype, seed=seed), names)
+        plain = observe(to_program(case, dtype=case.exact_dtype, seed=seed), names)
         tensors = [v for value in plain.values.values() for _, v in leaves(value) if isinstance(v, torch.Tensor)]
         cotangents = [torch.randn(t.shape, generator=draw) for t in tensors if t.is_floating_point()]
-    exact = observe(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
-    native = observe(program(case, cotangents=cotangents, seed=seed), names)
-    wrong = {name: case.inputs[name] for name in case.wrong}
+    exact = observe(to_program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
+    native = observe(to_program(case, cotangents=cotangents, seed=seed), names)
+    invalid = {name: case.inputs[name] for name in case.invalid_arguments}
     reference = Reference(
         _wide(exact),
         native,
-        case.undefined,
-        case.tolerance,
-        wrong,
-        case.pure,
-        case.mutates,
-        case.form,
+        case.nonfinite_gradient,
+        case.allowed_error,
+        invalid,
+        case.check_unchanged,
+        case.may_change,
+        case.check_types,
         _magnitude(case),
-        case.holds,
-        case.accepts,
-        case.elsewhere,
-        exercise.parts,
+        case.checker,
+        case.must_not_raise,
+        case.compare_device_only,
+        exercise.result_names,
     )
-    if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
-        raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")
+    if (exact.raised is not None) != bool(case.invalid_arguments) and case.checker is None:
+        raise RuntimeError(f"the oracle of {exercise.name} on {describe(case)}: raised {exact.raised}")
     return PreparedCase(criterion, case, seed, cotangents, reference)
 
 
 @lru_cache(maxsize=256)
 def mistake_outcomes(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
-    """What every known mistake gives on the same cases, by name and, in a family, by value (`Mistake.each`); what is
-    not allowed is not watched for, and nothing is remembered of another seed's."""
+    """What every known mistake gives on the same cases, by the names of `Mistake.all_forms`; what is not allowed is not
+    watched for, and nothing is remembered of another seed's."""
     programs = [p.program(()) for p in prepare(exercise, seed)]
-    answers = [answer for mistake in exercise.mistakes for answer in mistake.each]
+    answers = [answer for mistake in exercise.mistakes for answer in mistake.all_forms]
     return {a.name: outcomes_of(a, programs) for a in answers}
 
 
 def outcomes_of(answer: Answer, programs: list[Program]) -> list[Observation]:
     """What an answer gives, one program after the other, as they run in a notebook."""
-    names = {answer.subject: answer.made()}
+    names = {answer.exercise_name: answer.load()}
     return [observe(one, names) for one in programs]
 
 
@@ -132,18 +132,18 @@ def known_mistakes(exercise: Exercise, seed: int) -> list[MistakeOutcomes]:
     return [
         MistakeOutcomes(
             mistake.name,
-            [formed(seen, p.reference) for p, seen in zip(prepared, given[one.name], strict=True)],
+            [coerced(seen, p.reference) for p, seen in zip(prepared, given[one.name], strict=True)],
             frozenset(i for i, f in enumerate(missed[one.name]) if f),
             mistake.when,
         )
         for mistake in exercise.mistakes
-        for one in mistake.each
+        for one in mistake.all_forms
     ]
 
 
 def judge_case(prepared: PreparedCase, seen: Observation, device: str = "cpu") -> Finding | None:
     """What is wrong with one observation (see `course.harness.check_case.judge`)."""
-    return judge(seen, prepared.reference, device)
+    return check_case(seen, prepared.reference, device)
 
 
 def _magnitude(case: Case) -> float:

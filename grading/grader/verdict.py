@@ -36,11 +36,13 @@ class ExerciseVerdict:
     status: str
     criteria: list[CriterionVerdict] = field(default_factory=list)
     mistake: str = ""  # name of the known mistake
+    family: str = ""  # id of the idea that it shares with mistakes of other exercises
     explanation: str = ""  # what the report says about it
     see: str = ""
     sure: bool = True  # False: that mistake is said to be one thing that may be wrong
     also: str = ""  # name of a second known mistake, where two at once explain the answer
     also_see: str = ""
+    also_family: str = ""
     not_allowed: list[str] = field(default_factory=list)
     followed_through: list[str] = field(default_factory=list)
     internal: str = ""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from course.checkers import PROPERTIES
+from course.checkers import CHECKERS
 from course.harness.helpers import HELPERS
 
 from ..exercises import exercise
@@ -20,13 +20,13 @@ PAGE = Path("docs") / "authors.md"
 
 def tables() -> dict[str, str]:
     """All tables by name, as Markdown."""
-    public = {name: getattr(exercise, name) for name in exercise.__all__ if name != "SUBJECT"}
+    public = {name: getattr(exercise, name) for name in exercise.__all__ if name != "EXERCISE"}
     return {
         "case": _table(_methods(exercise.Case)),
         "draw": _table(_methods(exercise.Draw)),
         "exercise": _table(public),
         "helpers": _table(HELPERS),
-        "properties": _table(PROPERTIES),
+        "properties": _table(CHECKERS),
     }
 
 

@@ -31,7 +31,7 @@ def differing(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seed: 
     there = device()
     if not there:
         return None
-    mistakes = {f"mistake {one.name}": {exercise.name: one.made()} for m in exercise.mistakes for one in m.each}
+    mistakes = {f"mistake {one.name}": {exercise.name: one.load()} for m in exercise.mistakes for one in m.all_forms}
 
     def lose(names: Mapping[str, Any], on: str) -> list[str]:
         return list(lost(exercise, names, seed, on, lenient=True))

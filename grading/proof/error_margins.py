@@ -113,7 +113,7 @@ def _note_wrong(
     findings: list[Finding | None],
 ) -> None:
     """A criterion is lost by values where no case of it is lost by anything else."""
-    shown = next((m.shows for m in exercise.mistakes for one in m.each if one.name == name), ())
+    shown = next((m.loses for m in exercise.mistakes for one in m.all_forms if one.name == name), ())
     for index, criterion in enumerate(exercise.criteria):
         lost = [(p, s) for p, s, f in zip(prepared, seen, findings) if f and p.criterion == index]
         if criterion.name in shown and all(_compared(p) for p, _ in lost):
@@ -135,10 +135,10 @@ def _note_least(
 
 def _compared(p: PreparedCase) -> str | None:
     """The dtype of the numbers that a case compares; None where it compares none."""
-    if p.case.elsewhere:  # no numbers are compared there
+    if p.case.compare_device_only:  # no numbers are compared there
         return None
     native = p.reference.native
-    if p.case.holds or p.case.accepts or native.raised is not None:
+    if p.case.checker or p.case.must_not_raise or native.raised is not None:
         return None
     tensors = [v for _, v in leaves(native.values) if isinstance(v, torch.Tensor)]
     numbers = [v for v in tensors if v.dtype in DTYPES]

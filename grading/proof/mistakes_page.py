@@ -32,5 +32,5 @@ def page(root: Path) -> str:
 def _lines(lesson: str, exercise: Exercise) -> Iterator[str]:
     yield f"## {lesson}: {exercise.name}\n"
     for mistake in exercise.mistakes:
-        name, loses = mistake.name.replace("_", " "), "; ".join(mistake.shows)
+        name, loses = mistake.name.replace("_", " "), "; ".join(mistake.loses)
         yield f"- **{name}** ({loses}): {' '.join(mistake.text.split())}"

@@ -101,7 +101,7 @@ def _answers(
     for name, names in right.items():
         yield name, notebook.says(names), "passes"
     for mistake in exercise.mistakes:
-        for one in mistake.each:
+        for one in mistake.all_forms:
             verdict = graded[one.name]
             wanted = "passes" if verdict.status == "right" else _failed(verdict.named.rstrip("?"))
             yield f"mistake {one.name}", notebook.says_of(practised(exercise)[one.name]), wanted

@@ -125,7 +125,7 @@ class Proof:
     def named(self) -> int:
         """How many known mistakes are named as what they are, with every seed."""
         return sum(
-            all(v.named == mistake.name for one in mistake.each for v in self.verdicts[f"mistake {one.name}"])
+            all(v.named == mistake.name for one in mistake.all_forms for v in self.verdicts[f"mistake {one.name}"])
             for mistake in self.exercise.mistakes
         )
 
@@ -151,24 +151,24 @@ class Prover:
         self.stubs, _ = namespace(root, name, solved=False)
         for one in self.lesson.challenges.values():  # the lesson has no solution of theirs
             self.solutions[one.name] = one.alternatives[0].code
-            self.solved[one.name] = one.alternatives[0].define(dict(self.solved) | GIVEN)[one.name]
+            self.solved[one.name] = one.alternatives[0].exec_in(dict(self.solved) | GIVEN)[one.name]
 
     def prove(self, exercise: Exercise, *, mutate: bool = True, replay: bool = True) -> Proof:
         proof = Proof(exercise, f"grader_tests/{self.name}/{exercise.name}")
         self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
-        oracle = Answer(exercise.name, "oracle", exercise.stand_in).made()
+        oracle = Answer(exercise.name, "oracle", exercise.stand_in).load()
         self._right(proof, "oracle", oracle, rules=_where_defined(exercise), lenient=True)
         for alternative in exercise.alternatives:
             made, source = self._handed_in(alternative)
             self._right(proof, f"alternative {alternative.name}", made, source)
-        for base in exercise.bases:
-            self._right(proof, f"{base.name}, of which mistakes are edits,", base.made(), lenient=True)
+        for base in exercise.reference_answers:
+            self._right(proof, f"{base.name}, of which mistakes are edits,", base.load(), lenient=True)
         stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
         if stub.earned or stub.status != "not started":
             fault = f"the stub earns {stub.earned:g} and is {stub.status!r}"
             proof.problem("contract.py", fault, "Ask more of the cases: who wrote nothing has nothing right.")
         for mistake in exercise.mistakes:
-            for one in mistake.each:
+            for one in mistake.all_forms:
                 self._wrong(proof, mistake, one)
         if replay:
             self._replay(proof)
@@ -179,7 +179,9 @@ class Prover:
     def mutants(self, exercise: Exercise) -> list[Mutant]:
         """Those that are tried: all of the lesson's solution, and a sample of each alternative's."""
         bases = {"solution": self.solutions[exercise.name]} | {a.name: a.code for a in exercise.alternatives}
-        known = [a.code for a in (*exercise.bases, *(one for m in exercise.mistakes for one in m.each))]
+        known = [
+            a.code for a in (*exercise.reference_answers, *(one for m in exercise.mistakes for one in m.all_forms))
+        ]
         made = mutants(bases, known)
         of_solution = [m for m in made if m.base.startswith("solution ")]
         return of_solution + sampled((m for m in made if not m.base.startswith("solution ")), SAMPLE)
@@ -195,7 +197,7 @@ class Prover:
 
     def _replay(self, proof: Proof) -> None:
         exercise = proof.exercise
-        names = [one.name for mistake in exercise.mistakes for one in mistake.each]
+        names = [one.name for mistake in exercise.mistakes for one in mistake.all_forms]
         graded = {name: proof.verdicts[f"mistake {name}"][0] for name in names}
         proof.replay = replay(exercise, self.right(exercise), graded)
         for one in proof.replay.passed:
@@ -227,7 +229,7 @@ class Prover:
     def _defined(self, code: str) -> dict[str, Any]:
         """The notebook's names with this answer's; an answer that raises as it is made defines nothing."""
         try:
-            return Answer("", "mutant", code).define(dict(self.solved) | GIVEN)
+            return Answer("", "mutant", code).exec_in(dict(self.solved) | GIVEN)
         except Exception:
             return dict(GIVEN)
 
@@ -257,7 +259,7 @@ class Prover:
         found += [known_verdict(proof.exercise, one.name, seed) for seed in more]
         proof.verdicts[f"mistake {one.name}"] = found
         for verdict in found:
-            kept = set(mistake.shows) & {c.name for c in verdict.criteria if c.status == "right"}
+            kept = set(mistake.loses) & {c.name for c in verdict.criteria if c.status == "right"}
             if kept:
                 fault = f"mistake {one.name} does not lose {sorted(kept)} (seed {verdict.seed})"
                 proof.problem("contract.py", fault, "Add a case that shows it; or take the criterion from its `shows`.")
@@ -274,7 +276,7 @@ class Prover:
 
     def _handed_in(self, answer: Answer) -> tuple[Any, list[str]]:
         """An answer as a student hands it in: made in the notebook's names, and read."""
-        return answer.define(dict(self.solved) | GIVEN)[answer.subject], [answer.cell]
+        return answer.exec_in(dict(self.solved) | GIVEN)[answer.exercise_name], [answer.cell]
 
 
 def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
@@ -320,7 +322,7 @@ def _where_defined(exercise: Exercise) -> Exercise:
     """The exercise without what is asked where no derivative exists: an oracle says "here" by a gradient of NaN."""
 
     def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
-        return (replace(case, undefined="any") for case in cases(draw))
+        return (replace(case, nonfinite_gradient="any") for case in cases(draw))
 
     criteria = [replace(c, draw=partial(anything, cases=c.draw)) for c in exercise.criteria]
     return replace(exercise, criteria=criteria)

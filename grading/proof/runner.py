@@ -114,7 +114,7 @@ def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
 def surviving(root: Path, lesson: str, name: str) -> str:
     """The mutants of one exercise that lose nothing, under the name of the file that they belong to."""
     made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
-    exercise = made.lesson.known[name]
+    exercise = made.lesson.all_exercises[name]
     found = map(str, made.tried(exercise, made.mutants(exercise)).survivors)
     listed = written(found, read_equivalents(root / folder))
     return f"# {folder}/{LIST}\n{listed}\n" if listed else ""
@@ -144,7 +144,7 @@ def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[st
         listed = [path for path in [folder / LIST] if path.is_file()]
         return code.fingerprint(PROVER, *python_files(folder), *listed, about=own)
 
-    return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).known}
+    return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_exercises}
 
 
 def shipped_proofs() -> dict[str, str]:
@@ -176,7 +176,9 @@ def versions() -> dict[str, str]:
 
 def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wanted]:
     """All exercises and challenges of these lessons; the last lessons take longest, and come first."""
-    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).known)
+    every = (
+        (name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).all_exercises
+    )
     return [(name, e) for name, e in every if only in ("", e)]
 
 
@@ -201,7 +203,7 @@ def prover(root: Path, name: str) -> Prover:
 def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
     """Prove one exercise. What is raised is an error of ours."""
     made = prover(root, lesson)
-    proof = made.prove(made.lesson.known[name], mutate=mutate)
+    proof = made.prove(made.lesson.all_exercises[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
     return Found(lesson, name, told, proof.problems, figures(proof), compact(proof))
 

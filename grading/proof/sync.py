@@ -99,7 +99,7 @@ def sync(root: Path, exercises: Iterable[str] = (), *, check: bool = False, meas
 def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
     """Lesson -> those of its exercises that are named."""
     described = [name for name in list_lessons(root) if (root / "grader_tests" / name).is_dir()]
-    every = {name: list(load_lesson(root / "grader_tests" / name).known) for name in described}
+    every = {name: list(load_lesson(root / "grader_tests" / name).all_exercises) for name in described}
     wanted = list(named)
     forms = {(lesson, e): {lesson, e, f"{lesson}/{e}"} for lesson in every for e in every[lesson]}
     if unknown := [name for name in wanted if not any(name in form for form in forms.values())]:

@@ -31,7 +31,7 @@ def known_answers(exercise: Exercise) -> set[str]:
         "solution",
         "oracle",
         *(f"alternative {right.name}" for right in exercise.alternatives),
-        *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.each),
+        *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.all_forms),
     }
 
 
@@ -54,7 +54,7 @@ def recorded(root: Path, lesson: str, seed: int) -> dict[str, Verdicts]:
 def record(root: Path, lesson: str, new: Mapping[str, Verdicts]) -> None:
     """Record the verdicts of these exercises; those of the lesson's others stay."""
     known = {**read_records(root, lesson), **new}
-    order = [name for name in load_lesson(root / "grader_tests" / lesson).known if name in known]
+    order = [name for name in load_lesson(root / "grader_tests" / lesson).all_exercises if name in known]
     blocks = [
         f" {json.dumps(name)}: {{\n"
         + ",\n".join(

@@ -56,7 +56,7 @@ def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], prog
 def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
     """What many seeds, and another device, say of one exercise."""
     made = prover(root, lesson)
-    exercise = made.lesson.known[name]
+    exercise = made.lesson.all_exercises[name]
     right = made.right(exercise)
     return {
         "seeds": measured(measure(exercise, right, FRESH[:seeds])),
@@ -88,7 +88,7 @@ def read_figures(root: Path) -> dict[str, Figures]:
 
 def _exercises(root: Path) -> list[str]:
     described = [root / "grader_tests" / lesson for lesson in list_lessons(root)]
-    return [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).known]
+    return [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).all_exercises]
 
 
 def _before(root: Path) -> dict[str, Any]:

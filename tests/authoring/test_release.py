@@ -24,9 +24,8 @@ from grading.authoring.lesson_text import read_lesson
 from grading.errors import BuildError
 from grading.exercises.lesson import load_lesson
 
-from ..conftest import LESSONS, ROOT
-from ..support.tiny_course import LESSONS as SMALL
-from ..support.tiny_course import make_course, write_lesson
+from ..support.course_builder import TINY_LESSONS, build_course, write_grader_tests
+from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -34,9 +33,10 @@ X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
 LONG = 30  # characters; a shorter piece of a statement tells nothing
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_committed_release_is_what_the_source_makes(classroom, lesson):
-    made = classroom(lesson) / "release" / lesson
+def test_the_committed_release_is_what_the_source_makes(released_course, lesson):
+    made = released_course(lesson) / "release" / lesson
     committed = ROOT / "release" / lesson
     names = {p.relative_to(made) for p in made.rglob("*") if p.is_file()}
     assert names == {p.relative_to(committed) for p in committed.rglob("*") if p.is_file()}
@@ -44,6 +44,7 @@ def test_the_committed_release_is_what_the_source_makes(classroom, lesson):
         assert (made / name).read_bytes() == (committed / name).read_bytes(), f"{lesson}: run `make release`"
 
 
+@pytest.mark.quick_cases("00_start")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_committed_examples_are_what_grader_tests_make(lesson):
     made = build_examples(ROOT / "grader_tests" / lesson)
@@ -55,7 +56,7 @@ def test_the_committed_examples_are_what_grader_tests_make(lesson):
         assert same_examples(made[name], path.read_bytes()), f"{name}: run `make build`"
 
 
-@pytest.mark.long
+@pytest.mark.full("builds check data for every kind of processor")
 @pytest.mark.skipif(not X86_64, reason="the kernels that every machine has are those of x86-64")
 @pytest.mark.parametrize("lesson", ["03_queries_keys_values", "07_rope"])
 def test_examples_are_the_same_bytes_whatever_the_machine_does_best(lesson, monkeypatch):
@@ -80,7 +81,7 @@ def test_examples_of_another_kind_of_processor_say_the_same_and_other_numbers_do
 
 
 def test_examples_that_cannot_be_made_stop_the_build_and_say_why(tmp_path):
-    write_lesson(tmp_path / "01_wrong", {"wrong": ("raise ValueError('a criterion too many')",)})
+    write_grader_tests(tmp_path / "01_wrong", {"wrong": ("raise ValueError('a criterion too many')",)})
     with pytest.raises(BuildError, match="the examples could not be made") as raised:
         build_examples(tmp_path / "01_wrong")
     assert "ValueError: a criterion too many" in str(raised.value)
@@ -91,15 +92,15 @@ def test_a_demo_with_a_title_is_folded_in_jupyterlab_and_in_colab_and_nothing_el
     folded, seen = read_lesson(tmp_path / "lesson.py").cells
     assert (folded.metadata.jupyter, folded.metadata.cellView) == ({"source_hidden": True}, "form")
     assert not {"jupyter", "cellView"} & set(seen.metadata)
-    root = make_course(tmp_path / "course")
-    text = root / "source" / f"{SMALL[0]}.py"
+    root = build_course(tmp_path / "course")
+    text = root / "source" / f"{TINY_LESSONS[0]}.py"
     text.write_text(text.read_text() + "\n\n# %%\n# @title Not for you\ntaught = 1\n")
     with pytest.raises(BuildError, match="'# @title Not for you' is folded, and is no demo"):
-        build_lesson(root, SMALL[0])
+        build_lesson(root, TINY_LESSONS[0])
 
 
-def test_building_twice_gives_the_same_bytes(classroom):
-    root = classroom(LESSONS[0])
+def test_building_twice_gives_the_same_bytes(released_course):
+    root = released_course(LESSONS[0])
     path = root / "source" / LESSONS[0] / f"{LESSONS[0]}.ipynb"
     before = path.read_bytes()
     path.unlink()
@@ -125,6 +126,7 @@ def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
     return {name: {line.strip() for line in text.splitlines()} for name, text in files.items()}
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_a_solution_is_shipped(shipped, lesson):
     secret = set(_solution_lines(lesson))
@@ -139,12 +141,14 @@ def test_no_mark_of_what_is_taken_out_is_left_in(shipped):
         assert not [name for name, lines in students.items() if any(mark in line for line in lines)]
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_the_grader_is_shipped_but_what_a_lesson_shows_on_purpose(shipped, lesson):
     secret = set(_grader_lines(lesson)) - set().union(*map(_taught, LESSONS))
     assert not [(name, line) for name, lines in shipped.items() for line in lines & secret]
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_the_grader_is_in_the_examples_that_check_reads(lesson):
     folder = ROOT / "course" / "examples"
@@ -169,9 +173,9 @@ def _solution_lines(lesson: str) -> Iterator[str]:
 
 def _grader_lines(lesson: str) -> Iterator[str]:
     """The code, without docstrings, of oracles, mistakes, alternatives and hidden cases."""
-    for exercise in load_lesson(ROOT / "grader_tests" / lesson).known.values():
+    for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
         code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
-        code += [answer.code for answer in (*exercise.alternatives, *exercise.bases, *exercise.mistakes)]
+        code += [answer.code for answer in (*exercise.alternatives, *exercise.reference_answers, *exercise.mistakes)]
         for line in "\n".join(code).splitlines():
             if _tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):
                 yield line.strip()

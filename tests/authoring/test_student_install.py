@@ -23,7 +23,7 @@ from grading.authoring.student_install import (
 )
 from grading.errors import CourseError
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 NOW = version("attention-course")
 WHEEL = f"attention_course-{NOW}-py3-none-any.whl"
@@ -140,6 +140,7 @@ def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, 
     assert "PyTorch is not installed here." in told
 
 
+@pytest.mark.quick_cases("attention_course*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "told"),

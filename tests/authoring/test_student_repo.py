@@ -15,7 +15,7 @@ from grading.authoring.student_install import SET_UP, Delivery, origin
 from grading.authoring.student_repo import make_wheel, publish, released
 from grading.errors import CourseError
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +33,9 @@ def wheel_name(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_it_holds_notebooks_wheel_page_and_licence_and_publishing_again_changes_nothing(
-    classroom, tmp_path, wheel_name
+    released_course, tmp_path, wheel_name
 ):
-    root, into = classroom(LESSON), tmp_path / "students"
+    root, into = released_course(LESSON), tmp_path / "students"
     for expected in ("written", "same"):
         done = publish(root, into, origin(Delivery()))
         released = {path.stem + ".ipynb" for path in (root / "release").glob("*/*.ipynb")}
@@ -44,8 +44,8 @@ def test_it_holds_notebooks_wheel_page_and_licence_and_publishing_again_changes_
     assert "colab.research" not in (into / "README.md").read_text()
 
 
-def test_with_the_repositorys_address_cells_install_by_url_and_badges_lead_there(classroom, tmp_path, wheel_name):
-    publish(classroom(LESSON), tmp_path, origin(Delivery(repository=f"{GITHUB}/tree/autumn")))
+def test_with_the_repositorys_address_cells_install_by_url_and_badges_lead_there(released_course, tmp_path, wheel_name):
+    publish(released_course(LESSON), tmp_path, origin(Delivery(repository=f"{GITHUB}/tree/autumn")))
     notebook = nbformat.read(tmp_path / f"{LESSON}.ipynb", as_version=4)
     (cell,) = (cell for cell in notebook.cells if cell["id"] == SET_UP)
     assert f'"{GITHUB}/raw/autumn/{wheel_name}"' in cell.source
@@ -54,22 +54,22 @@ def test_with_the_repositorys_address_cells_install_by_url_and_badges_lead_there
     assert link in (tmp_path / "README.md").read_text()
 
 
-def test_a_package_from_elsewhere_is_not_shipped(classroom, tmp_path):
-    publish(classroom(LESSON), tmp_path, origin(Delivery(package="attention-course=={version}")))
+def test_a_package_from_elsewhere_is_not_shipped(released_course, tmp_path):
+    publish(released_course(LESSON), tmp_path, origin(Delivery(package="attention-course=={version}")))
     assert not list(tmp_path.glob("*.whl"))
     assert 'pip install "attention-course==' in (tmp_path / "README.md").read_text()
 
 
-def test_what_others_put_there_is_left_and_told(classroom, tmp_path):
+def test_what_others_put_there_is_left_and_told(released_course, tmp_path):
     (tmp_path / "README.md").write_text("My own words.\n")
     (tmp_path / "attention_course-0.0.1-py3-none-any.whl").write_text("last week's")
-    done = publish(classroom(LESSON), tmp_path, origin(Delivery()))
+    done = publish(released_course(LESSON), tmp_path, origin(Delivery()))
     assert done.left == ["README.md", "attention_course-0.0.1-py3-none-any.whl"]
     assert (tmp_path / "README.md").read_text() == "My own words.\n"
 
 
-def test_a_courses_own_directory_is_no_place_for_it(classroom, tmp_path):
-    root = classroom(LESSON)
+def test_a_courses_own_directory_is_no_place_for_it(released_course, tmp_path):
+    root = released_course(LESSON)
     before = (root / "nbgrader_config.py").read_bytes()
     for place in (root, root / "source" / "students"):
         with pytest.raises(CourseError, match="publish into a folder of its own"):
@@ -102,8 +102,8 @@ def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(
     assert (installed / "report.py").read_bytes() == (ROOT / "course" / "report.py").read_bytes()
 
 
-def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_are_added(classroom, tmp_path):
-    root, into, file = classroom(LESSON), tmp_path / "students", f"{LESSON}.solutions"
+def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_are_added(released_course, tmp_path):
+    root, into, file = released_course(LESSON), tmp_path / "students", f"{LESSON}.solutions"
     where = origin(Delivery())
     publish(root, into, where)
     assert not [name for name in contents(into) if name.endswith(".solutions")]

@@ -1,6 +1,6 @@
-"""A real browser, and a real JupyterLab server: over what is published of the releases, or over a teacher's course.
+"""Fixtures for a real browser and a real JupyterLab server, over the published releases or a teacher's course.
 
-These tests skip where there is no Chromium, and only there.
+Tests are skipped only if Chromium is not installed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .serving import TOKEN, serving
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
-# Who opens JupyterLab for the first time is asked about news, in a box over the notebook
-ASKED = "lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-ANSWERED = '{"fetchNews": "false", "checkForUpdates": false}'
+# JupyterLab asks new users about news, in a box that covers the notebook
+NEWS_SETTING = "lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+NEWS_ANSWER = '{"fetchNews": "false", "checkForUpdates": false}'
 
 
 @pytest.fixture(scope="session")
@@ -37,24 +37,24 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a JupyterLab server over the published repository, to which "?token=" was added already."""
-    with a_students_lab(tmp_path_factory.mktemp("home")) as address:
+    """The address of a JupyterLab server over the published repository, with its token; `{path}` is a file."""
+    with student_lab(tmp_path_factory.mktemp("home")) as address:
         yield address
 
 
 @contextmanager
-def a_students_lab(home: Path) -> Iterator[str]:
-    """As `lab`, with its files in `home`."""
+def student_lab(home: Path) -> Iterator[str]:
+    """Like the fixture `lab`, with files in `home`."""
     course, number = home / "course", version("attention-course")
     publish(ROOT, course, PackageSource(number, wheel_of(number)))
-    (home / ASKED).parent.mkdir(parents=True)
-    (home / ASKED).write_text(ANSWERED)
+    (home / NEWS_SETTING).parent.mkdir(parents=True)
+    (home / NEWS_SETTING).write_text(NEWS_ANSWER)
     with serving(course, home) as address:
         yield f"{address}/lab/tree/{{path}}?token={TOKEN}"
 
 
 def overflow(page: Page) -> list[str]:
-    """What sticks out of the page to the right, unless it lies in a box that scrolls by itself."""
+    """Elements beyond the right edge of the page, except those in a box that scrolls by itself."""
     return page.evaluate("""() => {
         const edge = document.documentElement.clientWidth, found = [];
         const scrolls = e => e && e !== document.body && e !== document.documentElement &&

@@ -1,4 +1,4 @@
-"""Pictures of what students and teachers see, for the README: `make pictures`, then look at them.
+"""Pictures of what students and teachers see, for the README: `make screenshots`, then look at them.
 
     python -m tests.browser.screenshots FOLDER
 
@@ -30,7 +30,7 @@ from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 from grading.site.build import build_site
 
-from .conftest import CHROMIUM, ROOT, a_students_lab
+from .conftest import CHROMIUM, ROOT, student_lab
 from .notebook import Notebook
 from .serving import patient
 
@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
 def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
     """Name and picture, one after the other."""
     (place / "home").mkdir()
-    with a_students_lab(place / "home") as address:
+    with student_lab(place / "home") as address:
         yield from _in_lab(browser, address)
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
     page.goto((_site(place / "course") / f"{LESSON}.html").as_uri())
@@ -120,7 +120,7 @@ def _class() -> Course:
         student, own = f"student-{number:02}", list[Answer]()
         for exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.values():
             given = drawn.choice([drawn.choice(exercise.alternatives), drawn.choice(exercise.mistakes[:4])])
-            verdict = grade_in_process(exercise, {exercise.name: given.made()})
+            verdict = grade_in_process(exercise, {exercise.name: given.load()})
             own.append(Answer(student, LESSON, verdict.earned, verdict))
         answers += own
         points, most = sum(one.verdict.earned for one in own), sum(one.verdict.points for one in own)

@@ -9,12 +9,12 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, expect
 
-from ..conftest import LESSONS, ROOT
-from ..support.run_notebook import hurried, run
+from ..support.repository import LESSONS, ROOT
+from ..support.run_notebook import run, shorten_training
 from .axe import violations
 from .serving import patient
 
-pytestmark = [pytest.mark.long, pytest.mark.browser]
+pytestmark = [pytest.mark.full("looks at every lesson, in two themes"), pytest.mark.browser]
 
 
 @pytest.fixture(scope="module", params=LESSONS[::3])  # what is ours in them is made by code that all share
@@ -23,7 +23,7 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     lesson: str = request.param
     notebook = nbformat.read(ROOT / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     where: Path = tmp_path_factory.mktemp(lesson)
-    return run(hurried(notebook), where)
+    return run(shorten_training(notebook), where)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -19,7 +19,7 @@ from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import autograde, feedback
 from grading.errors import StepFailed
 
-from ..support.corpus import asked, cases
+from ..support.corpus import cases, selected_cases
 from .teacher import Teacher, open_page, opening, sang
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -33,14 +33,14 @@ CASES = cases("page")
 
 @pytest.fixture(scope="module")
 def teacher(
-    request: pytest.FixtureRequest, classroom, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, released_course, browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Teacher]:
-    root = classroom(LESSON)
+    root = released_course(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     hand_in(root, LESSON, STRANGE, release)
     release.cells.append(new_code_cell(FORMULA))
     hand_in(root, LESSON, HONEST, release)
-    for student in [HONEST, *(case.hand_in(root) for case in asked(request))]:
+    for student in [HONEST, *(case.hand_in(root) for case in selected_cases(request))]:
         try:
             autograde(root, LESSON, student)
             feedback(root, LESSON, student)
@@ -50,12 +50,14 @@ def teacher(
         yield made
 
 
+@pytest.mark.quick_cases("page-markdown-script", "page-output-html", "page-metadata")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_submission_in_the_formgrader_does_nothing(teacher, case):
     found = sang(teacher, case.name, teacher.formgrader(case.name))
     assert not found, "; ".join(found)
 
 
+@pytest.mark.quick_cases("page-markdown-script", "page-output-html", "page-metadata")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_feedback_on_it_does_nothing(teacher, case):
     found = sang(teacher, case.name, teacher.feedback(case.name))
@@ -72,7 +74,7 @@ def test_a_name_that_is_html_is_told_and_never_reaches_the_gradebook(teacher):
 PLACES = [f"manage_submissions/{LESSON}", f"gradebook/{LESSON}/{LESSON}", "manage_students", "manage_assignments"]
 
 
-@pytest.mark.long
+@pytest.mark.full("opens every list of the formgrader")
 @pytest.mark.parametrize("place", PLACES)
 def test_the_formgraders_lists_run_nothing_of_a_name(teacher, place):
     opened = open_page(teacher, f"{teacher.address}/formgrader/{place}")

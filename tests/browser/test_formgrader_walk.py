@@ -16,19 +16,18 @@ from grading.authoring.build import build_lesson
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import scores
 
-from ..support.class_helpers import solved
-from ..support.tiny_course import LESSONS, make_course
+from ..support.course_builder import TINY, TINY_LESSONS, build_course, solved_notebook
 from .serving import BIN, TOKEN, foreign_requests, patient, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-LESSON = LESSONS[0]
+LESSON = TINY_LESSONS[0]
 
 
 @pytest.fixture
 def course(sandboxed: None, tmp_path: Path) -> Path:
     """A lesson that is built, and nothing else."""
-    root = make_course(tmp_path / "course", [LESSON])
+    root = build_course(tmp_path / "course", TINY[:1])
     build_lesson(root, LESSON)
     return root
 
@@ -60,7 +59,7 @@ def row(page: Page, place: str, cell: str) -> Locator:
     return found
 
 
-@pytest.mark.long
+@pytest.mark.full("releases, grades and returns a lesson by hand")
 def test_a_teacher_goes_the_whole_road_in_the_formgrader(course, teacher):
     page = teacher.new_page()
     foreign = foreign_requests(page)
@@ -79,7 +78,7 @@ def test_a_teacher_goes_the_whole_road_in_the_formgrader(course, teacher):
     expect(opened.value.get_by_text(f"{LESSON}.ipynb").first).to_be_visible()
     opened.value.close()
 
-    right = solved(course, LESSON)
+    right = solved_notebook(course, LESSON)
     hand_in(course, LESSON, "ada", right)
     hand_in(course, LESSON, "bob", right)
     (course / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_text('{"cells": [')  # cut off

@@ -49,7 +49,7 @@ def page(course: Path, browser: Browser, tmp_path: Path) -> Iterator[Page]:
         opened.context.close()
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class")
 @pytest.mark.parametrize("place", PLACES)
 def test_all_that_is_new_is_graded_at_a_press(course, page, place):
     page.goto(place)
@@ -70,7 +70,7 @@ def test_all_that_is_new_is_graded_at_a_press(course, page, place):
     expect(panel.get_by_role("status")).to_contain_text("0 of 1 graded")
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class")
 def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
     page.goto("manage_assignments")
     panel = page.locator("#grade-new")

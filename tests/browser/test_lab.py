@@ -16,7 +16,7 @@ from .conftest import ROOT, overflow
 from .notebook import Notebook
 from .serving import patient
 
-pytestmark = [pytest.mark.long, pytest.mark.browser]
+pytestmark = [pytest.mark.full("opens a JupyterLab server and runs a lesson in it"), pytest.mark.browser]
 
 LESSON = "02_softmax"
 WRONG = """def softmax(x, dim=-1):

@@ -47,9 +47,9 @@ SIZES = {  # a page at 200 % has half the pixels
 
 
 @pytest.fixture(scope="module")
-def returned(classroom, browser: Browser) -> Path:
+def returned(released_course, browser: Browser) -> Path:
     """The feedback on a hand-in with a known mistake, an error, and things that are too wide for any page."""
-    root, student = classroom(LESSON), "wide"
+    root, student = released_course(LESSON), "wide"
     with (root / "nbgrader_config.py").open("a") as config:
         config.write("c.FeedbackExporter.lesson_text = True\n")
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)

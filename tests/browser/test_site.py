@@ -18,7 +18,7 @@ from .axe import violations
 from .conftest import overflow
 from .serving import foreign_requests, patient
 
-pytestmark = [pytest.mark.long, pytest.mark.browser]
+pytestmark = [pytest.mark.full("builds the site of a lesson"), pytest.mark.browser]
 
 LESSON = """# @title Bars that grow
 from course import figures, interactive
@@ -99,7 +99,7 @@ def test_a_lesson_has_no_violation_of_accessibility(browser, site, theme):
     page.context.close()
 
 
-@pytest.mark.long
+@pytest.mark.full("builds the site of a lesson")
 def test_nothing_sticks_out_on_a_telephone_and_nothing_is_asked_of_others(browser, site):
     page = patient(browser, viewport={"width": 390, "height": 844}).new_page()
     asked = foreign_requests(page)

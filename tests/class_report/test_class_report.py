@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import html5lib
 import pytest
 from rich.console import Console
 
@@ -21,12 +20,13 @@ from grading.class_report.csv_tables import write
 from grading.class_report.html_page import class_page
 from grading.class_report.item_analysis import items
 from grading.class_report.mistake_texts import MistakeTexts
-from grading.class_report.mistakes import named, unnamed
+from grading.class_report.mistakes import by_family, named, unnamed
 from grading.class_report.model import Answer, Course, Submission
 from grading.class_report.similarity import pairs
 from grading.grader.verdict import CriterionVerdict, ExerciseVerdict, needs_a_person
 
-from ..support.tiny_course import make_course
+from ..support.course_builder import build_course
+from ..support.html_pages import parse_html
 
 EIGHT = [f"{number:02}_lesson" for number in range(1, 9)]
 LONG = """
@@ -45,7 +45,7 @@ def answer_{n}(queries, keys):
 
 @pytest.fixture
 def graders(tmp_path: Path) -> MistakeTexts:
-    return MistakeTexts(make_course(tmp_path / "course"))
+    return MistakeTexts(build_course(tmp_path / "course"))
 
 
 def verdict(earned: float = 5, status: str = "", exercise: str = "double", **more: Any) -> ExerciseVerdict:
@@ -166,6 +166,23 @@ def test_of_two_mistakes_at_once_both_count_and_what_is_only_likely_is_told_apar
     assert {one.name: one.see for one in found}["loses_the_gradient"] == "Gradients"
 
 
+def test_mistakes_of_one_family_are_added_up_over_exercises(graders):
+    cut, assertion = {"family": "gradient-cut"}, {"family": "assert"}
+    of = course(
+        answer("ada", verdict(0, mistake="detached", **cut)),
+        answer("ada", verdict(0, exercise="halve", mistake="cuts", **cut)),
+        answer("bob", verdict(0, mistake="asserts", also="detached", also_family="gradient-cut", **assertion)),
+        answer("cem", verdict(0, mistake="detached", sure=False, **cut)),
+        answer("dan", verdict(0, mistake="squares")),
+    )
+    assert [(one.family, one.students, one.count, one.exercises) for one in by_family(of.answers)] == [
+        ("gradient-cut", 2, 3, ("double", "halve")),
+        ("assert", 1, 1, ("double",)),
+    ]
+    row = '<th scope="row">gradient cut</th><td>2</td><td>3</td><td>double, halve</td>'
+    assert row in class_page(of, "Class", graders)
+
+
 def test_wrong_answers_without_a_name_are_grouped_by_what_they_do_alike():
     def lost(criterion: str, rung: str, finding: str) -> ExerciseVerdict:
         wrong = CriterionVerdict(criterion, 3, 0, "wrong", rung=rung, finding=finding)
@@ -261,6 +278,7 @@ def test_a_copy_with_other_names_and_comments_is_alike_and_what_is_common_is_not
     assert not pairs(many, lambda lesson, exercise: [])
 
 
+@pytest.mark.quick_cases("0", "5")
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1, 5, 300])
 def test_the_page_is_sound_html_that_asks_for_nothing_from_elsewhere(graders, number):
@@ -271,7 +289,7 @@ def test_the_page_is_sound_html_that_asks_for_nothing_from_elsewhere(graders, nu
         for lesson in EIGHT
     ]
     page = class_page(course(*answers, ungraded=[(evil, "01_double")]), "A class", graders)
-    html5lib.HTMLParser(strict=True).parse(page)
+    parse_html(page, strict=True)
     assert "<script" not in page
     assert not re.search(r"""(?:src|href)=["'](?!#)""", page.replace("xlink:", ""))
     assert len(page) < 1_000_000
@@ -296,6 +314,7 @@ def test_the_tables_hold_what_the_page_shows_and_no_formula(graders, tmp_path):
     assert [(row["count"], row["name"], row["text"]) for row in rows["mistakes.csv"]] == [
         ("1", "squares", "That is the *square*.")
     ]
+    assert rows["families.csv"] == []
     assert [row["student"] for row in rows["students.csv"]] == ["'=ada", "bob"]
     assert rows["criteria.csv"][0]["easiness"] == "0.5"
     assert rows["points.csv"] == [{"student": "'=ada", "01_double": "0"}, {"student": "bob", "01_double": "5"}]

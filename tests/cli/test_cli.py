@@ -13,23 +13,19 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from rich.console import Console
 
 from grading.cli import main
-from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import grades, scores
-from grading.coordinator.release import release_lessons
-from grading.course_dir.paths import course_root
-from grading.errors import NoCourseError
-from grading.exercises.lesson import load_lesson
+from grading.course_dir.paths import NoCourseError, course_root
 from grading.grader.local import find_exercise
 from grading.sandbox import grants
 
-from ..support.tiny_course import LESSONS, ROOT, make_course
+from ..support.course_builder import TINY_LESSONS, build_course
+from ..support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
-ONE = LESSONS[0]
+ONE = TINY_LESSONS[0]
 Grading = Callable[..., tuple[int, str, str]]
 # What a container's runtime usually forbids is forbidden here in earnest, for this process and all that it starts
 FILTERED = """
@@ -64,11 +60,8 @@ def without_sandbox(root: Path, *verbs: str) -> subprocess.CompletedProcess[str]
 
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_course(tmp_path_factory.mktemp("class") / "course")
-    release_lessons(root, [ONE], Console(quiet=True))
-    release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
-    hand_in(root, ONE, "ada", write_answers(release, correct_answers(load_lesson(root / "grader_tests" / ONE), 0)))
-    return root
+    root = tmp_path_factory.mktemp("class") / "course"
+    return build_course(root, release=[ONE], submissions={"ada": {}})
 
 
 @pytest.fixture
@@ -79,7 +72,7 @@ def course(handed_in: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "prove"])
 def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb):
-    status, out, err = grading(make_course(tmp_path / "course"), verb, "09_none", ONE)
+    status, out, err = grading(build_course(tmp_path / "course"), verb, "09_none", ONE)
     assert status == 1
     assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
     assert out == ""
@@ -97,13 +90,13 @@ def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.long
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 def test_the_course_is_found_from_below_and_the_nearest_counts(course, tmp_path, grading):
     below = course / "submitted" / "ada"
     assert course_root(below) == course
     assert grading(below, "grade", ONE)[0] == 0
     assert scores(course) == {("ada", ONE): (5, 5)}
-    inner = make_course(below / "another")
+    inner = build_course(below / "another")
     assert course_root(inner / "source") == inner
 
 
@@ -136,12 +129,11 @@ def test_a_course_below_pythons_own_files_is_hidden_from_its_students(handed_in,
 
 def test_report_needs_no_gradebook_and_no_activated_environment(tmp_path, grading, monkeypatch):
     monkeypatch.setenv("PATH", os.defpath)
-    status, told, _ = grading(make_course(tmp_path / "course"), "report")
+    status, told, _ = grading(build_course(tmp_path / "course"), "report")
     assert status == 0
     assert "Nothing is graded yet" in told
 
 
-@pytest.mark.long
 def test_the_road_by_verbs(course, grading):
     assert grading(course, "grade", ONE)[0] == 0
     assert scores(course) == {("ada", ONE): (5, 5)}
@@ -161,7 +153,7 @@ def test_the_road_by_verbs(course, grading):
     assert "student 1,01_double,5,5,False" in (tables / "students.csv").read_text()
 
 
-@pytest.mark.long
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):
     (course / "submitted" / "bob" / ONE).mkdir(parents=True)
     status, told, _ = grading(course, "grade")
@@ -177,7 +169,6 @@ def test_doctor_tells_by_its_exit_status_whether_grading_is_sandboxed_here(cours
     assert "What the system grants" in told
 
 
-@pytest.mark.long
 @linux_only
 def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     done = without_sandbox(course, "doctor", "grade", "demo")
@@ -193,7 +184,7 @@ def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     assert scores(course) == {}
 
 
-@pytest.mark.long
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 @linux_only
 def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
     done = without_sandbox(course, "grade --unsandboxed")
@@ -207,7 +198,7 @@ def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
     assert "1 of these submissions was graded without the sandbox." in grading(course, "report")[1]
 
 
-@pytest.mark.long
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 def test_unsandboxed_marks_where_a_sandbox_could_be_had_and_again_grades_in_it(course, grading):
     assert grading(course, "grade", "--unsandboxed")[0] == 0
     assert [found.verdict.sandboxed for found in grades(course)] == [False]

@@ -12,7 +12,7 @@ from grading.cli import main
 from grading.cli.commands import Commands, plural
 from grading.cli.old_verbs import with_new_verb
 
-from ..support.tiny_course import ROOT
+from ..support.repository import ROOT
 
 IN_ORDER = [
     "init",

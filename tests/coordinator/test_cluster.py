@@ -20,17 +20,23 @@ from grading.coordinator.cluster import is_private
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import needs_manual_grading, scores
-from grading.coordinator.release import release_lessons
 from grading.errors import ClusterLost
 from grading.gradebook.store import stored_grades
 
-from ..support.class_helpers import SLOW, Heard, everything, solved, start, url_of, with_deadline
-from ..support.dask_cluster import Running, certificates
-from ..support.tiny_course import LESSONS, make_course
+from ..support.class_helpers import (
+    SLOW_ANSWER,
+    RecordingConsole,
+    gradebook_url,
+    grading_results,
+    set_deadline,
+    start_command,
+)
+from ..support.course_builder import TINY_LESSONS, build_course, solved_notebook
+from ..support.dask_cluster import DaskCluster, certificates
 
 pytestmark = pytest.mark.slow
 
-ONE, TWO = LESSONS
+ONE, TWO = TINY_LESSONS
 PEEK = "import os\nprint('found', [place for place, folders, _ in os.walk('/') if 'grader_tests' in folders])"
 ALLOWED = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
 
@@ -43,9 +49,7 @@ def coordinator(sandboxed: None, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="module")
 def released(coordinator: Path) -> Path:
-    root = make_course(coordinator / "released")
-    release_lessons(root, [], Heard())
-    return root
+    return build_course(coordinator / "released", release=True)
 
 
 @pytest.fixture
@@ -54,14 +58,14 @@ def course(released: Path, coordinator: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def running(coordinator: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with Running(tmp_path_factory.mktemp("cluster"), hidden=coordinator, environ=ALLOWED) as made:
+def running(coordinator: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with DaskCluster(tmp_path_factory.mktemp("cluster"), hidden=coordinator, environ=ALLOWED) as made:
         made.add_worker()
         yield made
 
 
-def by(cluster: Running, root: Path) -> subprocess.Popen[str]:
-    return start(root, "grade", "--scheduler", cluster.address)
+def by(cluster: DaskCluster, root: Path) -> subprocess.Popen[str]:
+    return start_command(root, "grade", "--scheduler", cluster.address)
 
 
 def until(done: Callable[[], Any], process: subprocess.Popen[str]) -> None:
@@ -73,15 +77,14 @@ def until(done: Callable[[], Any], process: subprocess.Popen[str]) -> None:
 
 def slow_class(root: Path, number: int) -> None:
     for one in range(number):
-        hand_in(root, ONE, f"student-{one}", solved(root, ONE, double=SLOW))
+        hand_in(root, ONE, f"student-{one}", solved_notebook(root, ONE, double=SLOW_ANSWER))
 
 
 def graded_at(root: Path) -> dict[str, Any]:
-    with Gradebook(url_of(root), "attention") as gradebook:
+    with Gradebook(gradebook_url(root), "attention") as gradebook:
         return {one.student: one.graded_at for one in stored_grades(gradebook)}
 
 
-@pytest.mark.long
 def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, course):
     answers = {
         "right": {},
@@ -93,10 +96,10 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     }
     (course / "release" / ONE / "table.txt").write_text("what lies beside the release")
     for student, given in answers.items():
-        hand_in(course, ONE, student, solved(course, ONE, **given))
+        hand_in(course, ONE, student, solved_notebook(course, ONE, **given))
         (course / "submitted" / student / ONE / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC")
         (course / "submitted" / student / ONE / "notes.txt").write_text("mine")
-    hand_in(course, TWO, "right", solved(course, TWO))
+    hand_in(course, TWO, "right", solved_notebook(course, TWO))
     (course / "submitted" / "right" / TWO / "timestamp.txt").write_text("2026-02-01 12:00:00 UTC")
     for student in ("cut", "folder", "link", "large", "lost"):
         (course / "submitted" / student / ONE).mkdir(parents=True)
@@ -108,7 +111,7 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     place["link"].symlink_to(course / "submitted" / "right" / ONE / f"{ONE}.ipynb")
     place["large"].write_bytes(b" " * 2**21)
     place["lost"].symlink_to(course / "nowhere")
-    with_deadline(course, "2026-02-28")
+    set_deadline(course, "2026-02-28")
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.SubmissionExporter.max_bytes = 2**20\n")
     other = shutil.copytree(course, course.parent / "other", symlinks=True)
@@ -117,26 +120,26 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
         link.unlink()
         link.symlink_to(root / "submitted" / "right" / ONE / f"{ONE}.ipynb")
 
-    console = Heard()
+    console = RecordingConsole()
     assert not grade_class(course, [], console, scheduler=running.address).failed, console.text
-    assert not grade_class(other, [], Heard()).failed
-    assert everything(course) == everything(other)
+    assert not grade_class(other, [], RecordingConsole()).failed
+    assert grading_results(course) == grading_results(other)
     assert scores(course)["right", TWO] == (5, 5)
     assert "what lies beside the release" in (course / "autograded" / "reads" / ONE / f"{ONE}.ipynb").read_text()
     assert "found []" in (course / "autograded" / "peeks" / ONE / f"{ONE}.ipynb").read_text()
     assert {student for student, _, _ in needs_manual_grading(course)} == {"cut", "folder", "link", "large", "lost"}
-    again = grade_class(other, [], Heard(), scheduler=running.address)
+    again = grade_class(other, [], RecordingConsole(), scheduler=running.address)
     assert not again.graded and len(again.up_to_date) == 12
 
 
-@pytest.mark.long
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_two_courses_at_once_have_each_their_own_graders(running, course, coordinator):
     other = shutil.copytree(course, course.parent / "other")
     contract = other / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x + 3"))
     for root in (course, other):
         for student in ("ada", "bob", "cem"):
-            hand_in(root, ONE, student, solved(root, ONE))
+            hand_in(root, ONE, student, solved_notebook(root, ONE))
     both = [by(running, root) for root in (course, other)]
     said = [process.communicate()[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
@@ -144,18 +147,18 @@ def test_two_courses_at_once_have_each_their_own_graders(running, course, coordi
     assert all(points < 5 for points, _ in scores(other).values()) and len(scores(other)) == 3
 
 
-@pytest.mark.long
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_graders_that_change_meanwhile_are_sent_anew(running, course):
-    hand_in(course, ONE, "ada", solved(course, ONE))
-    assert not grade_class(course, [ONE], Heard(), scheduler=running.address).failed
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
+    assert not grade_class(course, [ONE], RecordingConsole(), scheduler=running.address).failed
     contract = course / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
-    outcome = grade_class(course, [ONE], Heard(), scheduler=running.address)
+    outcome = grade_class(course, [ONE], RecordingConsole(), scheduler=running.address)
     assert outcome.graded == {(ONE, "ada"): ["the graders changed"]}
     assert scores(course)["ada", ONE][0] < 5
 
 
-@pytest.mark.long
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_what_a_lost_worker_had_another_one_does(running, course):
     slow_class(course, 6)
     process = by(running, course)
@@ -168,7 +171,7 @@ def test_what_a_lost_worker_had_another_one_does(running, course):
     assert before.items() <= graded_at(course).items()
 
 
-@pytest.mark.long
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_a_submission_whose_workers_are_all_lost_is_not_graded_and_says_why(running, course):
     slow_class(course, 1)
     process = by(running, course)
@@ -185,7 +188,7 @@ def test_a_submission_whose_workers_are_all_lost_is_not_graded_and_says_why(runn
         f"✗ {ONE}, student-0: not graded: the worker that had it was lost, 2 times in all; the last was tcp://" in said
     )
     assert "Traceback" not in said and not scores(course)
-    assert not grade_class(course, [ONE], Heard(), scheduler=running.address).failed
+    assert not grade_class(course, [ONE], RecordingConsole(), scheduler=running.address).failed
     assert len(scores(course)) == 1
 
 
@@ -196,7 +199,7 @@ def _below(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
-@pytest.mark.long
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_grading_that_is_stopped_leaves_the_cluster_as_it_was(running, course):
     slow_class(course, 6)
     process = by(running, course)
@@ -208,19 +211,19 @@ def test_grading_that_is_stopped_leaves_the_cluster_as_it_was(running, course):
     assert "Traceback" not in said
     before = graded_at(course)
     assert 0 < len(before) < 6
-    outcome = grade_class(course, [ONE], Heard(), scheduler=running.address)
+    outcome = grade_class(course, [ONE], RecordingConsole(), scheduler=running.address)
     assert (len(outcome.up_to_date), len(outcome.graded)) == (len(before), 6 - len(before))
     assert before.items() <= graded_at(course).items()
 
 
 def test_another_version_at_a_worker_is_refused_in_one_sentence(running, course, monkeypatch):
-    hand_in(course, ONE, "ada", solved(course, ONE))
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     here = cluster_bundle.versions()
     monkeypatch.setattr(cluster_bundle, "versions", lambda: here | {"torch": "2.0.0"})
     with pytest.raises(
         ClusterLost, match=rf"the worker tcp://\S+ has torch {re.escape(here['torch'])} and not 2\.0\.0, so "
     ):
-        grade_class(course, [ONE], Heard(), scheduler=running.address)
+        grade_class(course, [ONE], RecordingConsole(), scheduler=running.address)
     assert not scores(course)
 
 
@@ -229,25 +232,26 @@ def test_only_what_is_encrypted_or_stays_on_this_machine_is_private():
     assert is_private("tcp://127.0.0.1:8786") and is_private("tcp://[::1]:8786") and is_private("tls://192.0.2.1:8786")
 
 
+@pytest.mark.quick_cases("nowhere")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "spam://127.0.0.1:1"])
 def test_where_no_scheduler_answers_that_is_said_in_a_sentence(course, address, monkeypatch):
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
-    hand_in(course, ONE, "ada", solved(course, ONE))
-    process = start(course, "grade", "--scheduler", address)
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
+    process = start_command(course, "grade", "--scheduler", address)
     said, _ = process.communicate()
     assert process.returncode == 1
     assert f"grading: there is no scheduler that answers at {address}: " in said
     assert "Traceback" not in said and not scores(course)
 
 
-@pytest.mark.long
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
     course, coordinator, tmp_path, monkeypatch
 ):
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make certificates")
     slow_class(course, 6)
-    with Running(tmp_path / "cluster", hidden=coordinator, environ=certificates(tmp_path / "ours")) as cluster:
+    with DaskCluster(tmp_path / "cluster", hidden=coordinator, environ=certificates(tmp_path / "ours")) as cluster:
         assert cluster.address.startswith("tls://")
         for name, value in certificates(tmp_path / "strangers").items():
             monkeypatch.setenv(name, value)
@@ -272,6 +276,6 @@ def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
     assert f"{len(before)} are written and kept; the others are graded by the next run" in said
     assert "Traceback" not in said
     assert len(before) == len(list((course / "autograded").glob("*/*/*.ipynb")))
-    outcome = grade_class(course, [ONE], Heard())
+    outcome = grade_class(course, [ONE], RecordingConsole())
     assert (len(outcome.up_to_date), len(outcome.graded)) == (len(before), 6 - len(before))
     assert before.items() <= graded_at(course).items()

@@ -22,12 +22,13 @@ from grading.coordinator.nbgrader_api import scores
 from grading.exercises.lesson import load_lesson
 from grading.gradebook.lock import exclusive
 
-from ..lms.conftest import moodle, notebook, zipped
-from ..support.tiny_course import LESSONS, ROOT
+from ..support.course_builder import TINY_LESSONS
+from ..support.lms_downloads import moodle, notebook, zipped
+from ..support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
-ONE, TWO = LESSONS
+ONE, TWO = TINY_LESSONS
 Collect = Callable[..., tuple[int, str, str]]
 
 
@@ -118,7 +119,6 @@ def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path
     assert submitted(course) == {}
 
 
-@pytest.mark.long
 def test_an_exported_python_file_is_collected_and_graded(collect: Collect, course: Path, tmp_path: Path) -> None:
     release = nbformat.read(course / "release" / ONE / f"{ONE}.ipynb", as_version=4)
     solved = write_answers(release, correct_answers(load_lesson(course / "grader_tests" / ONE), 0))

@@ -1,4 +1,4 @@
-"""A few rounds of `make chaos`: graders killed at random moments leave no false grade, and lose none."""
+"""A few rounds of `make test-faults`: graders killed at random moments leave no false grade, and lose none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from ..support import kill_graders
-from ..support.dask_cluster import Running
+from ..support.dask_cluster import DaskCluster
 
 pytestmark = pytest.mark.slow
 
@@ -20,16 +20,16 @@ def ready(sandboxed, tmp_path_factory):
     return root
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class twice on a Dask cluster")
 def test_whatever_of_a_cluster_is_killed_no_grade_is_false_either(ready, tmp_path):
     root = shutil.copytree(ready, tmp_path / "course")
-    with Running(tmp_path / "cluster") as cluster:
+    with DaskCluster(tmp_path / "cluster") as cluster:
         for _ in range(2):  # one goes on where the other one's nanny is killed
             cluster.add_worker(threads=1)
         kill_graders.one_round(root, random.Random(random.random()), longest=20.0, cluster=cluster)
 
 
-@pytest.mark.long
+@pytest.mark.full("kills and grades again, as make test-faults does many times")
 @pytest.mark.parametrize("number", range(2))
 def test_whatever_is_killed_no_grade_is_false_and_the_next_run_finishes(ready, tmp_path, number):
     root = shutil.copytree(ready, tmp_path / "course")

@@ -10,11 +10,20 @@ import pytest
 from grading.cli import main
 from grading.coordinator.nbgrader_api import scores
 
-from ..support.tiny_course import LESSONS, make_course
+from ..support.course_builder import TINY_LESSONS, build_course
 
 pytestmark = pytest.mark.slow
 
-ONE = LESSONS[0]
+ONE = TINY_LESSONS[0]
+
+
+@pytest.fixture
+def course_of_three(class_of_three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """At a path of its own: a process imports the graders at one path once, and these change."""
+    root = shutil.copytree(class_of_three, tmp_path / "course")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COLUMNS", "200")
+    return root
 
 
 @pytest.fixture
@@ -24,7 +33,7 @@ def new_version(tmp_path: Path) -> Path:
 
 def make_new_version(root: Path) -> Path:
     """Its first lesson has another text, gives 6 points for what gave 5, and there is a third lesson."""
-    new = make_course(root)
+    new = build_course(root)
     text, contract = new / "source" / f"{ONE}.py", new / "grader_tests" / ONE / "double" / "contract.py"
     text.write_text(
         text.read_text().replace("# # To double", "# # To double, and why").replace('"points": 5', '"points": 6')
@@ -43,7 +52,6 @@ def everything(root: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in inside if path.suffix in (".py", ".ipynb")}
 
 
-@pytest.mark.long
 def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of_three, new_version, capsys):
     course, before = course_of_three, everything(course_of_three)
     assert main.main(["migrate", str(new_version)]) == 0
@@ -74,7 +82,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert "double 5 right" in capsys.readouterr().out
 
 
-@pytest.mark.long
+@pytest.mark.full("builds another version of the course")
 def test_other_exercises_than_what_is_handed_in_are_refused_with_nothing_changed(course_of_three, new_version, capsys):
     text, before = new_version / "source" / f"{ONE}.py", everything(course_of_three)
     text.write_text(text.read_text().replace('"check_double"', '"check_twice"'))
@@ -83,7 +91,6 @@ def test_other_exercises_than_what_is_handed_in_are_refused_with_nothing_changed
     assert everything(course_of_three) == before
 
 
-@pytest.mark.long
 def test_what_is_no_other_course_is_told(course_of_three, capsys):
     assert main.main(["migrate", str(course_of_three), "--yes"]) == 1
     assert "is no other course" in capsys.readouterr().err

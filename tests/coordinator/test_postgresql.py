@@ -19,19 +19,18 @@ from sqlalchemy import create_engine, inspect, text
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores, ungraded
-from grading.coordinator.release import release_lessons
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import stored_grades
 
-from ..support.class_helpers import SLOW, Heard, everything, solved, start, url_of
+from ..support.class_helpers import SLOW_ANSWER, RecordingConsole, gradebook_url, grading_results, start_command
+from ..support.course_builder import TINY_LESSONS, add_config, build_course, solved_notebook
 from ..support.postgres_server import Server, server
-from ..support.tiny_course import LESSONS, make_course
 from .test_migrate_lessons import make_new_version
 
 pytestmark = pytest.mark.slow
 
-ONE = LESSONS[0]
+ONE = TINY_LESSONS[0]
 CHECK = "check_double"
 WRONG = "def double(x):\n    return x * x"
 LOSES = "def double(x):\n    return (2 * x).detach()"
@@ -43,19 +42,15 @@ def database() -> Iterator[Server]:
         yield running
 
 
-def with_database(root: Path, url: str) -> Path:
-    config = root / "nbgrader_config.py"
-    config.write_text(f"{config.read_text()}\nc.CourseDirectory.db_url = {url!r}\n")
-    return root
+def database_config(url: str) -> str:
+    return f"c.CourseDirectory.db_url = {url!r}"
 
 
 @pytest.fixture
 def course(database: Server, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A course whose gradebook is a database of its own, in which the first lesson is released."""
     name = request.node.originalname
-    root = with_database(make_course(tmp_path / "course"), database.url(name[:60]))
-    release_lessons(root, [ONE], Heard())
-    return root
+    return build_course(tmp_path / "course", config=database_config(database.url(name[:60])), release=[ONE])
 
 
 def command(root: Path, program: str, *arguments: str) -> str:
@@ -71,11 +66,10 @@ def until(done: Callable[[], Any], process: Any) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class over a PostgreSQL server")
 def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
     assert not (course / "gradebook.db").exists()
-    lite = make_course(tmp_path / "lite")
-    release_lessons(lite, [ONE], Heard())
+    lite = build_course(tmp_path / "lite", release=[ONE])
     command(course, "nbgrader", "generate_assignment", ONE, "--force")
     given: dict[str, dict[str, str]] = {
         "right": {},
@@ -86,17 +80,17 @@ def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
     for root in (course, lite):
         (root / ".grading-seed").write_text("5eed" * 8)
         for student, answers in given.items():
-            hand_in(root, ONE, student, solved(root, ONE, **answers))
+            hand_in(root, ONE, student, solved_notebook(root, ONE, **answers))
             (root / "submitted" / student / ONE / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC")
-    assert not grade_class(lite, [ONE], Heard()).failed
+    assert not grade_class(lite, [ONE], RecordingConsole()).failed
     command(course, "grading", "grade", "--students", "right", "wrong", "partly")
     command(course, "nbgrader", "autograde", ONE, "--student", "late")
-    hand_in(course, ONE, "new", solved(course, ONE))
+    hand_in(course, ONE, "new", solved_notebook(course, ONE))
     assert ungraded(course) == [("new", ONE)]
     command(course, "nbgrader", "export")
     command(course, "grading", "feedback")
     assert not (course / "gradebook.db").exists()
-    ours, theirs = everything(course), everything(lite)
+    ours, theirs = grading_results(course), grading_results(lite)
     assert ours["files"] == theirs["files"] and ours["kept"] == theirs["kept"]
     assert {who: row[1:] for who, row in ours["rows"].items()} == {who: row[1:] for who, row in theirs["rows"].items()}
     assert scores(course) == {(s, ONE): (p, 5) for s, p in {"right": 5, "wrong": 0, "partly": 3, "late": 5}.items()}
@@ -109,14 +103,14 @@ def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
     assert scores(course)["new", ONE] == (5, 5)
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class over a PostgreSQL server")
 def test_points_that_a_teacher_gives_while_another_one_grades_are_not_lost(course):
     students = [f"student-{number}" for number in range(8)]
     for student in students:
-        hand_in(course, ONE, student, solved(course, ONE))
-    assert not grade_class(course, [ONE], Heard()).failed
-    process = start(course, "grade", "--again")
-    with Gradebook(url_of(course), "attention") as gradebook:
+        hand_in(course, ONE, student, solved_notebook(course, ONE))
+    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    process = start_command(course, "grade", "--again")
+    with Gradebook(gradebook_url(course), "attention") as gradebook:
         rounds = 0
         while process.poll() is None or not rounds:
             rounds += 1
@@ -128,21 +122,23 @@ def test_points_that_a_teacher_gives_while_another_one_grades_are_not_lost(cours
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert scores(course) == {(student, ONE): (number / 2, 5) for number, student in enumerate(students)}
-    with Gradebook(url_of(course), "attention") as gradebook:
+    with Gradebook(gradebook_url(course), "attention") as gradebook:
         for student in students:
             assert gradebook.find_grade(CHECK, ONE, ONE, student).auto_score == 5
             assert gradebook.find_comment("double", ONE, ONE, student).manual_comment == f"seen {rounds} times"
 
 
 def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
-    hand_in(course, ONE, "ada", solved(course, ONE))
-    assert not grade_class(course, [ONE], Heard()).failed
-    engine = create_engine(url_of(course))
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
+    assert not grade_class(course, [ONE], RecordingConsole()).failed
+    engine = create_engine(gradebook_url(course))
     said: list[Any] = []
     with engine.connect() as other:  # in the middle of writing another grade, which a teacher gives points beside
         other.execute(text("UPDATE submitted_notebook SET late_submission_penalty = 1"))
         other.execute(text("UPDATE grade SET auto_score = 1, manual_score = 2, needs_manual_grade = false"))
-        grading = threading.Thread(target=lambda: said.append(grade_class(course, [ONE], Heard(), again=True)))
+        grading = threading.Thread(
+            target=lambda: said.append(grade_class(course, [ONE], RecordingConsole(), again=True))
+        )
         grading.start()
         with engine.connect() as looking:
             waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
@@ -153,14 +149,14 @@ def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
     grading.join(900)
     engine.dispose()
     assert list(said[0].graded) == [(ONE, "ada")]
-    with Gradebook(url_of(course), "attention") as gradebook:
+    with Gradebook(gradebook_url(course), "attention") as gradebook:
         grade = gradebook.find_grade(CHECK, ONE, ONE, "ada")
         assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (5, 2, True)
         assert gradebook.find_submission_notebook(ONE, ONE, "ada").late_submission_penalty is None
 
 
 def test_an_index_that_somebody_else_makes_in_the_same_moment_is_as_good(course):
-    with Gradebook(url_of(course), "attention") as gradebook, gradebook.engine.connect() as theirs:
+    with Gradebook(gradebook_url(course), "attention") as gradebook, gradebook.engine.connect() as theirs:
         names = [
             f"attention_{name}" for name in ("grades_of_notebook", "comments_of_notebook", "notebooks_of_submission")
         ]
@@ -182,17 +178,17 @@ def test_an_index_that_somebody_else_makes_in_the_same_moment_is_as_good(course)
         assert set(names) <= set(there)
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class over a PostgreSQL server")
 def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_path):
     other = shutil.copytree(course, tmp_path / "other")
     students = [f"student-{number}" for number in range(6)]
     for student in students:
-        hand_in(course, ONE, student, solved(course, ONE))
-        hand_in(other, ONE, student, solved(other, ONE, double=WRONG))
-    both = [start(root, "grade", "--workers", "2") for root in (course, other)]
+        hand_in(course, ONE, student, solved_notebook(course, ONE))
+        hand_in(other, ONE, student, solved_notebook(other, ONE, double=WRONG))
+    both = [start_command(root, "grade", "--workers", "2") for root in (course, other)]
     said = [process.communicate()[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
-    with Gradebook(url_of(course), "attention") as gradebook:
+    with Gradebook(gradebook_url(course), "attention") as gradebook:
         found = {one.student: one for one in stored_grades(gradebook, ONE)}
         assert gradebook.db.query(Grade).count() == len(students)
         points = {student: gradebook.find_grade(CHECK, ONE, ONE, student).auto_score for student in students}
@@ -205,12 +201,12 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
         assert one.made_of["submission"] == digest_of_file(root / "submitted" / student / ONE / f"{ONE}.ipynb")
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class over a PostgreSQL server")
 def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agreed_to(course, tmp_path):
     new = make_new_version(tmp_path / "new")
-    hand_in(course, ONE, "ada", solved(course, ONE))
-    hand_in(course, ONE, "bob", solved(course, ONE, double=LOSES))
-    assert not grade_class(course, [ONE], Heard()).failed
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
+    hand_in(course, ONE, "bob", solved_notebook(course, ONE, double=LOSES))
+    assert not grade_class(course, [ONE], RecordingConsole()).failed
     told = command(course, "grading", "migrate", str(new))
     assert "2 grades do not stand as things are now: 1 gain, 0 lose, 1 keep their points." in told
     assert "Nothing is changed yet" in told
@@ -220,11 +216,11 @@ def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agr
     assert not list(course.glob("**/gradebook.db"))
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class over a PostgreSQL server")
 def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, database):
     for number in range(6):
-        hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))
-    process = start(course, "grade", "--workers", "2")
+        hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
+    process = start_command(course, "grade", "--workers", "2")
     until(lambda: scores(course), process)
     database.kill()
     try:
@@ -235,9 +231,10 @@ def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, dat
     assert "grading: grades cannot be written: " in said and "Traceback" not in said
     before = len(scores(course))
     assert 0 < before < 6
-    outcome = grade_class(course, [ONE], Heard())
+    outcome = grade_class(course, [ONE], RecordingConsole())
     assert (len(outcome.up_to_date), len(outcome.graded)) == (before, 6 - before)
-    process = start(with_database(course, "postgresql+psycopg://teacher@/nothing?host=/nowhere"), "grade")
+    add_config(course, database_config("postgresql+psycopg://teacher@/nothing?host=/nowhere"))
+    process = start_command(course, "grade")
     said, _ = process.communicate()
     assert process.returncode == 1 and "Traceback" not in said
     assert "grading: the gradebook cannot be opened: " in said

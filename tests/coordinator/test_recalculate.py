@@ -13,11 +13,11 @@ from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
 from grading.course_dir.seeds import FILE
 
-from ..support.tiny_course import LESSONS
+from ..support.course_builder import TINY_LESSONS
 
 pytestmark = pytest.mark.slow
 
-ONE = LESSONS[0]
+ONE = TINY_LESSONS[0]
 
 
 def now_squares(root: Path) -> None:
@@ -74,7 +74,7 @@ def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_thre
     assert "bob" in told and "ada" not in told
 
 
-@pytest.mark.long
+@pytest.mark.full("regrades a class of three like its neighbours")
 def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, capsys):
     course = course_of_three
     (course / FILE).rename(course / f"{FILE}-spring")
@@ -87,7 +87,7 @@ def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, c
     assert "No grade has taken another's place." in capsys.readouterr().out
 
 
-@pytest.mark.long
+@pytest.mark.full("regrades a class of three like its neighbours")
 def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, capsys):
     course = course_of_three
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
@@ -106,7 +106,6 @@ def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, c
     assert points(course) == {"ada": 4, "bob": 0, "cem": 3}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -120,7 +119,6 @@ def test_what_cannot_be_done_is_told_with_the_remedy(course_of_three, capsys, ar
     assert why in capsys.readouterr().err
 
 
-@pytest.mark.long
 def test_what_cannot_be_graded_is_told_and_stays_as_it_was(course_of_three, capsys):
     now_squares(course_of_three)
     (course_of_three / "submitted" / "ada" / ONE / f"{ONE}.ipynb").unlink()

@@ -16,8 +16,8 @@ from grading.cli import main
 from grading.coordinator.nbgrader_api import configuration
 
 from ..support.canvas_server import TOKEN, FakeCanvas, canvas
+from ..support.course_builder import TINY_LESSONS
 from ..support.html_pages import Elements
-from ..support.tiny_course import LESSONS
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,7 +26,7 @@ pytestmark = [
     ),  # to HTTP, which is this machine's
 ]
 
-ONE = LESSONS[0]
+ONE = TINY_LESSONS[0]
 USERS = [
     {"id": 501, "name": "Lovelace, Ada", "login_id": "alovelace"},
     {"id": 502, "name": "Bob", "login_id": "bob.b"},
@@ -58,7 +58,6 @@ def push(there: FakeCanvas, *more: str) -> int:
     return main.main(["push", "canvas", ONE, "--url", there.url, "--canvas-course", "7", *more])
 
 
-@pytest.mark.long
 def test_nothing_is_sent_to_canvas_before_the_table_is_agreed_to(course, there, capsys):
     there.scores = {502: 0.0, 503: 1.0}
     assert push(there) == 0
@@ -91,6 +90,7 @@ def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
     assert "ada: sent 5, but Canvas shows 4. Its own late policy may take points off." in told
 
 
+@pytest.mark.quick_cases("more0-*", "more2-*")
 @pytest.mark.parametrize(
     ("more", "why"),
     [
@@ -152,6 +152,7 @@ def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, c
     assert not (course / "whose.csv").exists()
 
 
+@pytest.mark.quick_cases("folder")
 @pytest.mark.parametrize("shape", ["folder", "folder without its last line", "flat"])
 def test_feedback_goes_back_under_the_names_that_moodle_gave(course, tmp_path, capsys, shape):
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:

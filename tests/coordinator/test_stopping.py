@@ -20,35 +20,36 @@ from grading.coordinator.nbgrader_api import autograde, scores, stale_reasons
 from grading.errors import CannotWrite
 from grading.gradebook.lock import exclusive
 
-from ..support.class_helpers import SLOW, Heard, solved, start
-from ..support.tiny_course import LESSONS
+from ..support.class_helpers import SLOW_ANSWER, RecordingConsole, start_command
+from ..support.course_builder import TINY_LESSONS, solved_notebook
 
 pytestmark = pytest.mark.slow
 
-ONE, _ = LESSONS
+ONE, _ = TINY_LESSONS
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class of slow answers")
 @pytest.mark.parametrize("command", [["grade"], ["nbgrader", "autograde", ONE]])
 def test_only_one_grades_a_course_at_a_time(course, command):
-    hand_in(course, ONE, "ada", solved(course, ONE))
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     with exclusive(course):
-        second = start(course, *command)
+        second = start_command(course, *command)
         said, _ = second.communicate()
     assert second.returncode == 1
     assert f"is being graded already, by {getpass.getuser()} on" in said
     assert f"(process {os.getpid()})" in said
     assert "Traceback" not in said
     assert not scores(course)
-    assert not grade_class(course, [ONE], Heard()).failed
+    assert not grade_class(course, [ONE], RecordingConsole()).failed
     assert set(scores(course)) == {("ada", ONE)}
 
 
+@pytest.mark.quick_cases("2")
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
     for number in range(6):
-        hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))
-    process = start(course, "grade", "--workers", "2")
+        hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
+    process = start_command(course, "grade", "--workers", "2")
     while not len(scores(course)):
         assert process.poll() is None
         time.sleep(0.05)
@@ -60,15 +61,15 @@ def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
     kept = len(scores(course))
     assert 0 < kept < 6
     assert kept == len(list((course / "autograded").glob("*/*/*.ipynb")))
-    outcome = grade_class(course, [ONE], Heard())
+    outcome = grade_class(course, [ONE], RecordingConsole())
     assert (len(outcome.up_to_date), len(outcome.graded)) == (kept, 6 - kept)
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class of slow answers")
 def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
     for number in range(3):
-        hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))
-    process = start(course, "grade", "--workers", "2", ignored=signal.SIGHUP)
+        hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
+    process = start_command(course, "grade", "--workers", "2", ignored=signal.SIGHUP)
     while not len(scores(course)):
         assert process.poll() is None
         time.sleep(0.05)
@@ -78,29 +79,29 @@ def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
     assert len(scores(course)) == 3
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class of slow answers")
 def test_where_grades_cannot_be_written_that_is_said_and_none_is_made(course):
-    hand_in(course, ONE, "ada", solved(course, ONE))
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     (course / "autograded").write_text("a file where the folder of graded notebooks must be")
     with pytest.raises(CannotWrite, match=r"grades cannot be written: .*autograded'\. 0 are written and kept"):
-        grade_class(course, [ONE], Heard())
+        grade_class(course, [ONE], RecordingConsole())
     (course / "autograded").unlink()
     assert autograde(course, ONE, "ada")  # by nbgrader's converter, in this process
     assert scores(course) == {("ada", ONE): (5, 5)}
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a class of slow answers")
 def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(course):
     for number in range(12):
-        hand_in(course, ONE, f"student-{number:02}", solved(course, ONE))
+        hand_in(course, ONE, f"student-{number:02}", solved_notebook(course, ONE))
     with sqlite3.connect(course / "gradebook.db") as gradebook:
         (pages,) = gradebook.execute("PRAGMA page_count").fetchone()
     with _most_pages(pages + 3), pytest.raises(CannotWrite, match="the disk is full") as told:
-        grade_class(course, [ONE], Heard())
+        grade_class(course, [ONE], RecordingConsole())
     kept = len(scores(course))
     assert 0 < kept < 12
     assert f"{kept} are written and kept" in str(told.value)
-    outcome = grade_class(course, [ONE], Heard())
+    outcome = grade_class(course, [ONE], RecordingConsole())
     assert len(outcome.up_to_date) == kept and len(outcome.graded) == 12 - kept
     assert set(scores(course).values()) == {(5, 5)}
 
@@ -120,7 +121,7 @@ def _most_pages(number: int) -> Iterator[None]:
 
 
 def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_notebook(course):
-    hand_in(course, ONE, "ada", solved(course, ONE))
+    hand_in(course, ONE, "ada", solved_notebook(course, ONE))
 
     def stop(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("INSERT INTO attention_grade"):
@@ -130,7 +131,7 @@ def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_noteboo
     sqlalchemy.event.listen(sqlalchemy.Engine, "after_cursor_execute", stop)
     try:
         with pytest.raises(KeyboardInterrupt):
-            grade_class(course, [ONE], Heard())
+            grade_class(course, [ONE], RecordingConsole())
     finally:
         sqlalchemy.event.remove(sqlalchemy.Engine, "after_cursor_execute", stop)
         signal.signal(signal.SIGINT, before)

@@ -14,13 +14,11 @@ from typing import Any
 import nbformat
 import pytest
 from nbgrader.coursedir import CourseDirectory
-from rich.console import Console
 
 from grading.coordinator import validate_result
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.gradebook_writer import Writer
 from grading.coordinator.nbgrader_api import configuration, grades, scores
-from grading.coordinator.release import release_lessons
 from grading.coordinator.submission import GradedNotebook, GradingTask, not_read
 from grading.course_dir.seeds import seed_id
 from grading.errors import SubmissionNotGraded
@@ -28,21 +26,19 @@ from grading.nbgrader_plugins.execute import lesson_freshness
 from grading.notebooks.submitted_file import MAX_BYTES
 from grading.notebooks.verdict_cell import verdict_of, write_verdict
 
-from ..support.tiny_course import LESSONS, make_course
+from ..support.course_builder import TINY_LESSONS, build_course, released_notebook
 
 pytestmark = pytest.mark.slow
 
-LESSON, CHECK = LESSONS[0], "check_double"
+LESSON, CHECK = TINY_LESSONS[0], "check_double"
 Notebook = nbformat.NotebookNode
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """A task, its honest result, and what is needed to write it."""
-    root = make_course(tmp_path_factory.mktemp("checked") / "course")
-    release_lessons(root, [LESSON], Console(quiet=True))
-    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    hand_in(root, LESSON, "ada", release)
+    root = build_course(tmp_path_factory.mktemp("checked") / "course", release=[LESSON])
+    hand_in(root, LESSON, "ada", released_notebook(root, LESSON))
     config = configuration(root)
     standing = lesson_freshness(CourseDirectory(config=config), config, LESSON)
     file = root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"

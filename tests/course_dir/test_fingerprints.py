@@ -15,10 +15,10 @@ from grading.course_dir.fingerprints import FingerprintFile, Packages, code_dige
 from grading.gradebook.grade_inputs import graders_fingerprint
 from grading.proof.runner import PROVER, fingerprints
 
-from ..conftest import ROOT
-from ..support.tiny_course import LESSONS, make_course
+from ..support.course_builder import TINY_LESSONS, build_course
+from ..support.repository import ROOT
 
-ONE, TWO = LESSONS
+ONE, TWO = TINY_LESSONS
 LOADED = """
 import sys
 from importlib import import_module
@@ -32,7 +32,7 @@ for name, module in list(sys.modules.items()):
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     """A course of two lessons, the first of which uses a file of grader_tests/shared, beside a copy of the engine."""
-    root = make_course(tmp_path)
+    root = build_course(tmp_path)
     for package in ("course", "grading"):
         for file in (ROOT / package).rglob("*.py"):
             (copy := root / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def everything(root: Path) -> dict[str, str]:
     """All fingerprints of the course: of check data, of proofs and of grades."""
     folders = {name: root / name for name in ("course", "grading", "grader_tests")}
     found = {}
-    for lesson in LESSONS:
+    for lesson in TINY_LESSONS:
         code, tests = Packages(folders), root / "grader_tests" / lesson
         exports = export_fingerprints(tests, root / "course" / "examples", code)
         found |= {f"check data of {lesson}/{name}": made for name, made in exports.items()}
@@ -208,7 +208,7 @@ def test_what_only_a_type_checker_imports_does_not_count(tmp_path):
 
 
 def test_a_lesson_may_be_a_link(tmp_path):
-    tests, elsewhere = tmp_path / "grader_tests", make_course(tmp_path / "course") / "grader_tests"
+    tests, elsewhere = tmp_path / "grader_tests", build_course(tmp_path / "course") / "grader_tests"
     tests.mkdir()
     (tests / ONE).symlink_to(elsewhere / ONE)
     assert graders_fingerprint(tests / ONE) == graders_fingerprint(elsewhere / ONE)

@@ -21,8 +21,9 @@ from grading.course_dir.seeds import FILE
 from grading.errors import CourseError, ExerciseError
 from grading.exercises.lesson import load_lesson
 
+from ..support.course_builder import TINY_LESSONS, build_course
 from ..support.html_pages import Elements
-from ..support.tiny_course import LESSONS, ROOT, make_course
+from ..support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -65,17 +66,17 @@ def test_a_course_begins_with_settings_a_secret_and_nothing_to_share_by_mistake(
 
 
 def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
-    other = make_course(tmp_path / "attention-1.0")
+    other = build_course(tmp_path / "attention-1.0")
     zipped = shutil.make_archive(str(tmp_path / "v1.0"), "zip", tmp_path, "attention-1.0")
     for number, place in enumerate((other, Path(zipped))):
         root = tmp_path / f"term-{number}"
         assert "2 lessons taken" in " ".join(init_course(root, place))
-        assert sorted(path.stem for path in (root / "source").glob("*.py")) == LESSONS
-        assert load_lesson(root / "grader_tests" / LESSONS[0]).exercises["double"].points == 5
+        assert sorted(path.stem for path in (root / "source").glob("*.py")) == TINY_LESSONS
+        assert load_lesson(root / "grader_tests" / TINY_LESSONS[0]).exercises["double"].points == 5
 
 
 def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
-    root = make_course(tmp_path / "course")
+    root = build_course(tmp_path / "course")
     before = (root / "nbgrader_config.py").read_bytes()
     with pytest.raises(CourseError, match="is a course already"):
         init_course(root)
@@ -89,13 +90,12 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
             init_course(tmp_path / "term", nothing)
     assert not (tmp_path / "term").exists()
     with pytest.raises(CourseError, match="is there already"):
-        new_lesson(root, LESSONS[0])
+        new_lesson(root, TINY_LESSONS[0])
     for name in ("double", "9_x", "09_X", "../09_x"):
         with pytest.raises(CourseError, match="names no lesson"):
             new_lesson(root, name)
 
 
-@pytest.mark.long
 def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_lie(course):
     released = course / "release" / MINE
     assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", MINE}
@@ -111,7 +111,6 @@ def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
     return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
 
 
-@pytest.mark.long
 def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
     made = read_lesson(course / "source" / f"{MINE}.py").cells
     ours = read_lesson(ROOT / "source" / "02_softmax.py").cells
@@ -127,7 +126,7 @@ def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
     assert "## Summary" in headings and made[-1].source == ours[-1].source == "progress()"
 
 
-@pytest.mark.long
+@pytest.mark.full("grades a submission, like many tests of the coordinator")
 def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
     hand_in(
@@ -141,7 +140,7 @@ def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     ]
 
 
-@pytest.mark.long
+@pytest.mark.full("publishes a course, and proves it again")
 def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
     course = shutil.copytree(course, tmp_path / "autumn")  # which is proved anew here
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 0
@@ -157,7 +156,7 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 
 
-@pytest.mark.long
+@pytest.mark.full("publishes a course, and proves it again")
 def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_then_kept_up_to_date(
     course, tmp_path, capsys
 ):
@@ -180,10 +179,10 @@ def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_th
 
 
 def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monkeypatch, capsys):
-    here, there = (make_course(tmp_path / name) for name in ("here", "there"))
+    here, there = (build_course(tmp_path / name) for name in ("here", "there"))
     monkeypatch.chdir(here)
-    assert main.main(["build", LESSONS[0], "--course", "../there"]) == 0
-    assert [(root / "source" / LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
+    assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
+    assert [(root / "source" / TINY_LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
     assert main.main(["build", "--course", str(here / "source")]) == 1
     assert "is no course: it has no nbgrader_config.py" in capsys.readouterr().err
 
@@ -193,18 +192,18 @@ def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monk
     [
         ("contract", "\nx = nothing\n", "contract.py:20: NameError: name 'nothing' is not defined"),
         ("contract", "\ndef f(:\n", "contract.py:20: SyntaxError: "),
-        ("mistakes", "right.mistake('m', {'?': '!'}, shows='v').says('x')\n", "EditError: mistake m"),
+        ("mistakes", "right.mistake('m', {'?': '!'}, loses='v').feedback('x')\n", "EditError: mistake m"),
         ("mistakes", "right = double.alternative('by_magic')\n", "LookupError: "),
     ],
 )
 def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsys, file, text, told):
-    root = make_course(tmp_path / "course")
-    path = root / "grader_tests" / LESSONS[0] / "double" / f"{file}.py"
+    root = build_course(tmp_path / "course")
+    path = root / "grader_tests" / TINY_LESSONS[0] / "double" / f"{file}.py"
     path.write_text(path.read_text() + text)
-    assert main.main(["build", LESSONS[0], "--course", str(root)]) == 1
+    assert main.main(["build", TINY_LESSONS[0], "--course", str(root)]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"grading: grader_tests/{LESSONS[0]}/double/")
+    assert said.startswith(f"grading: grader_tests/{TINY_LESSONS[0]}/double/")
     assert told in said
     assert len(said.splitlines()) == 1
     with pytest.raises(ExerciseError):
-        load_lesson(root / "grader_tests" / LESSONS[0])
+        load_lesson(root / "grader_tests" / TINY_LESSONS[0])

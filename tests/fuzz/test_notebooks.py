@@ -15,7 +15,7 @@ from grading.notebooks import sanitize_html, sanitize_markdown
 from grading.notebooks.reading import read_submission
 from grading.notebooks.sanitize import clean
 
-from ..support.fuzz_bounds import bounded, tries
+from ..support.fuzz_bounds import bounded, fuzz_settings
 from ..support.fuzz_strategies import as_json, plain, records, texts
 
 HTML = texts(
@@ -150,7 +150,7 @@ notebooks = records(
 )
 
 
-@tries(40)
+@fuzz_settings(40)
 @given(st.one_of(st.binary(max_size=200), plain.map(as_json), notebooks.map(as_json)))
 def test_any_file_is_a_notebook_or_says_why_not(content):
     with bounded(len(content)):
@@ -160,7 +160,7 @@ def test_any_file_is_a_notebook_or_says_why_not(content):
         nbformat.writes(made).encode()
 
 
-@tries(20)
+@fuzz_settings(20)
 @given(st.lists(outputs, max_size=4), st.lists(MARKDOWN, max_size=2))
 def test_any_outputs_are_made_harmless(shown, prose):
     made = new_notebook(cells=[new_code_cell("x"), *map(new_markdown_cell, prose)])
@@ -171,7 +171,7 @@ def test_any_outputs_are_made_harmless(shown, prose):
     nbformat.writes(made).encode()
 
 
-@tries(40)
+@fuzz_settings(40)
 @given(CODE, CODE)
 def test_any_code_is_read_or_left(code, other):
     with bounded(len(code) + len(other)):
@@ -186,7 +186,7 @@ def test_any_code_is_read_or_left(code, other):
             list(cells_needed([ExecutedCell(other), ExecutedCell(code)], source, "f", bare))
 
 
-@tries(30)
+@fuzz_settings(30)
 @given(MARKDOWN)
 def test_any_markdown_is_made_harmless(text):
     with bounded(len(text)):
@@ -194,7 +194,7 @@ def test_any_markdown_is_made_harmless(text):
         sanitize_html.from_markdown(text)
 
 
-@tries(40)
+@fuzz_settings(40)
 @given(HTML)
 def test_any_html_is_cleaned(text):
     with bounded(len(text)):
@@ -203,7 +203,7 @@ def test_any_html_is_cleaned(text):
     assert "<script" not in cleaned.lower()
 
 
-@tries(30)
+@fuzz_settings(30)
 @given(TEX, CODE)
 def test_any_formula_and_code_are_shown(latex, code):
     with bounded(len(latex) + len(code)):

@@ -23,7 +23,7 @@ from grading.judge.kernel.outputs import CellRun, Collector, parsed
 from grading.judge.kernel.zmtp import GREETING, NULL, Incoming
 
 from ..support.corpus import ROOT
-from ..support.fuzz_bounds import TIMES, bounded, tries
+from ..support.fuzz_bounds import TIMES, bounded, fuzz_settings
 from ..support.fuzz_strategies import as_json, damaged, plain, records, texts
 
 HELLO = (b"\xff" + bytes(8) + b"\x7f\x03\x01" + NULL).ljust(GREETING, b"\0") + b"\x04\x06\x05READY"
@@ -70,7 +70,7 @@ packed = st.recursive(
 )
 
 
-@tries(50)
+@fuzz_settings(50)
 @given(st.one_of(st.binary(max_size=300), damaged(pack([SEEN.to_plain()])), packed.map(as_json)))
 def test_any_bytes_are_a_packed_value_or_none(blob):
     with bounded(len(blob)), contextlib.suppress(PackingError):
@@ -79,7 +79,7 @@ def test_any_bytes_are_a_packed_value_or_none(blob):
         unpack(len(blob).to_bytes(8, "little") + blob + save({"0": torch.ones(2, 3)}))
 
 
-@tries(50)
+@fuzz_settings(50)
 @given(texts("'", '"', "A", "=", "(", "[", "{", "\\x41", base64.b64encode(pack([SEEN.to_plain()])).decode()))
 def test_any_text_is_a_reply_or_malformed(text):
     with bounded(len(text)), contextlib.suppress(MalformedReply):
@@ -99,7 +99,7 @@ SOME = [exercise for exercise in EXERCISES if exercise.name in ("softmax", "lear
 
 
 @pytest.mark.slow
-@tries(20)
+@fuzz_settings(20)
 @given(st.sampled_from(EXERCISES if TIMES > 1 else SOME), observations)
 def test_any_observation_gets_a_verdict(exercise, observation):
     """Also of the form that a judge expects, and of values that it does not."""
@@ -117,7 +117,7 @@ def test_any_observation_gets_a_verdict(exercise, observation):
     assert len(str(verdict.to_json())) < 100_000
 
 
-@tries(50)
+@fuzz_settings(50)
 @given(
     st.lists(st.binary(max_size=40) | st.tuples(st.sampled_from([0, 1, 2, 3, 4, 7]), st.binary(max_size=9))),
     st.integers(1, 2000),
@@ -152,7 +152,7 @@ kinds = st.sampled_from(
 
 
 @pytest.mark.slow
-@tries(50)
+@fuzz_settings(50)
 @given(st.lists(st.tuples(kinds, st.one_of(contents.map(as_json), plain.map(as_json), st.binary(max_size=50)))))
 def test_any_messages_make_outputs_that_a_notebook_holds(messages):
     ran = CellRun()

@@ -16,9 +16,8 @@ from grading.coordinator.record_same_grades import record_same_grades
 from grading.gradebook import same_grades
 from grading.gradebook.same_grades import FILE, record_value, same_grade
 
-from ..conftest import LESSONS, ROOT
-from ..support.tiny_course import LESSONS as TINY
-from ..support.tiny_course import make_course
+from ..support.course_builder import TINY_LESSONS, build_course
+from ..support.repository import LESSONS, ROOT
 
 GRADED = [(lesson, student) for lesson in ("02_softmax", "05_causal_mask", "08_training") for student in ("ada", "ben")]
 
@@ -92,21 +91,21 @@ def test_every_shipped_lesson_has_its_values_of_version_0_1_0():
 def test_values_mean_the_same_grade_until_a_release_changes_one(tmp_path):
     file = tmp_path / "same.json"
     for value, changed in (("a", False), ("b", False), ("b", False), ("c", True), ("d", False)):
-        record_value("graders", TINY[0], value, changed=changed, file=file)
-    assert json.loads(file.read_text()) == {"graders": {TINY[0]: [["a", "b"], ["c", "d"]]}}
+        record_value("graders", TINY_LESSONS[0], value, changed=changed, file=file)
+    assert json.loads(file.read_text()) == {"graders": {TINY_LESSONS[0]: [["a", "b"], ["c", "d"]]}}
 
 
 @pytest.mark.slow
 def test_a_release_records_what_grades_of_its_lessons_are_made_of(tmp_path):
-    root, file = make_course(tmp_path / "course"), tmp_path / "same.json"
+    root, file = build_course(tmp_path / "course"), tmp_path / "same.json"
     record_same_grades(root, file=file)
     before = json.loads(file.read_text())
     assert before.keys() == {"graders", "release"}
-    assert all(list(lessons) == TINY for lessons in before.values())
-    for lesson, exercise in zip(TINY, ("double", "halve"), strict=True):
+    assert all(list(lessons) == TINY_LESSONS for lessons in before.values())
+    for lesson, exercise in zip(TINY_LESSONS, ("double", "halve"), strict=True):
         rewrite(root / "grader_tests" / lesson / exercise / "contract.py", "points=2", "points=2.0")
-    record_same_grades(root, [TINY[1]], file)
+    record_same_grades(root, [TINY_LESSONS[1]], file)
     now = json.loads(file.read_text())
     assert now["release"] == before["release"]
-    assert [len(group) for group in now["graders"][TINY[0]]] == [2]
-    assert [len(group) for group in now["graders"][TINY[1]]] == [1, 1]
+    assert [len(group) for group in now["graders"][TINY_LESSONS[0]]] == [2]
+    assert [len(group) for group in now["graders"][TINY_LESSONS[1]]] == [1, 1]

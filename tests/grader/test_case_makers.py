@@ -13,7 +13,7 @@ from course import sample_models
 from grading.exercises.case import Draw, non_contiguous
 from grading.exercises.lesson import load_lesson, package_of
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 GRADERS = ROOT / "grader_tests"
 SEEDS = range(100)
@@ -131,7 +131,7 @@ def test_a_gradient_is_as_long_as_is_said_of_its_model(sharpness, batch, shortes
         assert shortest < norm < longest
 
 
-@pytest.mark.long
+@pytest.mark.full("differentiates a hundred draws by every input")
 def test_a_leak_is_as_large_as_the_contract_says_or_none():
     """By a change of one unit, up or down, or by the derivative."""
     for attention, given in cases("05_causal_mask", "sees_the_future"):

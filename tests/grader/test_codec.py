@@ -15,7 +15,7 @@ from grading.exercises.lesson import load_lesson
 from grading.grader.codec import decode_reply, expression, request
 from grading.grader.references import programs
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 
 def sent(**fields):

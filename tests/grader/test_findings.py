@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from grading.exercises.case import in_words
+from grading.exercises.case import describe
 from grading.exercises.lesson import load_lesson
 from grading.grader.references import mistake_findings, prepare
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 
+@pytest.mark.quick_cases("06_multi_head-count_parameters")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "name"),
@@ -28,7 +29,7 @@ def test_a_wrong_detector_reads_what_it_said_and_of_what(lesson, name):
             if finding:
                 told.add(finding.text)
                 assert "not right" not in finding.text
-                assert len(in_words(prepared.case).split()) > 3
+                assert len(describe(prepared.case).split()) > 3
     wanted = (
         ["too small", "too large"]
         if name == "count_parameters"

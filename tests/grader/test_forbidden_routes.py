@@ -17,7 +17,7 @@ from course.harness.runner import observe
 from course.harness.serialization import Node
 from grading.exercises.lesson import load_lesson
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 X = torch.tensor([[1.0, -2.0, 0.5, 3.0], [0.0, 1.0, -1.0, 2.0], [0.3, 0.1, 0.2, 0.7]])
 EYE = torch.eye(4)
@@ -138,6 +138,7 @@ ROUTES = [
 ]
 
 
+@pytest.mark.quick_cases("softmax: below Python", "softmax: attention")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "exercise", "function"), [(a, b, d) for a, b, _, d in ROUTES], ids=[f"{b}: {c}" for _, b, c, _ in ROUTES]

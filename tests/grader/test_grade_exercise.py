@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from course.harness.runner import observe
-from grading.errors import NoAnswer
+from grading.errors import ExerciseError, NoAnswer
 from grading.exercises.lesson import load_lesson
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.local import grade_in_process
@@ -15,7 +15,7 @@ from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
 
-from ..support.tiny_course import write_lesson
+from ..support.course_builder import write_grader_tests
 
 DOUBLE = """
 from grading.exercises.exercise import call, exercise
@@ -44,12 +44,12 @@ def double(x):
 MISTAKES = """
 from .contract import double
 
-right = double.base('''
+right = double.reference_answer('''
 def double(x):
     return 2 * x
 ''')
-right.mistake("adds_two", {"2 * x": "x + 2"}, shows="values").says("You add 2.")
-right.mistake("cuts_the_gradient", {"2 * x": "2 * x.detach()"}, shows="gradients").says("You cut the gradient.")
+right.mistake("adds_two", {"2 * x": "x + 2"}, loses="values").feedback("You add 2.")
+right.mistake("cuts_the_gradient", {"2 * x": "2 * x.detach()"}, loses="gradients").feedback("You cut the gradient.")
 """
 QUADRUPLE = """
 from grading.exercises.exercise import call, exercise
@@ -69,7 +69,7 @@ def _(draw):
 def written(folder, **changes):
     """The lesson's folder, with parts of one description replaced."""
     double = {"contract": DOUBLE, "alternatives": BY_ADDING, "mistakes": MISTAKES} | changes
-    return write_lesson(folder / "01_small", {"double": tuple(double.values()), "quadruple": (QUADRUPLE,)})
+    return write_grader_tests(folder / "01_small", {"double": tuple(double.values()), "quadruple": (QUADRUPLE,)})
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_two_known_mistakes_at_once_are_both_said(lesson):
 
 def test_what_a_verdict_of_before_lacks_is_what_it_meant_then():
     data = ExerciseVerdict("double", 2, 0, "wrong", mistake="adds_two").to_json()
-    for new in ("sure", "also", "also_see"):
+    for new in ("sure", "also", "also_see", "family", "also_family"):
         del data[new]
     assert ExerciseVerdict.from_json(data).named == "adds_two"
 
@@ -121,10 +121,10 @@ def test_a_mistake_that_would_lose_more_is_hedged(tmp_path):
     mistakes = (
         MISTAKES
         + '''
-double.mistake("adds_three", shows=("values", "gradients")).whole("""
+double.mistake("adds_three", loses=("values", "gradients")).full_code("""
 def double(x):
     return x.detach() + 3
-""").says("You add 3.")
+""").feedback("You add 3.")
 '''
     )
     lesson = load_lesson(written(tmp_path, mistakes=mistakes))
@@ -140,18 +140,18 @@ def test_one_name_covers_the_values_of_its_constant(tmp_path):
     mistakes = """
 from .contract import double
 
-right = double.base('''
+right = double.reference_answer('''
 def double(x):
     return 2 * x
 ''')
-right.mistake("adds", {"2 * x": "x + NUMBER"}, shows="values").for_each(NUMBER=(2, 5.0, "x * x")).says("You add.")
+right.mistake("adds", {"2 * x": "x + NUMBER"}, loses="values").for_each(NUMBER=(2, 5.0, "x * x")).feedback("You add.")
 """
     lesson = load_lesson(written(tmp_path, mistakes=mistakes))
     for number in ("2", "5.0", "x * x"):
         assert judged(lesson, "double", f"def double(x): return x + {number}").named == "adds"
     assert judged(lesson, "double", "def double(x): return x + 4").named == ""
     (adds,) = lesson.exercises["double"].mistakes
-    assert [one.name for one in adds.each] == ["adds", "adds (NUMBER=5.0)", "adds (NUMBER=x * x)"]
+    assert [one.name for one in adds.all_forms] == ["adds", "adds (NUMBER=5.0)", "adds (NUMBER=x * x)"]
 
 
 def test_a_judge_tags_what_it_finds(tmp_path):
@@ -165,13 +165,13 @@ def test_a_judge_tags_what_it_finds(tmp_path):
             return None
         return tagged("between 0 and 1" if 0 <= found.min() <= found.max() <= 1 else "", "not twice x")
 
-    yield call(draw.normal(5)).holding(judge)
+    yield call(draw.normal(5)).check_with(judge)
 """,
     )
     mistakes = (
         MISTAKES
         + """
-right.mistake("guesses", {"2 * x": "torch.rand_like(x)"}, shows="values", when="between 0 and 1").says("You guess.")
+right.mistake("guesses", {"2 * x": "torch.rand_like(x)"}, loses="values", when="between 0 and 1").feedback("You guess.")
 """
     )
     lesson = load_lesson(written(tmp_path, contract=contract, mistakes=mistakes))
@@ -312,20 +312,20 @@ def test_no_report_tells_a_hidden_value(lesson):
         ({"contract": DOUBLE.replace("points=2, see", "points=5, see")}, "sum to 2, not 5"),
         ({"contract": DOUBLE.replace("@double.oracle\n", "")}, "no oracle"),
         ({"contract": DOUBLE.replace('exercise("double"', 'exercise("twice"')}, "declares 0 exercises named double"),
-        ({"mistakes": MISTAKES.replace('shows="gradients"', 'shows="speed"')}, "begin with 'speed'"),
+        ({"mistakes": MISTAKES.replace('loses="gradients"', 'loses="speed"')}, "begin with 'speed'"),
         ({"mistakes": MISTAKES.replace('"cuts_the_gradient"', '"adds_two"')}, "two mistakes are called adds_two"),
         ({"mistakes": MISTAKES.replace('2 * x": "x', '3 * x": "x')}, "stands 0 times"),
-        ({"mistakes": MISTAKES.replace('says("You add 2.")', 'says("")')}, "adds_two says nothing"),
+        ({"mistakes": MISTAKES.replace('feedback("You add 2.")', 'feedback("")')}, "adds_two says nothing"),
         ({"mistakes": MISTAKES.replace('"2 * x": "x + 2"', "")}, "is a right answer unchanged"),
     ],
 )
 def test_what_an_author_must_mend_is_told(tmp_path, change, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ExerciseError, match=message):
         load_lesson(written(tmp_path, **change))
 
 
 WITH_FORM = """
-@double.criterion("float32 stays float32", points=1, form=True)
+@double.criterion("float32 stays float32", points=1, check_types=True)
 def _(draw):
     yield call(draw.normal(3))
     yield call(draw.normal(3).double())
@@ -335,10 +335,10 @@ def is_dense(seen, exact):
 
 @double.criterion("a judge of its own", points=1)
 def _(draw):
-    yield call(draw.normal(3)).holding(is_dense)
+    yield call(draw.normal(3)).check_with(is_dense)
 
 double.example("values", call(__import__("torch").tensor([1.0])))
-double.example("form", call(__import__("torch").tensor([1.0])), form=True)
+double.example("form", call(__import__("torch").tensor([1.0])), check_types=True)
 """
 
 
@@ -350,7 +350,7 @@ def test_a_slip_of_form_costs_the_criterion_of_form_and_nothing_else(tmp_path):
     assert [c.earned for c in slip.criteria] == [1, 1, 0, 1]
     assert slip.criteria[2].finding == "the result has dtype float64, and must have float32"
     assert judged(lesson, "double", "def double(x): return 3 * x.double()").earned == 1
-    assert [case.form for _, case in lesson.exercises["double"].visible()] == [False, True]
+    assert [case.check_types for _, case in lesson.exercises["double"].visible()] == [False, True]
 
 
 def test_form_is_judged_everywhere_where_no_criterion_judges_it(lesson):

@@ -15,7 +15,7 @@ from benchmarks.naming import count, judged, together
 from grading.exercises.answer_text import Answer
 from grading.exercises.lesson import load_lesson
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +28,7 @@ def verdict(lesson, name, code):
     return judged(exercises(lesson)[name], Answer(name, "handed in", textwrap.dedent(code)), seed=7)[0]
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", ["02_softmax", "05_causal_mask"])
 def test_of_two_mistakes_at_once_one_or_both_are_named_and_no_other(lesson):
     found = sum((count(exercise, 10, seed=3) for exercise in exercises(lesson).values()), start=Counter())
@@ -59,6 +60,7 @@ OWN_DICE = """
 """
 
 
+@pytest.mark.quick_cases("*-NotRescaled")
 @pytest.mark.parametrize(
     ("line", "name"),
     [
@@ -101,6 +103,7 @@ OWN_BATCHES = """
 """
 
 
+@pytest.mark.quick_cases("*-optimizer.zero_grad()-")
 @pytest.mark.parametrize(
     ("targets", "clear", "name"),
     [
@@ -127,6 +130,7 @@ OWN_STARTS = """
 NEXT = "torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])"
 
 
+@pytest.mark.quick_cases("*-forgets_to_shift")
 @pytest.mark.parametrize(
     ("starts", "targets", "name"),
     [
@@ -166,6 +170,7 @@ OWN_DRAWS = """
 """
 
 
+@pytest.mark.quick_cases("*-ignores_the_temperature")
 @pytest.mark.parametrize(
     ("logits", "generator", "name"),
     [
@@ -174,7 +179,7 @@ OWN_DRAWS = """
         ("logits * temperature", "generator", "multiplies_by_the_temperature"),
         ("logits / (temperature + 0.1)", "generator", "lifts_the_temperature"),
         ("logits / temperature ** (i + 1)", "generator", "compounds_the_temperature"),
-        ("logits / temperature", "None", "draws_from_the_global_dice"),
+        ("logits / temperature", "None", "draws_from_the_global_state"),
     ],
 )
 def test_texts_are_named_whatever_the_dice(logits, generator, name):

@@ -22,7 +22,7 @@ from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.proof import namespace
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -132,6 +132,7 @@ def bounded() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, (before, most))
 
 
+@pytest.mark.quick_cases("02_softmax-log_softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
     book = notebook(lesson)
@@ -142,7 +143,7 @@ def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
     lost = ExerciseVerdict(name, exercise.points, 0.0, "wrong")  # that each mistake loses is shown in test_graders
     drawn = random.randrange(3)
     for turn, mistake in enumerate(exercise.mistakes):
-        with book.answered(name, mistake.made()):
+        with book.answered(name, mistake.load()):
             for caller in callers:
                 verdict = book.judged(caller, [(exercise, lost)])
                 assert verdict.earned == caller.points, f"{mistake.name} costs points in {caller.name}"
@@ -150,12 +151,13 @@ def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
             if turn % 3 != drawn:
                 continue
             alone = others[turn % len(others)]
-            with book.answered(alone.name, alone.alternatives[turn % len(alone.alternatives)].made()):
+            with book.answered(alone.name, alone.alternatives[turn % len(alone.alternatives)].load()):
                 assert earns_all(alone, book.names), f"{mistake.name} costs points in {alone.name}"
     # Callers that no mistake reaches would prove nothing
     assert all(followed.values()), followed
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_answers_that_are_crossed_are_right(lesson):
     book = notebook(lesson)

@@ -15,7 +15,7 @@ import torch
 
 from grading.exercises.lesson import load_lesson
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 DIGITS = decimal.Context(prec=150, Emin=-(10**6), Emax=10**6)
 STEP = Decimal(10) ** -40

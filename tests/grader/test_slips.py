@@ -11,7 +11,7 @@ import torch
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 LESSONS = ["01_dot_products", "02_softmax", "03_queries_keys_values", "04_scaling"]
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
@@ -54,7 +54,7 @@ def rules(lesson, name):
     found = load_lesson(ROOT / "grader_tests" / lesson).exercises[name]
 
     def anything(draw, cases):
-        return (replace(case, undefined="any") for case in cases(draw))
+        return (replace(case, nonfinite_gradient="any") for case in cases(draw))
 
     return replace(found, criteria=[replace(c, draw=partial(anything, cases=c.draw)) for c in found.criteria])
 
@@ -75,15 +75,19 @@ def lost(lesson, name, answer):
     return [c.name for c in verdict.criteria if c.status != "right"], exercise.points - verdict.earned
 
 
+@pytest.mark.quick_cases("02_softmax-softmax-*")
 @pytest.mark.slow
 @pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
-def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):
+def test_a_slip_of_form_costs_one_criterion_at_most(request, lesson, name, slip):
+    if (lesson, slip) == ("02_softmax", SLIPS["no float64"]):
+        request.applymarker(pytest.mark.xfail(strict=True, reason="two criteria of these exercises draw float64"))
     names, points = lost(lesson, name, slipped(rules(lesson, name).answer, slip))
     assert len(names) <= 1, names
     assert points <= 0.5
 
 
+@pytest.mark.quick_cases("01_dot_products-dot")
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_an_answer_without_batches_earns_half_at_least(lesson, name):
@@ -102,8 +106,8 @@ def test_a_plain_number_for_a_tensor_costs_its_form_and_the_gradients(name):
 def test_every_exercise_that_judges_form_shows_it_in_an_example():
     for lesson, name in EXERCISES:
         exercise = rules(lesson, name)
-        assert any(c.form for c in exercise.criteria), name
-        assert any(example.form for example in exercise.examples), name
+        assert any(c.check_types for c in exercise.criteria), name
+        assert any(example.check_types for example in exercise.examples), name
 
 
 @pytest.mark.parametrize("guard", [1e-9, 1e-8])

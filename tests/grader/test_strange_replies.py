@@ -16,7 +16,7 @@ from grading.grader.codec import decode_reply
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.local import grade_in_process
 
-from ..support.tiny_course import write_lesson
+from ..support.course_builder import write_grader_tests
 
 BY_ADDING = """
 # %% by_adding
@@ -45,13 +45,13 @@ def positive(seen, exact):
 
 @length.criterion("sign", points=1)
 def _(draw):
-    yield call(draw.normal(5)).holding({judge})
+    yield call(draw.normal(5)).check_with({judge})
 """
 
 
 def of_length(tmp_path, judge="positive"):
     written = {"length": [LENGTH.replace("{judge}", judge), BY_ADDING, ""]}
-    return load_lesson(write_lesson(tmp_path / "grader_tests" / "01_length", written)).exercises["length"]
+    return load_lesson(write_grader_tests(tmp_path / "grader_tests" / "01_length", written)).exercises["length"]
 
 
 STRANGE = [

@@ -12,14 +12,14 @@ from grading.exercises.answer_text import Answer
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
 EXERCISES = [
     exercise for lesson in LESSONS for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values()
 ]
-FORMED = [exercise for exercise in EXERCISES if any(criterion.form for criterion in exercise.criteria)]
+FORMED = [exercise for exercise in EXERCISES if any(criterion.check_types for criterion in exercise.criteria)]
 
 OTHER = {torch.float32: torch.float64, torch.int64: torch.int32, torch.bool: torch.uint8}
 PLAIN = {bool: np.bool_, int: np.int64, float: np.float32}
@@ -45,9 +45,10 @@ def with_a_slip(right: Any) -> Any:
     return Slipping
 
 
+@pytest.mark.quick_cases("softmax")
 @pytest.mark.parametrize("exercise", FORMED, ids=lambda exercise: exercise.name)
 def test_a_slip_of_form_costs_what_judges_form_and_nothing_else(exercise):
-    right = Answer(exercise.name, "right", exercise.alternatives[0].code).made()
+    right = Answer(exercise.name, "right", exercise.alternatives[0].code).load()
     verdict = grade_in_process(exercise, {exercise.name: with_a_slip(right)}, lenient=True)
     lost = [seen.name for seen in verdict.criteria if seen.status != "right"]
-    assert lost == [criterion.name for criterion in exercise.criteria if criterion.form]
+    assert lost == [criterion.name for criterion in exercise.criteria if criterion.check_types]

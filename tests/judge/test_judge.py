@@ -38,17 +38,9 @@ from grading.grader.verdict import ExerciseVerdict
 from grading.judge.client import JudgeProcess
 from grading.nbgrader_plugins.execute import JudgedExecute
 
-from ..support.tiny_course import write_lesson
-from ..support.two_exercise_course import (
-    DOUBLE,
-    GRADER_TESTS,
-    HALVE,
-    LESSON,
-    answered,
-    converted,
-    course_config,
-    hand_in,
-)
+from ..support.course_builder import write_grader_tests
+from ..support.nbgrader_runner import course_config, run_converter
+from ..support.two_exercise_course import DOUBLE, GRADER_TESTS, HALVE, LESSON, submit_file, with_answers
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandboxed")]
 
@@ -69,7 +61,7 @@ def found(seen, exact):
 
 @halve.criterion("values", points=5)
 def _(draw):
-    yield call(draw.normal(2, 3)).holding(found)
+    yield call(draw.normal(2, 3)).check_with(found)
 """
 # What it could get at is what it says is wrong; of a place that is for it, nothing
 LOOK = """
@@ -106,14 +98,14 @@ SLOW = "[" * 19_000  # takes a parser of Markdown seconds
 
 @pytest.fixture
 def solved(course: Any) -> dict[str, Any]:
-    return answered(course.release, double=DOUBLE, halve=HALVE)
+    return with_answers(course.release, double=DOUBLE, halve=HALVE)
 
 
 def judge_by(root: Path, body: str) -> None:
     """Have the property `body` judge `halve` in this course."""
     folder = root / "grader_tests" / LESSON
     shutil.rmtree(folder)
-    write_lesson(folder, {**GRADER_TESTS, "halve": (PROPERTY.format(body=body),)})
+    write_grader_tests(folder, {**GRADER_TESTS, "halve": (PROPERTY.format(body=body),)})
 
 
 def configure(root: Path, **settings: Any) -> None:
@@ -171,12 +163,13 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_listen)
 
 
+@pytest.mark.quick_cases("command")
 @pytest.mark.parametrize("way", ["command", "formgrader"])
 def test_the_coordinator_opens_no_notebook_of_a_students(course: Any, solved: Any, way: str) -> None:
-    handed_in = hand_in(course.root, "ada", solved)
+    handed_in = submit_file(course.root, "ada", solved)
     opened.clear()
     if way == "command":
-        converted(Autograde, course.root)
+        run_converter(Autograde, course.root)
     else:
         config = course_config(course.root)
         answer = NbGraderAPI(coursedir=CourseDirectory(config=config), config=config).autograde(LESSON, "ada")
@@ -186,7 +179,7 @@ def test_the_coordinator_opens_no_notebook_of_a_students(course: Any, solved: An
 
     graded = course.root / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
     opened.clear()
-    converted(GenerateFeedback, course.root)
+    run_converter(GenerateFeedback, course.root)
     assert (course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").exists()
     assert not [path for path in opened if path.endswith(str(graded.relative_to(course.root)))]
 
@@ -209,7 +202,7 @@ def listening() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("True")
 @pytest.mark.parametrize("sandboxed", [True, False])
 def test_a_judge_reaches_no_gradebook_nobody_else_and_no_network(
     course: Any, solved: Any, tmp_path: Path, listening: int, sandboxed: bool, monkeypatch: pytest.MonkeyPatch
@@ -220,7 +213,7 @@ def test_a_judge_reaches_no_gradebook_nobody_else_and_no_network(
     judge_by(course.root, LOOK.format(**about, secret="open-sesame"))
     configure(course.root, unsandboxed=not sandboxed)
     for student in ("ada", "ben"):
-        hand_in(course.root, student, solved)
+        submit_file(course.root, student, solved)
     assert autograde(course.root).status == 0
     (criterion,) = found(course.root, "ada")["halve"].criteria
     if sandboxed:
@@ -245,7 +238,7 @@ def slow_texts(solved: dict[str, Any]) -> bytes:
     return json.dumps({**solved, "cells": [*cells, *solved["cells"]]}).encode()
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("long_text*-False")
 @pytest.mark.parametrize("unsandboxed", [False, True])
 @pytest.mark.parametrize(
     ("make", "limits", "said"),
@@ -257,8 +250,8 @@ def slow_texts(solved: dict[str, Any]) -> bytes:
 def test_what_is_too_much_to_read_goes_to_a_person_and_the_next_is_graded(
     course: Any, solved: Any, make: Callable[[Any], bytes], limits: Any, said: str, unsandboxed: bool
 ) -> None:
-    hand_in(course.root, "ada", make(solved))
-    hand_in(course.root, "ben", solved)
+    submit_file(course.root, "ada", make(solved))
+    submit_file(course.root, "ben", solved)
     configure(course.root, judge_limits=limits, unsandboxed=unsandboxed)
     done = autograde(course.root)
     assert done.status == 0, done.said
@@ -268,10 +261,10 @@ def test_what_is_too_much_to_read_goes_to_a_person_and_the_next_is_graded(
     assert saved(course.root, "ben") == RIGHT
 
 
-@pytest.mark.long
+@pytest.mark.full("waits for a judge to die")
 def test_what_was_judged_before_a_judge_crashed_counts(course: Any, solved: Any) -> None:
     judge_by(course.root, "import ctypes; ctypes.string_at(0)")
-    hand_in(course.root, "ada", solved)
+    submit_file(course.root, "ada", solved)
     configure(course.root)
     done = autograde(course.root)
     assert done.status == 0, done.said
@@ -281,10 +274,10 @@ def test_what_was_judged_before_a_judge_crashed_counts(course: Any, solved: Any)
     assert saved(course.root, "ada") == {"check_double": (3, False), "check_halve": (None, True)}
 
 
-@pytest.mark.long
+@pytest.mark.full("waits for a judge to die")
 def test_a_judge_that_waits_for_ever_is_ended(course: Any, solved: Any) -> None:
     judge_by(course.root, "import time; time.sleep(1e6)")
-    file = hand_in(course.root, "ada", solved)
+    file = submit_file(course.root, "ada", solved)
     config = course_config(course.root)
     converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
     step = JudgedExecute(parent=converter.exporter_class(parent=converter, config=config))
@@ -318,11 +311,12 @@ def wait_for_judge(command: psutil.Process, without: set[int]) -> list[psutil.Pr
     raise AssertionError("no judge was started")
 
 
+@pytest.mark.quick_cases("judge")
 @pytest.mark.parametrize("which", ["judge", "server"])
 def test_a_submission_whose_judge_is_killed_is_judged_by_another(course: Any, solved: Any, which: str) -> None:
-    slow = answered(course.release, double=f"import time\ntime.sleep(3)\n{DOUBLE}", halve=HALVE)
+    slow = with_answers(course.release, double=f"import time\ntime.sleep(3)\n{DOUBLE}", halve=HALVE)
     for student in ("ada", "ben", "cleo"):
-        hand_in(course.root, student, slow)
+        submit_file(course.root, student, slow)
     configure(course.root)
     process = nbgrader(course.root, "autograde", LESSON)
     command = psutil.Process(process.pid)
@@ -339,15 +333,15 @@ def test_a_submission_whose_judge_is_killed_is_judged_by_another(course: Any, so
         assert {verdict.status for verdict in found(course.root, student).values()} == {"right"}
 
 
-@pytest.mark.long
+@pytest.mark.full("waits for a judge to die")
 def test_a_submission_whose_judges_are_all_lost_is_not_graded_and_the_next_is(course: Any, solved: Any) -> None:
     """The judge of `halve` is killed, as by the system where memory is short, each time that it comes to ben."""
     mark = course.root / "release" / LESSON / "here"  # which a judge may read
     judge_by(course.root, f"import os, signal; os.path.exists({str(mark)!r}) and os.kill(os.getpid(), signal.SIGKILL)")
     configure(course.root)
-    hand_in(course.root, "ada", solved)
+    submit_file(course.root, "ada", solved)
     assert autograde(course.root).status == 0
-    hand_in(course.root, "ben", solved)
+    submit_file(course.root, "ben", solved)
     mark.touch()
     done = autograde(course.root, "--student", "ben")
     assert done.status != 0
@@ -361,9 +355,9 @@ def test_a_submission_whose_judges_are_all_lost_is_not_graded_and_the_next_is(co
     assert saved(course.root, "ada") == saved(course.root, "ben") == RIGHT
 
 
-@pytest.mark.long
+@pytest.mark.full("waits for a judge to die")
 def test_judges_end_with_the_command_however_that_ends(course: Any, solved: Any) -> None:
-    hand_in(course.root, "ada", answered(course.release, double=f"while True: pass\n{DOUBLE}", halve=HALVE))
+    submit_file(course.root, "ada", with_answers(course.release, double=f"while True: pass\n{DOUBLE}", halve=HALVE))
     configure(course.root)
     process = nbgrader(course.root, "autograde", LESSON)
     command = psutil.Process(process.pid)

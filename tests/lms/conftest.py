@@ -1,17 +1,12 @@
-"""Downloads as platforms and people make them, and `nbgrader zip_collect` over them."""
+"""Fixtures for collecting: `nbgrader zip_collect` over downloads, and a class list."""
 
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
 import logging
 import shutil
-import tarfile
-import warnings
-import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,45 +17,14 @@ from nbgrader.utils import parse_utc
 
 from grading.lms.collection import Outcome
 
-from ..support.two_exercise_course import LESSON, course_config
-
-Files = dict[str, bytes] | Iterable[tuple[str, bytes]]  # by name; as pairs where a name may come twice
-
-
-def notebook(text: str) -> bytes:
-    return json.dumps({"cells": [{"cell_type": "raw", "source": text}], "nbformat": 4}).encode()
-
-
-def zipped(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip; a name that ends in a slash is a folder's."""
-    made = io.BytesIO()
-    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(made, "w") as archive:  # of names that repeat
-        for name, content in files.items() if isinstance(files, dict) else files:
-            archive.writestr(zipfile.ZipInfo(name), content, compression)  # dated 1980, so the same bytes every time
-    return made.getvalue()
-
-
-def tarred(files: Files, members: Iterable[tarfile.TarInfo] = (), gzipped: bool = True, **how: Any) -> bytes:
-    """A tar archive with the files and, after them, members that have no content."""
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w", **how) as archive:
-        for name, content in files.items() if isinstance(files, dict) else files:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-        for member in members:
-            archive.addfile(member)
-    return gzip.compress(made.getvalue(), mtime=0) if gzipped else made.getvalue()
-
-
-def moodle(name: str, number: int, file: str = f"{LESSON}.ipynb") -> str:
-    return f"{name}_{number}_assignsubmission_file_/{file}"
+from ..support.nbgrader_runner import course_config
+from ..support.two_exercise_course import LESSON
 
 
 class Collect:
-    """collect({path in archive/: bytes}): runs zip_collect; student -> source of the first cell collected.
+    """`collect({path in archive/: bytes})` runs zip_collect, and returns student -> source of the first cell collected.
 
-    Settings of the extractor may be given by name. outcomes: what the table says of each submission.
+    Keyword arguments are settings of the extractor. outcomes: the rows of the table that the command prints.
     """
 
     def __init__(self, root: Path) -> None:
@@ -87,24 +51,24 @@ class Collect:
             ZipCollectApp.clear_instance()
         return submitted(self.root)
 
-    def anew(self, files: dict[str, bytes], **settings: int) -> dict[str, str]:
-        """As after another download, in place of the one before."""
+    def replace(self, files: dict[str, bytes], **settings: int) -> dict[str, str]:
+        """Collect another download, which replaces the one before."""
         shutil.rmtree(self.archive)
         return self(files, **settings)
 
-    def became(self) -> dict[str, str]:
-        """What became of each, by whose it is."""
-        return {one.whose: one.what for one in self.outcomes}
+    def statuses(self) -> dict[str, str]:
+        """Owner -> what happened to the submission."""
+        return {outcome.whose: outcome.what for outcome in self.outcomes}
 
-    def told(self, name: str) -> str:
-        """The one line of what was not collected in which the name stands: whose, what, why."""
-        (one,) = (one for one in self.outcomes if (one.failed or not one.student) and name in one.whose)
-        line = f"{one.whose}: {one.what}: {one.why}"
+    def outcome_line(self, name: str) -> str:
+        """The row of the one submission with this name in it that was not collected: owner, what happened, why."""
+        (row,) = (row for row in self.outcomes if (row.failed or not row.student) and name in row.whose)
+        line = f"{row.whose}: {row.what}: {row.why}"
         assert line.isprintable() and len(line) < 1_000
         return line
 
     def answer(self, **students: str) -> None:
-        """Fill in the table as a teacher does, in a spreadsheet: by what stands in the column name."""
+        """Fill in student ids as a teacher does in a spreadsheet: value of the column `name` -> student."""
         with open(self.root / "whose.csv", encoding="utf-8-sig", newline="") as file:
             head, *rows = csv.reader(file)
         names = {row[3] for row in rows}
@@ -126,7 +90,7 @@ def collect(course: Any) -> Collect:
 
 @pytest.fixture
 def class_list(course: Any) -> Callable[..., None]:
-    """class_list(id={...}): puts students into the gradebook, as `nbgrader db student import` does."""
+    """`class_list(id={...})`: put students into the gradebook, as `nbgrader db student import` does."""
 
     def put(**students: dict[str, str]) -> None:
         with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:

@@ -18,8 +18,10 @@ from typing import Any
 
 import pytest
 
-from ..support.two_exercise_course import LESSON, ROOT, hand_in
-from .conftest import moodle, notebook, submitted, tarred, zipped
+from ..support.lms_downloads import moodle, notebook, tarred, zipped
+from ..support.repository import ROOT
+from ..support.two_exercise_course import LESSON, submit_file
+from .conftest import submitted
 
 MINE = f"{LESSON}.ipynb"
 SMALL = 2**22  # bytes: a budget that a test can overdraw in no time
@@ -150,10 +152,10 @@ REFUSED = {
 def test_what_is_too_much_or_damaged_is_told_and_the_rest_collected(collect: Any, course: Any, case: str) -> None:
     files, why = REFUSED[case]()
     handed_in = {moodle("Mallory", 9, name): content for name, content in files.items()}
-    hand_in(course.root, "mallory", notebook("here before"))
+    submit_file(course.root, "mallory", notebook("here before"))
     found = collect({"class.zip": zipped(handed_in | {moodle("Jane", 1): notebook("jane")})}, max_bytes=SMALL)
     assert found == {"jane": "jane", "mallory": "here before"}
-    line = collect.told("Mallory")
+    line = collect.outcome_line("Mallory")
     assert line.startswith("Mallory (9) in class.zip: skipped: ")
     assert re.search(why, line), line
 
@@ -178,7 +180,7 @@ def test_names_are_labels_and_harm_nothing(collect: Any, case: str) -> None:
 def test_a_persons_name_that_no_folder_can_have_is_told(collect: Any) -> None:
     found = collect({"class.zip": zipped({moodle("ä" * 130, 9): b"", moodle("Jane", 1): notebook("jane")})})
     assert found == {"jane": "jane"}
-    assert "its name is too long" in collect.told("ä" * 100)
+    assert "its name is too long" in collect.outcome_line("ä" * 100)
 
 
 @pytest.mark.slow
@@ -188,7 +190,7 @@ def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
         for _ in range(513):
             file.write(bytes(2**20))
     assert collect({"mallory/a.zip": bomb.getvalue(), f"jane/{MINE}": notebook("jane")}) == {"jane": "jane"}
-    assert "reading it takes more than 512 MiB" in collect.told("mallory")
+    assert "reading it takes more than 512 MiB" in collect.outcome_line("mallory")
 
 
 def test_entries_that_share_their_bytes_are_each_paid_for(collect: Any) -> None:
@@ -200,13 +202,13 @@ def test_entries_that_share_their_bytes_are_each_paid_for(collect: Any) -> None:
     assert len(made.getvalue()) < 1.1 * 2**20
     found = collect({"mallory/a.zip": made.getvalue(), f"jane/{MINE}": notebook("jane")}, max_bytes=2**23)
     assert found == {"jane": "jane"}
-    assert "reading it takes more than 8 MiB" in collect.told("mallory")
+    assert "reading it takes more than 8 MiB" in collect.outcome_line("mallory")
 
 
 def test_a_damaged_download_stops_no_other(collect: Any) -> None:
     whole = zipped({moodle("Jane", 1): notebook("jane")})
     assert collect({"a.zip": whole[:-30], "b.zip": whole}) == {"jane": "jane"}
-    assert "the download cannot be read: it could not be read (BadZipFile" in collect.told("a.zip")
+    assert "the download cannot be read: it could not be read (BadZipFile" in collect.outcome_line("a.zip")
 
 
 def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course: Any) -> None:
@@ -217,8 +219,8 @@ def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course
     os.mkfifo(folder / f"Copy of {MINE}")
     (folder.parent / "bo").symlink_to(folder)
     assert collect({f"jane/{MINE}": notebook("jane")}) == {"jane": "jane"}
-    assert "it is a link or a device" in collect.told("mallory")
-    assert collect.told("bo")
+    assert "it is a link or a device" in collect.outcome_line("mallory")
+    assert collect.outcome_line("bo")
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes names in UTF-8 only")
@@ -231,7 +233,7 @@ def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any) -> None:
     with open(os.fsencode(archive) + b"/\xfd", "wb"):
         pass
     assert collect({f"jane/{MINE}": notebook("jane")}) == {"jane": "jane", "bo": "bo"}
-    assert collect.told("\\udcfd")
+    assert collect.outcome_line("\\udcfd")
 
 
 @pytest.mark.slow
@@ -241,7 +243,7 @@ def test_twenty_thousand_files_unpacked_are_told(collect: Any, course: Any) -> N
     for number in range(20_000):
         (folder / str(number)).touch()
     assert collect({f"jane/{MINE}": notebook("jane")}) == {"jane": "jane"}
-    assert "it holds more than 2,000 files and folders" in collect.told("mallory")
+    assert "it holds more than 2,000 files and folders" in collect.outcome_line("mallory")
 
 
 FORGERY = "\x1b[2J\r\n[ZipCollectApp | INFO] Jane is collected\u2028\u202e.txt"

@@ -19,8 +19,8 @@ from grading.lms.file_names import SHOWN, printable
 from grading.lms.platforms import ParsedName, Submitter, by_platform, outermost
 from grading.lms.selection import Selection, Submission
 
-from ..support.fuzz_bounds import tries
-from .conftest import tarred, zipped
+from ..support.fuzz_bounds import fuzz_settings
+from ..support.lms_downloads import tarred, zipped
 
 NOTEBOOKS = ["02_halves"]
 BUDGET = {"max_bytes": 2**18, "max_files": 20, "max_depth": 2}
@@ -100,7 +100,7 @@ def check_bounds(submission: Submission) -> None:
 
 
 @pytest.mark.slow
-@tries(150)
+@fuzz_settings(150)
 @given(archives(), st.sampled_from(["moodle", "folder"]))
 def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes], kind: str) -> None:
     owner, top = {
@@ -110,13 +110,13 @@ def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes
     check_bounds(handed_in(*made, top, owner))
 
 
-@tries(100)
+@fuzz_settings(100)
 @given(st.sampled_from(["a.zip", "a.tar", "a.tgz"]), st.binary(max_size=2_000))
 def test_any_bytes_are_read_within_the_budget_or_refused(name: str, content: bytes) -> None:
     check_bounds(handed_in(name, content, "eve", Submitter("folder", "eve")))
 
 
-@tries(200)
+@fuzz_settings(200)
 @given(names)
 def test_any_name_is_a_label(name: str) -> None:
     entry = named(name)
@@ -127,7 +127,7 @@ def test_any_name_is_a_label(name: str) -> None:
     assert told is not None and str(told.owner).isprintable()
 
 
-@tries(100)
+@fuzz_settings(100)
 @given(
     st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\0\\"), min_size=1), st.binary())),
     st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
@@ -217,7 +217,7 @@ PIECES += [
 CHOSEN = st.lists(st.sampled_from([*PIECES, "1-9 - Jane"]), min_size=1, max_size=7)
 
 
-@tries(600)
+@fuzz_settings(600)
 @given(
     names_as_canvas_gives_them()
     | names_as_moodle_gives_them()

@@ -13,8 +13,8 @@ from grading.errors import IdentityTableError
 from grading.lms.identities import IdentityTable
 from grading.lms.platforms import Submitter
 
+from ..support.lms_downloads import moodle, notebook, zipped
 from ..support.two_exercise_course import LESSON
-from .conftest import moodle, notebook, zipped
 
 
 def mtimes(root: Path) -> dict[str, int]:
@@ -35,7 +35,7 @@ def mtimes(root: Path) -> dict[str, int]:
 )
 def test_a_notebook_in_another_form_is_collected(collect: Any, files: dict[str, bytes], what: str) -> None:
     assert collect({"class.zip": zipped({moodle("Jane", 1, name): c for name, c in files.items()})}) == {"jane": "jane"}
-    assert collect.became() == {"Jane (1) in class.zip": what}
+    assert collect.statuses() == {"Jane (1) in class.zip": what}
 
 
 def test_what_is_there_already_is_not_written_again(collect: Any, course: Any) -> None:
@@ -65,16 +65,16 @@ def test_an_older_download_does_not_replace_a_newer_one(collect: Any) -> None:
         return {f"7-9 - Jane - Sep 24, 2026 {hour}00 AM/{LESSON}.ipynb": notebook(f"at {hour}")}
 
     assert collect(attempt("9")) == {"jane": "at 9"}
-    assert collect.anew(attempt("8")) == {"jane": "at 9"}
-    assert "older than what is there" in collect.told("Jane (7)")
-    assert collect.anew(attempt("10")) == {"jane": "at 10"}
+    assert collect.replace(attempt("8")) == {"jane": "at 9"}
+    assert "older than what is there" in collect.outcome_line("Jane (7)")
+    assert collect.replace(attempt("10")) == {"jane": "at 10"}
 
 
 def test_one_persons_two_downloads_are_one_where_the_platform_tells_the_later(collect: Any) -> None:
     first, later = ({f"jane_7_{order}_{LESSON}.ipynb": notebook(str(order))} for order in (600, 700))
     assert collect({"a.zip": zipped(later), "b.zip": zipped(first)}) == {"jane": "700"}
     same = zipped({moodle("Bo", 1): notebook("bo")})
-    assert collect.anew({"a.zip": same, "b.zip": same})["bo"] == "bo"
+    assert collect.replace({"a.zip": same, "b.zip": same})["bo"] == "bo"
 
 
 @pytest.mark.slow

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ..support.two_exercise_course import LESSON, hand_in
-from .conftest import moodle, notebook, submitted, tarred, zipped
+from ..support.lms_downloads import moodle, notebook, tarred, zipped
+from ..support.two_exercise_course import LESSON, submit_file
+from .conftest import submitted
 
 FORGED = {
     "moodle": moodle("Jane Smith", 1),
@@ -77,7 +78,7 @@ def test_two_sources_for_one_person_are_not_collected_and_nothing_is_overwritten
     collect: Any, course: Any, class_list: Any, second: dict[str, bytes]
 ) -> None:
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith"}, bo={"first_name": "Bo"})
-    hand_in(course.root, "jsmith", notebook("here before"))
+    submit_file(course.root, "jsmith", notebook("here before"))
     first = zipped({moodle("Jane Smith", 1): notebook("jane"), moodle("Bo", 3): notebook("bo")})
     assert collect({"class.zip": first} | second) == {"jsmith": "here before", "bo": "bo"}
     assert sum(one.failed for one in collect.outcomes) == (1 if "later.zip" in second else 2)
@@ -87,15 +88,15 @@ def test_forms_of_one_name_are_one_person(collect: Any) -> None:
     composed, decomposed = "Zo\u00eb", "Zoe\u0308"
     found = collect({"a.zip": zipped({f"{composed}/{LESSON}.ipynb": b"1", f"{decomposed}/{LESSON}.ipynb": b"2"})})
     assert found == {}
-    assert "whose?: several people are called so" in collect.told(f"{composed} in a.zip")
-    assert "whose?: several people are called so" in collect.told(f"{decomposed} in a.zip")
+    assert "whose?: several people are called so" in collect.outcome_line(f"{composed} in a.zip")
+    assert "whose?: several people are called so" in collect.outcome_line(f"{decomposed} in a.zip")
 
 
 def test_a_borrowed_name_does_not_stand_against_the_class_lists_number(collect: Any, class_list: Any) -> None:
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"}, bo={"first_name": "Bo"})
     found = collect({f"smithjane_999_1_{LESSON}.ipynb": b"mallory's", f"bo_3_2_{LESSON}.ipynb": notebook("bo")})
     assert found == {"bo": "bo"}
-    assert "whose?: it is jsmith's name, and jsmith has another number there" in collect.told("smithjane (999)")
+    assert "whose?: it is jsmith's name, and jsmith has another number there" in collect.outcome_line("smithjane (999)")
 
 
 def test_a_namesake_does_not_replace_whom_an_exact_number_told(collect: Any, class_list: Any) -> None:
@@ -106,9 +107,9 @@ def test_a_namesake_does_not_replace_whom_an_exact_number_told(collect: Any, cla
     }
     for _ in range(2):
         assert collect(files) == {"jsmith": "jane"}
-        assert "something else was handed in under jsmith's own id" in collect.told("smithjane (999)")
+        assert "something else was handed in under jsmith's own id" in collect.outcome_line("smithjane (999)")
     assert collect({moodle("Jane Smith", 1): notebook("jane on Moodle")}) == {"jsmith": "jane"}
-    assert "under jsmith's own id" in collect.told("Jane Smith (1)")
+    assert "under jsmith's own id" in collect.outcome_line("Jane Smith (1)")
 
 
 @pytest.mark.parametrize("chosen", ["smithjane_12345", "smithjane_12345_600", "smithjane_12345_600_x", "anon_abcde"])
@@ -117,7 +118,7 @@ def test_a_name_that_is_made_to_look_like_a_number_tells_nobody(collect: Any, cl
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
     name = f"{chosen}_999_678_{LESSON}.ipynb"
     assert collect({"submissions.zip": zipped({name: notebook("mallory")})}) == {}
-    assert collect.told(chosen).startswith(name)
+    assert collect.outcome_line(chosen).startswith(name)
 
 
 def test_what_tells_nobodys_name_is_asked_or_told(collect: Any) -> None:
@@ -132,9 +133,9 @@ def test_what_tells_nobodys_name_is_asked_or_told(collect: Any) -> None:
     assert collect(files) == {"jane": "jane"}
     asked = [one.whose.partition(" (")[0] for one in collect.outcomes if one.what == "whose?"]
     assert sorted(asked) == sorted(["!!!", LESSON + ".ipynb", LESSON + ".ipynb", "hand-in.zip", "loose.tar.gz"])
-    assert "its name has no letter or digit" in collect.told("!!!")
-    assert collect.told("../../up.ipynb; /etc/a.ipynb").endswith("it is nobody's by its name, and no notebook")
-    assert "left out" in collect.told("notes.txt")
+    assert "its name has no letter or digit" in collect.outcome_line("!!!")
+    assert collect.outcome_line("../../up.ipynb; /etc/a.ipynb").endswith("it is nobody's by its name, and no notebook")
+    assert "left out" in collect.outcome_line("notes.txt")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,9 @@ def test_what_tells_nobodys_name_is_asked_or_told(collect: Any) -> None:
 )
 def test_a_folder_of_several_people_is_no_student(collect: Any, course: Any, files: dict[str, bytes]) -> None:
     assert collect({f"autumn/{name}": content for name, content in files.items()}) == {}
-    assert "whose?" in collect.told("autumn") and "* if it is several people's" in collect.told("autumn")
+    assert "whose?" in collect.outcome_line("autumn") and "* if it is several people's" in collect.outcome_line(
+        "autumn"
+    )
     assert submitted(course.root) == {}
 
 
@@ -163,10 +166,10 @@ def test_an_exact_number_beats_what_a_name_told_before(collect: Any, class_list:
     assert collect({f"smithjane_999_600_{LESSON}.ipynb": notebook("another Jane")}) == {"s1": "another Jane"}
     class_list(s1={"lms_user_id": "12345"})
     assert collect({f"smithjane_12345_500_{LESSON}.ipynb": notebook("jane")}) == {"s1": "jane"}
-    assert collect.became() == {"smithjane (12345)": "replaced by a newer one", "smithjane (999)": "whose?"}
+    assert collect.statuses() == {"smithjane (12345)": "replaced by a newer one", "smithjane (999)": "whose?"}
     collect.answer(smithjane="s1")
     assert collect({}) == {"s1": "jane"}
-    assert "s1 has number 12345 in the class list" in collect.told("smithjane (999)")
+    assert "s1 has number 12345 in the class list" in collect.outcome_line("smithjane (999)")
 
 
 def test_an_answer_does_not_make_two_numbers_one_person(collect: Any) -> None:
@@ -174,7 +177,7 @@ def test_an_answer_does_not_make_two_numbers_one_person(collect: Any) -> None:
     assert collect(files) == {}
     collect.answer(smithjane="jane")
     assert collect({}) == {}
-    assert "it would be jane's, and so would smithjane (2)" in collect.told("smithjane (1)")
+    assert "it would be jane's, and so would smithjane (2)" in collect.outcome_line("smithjane (1)")
 
 
 def test_names_that_two_platforms_give_are_not_one_person_for_being_alike(collect: Any, class_list: Any) -> None:
@@ -182,7 +185,7 @@ def test_names_that_two_platforms_give_are_not_one_person_for_being_alike(collec
     files = {moodle("Jane Smith", 1): notebook("moodle"), f"smithjane_2_200_{LESSON}.ipynb": notebook("canvas")}
     for _ in range(2):
         assert collect(files) == {}
-        assert sorted(collect.became().values()) == ["whose?", "whose?"]
+        assert sorted(collect.statuses().values()) == ["whose?", "whose?"]
 
 
 def test_a_folder_of_hundreds_of_people_has_a_budget_for_each(collect: Any) -> None:
@@ -199,4 +202,4 @@ def test_whom_a_name_told_in_another_lesson_gives_way_to_an_exact_number(collect
     assert collect({moodle("Jane Smith", 1): notebook("on Moodle")}) == {"s1": "on Moodle"}
     found = collect({f"renamed_12345_600_{LESSON}.ipynb": notebook("on Canvas")})
     assert found == {"s1": "on Canvas"}
-    assert "and renamed (12345) is by an exact id" in collect.told("Jane Smith (1)")
+    assert "and renamed (12345) is by an exact id" in collect.outcome_line("Jane Smith (1)")

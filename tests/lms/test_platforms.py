@@ -15,8 +15,8 @@ from nbgrader.api import Gradebook
 
 from grading.lms.platforms import Submitter, outermost
 
+from ..support.lms_downloads import moodle, notebook, zipped
 from ..support.two_exercise_course import LESSON
-from .conftest import moodle, notebook, zipped
 
 
 def canvas(name: str, number: int, order: int, file: str = f"{LESSON}.ipynb", late: bool = False) -> str:
@@ -115,10 +115,10 @@ def test_names_that_people_wrote_are_asked_for_once_and_for_that_file_alone(coll
     first, second = (zipped({"x.ipynb": notebook(n)}) if n.endswith("zip") else notebook(n) for n in names)
     files = {"hand-ins.zip": zipped({names[0]: first, names[1]: second})}
     assert collect(files) == {}
-    assert all(what == "whose?" for what in collect.became().values())
+    assert all(what == "whose?" for what in collect.statuses().values())
     collect.answer(**{names[0]: "jane", names[1]: "-"})
     assert collect({}) == {"jane": names[0]}
-    assert sorted(collect.became().values()) == ["left out", "taken"]
+    assert sorted(collect.statuses().values()) == ["left out", "taken"]
     other = {"hand-ins.zip": zipped({names[0]: second})}
     assert collect(other) == {"jane": names[0]}, "another file of that name is not hers"
 
@@ -126,10 +126,10 @@ def test_names_that_people_wrote_are_asked_for_once_and_for_that_file_alone(coll
 def test_what_is_answered_for_a_name_holds_in_other_lessons(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Robert", "last_name": "Jones"})
     assert collect({"a.zip": zipped({moodle("Bob Jones", 71): notebook("bob")})}) == {}
-    assert "nobody in the class list is called so" in collect.told("Bob Jones")
+    assert "nobody in the class list is called so" in collect.outcome_line("Bob Jones")
     collect.answer(**{"Bob Jones": "s2"})
     assert collect({}) == {}
-    assert "the class list has no student s2" in collect.told("Bob Jones")
+    assert "the class list has no student s2" in collect.outcome_line("Bob Jones")
     collect.answer(**{"Bob Jones": "s1"})
     assert collect({}) == {"s1": "bob"}
     assert collect({"a.zip": zipped({moodle("Bob Jones", 99): notebook("of a later lesson")})}) == {
@@ -137,15 +137,15 @@ def test_what_is_answered_for_a_name_holds_in_other_lessons(collect: Any, class_
     }
     both = {moodle("Bob Jones", 99): notebook("bob"), moodle("Bob Jones", 100): notebook("another")}
     assert collect({"a.zip": zipped(both)}) == {"s1": "of a later lesson"}
-    assert collect.told("Bob Jones (99)") and collect.told("Bob Jones (100)")
+    assert collect.outcome_line("Bob Jones (99)") and collect.outcome_line("Bob Jones (100)")
 
 
 def test_a_number_stays_one_persons(collect: Any) -> None:
     """Without a class list: two people whom Canvas calls alike, of whom one hands in each lesson."""
     assert collect({canvas("smithjane", 12345, 600): notebook("one")}) == {"smithjane": "one"}
-    assert collect.anew({canvas("smithjane", 999, 601): notebook("two")}) == {"smithjane": "one"}
-    assert "smithjane is smithjane (12345) already" in collect.told("smithjane (999)")
-    assert collect.anew({canvas("renamed", 12345, 602): notebook("new name")}) == {"smithjane": "new name"}
+    assert collect.replace({canvas("smithjane", 999, 601): notebook("two")}) == {"smithjane": "one"}
+    assert "smithjane is smithjane (12345) already" in collect.outcome_line("smithjane (999)")
+    assert collect.replace({canvas("renamed", 12345, 602): notebook("new name")}) == {"smithjane": "new name"}
 
 
 def test_moodles_groups_are_told_by_the_class_list(collect: Any, class_list: Any) -> None:
@@ -203,8 +203,8 @@ def test_gradescopes_export_is_collected_with_its_groups(collect: Any, class_lis
         "bo": "group",
         "ada": "group",
     }
-    assert "nobody in the class list" in collect.told("No Body")
-    assert collect.told("submission_444")
+    assert "nobody in the class list" in collect.outcome_line("No Body")
+    assert collect.outcome_line("submission_444")
     assert collect.timestamps()["s001"] == "2026-11-20 23:59:00 UTC"
     assert collect.timestamps()["ada"] == collect.timestamps()["bo"] == "2026-11-21 01:00:00 UTC"
 
@@ -242,7 +242,7 @@ def test_blackboards_attempts_are_told_by_the_text_beside_them(collect: Any) -> 
         "bob_smith": "bob_smith, 2026-11-20-10-00-00",
         "eve": "eve, 2026-11-20-10-00-00",
     }
-    assert "with the user name, is missing" in collect.told("02 Halves_lost")
+    assert "with the user name, is missing" in collect.outcome_line("02 Halves_lost")
     assert collect.timestamps()["jane_smith"] == local(2026, 11, 21, 8, 0)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from grading.lms.file_names import slug, which_notebook
 
+from ..support.lms_downloads import moodle, notebook, tarred, zipped
 from ..support.two_exercise_course import LESSON
-from .conftest import moodle, notebook, tarred, zipped
 
 LESSONS = ["02_softmax"]
 
@@ -59,11 +59,11 @@ def test_a_moodle_download_is_collected(collect: Any, capsys: pytest.CaptureFixt
         "łukasz_żak": "lukasz, copy",
         "flat_name": "flat",
     }
-    assert "skipped: no notebook of this lesson" in collect.told("Wrong Lesson (5) in Attention-02-1234.zip")
-    assert "03_thirds.ipynb" in collect.told("Wrong Lesson")
-    assert "answers.pdf" in collect.told("No Notebook (6)")
+    assert "skipped: no notebook of this lesson" in collect.outcome_line("Wrong Lesson (5) in Attention-02-1234.zip")
+    assert "03_thirds.ipynb" in collect.outcome_line("Wrong Lesson")
+    assert "answers.pdf" in collect.outcome_line("No Notebook (6)")
     assert f"put what counts at submitted/<student>/{LESSON}/{LESSON}.ipynb yourself." in capsys.readouterr().out
-    assert collect.became()["Łukasz Żak (77) in Attention-02-1234.zip"] == "taken"
+    assert collect.statuses()["Łukasz Żak (77) in Attention-02-1234.zip"] == "taken"
 
 
 def test_a_canvas_download_is_collected_and_the_last_version_counts(collect: Any) -> None:
@@ -115,11 +115,11 @@ def test_students_are_found_in_the_class_list(collect: Any, class_list: Any) -> 
 def test_two_new_people_of_one_name_are_asked_for_and_kept_apart(collect: Any) -> None:
     files = {moodle("Jane Smith", 1): notebook("one"), moodle("Jane Smith", 2): notebook("two")}
     assert collect(files) == {}
-    assert "several people are called so" in collect.told("Jane Smith (1)")
+    assert "several people are called so" in collect.outcome_line("Jane Smith (1)")
 
 
 def test_a_name_of_several_known_students_is_asked_for(collect: Any, class_list: Any) -> None:
     class_list(jane_smith={"first_name": "Jane", "last_name": "Smith"}, s2={"first_name": "Jane", "last_name": "Smith"})
     found = collect({moodle("Jane Smith", 1): notebook("which?"), f"s2/{LESSON}.ipynb": notebook("by id")})
     assert found == {"s2": "by id"}
-    assert "the class list has several students of that name (jane_smith, s2)" in collect.told("Jane Smith (1)")
+    assert "the class list has several students of that name (jane_smith, s2)" in collect.outcome_line("Jane Smith (1)")

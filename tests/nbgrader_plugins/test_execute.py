@@ -39,39 +39,40 @@ def assert_as_asked(case: Submission, found: dict) -> None:
     assert sorted(n for n, v in found.items() if v.status == "needs a person") == sorted(case.needs_a_person), reports
 
 
+@pytest.mark.quick_cases("broken-truncated", "right-as-a-decorated-method", "tamper-deleted-check", "wrong-syntax")
 @pytest.mark.parametrize("case", cases(*HONEST), ids=lambda case: case.name)
-def test_a_submission_gets_its_verdict(classroom, case):
-    root = classroom(case.lesson)
+def test_a_submission_gets_its_verdict(released_course, case):
+    root = released_course(case.lesson)
     found = graded(root, case)
     assert_as_asked(case, found)
     total, _ = scores(root)[case.name, case.lesson]
     assert total == sum(verdict.earned for verdict in found.values())
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("right-by-recursion")
 @pytest.mark.parametrize("case", cases("right", "wrong")[::3], ids=lambda case: case.name)
-def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(classroom, case):
-    root = classroom(case.lesson)
+def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(released_course, case):
+    root = released_course(case.lesson)
     found = graded(root, case, unsandboxed(root))
     assert_as_asked(case, found)
     assert not any(verdict.sandboxed for verdict in found.values())
 
 
-@pytest.mark.long
-def test_where_there_is_no_gpu_the_cpu_judges(classroom):
+@pytest.mark.full("grades like its neighbours, with another device")
+def test_where_there_is_no_gpu_the_cpu_judges(released_course):
     case = next(case for case in cases("right"))
-    root = classroom(case.lesson)
+    root = released_course(case.lesson)
     config = configuration(root)
     config.JudgedExecute.device = "cuda"
     assert_as_asked(case, graded(root, case, config))
 
 
-def test_where_the_machine_keeps_the_kernel_from_running_a_person_decides(classroom, monkeypatch):
+def test_where_the_machine_keeps_the_kernel_from_running_a_person_decides(released_course, monkeypatch):
     monkeypatch.setattr(client, "IN_PROCESS", True)  # where what is changed here is seen
     monkeypatch.setattr(session, "PATIENCE", 0.0)  # as if every wait had been ten times its limit
     monkeypatch.setattr(session, "LOOK_EVERY", 0.0)
     case = next(case for case in cases("right"))
-    root = classroom(case.lesson)
+    root = released_course(case.lesson)
     found = graded(root, case)
     assert {verdict.status for verdict in found.values()} == {"needs a person"}
     assert all("too busy" in verdict.internal for verdict in found.values())

@@ -21,16 +21,17 @@ from grading.feedback.page import normalise_headings
 from grading.notebooks import sanitize_html
 
 from ..support.html_pages import Elements, assert_harmless
-from ..support.two_exercise_course import CLASS, LESSON, answered, converted, course_config, hand_in
+from ..support.nbgrader_runner import course_config, run_converter
+from ..support.two_exercise_course import CLASS, LESSON, submit_file, with_answers
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def course_after_feedback(graded: Any, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def course_after_feedback(graded_course: Any, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """The graded course with feedback for all, a teacher's comment, points by a person, and a late hand-in."""
     root = tmp_path_factory.mktemp("feedback") / "course"
-    shutil.copytree(graded.root, root, symlinks=True)
+    shutil.copytree(graded_course.root, root, symlinks=True)
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada", last_name="L<b>ovelace")
         comment = gradebook.find_comment("halve", LESSON, LESSON, "ada")
@@ -39,7 +40,7 @@ def course_after_feedback(graded: Any, tmp_path_factory: pytest.TempPathFactory)
         grade.manual_score, grade.needs_manual_grade = 4.5, False
         gradebook.find_submission_notebook(LESSON, LESSON, "dan").late_submission_penalty = 2.0
         gradebook.db.commit()
-    converted(GenerateFeedback, root)
+    run_converter(GenerateFeedback, root)
     return SimpleNamespace(root=root)
 
 
@@ -112,13 +113,12 @@ def test_the_lessons_own_text_and_code_are_there_if_they_are_asked_for(page_of: 
     assert "Look at: Doubling" not in Elements(whole_page).text
 
 
-@pytest.mark.long
 def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
-    written = answered(course.release, begin="def check(f):\n    return 'mine'")
+    written = with_answers(course.release, begin="def check(f):\n    return 'mine'")
     written["cells"] = [*written["cells"], nbformat.v4.new_code_cell("a_helper_of_mine = 1", id="mine")]
-    hand_in(course.root, "ada", written)
-    converted(Autograde, course.root)
-    converted(GenerateFeedback, course.root)
+    submit_file(course.root, "ada", written)
+    run_converter(Autograde, course.root)
+    run_converter(GenerateFeedback, course.root)
     text = Elements((course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()).text
     assert "a_helper_of_mine" in text
     assert "return 'mine'" in text
@@ -126,11 +126,11 @@ def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
 
 
 def test_a_heading_of_a_students_own_is_not_the_lessons_title(course: Any) -> None:
-    written = answered(course.release)
+    written = with_answers(course.release)
     written["cells"] = [nbformat.v4.new_markdown_cell("# My own title", id="mine"), *written["cells"]]
-    hand_in(course.root, "ada", written)
-    converted(Autograde, course.root)
-    converted(GenerateFeedback, course.root)
+    submit_file(course.root, "ada", written)
+    run_converter(Autograde, course.root)
+    run_converter(GenerateFeedback, course.root)
     page = (course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
     assert "<h1>Halves and doubles</h1>" in page
     assert "My own title" in Elements(page).text
@@ -206,7 +206,7 @@ def test_headings_are_in_order_and_links_lead_somewhere(student: str, page_of: A
     assert all(image.get("alt") for image in elements.named("img"))
 
 
-@pytest.mark.long
+@pytest.mark.full("starts the formgrader")
 def test_formgrader_makes_the_same_page(course_after_feedback: Any, page_of: Any, tmp_path: Path) -> None:
     root = tmp_path / "course"
     shutil.copytree(course_after_feedback.root, root, symlinks=True)
@@ -224,7 +224,7 @@ def test_a_notebook_graded_elsewhere_gets_a_page(course: Any) -> None:
     path = course.root / "autograded" / "zoe" / LESSON / f"{LESSON}.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(course.release, path)
-    converted(GenerateFeedback, course.root)
+    run_converter(GenerateFeedback, course.root)
     page = (course.root / "feedback" / "zoe" / LESSON / f"{LESSON}.html").read_text()
     assert_harmless(page)
     assert "needs a person" in page

@@ -22,11 +22,12 @@ from grading.coordinator.nbgrader_api import grades, scores
 from grading.exercises.lesson import load_lesson
 
 from ..support.canaries import Canaries, register, told, with_secret
-from ..support.corpus import ROOT, asked, cases
+from ..support.corpus import ROOT, cases, selected_cases
 
 pytestmark = pytest.mark.slow
 LESSON = "02_softmax"
 KINDS = ("break", "escape", "exhaust", "forge", "peek")
+QUICK = ("break-exit", "escape-network", "exhaust-recursion", "forge-answer-claims-a-score", "peek-grader-tests")
 LIMITS = """
 c.ExecutePreprocessor.timeout = 4
 c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes": 64}
@@ -34,13 +35,13 @@ c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes
 
 
 @pytest.fixture(scope="module")
-def batch(request, classroom):
+def batch(request, released_course):
     """After the hostile submissions were graded: the course, the command, what was heard, what was left running."""
-    root = classroom(LESSON)
+    root = released_course(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     honest = correct_answers(load_lesson(ROOT / "grader_tests" / LESSON), 1)
     with Canaries() as canaries:
-        handed_in = asked(request) or cases(*KINDS)
+        handed_in = selected_cases(request) or cases(*KINDS)
         for case in handed_in:
             case.hand_in(root, canaries)
         for kind in {case.kind for case in handed_in}:
@@ -80,6 +81,7 @@ def _orphans() -> Iterator[Callable[[], set[str]]]:
         adopt(False)
 
 
+@pytest.mark.quick_cases(*QUICK)
 @pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
     root = batch[0]
@@ -90,6 +92,7 @@ def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
         assert found[name].status == status, reports
 
 
+@pytest.mark.quick_cases(*QUICK)
 @pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_what_a_hostile_submission_shows_holds_no_secret(batch, case):
     graded = batch[0] / "autograded" / case.name / LESSON / f"{LESSON}.ipynb"

@@ -17,7 +17,8 @@ from grading.gradebook.late_rules import in_words
 from grading.nbgrader_plugins.late_policy import LatePolicy
 
 from ..support.html_pages import Elements
-from ..support.two_exercise_course import DOUBLE, HALVE, LESSON, answered, course_config, hand_in
+from ..support.nbgrader_runner import course_config
+from ..support.two_exercise_course import DOUBLE, HALVE, LESSON, submit_file, with_answers
 
 HOUR, DAY = 3600, 86400
 DUE = datetime(2026, 11, 20, 23, 59)  # noqa: DTZ001  # as nbgrader keeps its times
@@ -61,8 +62,8 @@ def test_times_are_told_by_their_two_largest_units() -> None:
 @pytest.fixture
 def graded_late(course: Any) -> Callable[..., str]:
     """graded_late(rule, leave): ada's work, which is right and came 25 hours late, is graded: the text of her page."""
-    hand_in(course.root, "ada", answered(course.release, double=DOUBLE, halve=HALVE))
-    hand_in(course.root, "ada", b"2026-11-22 00:59:00 UTC", name="timestamp.txt")
+    submit_file(course.root, "ada", with_answers(course.release, double=DOUBLE, halve=HALVE))
+    submit_file(course.root, "ada", b"2026-11-22 00:59:00 UTC", name="timestamp.txt")
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=DUE)
 
@@ -89,7 +90,6 @@ def test_the_feedback_says_what_was_taken_off_and_why(graded_late: Any) -> None:
     assert "Came late −1.6 In all 6.4 of 8" in text
 
 
-@pytest.mark.long
 def test_an_extension_given_before_handing_in_counts_and_can_be_taken_back(graded_late: Any, course: Any) -> None:
     text = graded_late("10% a day", timedelta(days=1))
     assert "0.8 points were taken off" in text

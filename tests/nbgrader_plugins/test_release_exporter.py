@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.dbutil import write_alembic_ini
 from sqlalchemy import create_engine, text
 
-from ..support.two_exercise_course import LESSON, ROOT, course_config
+from ..support.nbgrader_runner import course_config
+from ..support.repository import ROOT
+from ..support.two_exercise_course import LESSON
 
 
 def released_again(root: Path, force: bool = True) -> None:
@@ -59,12 +62,13 @@ def test_what_is_refused_leaves_the_release_as_it_was_and_says_what_can_be_done(
     assert f"nbgrader db assignment remove {LESSON} --force" in caplog.text
 
 
-@pytest.mark.long
 def test_a_gradebook_is_made_where_no_alembic_is_on_path_and_has_the_version_that_it_would_name(course: Any) -> None:
     (course.root / "gradebook.db").unlink()
     (course.root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text())
     nbgrader = [sys.executable, "-m", "nbgrader", "generate_assignment", LESSON, "--force"]
-    subprocess.run(nbgrader, cwd=course.root, env={"PATH": "/nowhere", "HOME": str(course.root)}, check=True)
+    subprocess.run(
+        nbgrader, cwd=course.root, env={**os.environ, "PATH": "/nowhere", "HOME": str(course.root)}, check=True
+    )
     with create_engine(f"sqlite:///{course.root}/gradebook.db").connect() as gradebook:
         (written,) = gradebook.execute(text("SELECT version_num FROM alembic_version")).scalars()
     write_alembic_ini(str(course.root / "alembic.ini"))

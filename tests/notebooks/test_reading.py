@@ -18,14 +18,14 @@ from grading.notebooks.cells import RECORD, grade_id
 from grading.notebooks.reading import read_submission
 from grading.notebooks.submitted_file import resolve
 
-from ..support.two_exercise_course import CLASS, DOUBLE, HALVE, LESSON, answered
+from ..support.two_exercise_course import CLASS, DOUBLE, HALVE, LESSON, with_answers
 
 EXERCISES = ["check_double", "check_halve", "double", "halve"]
 
 
 @pytest.fixture
 def solved(course: Any) -> dict[str, Any]:
-    return answered(course.release, double=DOUBLE, halve=HALVE)
+    return with_answers(course.release, double=DOUBLE, halve=HALVE)
 
 
 def source_of(notebook: Any, name: str) -> str:
@@ -205,11 +205,10 @@ def test_record_of_a_student_is_not_trusted(sanitize: Any, solved: Any) -> None:
 # A whole class in one batch: see `graded` in conftest
 
 
-@pytest.mark.long
-def test_batch_goes_on_past_everything_that_cannot_be_read(graded: Any) -> None:
+def test_batch_goes_on_past_everything_that_cannot_be_read(graded_course: Any) -> None:
     reasons = {}
     for student in CLASS:
-        path = graded.root / "autograded" / student / LESSON / f"{LESSON}.ipynb"
+        path = graded_course.root / "autograded" / student / LESSON / f"{LESSON}.ipynb"
         reasons[student] = nbformat.read(path, as_version=4).metadata[RECORD].get("unreadable", "")
     assert {student for student, reason in reasons.items() if reason} == {"cleo", "fay", "gus", "hal"}
     assert "cut off" in reasons["cleo"]
@@ -218,8 +217,8 @@ def test_batch_goes_on_past_everything_that_cannot_be_read(graded: Any) -> None:
     assert "a link to a file somewhere else" in reasons["hal"]
 
 
-def test_unreadable_gets_no_points_but_a_person(graded: Any) -> None:
-    with Gradebook(f"sqlite:///{graded.root}/gradebook.db", "attention") as gradebook:
+def test_unreadable_gets_no_points_but_a_person(graded_course: Any) -> None:
+    with Gradebook(f"sqlite:///{graded_course.root}/gradebook.db", "attention") as gradebook:
         for student in ("cleo", "fay", "gus", "hal"):
             grades = gradebook.find_submission_notebook(LESSON, LESSON, student).grades
             assert [(g.score, g.needs_manual_grade) for g in grades] == [(0, True), (0, True)]
@@ -227,9 +226,9 @@ def test_unreadable_gets_no_points_but_a_person(graded: Any) -> None:
         assert [(g.score, g.needs_manual_grade) for g in right] == [(3, False), (5, False)]
 
 
-def test_links_out_of_a_submission_are_not_followed(graded: Any) -> None:
+def test_links_out_of_a_submission_are_not_followed(graded_course: Any) -> None:
     for student in ("gus", "hal"):
-        folder = graded.root / "autograded" / student / LESSON
+        folder = graded_course.root / "autograded" / student / LESSON
         assert (folder / "notes.txt").exists()
         assert not (folder / "more.txt").exists()
         assert "def double(x)" not in (folder / f"{LESSON}.ipynb").read_text()

@@ -21,7 +21,8 @@ from grading.notebooks.sanitize import MAX_CODE, MAX_CODES, MAX_OUTPUTS, MAX_PRO
 from grading.notebooks.verdict_cell import write_verdict
 
 from ..support.html_pages import Elements
-from ..support.two_exercise_course import DOUBLE, HALVE, LESSON, answered, converted, hand_in
+from ..support.nbgrader_runner import run_converter
+from ..support.two_exercise_course import DOUBLE, HALVE, LESSON, submit_file, with_answers
 from .test_sanitize_html import HOSTILE_MARKDOWN
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(64)).decode()
@@ -236,7 +237,7 @@ def test_the_lessons_own_text_is_kept_and_the_students_is_not(course: Any, sanit
     notebook = nbformat.read(source, as_version=4)
     notebook.cells.append(new_markdown_cell(lesson))
     nbformat.write(notebook, source)
-    handed_in = answered(course.release, double=DOUBLE, halve=HALVE)
+    handed_in = with_answers(course.release, double=DOUBLE, halve=HALVE)
     for text in (lesson, lesson + " <script>x</script>"):
         handed_in["cells"].append({"cell_type": "markdown", "metadata": {}, "source": text})
     texts = [cell.source for cell in sanitize(handed_in).cells if cell.cell_type == "markdown"]
@@ -245,7 +246,7 @@ def test_the_lessons_own_text_is_kept_and_the_students_is_not(course: Any, sanit
 
 
 def test_marks_of_a_student_reach_no_terminal(course: Any, sanitize: Any, caplog: Any) -> None:
-    handed_in = answered(course.release, double=DOUBLE, halve=HALVE)
+    handed_in = with_answers(course.release, double=DOUBLE, halve=HALVE)
     strange = "x\x1b[2J\r\nWARNING | forged\u202e"
     marks = {"grade": False, "solution": True, "grade_id": strange, "schema_version": 3, "locked": False}
     handed_in["cells"].append({"cell_type": "code", "metadata": {"nbgrader": marks}, "source": "1", "outputs": []})
@@ -256,9 +257,8 @@ def test_marks_of_a_student_reach_no_terminal(course: Any, sanitize: Any, caplog
     assert all(line.isprintable() for line in told if "forged" in line)
 
 
-@pytest.mark.long
-def test_nbconverts_page_of_a_graded_notebook_runs_nothing_of_the_students(graded: Any) -> None:
-    path = graded.root / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
+def test_nbconverts_page_of_a_graded_notebook_runs_nothing_of_the_students(graded_course: Any) -> None:
+    path = graded_course.root / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     page, _ = HTMLExporter(template_name="basic").from_filename(str(path))
     elements = Elements(page)
     assert "kept text" in elements.text
@@ -274,12 +274,12 @@ kernel.session.send(kernel.iopub_socket, "execute_input", content, parent=kernel
 """
 
 
-@pytest.mark.long
+@pytest.mark.quick_cases("True")
 @pytest.mark.parametrize("count", ["True", "-1"])
 def test_a_count_that_is_none_costs_no_grade(course: Any, count: str) -> None:
-    handed_in = answered(course.release, double=DOUBLE + SEND.replace("COUNT", count), halve=HALVE)
-    hand_in(course.root, "ada", handed_in)
-    converted(Autograde, course.root)
+    handed_in = with_answers(course.release, double=DOUBLE + SEND.replace("COUNT", count), halve=HALVE)
+    submit_file(course.root, "ada", handed_in)
+    run_converter(Autograde, course.root)
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         grades = gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades
         assert [grade.auto_score for grade in grades] == [3, 5]
@@ -287,20 +287,19 @@ def test_a_count_that_is_none_costs_no_grade(course: Any, count: str) -> None:
 
 @pytest.mark.slow
 def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) -> None:
-    hand_in(course.root, "ada", answered(course.release, double=DOUBLE, halve=HALVE))
+    submit_file(course.root, "ada", with_answers(course.release, double=DOUBLE, halve=HALVE))
     for name in ("notes.txt", "data.csv", "a.PNG", "a.html", "a.svg", "a.xhtml", "a.js", "a.txt.html", "a", "b/c.htm"):
-        hand_in(course.root, "ada", b"<script>1</script>", name=name)
-    converted(Autograde, course.root)
+        submit_file(course.root, "ada", b"<script>1</script>", name=name)
+    run_converter(Autograde, course.root)
     folder = course.root / "autograded" / "ada" / LESSON
     copied = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert copied == {f"{LESSON}.ipynb", "notes.txt", "data.csv", "a.PNG"}
 
 
-@pytest.mark.long
 def test_a_name_that_is_html_stops_nobody_else(course: Any) -> None:
     for student in ("ada", "<b>bob"):
         path = course.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(course.release, path)
-    converted(Autograde, course.root)
+    run_converter(Autograde, course.root)
     assert [path.name for path in (course.root / "autograded").iterdir()] == ["ada"]

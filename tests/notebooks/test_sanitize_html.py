@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from grading.notebooks import sanitize_html
 
-from ..conftest import ROOT
 from ..support.html_pages import assert_harmless
+from ..support.repository import ROOT
 
 HOSTILE_MARKDOWN = [
     "<script>alert(1)</script>",

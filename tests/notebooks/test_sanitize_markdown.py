@@ -43,6 +43,7 @@ def dangers(page: str) -> list[str]:
     return found
 
 
+@pytest.mark.quick_cases("0")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_is_written_every_renderer_makes_a_harmless_page_of_what_is_left(seed: int) -> None:

@@ -13,8 +13,8 @@ from nbconvert import PythonExporter
 from grading.notebooks.reading import read_submission
 from grading.notebooks.script_export import exported_cells
 
-from ..support.fuzz_bounds import tries
-from ..support.two_exercise_course import DOUBLE, answered
+from ..support.fuzz_bounds import fuzz_settings
+from ..support.two_exercise_course import DOUBLE, with_answers
 
 
 def by_nbconvert(notebook: dict[str, Any]) -> str:
@@ -50,7 +50,7 @@ def by_colab(notebook: dict[str, Any]) -> str:
 @pytest.mark.parametrize("export", [by_nbconvert, by_percent, by_colab])
 def test_answers_in_an_exported_file_stand_in_their_cells(sanitize: Any, course: Any, export: Any) -> None:
     notes = "\n\nhelper = 3  # the student's own\n\n# a remark"
-    handed_in = answered(course.release, double=DOUBLE + notes, halve="def halve(x:\n    return x")
+    handed_in = with_answers(course.release, double=DOUBLE + notes, halve="def halve(x:\n    return x")
     made = sanitize(export(handed_in).encode())
     cells = {cell.metadata.nbgrader.grade_id: cell for cell in made.cells if "nbgrader" in cell.metadata}
     assert cells["double"].source.startswith(DOUBLE)
@@ -96,7 +96,7 @@ LINES = [
 ]
 
 
-@tries(300)
+@fuzz_settings(300)
 @given(st.lists(st.sampled_from([*LINES, "check(f)", "def f(): ...", "@x", '"""a', 'b"""']), max_size=30))
 def test_no_code_is_lost_of_any_export(lines: list[str]) -> None:
     cells = exported_cells("\n".join(lines))

@@ -19,7 +19,7 @@ from grading.proof.runner import Found, check
 from grading.proof.sync import sync
 from grading.proof.write_reports import measured_of, write
 
-from ..support.tiny_course import LESSONS, make_course
+from ..support.course_builder import TINY_LESSONS, build_course
 from .test_runner import HERE, SURVIVORS, WHY
 
 ROUGH = "def double(x):\n    return 2 * x * (1 + {error})"
@@ -47,7 +47,7 @@ def doubling(*, even: bool = False) -> Exercise:
     def _(draw):
         yield call(torch.tensor([1.0 + draw.integer(0, 2)]) if even else draw.normal(3))
 
-    made.mistake("off by a percent", shows="values").whole(ROUGH.format(error=0.01)).says("It is off.")
+    made.mistake("off by a percent", loses="values").full_code(ROUGH.format(error=0.01)).feedback("It is off.")
     return made
 
 
@@ -78,7 +78,7 @@ def test_where_cases_take_long_a_tenth_of_the_seeds_must_do():
 
     @made.criterion("slow ones", points=1)
     def _(draw):
-        yield call(draw.normal(3)).lasting(20)
+        yield call(draw.normal(3)).timeout(20)
 
     assert measure(made, {}, range(20)).seeds == 2
 
@@ -91,14 +91,14 @@ def test_without_a_device_it_says_that_nothing_was_run():
 
 @pytest.mark.slow
 def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path: Path, monkeypatch, capsys):
-    root = make_course(tmp_path / "course")
+    root = build_course(tmp_path / "course")
     (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
     monkeypatch.setattr(write_reports, "SEEDS", 2)
     (root / "docs" / "images").mkdir(parents=True)
     quality = root / "docs" / "grader-quality.md"
     quality.write_text("# Quality\n\n<!-- generated: figures -->\n<!-- end -->\n")
     before = quality.read_text()
-    assert sync(root, [LESSONS[0]], measure=True) == 0
+    assert sync(root, [TINY_LESSONS[0]], measure=True) == 0
     reports = root / "build" / "reports"
     double = json.loads((reports / "strength.json").read_text())["exercises"]["01_double/double"]
     assert double["mutants"]["equivalent"] == dict.fromkeys(SURVIVORS, WHY)
@@ -117,8 +117,8 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     assert list(json.loads((reports / "strength.json").read_text())["exercises"]) == ["01_double/double"]
 
     # the other exercise's figures are added to these, which are not measured again
-    survivors = [str(p.fault).partition(": ")[2] for one in check(root, [LESSONS[1]]) for p in one.problems]
-    folder = root / "grader_tests" / LESSONS[1] / "halve"
+    survivors = [str(p.fault).partition(": ")[2] for one in check(root, [TINY_LESSONS[1]]) for p in one.problems]
+    folder = root / "grader_tests" / TINY_LESSONS[1] / "halve"
     (folder / "equivalent.toml").write_text(written(survivors, dict.fromkeys(survivors, WHY)))
     measured_now = []
     monkeypatch.setattr(write_reports, "measured_of", lambda *task: measured_now.append(task) or measured_of(*task))
@@ -133,7 +133,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
 
 @pytest.mark.slow
 def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Path, monkeypatch):
-    root = make_course(tmp_path / "course")
+    root = build_course(tmp_path / "course")
     reports = root / "build" / "reports"
     reports.mkdir(parents=True)
     before = {"seeds": {"seeds": 7}}
@@ -145,7 +145,7 @@ def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Pat
 
     monkeypatch.setattr(write_reports, "side_by_side", interrupted_after_the_first)
     monkeypatch.setattr(write_reports, "SEEDS", 1)
-    found = [Found(lesson, name, "", []) for lesson, name in zip(LESSONS, ("double", "halve"), strict=True)]
+    found = [Found(lesson, name, "", []) for lesson, name in zip(TINY_LESSONS, ("double", "halve"), strict=True)]
     with pytest.raises(KeyboardInterrupt), Progress(disable=True) as progress:
         write_reports.publish(root, found, {one.key: "" for one in found}, progress)
     known = json.loads((reports / "strength.json").read_text())["exercises"]
@@ -154,8 +154,8 @@ def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Pat
 
 
 def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
-    root = make_course(tmp_path / "course")
-    folder = root / "grader_tests" / LESSONS[1]
+    root = build_course(tmp_path / "course")
+    folder = root / "grader_tests" / TINY_LESSONS[1]
     contract = (folder / "halve" / "contract.py").read_text()
     for old, new in (
         ("call, exercise", "call, challenge"),
@@ -165,7 +165,7 @@ def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
         contract = contract.replace(old, new)
     (folder / "halve" / "contract.py").write_text(contract)
     (folder / "__init__.py").write_text('EXERCISES = ()\nCHALLENGES = ("halve",)\n')
-    found = measured_of(root, LESSONS[1], "halve", 1)
+    found = measured_of(root, TINY_LESSONS[1], "halve", 1)
     assert found["seeds"]["seeds"] == 1
     write(
         root,
@@ -190,9 +190,9 @@ def test_every_value_of_a_constant_goes_by_the_name_of_its_mistake():
 def test_the_right_answers_that_fail_on_another_device_are_no_error_of_numbers():
     made = doubling()
 
-    @made.criterion("on any device", points=1, form=True)
+    @made.criterion("on any device", points=1, check_types=True)
     def _(draw):
-        yield call(draw.normal(3)).on_another_device()
+        yield call(draw.normal(3)).device_only()
 
     reads = names("def double(x):\n    return torch.tensor([2 * v for v in x.tolist()], dtype=x.dtype)")
     found = measure(made, {"reads numbers": reads}, range(2))

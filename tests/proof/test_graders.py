@@ -19,11 +19,11 @@ from grading.proof import SEEDS, Prover
 from grading.proof.equivalents import read_equivalents
 from grading.proof.verdict_records import compact, recorded
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
-EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).known]
+EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).all_exercises]
 
 
 @cache
@@ -31,37 +31,41 @@ def prover(lesson: str, seed: int) -> Prover:
     return Prover(ROOT, lesson, (seed,))
 
 
+@pytest.mark.quick_cases("02_softmax-softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
     seed = random.choice(SEEDS)
     found = prover(lesson, seed)
-    proof = found.prove(found.lesson.known[name], mutate=False, replay=random.random() < 1 / 3)
+    proof = found.prove(found.lesson.all_exercises[name], mutate=False, replay=random.random() < 1 / 3)
     assert not proof.problems, str(proof)
     assert proof.named == len(proof.exercise.mistakes)
     assert compact(proof) == recorded(ROOT, lesson, seed)[name]
 
 
+@pytest.mark.quick_cases("02_softmax-softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_mutant_loses_something_or_stands_among_the_equivalents(lesson, name):
     found = prover(lesson, random.choice(SEEDS))
-    exercise = found.lesson.known[name]
+    exercise = found.lesson.all_exercises[name]
     listed, made = read_equivalents(ROOT / "grader_tests" / lesson / name), found.mutants(exercise)
     few = [mutant for mutant in random.sample(made, 5) if str(mutant) not in listed]
     assert not found.tried(exercise, few).survivors
 
 
+@pytest.mark.quick_cases("02_softmax-softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_every_equivalent_is_a_mutant_and_has_a_reason(lesson, name):
     found = prover(lesson, SEEDS[0])
     listed = read_equivalents(ROOT / "grader_tests" / lesson / name)
-    gone = listed.keys() - set(map(str, found.mutants(found.lesson.known[name])))
+    gone = listed.keys() - set(map(str, found.mutants(found.lesson.all_exercises[name])))
     assert not gone, "`grading prove --survivors` writes the list anew"
     assert all(len(why.split()) >= 4 for why in listed.values())
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, classroom):
-    root = classroom(lesson)
+def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, released_course):
+    root = released_course(lesson)
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     known = load_lesson(ROOT / "grader_tests" / lesson)
     for style in range(3):

@@ -21,8 +21,8 @@ def doubling(holding=None) -> Exercise:
 
     @made.criterion("values", points=1)
     def _(draw):
-        case = call(draw.normal(3)).lasting(0.2)
-        yield case.holding(holding) if holding else case
+        case = call(draw.normal(3)).timeout(0.2)
+        yield case.check_with(holding) if holding else case
 
     @made.criterion("gradients", points=1)
     def _(draw):
@@ -45,6 +45,7 @@ def tried(code: str, seeds=(0, 1, 2), **alone: str):
     return try_mutants(doubling(), [Mutant("base", code, code)], names, seeds, alone)
 
 
+@pytest.mark.quick_cases("raise SystemExit", "return torch.zeros*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "body",

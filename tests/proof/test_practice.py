@@ -33,10 +33,12 @@ def doubling(**options: Any) -> Exercise:
     def _(draw: Draw) -> Iterator[Case]:
         yield call(100 + draw.normal(4).abs())
 
-    double.base("def double(x):\n    return 2 * x").mistake(
-        "cuts_off", {"2 * x": "(2 * x).clamp(max=50)"}, shows="large"
-    ).says("You cut large numbers off.")
-    double.mistake("squares", shows="values").whole("def double(x):\n    return x * x").says("That is the square.")
+    double.reference_answer("def double(x):\n    return 2 * x").mistake(
+        "cuts_off", {"2 * x": "(2 * x).clamp(max=50)"}, loses="large"
+    ).feedback("You cut large numbers off.")
+    double.mistake("squares", loses="values").full_code("def double(x):\n    return x * x").feedback(
+        "That is the square."
+    )
     return double
 
 
@@ -65,9 +67,9 @@ def test_a_judge_that_is_code_cannot_be_practised():
 
     @of.criterion("values", points=1)
     def _(draw: Draw) -> Iterator[Case]:
-        yield call(draw.normal(3)).holding(lambda seen, exact: None)
+        yield call(draw.normal(3)).check_with(lambda seen, exact: None)
 
-    with pytest.raises(CheckDataError, match=r"double, 'values': .* judged by code.*graded_only"):
+    with pytest.raises(CheckDataError, match=r"double, 'values': .* checked by code.*graded_only"):
         replay(of, {}, {})
 
 

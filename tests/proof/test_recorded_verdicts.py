@@ -7,12 +7,14 @@ import pytest
 from grading.exercises.lesson import load_lesson
 from grading.proof.verdict_records import known_answers, read_records, record
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_exactly_the_known_answers_have_a_recorded_verdict(lesson):
-    known = {name: known_answers(made) for name, made in load_lesson(ROOT / "grader_tests" / lesson).known.items()}
+    known = {
+        name: known_answers(made) for name, made in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.items()
+    }
     assert {name: set(answers) for name, answers in read_records(ROOT, lesson).items()} == known
 
 

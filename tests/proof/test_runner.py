@@ -13,11 +13,11 @@ from grading.errors import EquivalentsFileError
 from grading.proof.equivalents import read_equivalents, written
 from grading.proof.runner import check, unproved
 
-from ..support.tiny_course import LESSONS, make_course
+from ..support.course_builder import TINY_LESSONS, build_course
 
 pytestmark = pytest.mark.slow
 
-ONE, HERE = LESSONS[0], "grader_tests/01_double/double"
+ONE, HERE = TINY_LESSONS[0], "grader_tests/01_double/double"
 SURVIVORS = {
     "by_name b5ac3726, line 3: return result -> return result.float()",
     "solution 0d810f20, line 2: return 2 * x -> return (2 * x).float()",
@@ -28,7 +28,7 @@ WHY = "Only float32 is asked for here."
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     """Two mutants of `double` lose nothing, for want of a case in float64."""
-    return make_course(tmp_path / "course")
+    return build_course(tmp_path / "course")
 
 
 def listing(course: Path, mutants: Iterable[str], why: str = WHY) -> None:
@@ -109,15 +109,15 @@ def test_any_text_comes_back_from_the_list(tmp_path):
     assert read_equivalents(tmp_path) == dict.fromkeys(mutants, WHY)
 
 
-@pytest.mark.long
+@pytest.mark.full("proves a course again, like its neighbours")
 def test_an_error_of_ours_is_a_problem_and_others_are_proved(course):
     listing(course, SURVIVORS)
     rewrite(course / HERE / "mistakes.py", "return x * x", "return x * x\n\n\ndef other(:")
-    found = check(course, LESSONS)
+    found = check(course, TINY_LESSONS)
     (broken,) = [one for one in found if one.lesson == ONE]
     assert "SyntaxError" in str(broken.problems[0])
     assert "The proof itself failed" in str(broken.problems[0])
-    assert [one.told.splitlines()[0] for one in found if one.lesson == LESSONS[1]] == [
+    assert [one.told.splitlines()[0] for one in found if one.lesson == TINY_LESSONS[1]] == [
         "02_halve halve: 2 mistakes, 2 named rightly, 2 alternatives, 22/23 mutants killed, 0 equivalent, "
         "check agrees on 5/5"
     ]
@@ -134,7 +134,7 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
     assert is_registered(course, ONE)
     assert main.main(["release", ONE]) == 0
     assert "Not proved" not in capsys.readouterr().out
-    assert unproved(course, LESSONS) == [LESSONS[1]]
+    assert unproved(course, TINY_LESSONS) == [TINY_LESSONS[1]]
     rewrite(course / "source" / f"{ONE}.py", "# # To double", "# # To double a number")
     assert unproved(course, [ONE]) == []
     rewrite(course / "source" / f"{ONE}.py", "return (2 * x)", "return (x * 2)")
@@ -149,7 +149,7 @@ def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked
     kept, one, other = (
         "proved as they are, and not again without `--again`: 1\n",
         f"{ONE} double: ",
-        f"{LESSONS[1]} halve: ",
+        f"{TINY_LESSONS[1]} halve: ",
     )
     monkeypatch.chdir(course)
     listing(course, SURVIVORS)
@@ -158,7 +158,7 @@ def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked
     assert main.main(["prove", ONE]) == 0
     assert capsys.readouterr().out == kept
     for _ in range(2):  # a mutant of the other's survives
-        assert main.main(["prove", *LESSONS]) == 1
+        assert main.main(["check", *TINY_LESSONS]) == 1
         told = capsys.readouterr().out
         assert told.startswith(kept) and other in told and one not in told
     rewrite(course / HERE / "mistakes.py", "return x * x", "return x ** 2")

@@ -20,11 +20,11 @@ from grading.proof.equivalents import written
 from grading.proof.runner import prove, unproved, versions
 from grading.proof.sync import sync
 
-from ..conftest import LESSONS as SHIPPED_LESSONS
-from ..conftest import ROOT
-from ..support.tiny_course import ALTERNATIVES, CONTRACT, LESSONS, MISTAKES, make_course, write_lesson
+from ..support.course_builder import TINY_LESSONS, build_course, tiny_lesson, write_grader_tests
+from ..support.repository import LESSONS as SHIPPED_LESSONS
+from ..support.repository import ROOT
 
-ONE, TWO = LESSONS
+ONE, TWO = TINY_LESSONS
 WHY = "Only float32 is asked for here."
 
 
@@ -60,7 +60,7 @@ def test_a_check_computes_nothing(capsys):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course like the repository, of two lessons, in which all that is derived was made."""
-    root = make_course(tmp_path_factory.mktemp("sync") / "course")
+    root = build_course(tmp_path_factory.mktemp("sync") / "course")
     for folder in ("course", "tests/verdicts", "grading/proof"):
         (root / folder).mkdir(parents=True)
     for one in prove(root, [(ONE, "double"), (TWO, "halve")]):
@@ -171,26 +171,23 @@ def test_what_fails_is_told_and_not_shipped(course, capsys):
 @pytest.mark.slow
 def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(course, work, monkeypatch, capsys):
     (course / ".proved").unlink()
-    assert unproved(course, LESSONS) == LESSONS
+    assert unproved(course, TINY_LESSONS) == TINY_LESSONS
     monkeypatch.setattr(runner, "SHIPPED", course / "grading" / "proof" / "shipped_proofs.json")
-    assert unproved(course, LESSONS) == []
+    assert unproved(course, TINY_LESSONS) == []
     monkeypatch.chdir(course)
     assert main.main(["release", ONE]) == 0
     assert "Not proved" not in capsys.readouterr().out
     assert work == []
     rewrite(course / "grader_tests" / TWO / "halve" / "contract.py", "points=2", "points=2.0")
-    assert unproved(course, LESSONS) == [TWO]
+    assert unproved(course, TINY_LESSONS) == [TWO]
     monkeypatch.setattr(runner, "versions", lambda: {**versions(), "torch": "0.4"})
-    assert unproved(course, LESSONS) == LESSONS
+    assert unproved(course, TINY_LESSONS) == TINY_LESSONS
 
 
 @pytest.mark.slow
 def test_of_a_lesson_only_the_stale_exercises_are_exported(tmp_path, work):
-    texts = [
-        tuple(t.format(name=name, right=right, other=right) for t in (CONTRACT, ALTERNATIVES, MISTAKES))
-        for name, right in (("double", "(2 * x)"), ("halve", "(x / 2)"))
-    ]
-    tests = write_lesson(tmp_path / "grader_tests" / ONE, dict(zip(("double", "halve"), texts, strict=True)))
+    exercises = {name: files for lesson in TINY_LESSONS for name, files in tiny_lesson(lesson).exercises.items()}
+    tests = write_grader_tests(tmp_path / "grader_tests" / ONE, exercises)
     folder = tmp_path / "examples"
     assert export(tests, folder)
     assert not export(tests, folder)
@@ -207,11 +204,11 @@ def test_of_a_lesson_only_the_stale_exercises_are_exported(tmp_path, work):
 
 def test_a_name_that_is_no_lesson_and_no_exercise_is_refused(tmp_path):
     with pytest.raises(CourseError, match="no lesson or exercise called triple"):
-        sync(make_course(tmp_path / "course"), ["double", "triple"], check=True)
+        sync(build_course(tmp_path / "course"), ["double", "triple"], check=True)
 
 
 def test_tables_of_authors_are_compared_and_written(tmp_path, capsys):
-    root = make_course(tmp_path / "course")
+    root = build_course(tmp_path / "course")
     page = root / author_tables.PAGE
     page.parent.mkdir()
     page.write_text((ROOT / author_tables.PAGE).read_text(encoding="utf-8"), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Kernels to try things in, and canaries that no kernel may find.
+"""Fixtures for kernels, and canaries that no kernel may find.
 
-The canaries are laid out when this file is read, before the first fork server of the test process starts: a
-variable, a file that is held open and may be inherited, and a secret in this process's memory.
+The canaries are an environment variable, an open and inheritable file, and a secret in this process's memory. They are
+created when this file is imported, before the test process starts its first fork server.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _held_open.write(SECRET)
 _held_open.flush()
 os.set_inheritable(_held_open.fileno(), True)
 
-#: Seconds within which whatever ends at all ends also on a slow and busy machine. The product's own limits are shorter.
+#: Seconds in which anything that ends at all ends on a slow and busy machine too. The product's limits are shorter.
 LONG = 900.0
 PATIENT = Limits(cell=LONG, start=LONG)
 TRY = """
@@ -49,7 +49,7 @@ DENIED = ("PermissionError", "OSError", "FileNotFoundError")
 
 
 def leads_to_python(path: str) -> bool:
-    """Whether the interpreter or its environment lies below `path`, so that a kernel must see a way there."""
+    """Whether the interpreter or its environment is below `path`, so that a kernel must be able to reach it."""
     places = {sys.prefix, sys.base_prefix, *site.getsitepackages()}
     return any(f"{place}/".startswith(path.rstrip("/") + "/") for p in places for place in (p, os.path.realpath(p)))
 
@@ -66,12 +66,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def canary_file() -> str:
-    """The path of a file with the secret, in the host's /tmp, open and inheritable in this process."""
+    """The path of a file with the secret: in the host's /tmp, open and inheritable in this process."""
     return _held_open.name
 
 
 class Box:
-    """A kernel to run code in. `text` is what a learner would see of it; `value` what it says, as data."""
+    """A kernel that runs code. `text` returns what a learner would see, `value` a result as data."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -91,7 +91,7 @@ class Box:
         return "".join(shown)
 
     def value(self, code: str) -> Any:
-        """What `code` left in `value`, which has a form in JSON."""
+        """The variable `value` after running `code`, passed through JSON."""
         text = self.text(f"{code}\nimport json as _json; print('\\n' + _json.dumps(value))")
         try:
             return json.loads(text.splitlines()[-1])
@@ -105,9 +105,10 @@ class Box:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Box]]:
-    """`start(release=None, ordinary=False, **limits)` gives a running Box; it ends with the test.
+    """`start(release=None, ordinary=False, **limits)` starts a Box, which ends with the test.
 
-    `release` is the directory whose files the kernel gets.
+    release   the directory whose files the kernel gets
+    ordinary  whether to use a plain kernel instead of a sandboxed one
     """
     with ExitStack() as stack:
 

@@ -146,6 +146,7 @@ def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
     ]
 
 
+@pytest.mark.quick_cases("no user namespaces")
 @pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize(

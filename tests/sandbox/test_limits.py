@@ -23,6 +23,7 @@ def dies(box: Box, code: str, seconds: float | None = None) -> str:
     return str(why.value)
 
 
+@pytest.mark.quick_cases("import torch*")
 @pytest.mark.parametrize(
     "greedy",
     [
@@ -79,6 +80,7 @@ print("taken", taken, "times")
 """
 
 
+@pytest.mark.quick_cases("dropped")
 @pytest.mark.parametrize(
     ("take", "drop"),
     [
@@ -151,6 +153,7 @@ def test_open_files(start: Callable[..., Box]) -> None:
     assert "Too many open files" in start(open_files=64).text("held = [open('/dev/null') for _ in range(100)]")
 
 
+@pytest.mark.quick_cases("while True: pass")
 @pytest.mark.parametrize(
     "busy",
     [
@@ -166,6 +169,7 @@ def test_processor_time(start: Callable[..., Box], busy: str) -> None:
     assert dies(box, busy) == "the kernel used up its processor time (1 seconds)"
 
 
+@pytest.mark.quick_cases("orphans")
 @pytest.mark.parametrize("family", ["if True", "if os.fork() == 0"], ids=["children", "orphans"])
 def test_processor_time_of_processes_whose_end_nobody_waits_for(start: Callable[..., Box], family: str) -> None:
     box = start(cpu_seconds=4)

@@ -69,6 +69,7 @@ def test_the_process_of_a_kernel_is_known_by_its_number_out_here(start: Callable
     assert (inside == 1) is not ordinary
 
 
+@pytest.mark.quick_cases("told0-sandboxed")
 @both
 @pytest.mark.parametrize("told", [{}, {"draws": True}])
 def test_pictures_are_shown_inline(start: Callable[..., Box], ordinary: bool, told: dict[str, bool]) -> None:

@@ -23,7 +23,7 @@ from grading.sandbox.syscalls import ALLOWED
 
 from .conftest import DENIED, SECRET, TRY, Box, leads_to_python
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.quick_cases("forked*")]
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,6 +68,7 @@ def start(ahead: tuple[str, ...], start: Callable[..., Box]) -> Callable[..., Bo
     return partial(start, ahead=ahead)
 
 
+@pytest.mark.quick_cases("forked-*", "started-/etc/passwd")
 @pytest.mark.parametrize(
     "path",
     [

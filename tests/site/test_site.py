@@ -10,7 +10,6 @@ import shutil
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-import html5lib
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -20,7 +19,8 @@ from grading.course_dir.paths import CONFIG
 from grading.errors import CourseError, SiteError
 from grading.site.build import build_site
 
-from ..conftest import ROOT
+from ..support.html_pages import Elements
+from ..support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -72,11 +72,10 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def parsed(file: Path):
-    return html5lib.parse(file.read_text(encoding="utf-8"), namespaceHTMLElements=False)
+def parsed(file: Path) -> Elements:
+    return Elements(file.read_text(encoding="utf-8"))
 
 
-@pytest.mark.long
 def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
     page = (course / "site" / "01_alike.html").read_text(encoding="utf-8")
     assert "found a table" in page
@@ -86,10 +85,8 @@ def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
     assert "widget-view" not in page
 
 
-@pytest.mark.long
 def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course):
-    page = " ".join(parsed(course / "site" / "index.html").itertext())
-    words = re.sub(r"\s+", " ", page)
+    words = " ".join(parsed(course / "site" / "index.html").text.split())
     for told in ("Two lessons", "How alike?", "Is one vector like another?", "about 5 minutes", "What comes next"):
         assert told in words
     assert not re.search(r"\d\. How alike", words)  # lessons have their own numbers, from 0
@@ -100,17 +97,17 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     assert 'alt="a picture"' in (course / "site" / "strength.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.long
 def test_every_link_within_the_site_leads_somewhere_and_nothing_is_loaded_from_elsewhere(course):
     site, looked_at = course / "site", 0
-    ids = {file: {e.get("id") for e in parsed(file).iter() if e.get("id")} for file in site.glob("*.html")}
-    for file in ids:
-        for element in parsed(file).iter():
-            target = element.get("src") or (element.get("href") if element.tag in ("a", "link") else None)
+    pages = {file: parsed(file).found for file in site.glob("*.html")}
+    ids = {file: {attributes.get("id") for _, attributes in found} for file, found in pages.items()}
+    for file, found in pages.items():
+        for tag, attributes in found:
+            target = attributes.get("src") or (attributes.get("href") if tag in ("a", "link") else None)
             if not target or target.startswith("data:"):
                 continue
             if re.match(r"[a-z]+:|//", target):
-                assert element.tag == "a", f"{file.name} loads {target}"
+                assert tag == "a", f"{file.name} loads {target}"
                 continue
             path, fragment = urldefrag(unquote(target).partition("?")[0])
             there = (file.parent / path).resolve() if path else file
@@ -120,7 +117,7 @@ def test_every_link_within_the_site_leads_somewhere_and_nothing_is_loaded_from_e
     assert looked_at > 50
 
 
-@pytest.mark.long
+@pytest.mark.full("builds the site again")
 def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course, tmp_path):
     course = shutil.copytree(course, tmp_path / "course")
     kept = {file: file.stat().st_mtime_ns for file in (course / ".site").iterdir()}
@@ -134,6 +131,7 @@ def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course, t
     assert "What comes last" in (course / "site" / "02_next.html").read_text()
 
 
+@pytest.mark.quick_cases("*is not released yet")
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [

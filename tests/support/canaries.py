@@ -1,8 +1,8 @@
-"""What hostile submissions look for, laid out where they look, and whether they found it.
+"""Canaries: things that hostile submissions look for, and checks whether one was found.
 
-A listener on loopback, a file in /tmp, a file in a home, an environment variable, a line in an honest neighbour's
-notebook and a name in the gradebook. Port and file are drawn anew each time, so that several may be laid at once; the
-attacks of tests/submissions call them CANARY_PORT and CANARY_FILE, and are told when they are handed in.
+They are a listener on loopback, a file in /tmp, a file in a home directory, an environment variable, a line in another
+student's notebook and a name in the gradebook. The port and the file differ each time, so that several sets can exist
+at once; tests/submissions calls them CANARY_PORT and CANARY_FILE, which are replaced when a submission is handed in.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SECRETS = (SECRET, "@softmax.mistake", "BEGIN HIDDEN", "BEGIN SOLUTION")
 
 
 class Canaries:
-    """Lays the canaries while it is entered."""
+    """A set of canaries; a context manager."""
 
     def __enter__(self) -> Canaries:
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -42,11 +42,11 @@ class Canaries:
 
     @property
     def port(self) -> int:
-        """Where the listener listens, on 127.0.0.1."""
+        """The listener's port on 127.0.0.1."""
         return int(self._server.getsockname()[1])
 
     def tell(self, folder: Path) -> None:
-        """Write into the files of a submission where this port and this file are."""
+        """Write this port and this file's path into the files of a submission."""
         places = {b"CANARY_PORT": str(self.port).encode(), b"CANARY_FILE": bytes(self._files[0])}
         for path in folder.rglob("*"):
             if path.is_file() and not path.is_symlink():
@@ -58,18 +58,18 @@ class Canaries:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables for the process that grades."""
+        """Environment variables for the process that grades."""
         return {"ATTENTION_CANARY": SECRET, "HOME": self._home.name}
 
     def lay(self) -> None:
-        """Put everything back in its place and forget what was heard."""
+        """Restore all canaries, and forget past connections."""
         self._heard = 0
         for path in self._files:
             path.unlink(missing_ok=True)
             path.write_text(SECRET)
 
     def sang(self) -> list[str]:
-        """Which canaries were disturbed since they were laid."""
+        """Canaries that were touched since `lay`."""
         found = ["listener"] if self._heard else []
         return found + [str(path) for path in self._files if not path.is_file() or path.read_text() != SECRET]
 
@@ -84,20 +84,20 @@ class Canaries:
 
 
 def with_secret(notebook: NotebookNode) -> NotebookNode:
-    """An honest neighbour's notebook, with a line that only its author and the teacher may read."""
+    """A copy of an honest student's notebook, with a secret line."""
     made = copy.deepcopy(notebook)
     made.cells.append(new_markdown_cell(f"A note to myself: {SECRET}"))
     return made
 
 
 def register(root: Path, student: str) -> None:
-    """Put an honest student into the gradebook under a name that nobody else may read."""
+    """Add an honest student to the gradebook, with a secret last name."""
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
         gradebook.update_or_create_student(student, last_name=SECRET)
 
 
 def told(notebook: NotebookNode) -> list[str]:
-    """The secrets that a graded notebook shows."""
+    """Secrets in the outputs of a graded notebook."""
     shown = " ".join(str(cell.get("outputs", "")) for cell in notebook.cells)
     return [secret for secret in SECRETS if secret in shown]
 
@@ -116,8 +116,8 @@ window.sang = 1; document.title = 'sang'; console.log('sang');
 
 
 def page_script() -> str:
-    """JavaScript of letters, digits, dots, commas and brackets alone, which runs wherever a page runs any.
+    """JavaScript without quotes or spaces, which runs wherever a page runs any script.
 
-    On the teacher's own server it gives points through the formgrader and writes a file through the contents API.
+    On the teacher's server it gives points through the formgrader and writes a file through the contents API.
     """
     return f"eval(String.fromCharCode({','.join(str(ord(letter)) for letter in ' '.join(PAGE_SCRIPT.split()))}))"

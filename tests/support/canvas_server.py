@@ -1,4 +1,4 @@
-"""A Canvas server over HTTP with one course, for tests: as much of its API as a client asks, answered as Canvas does.
+"""A stand-in for a Canvas server with one course: the parts of its HTTP API that the client uses.
 
 Lists come in pages of two with Canvas's `Link` header; grades are written by a job that is asked about; a token is held
 to be the right one.
@@ -35,7 +35,7 @@ class FakeCanvas:
     asked: int = 0
 
     def answer(self, path: str) -> Any:
-        """What there is at a path below /api/v1, None for nothing."""
+        """The response for a path below /api/v1, or None."""
         if path == "/courses/7":
             return {"id": 7, "name": "Attention"}
         if path == "/courses/7/search_users":
@@ -75,7 +75,7 @@ class FakeCanvas:
 
 @contextmanager
 def canvas(users: list[dict[str, Any]], assignments: list[dict[str, Any]]) -> Iterator[FakeCanvas]:
-    """A server of this course, at its `url`."""
+    """Serve this course; the address is its `url`."""
     fake = FakeCanvas(users, assignments)
 
     class Handler(BaseHTTPRequestHandler):
@@ -108,7 +108,7 @@ def canvas(users: list[dict[str, Any]], assignments: list[dict[str, Any]]) -> It
             self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: tests' output is the tests'."""
+            """Log nothing, so that the output of tests stays readable."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     fake.url = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""What tests of a class share: a console that is heard, solved notebooks, commands, and all that grading leaves."""
+"""Helpers for tests that grade a class: a console to read, commands to start, and everything that grading writes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
-from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.coordinator.nbgrader_api import configuration
-from grading.exercises.lesson import load_lesson
 from grading.gradebook.store import stored_grades
 
+from .course_builder import add_config
 
-class Heard(Console):
-    """A console that keeps what it was told."""
+# An answer slow enough that, on a busy machine too, one submission is graded visibly before the last
+SLOW_ANSWER = "import time\ntime.sleep(4)\ndef double(x):\n    return x + x"
+
+
+class RecordingConsole(Console):
+    """A console that keeps what is printed, in `text`."""
 
     def __init__(self) -> None:
         super().__init__(file=io.StringIO(), width=200, force_terminal=False)
@@ -34,15 +36,8 @@ class Heard(Console):
         return self.file.getvalue()
 
 
-def solved(root: Path, lesson: str, **answers: str) -> nbformat.NotebookNode:
-    """The release with right answers, but for those given."""
-    release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    known = correct_answers(load_lesson(root / "grader_tests" / lesson), 0)
-    return write_answers(release, known | answers)
-
-
-def files_of(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Content and mode of every file, by its place."""
+def file_contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Relative path -> content and mode, for every file below a folder."""
     return {
         str(path.relative_to(folder)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
         for path in folder.rglob("*")
@@ -50,23 +45,22 @@ def files_of(folder: Path) -> dict[str, tuple[bytes, int]]:
     }
 
 
-def with_deadline(root: Path, due: str) -> None:
-    """What comes later earns nothing."""
-    config = root / "nbgrader_config.py"
-    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+def set_deadline(root: Path, due: str) -> None:
+    """Set the due date of all lessons; late submissions get zero points."""
+    add_config(root, 'c.LateSubmissionPlugin.penalty_method = "zero"')
     with sqlite3.connect(root / "gradebook.db") as gradebook:
         gradebook.execute("UPDATE assignment SET duedate = ?", (f"{due} 00:00:00.000000",))
 
 
-def url_of(root: Path) -> str:
-    """The gradebook's, by the course's own configuration."""
+def gradebook_url(root: Path) -> str:
+    """The database URL from the course's own configuration."""
     return str(CourseDirectory(config=configuration(root)).db_url)
 
 
-def everything(root: Path) -> dict[str, Any]:
-    """All that grading leaves: rows of the gradebook, without their ids and times, and files with their modes."""
-    files = files_of(root / "autograded")
-    with Gradebook(url_of(root), "attention") as gradebook:
+def grading_results(root: Path) -> dict[str, Any]:
+    """Everything that grading writes: gradebook rows without their ids and times, and files with their modes."""
+    files = file_contents(root / "autograded")
+    with Gradebook(gradebook_url(root), "attention") as gradebook:
         rows = {
             (s.student.id, s.assignment.name): (
                 s.timestamp,
@@ -80,27 +74,24 @@ def everything(root: Path) -> dict[str, Any]:
             for s in gradebook.assignment_submissions(a.name)
         }
         found = {
-            one.student: (one.digest, one.made_of["submission"], dict(one.verdicts)) for one in stored_grades(gradebook)
+            row.student: (row.digest, row.made_of["submission"], dict(row.verdicts)) for row in stored_grades(gradebook)
         }
     return {"files": files, "rows": rows, "kept": found}
 
 
-# Long enough for a busy machine to see that one is graded before all are
-SLOW = "import time\ntime.sleep(4)\ndef double(x):\n    return x + x"
-
-
-def start(root: Path, *arguments: str, ignored: signal.Signals | None = None) -> subprocess.Popen[str]:
-    """Start `grading …`, or `nbgrader …`, in the course, as a terminal does; with a signal that it is to ignore."""
+def start_command(root: Path, *arguments: str, ignored: signal.Signals | None = None) -> subprocess.Popen[str]:
+    """Start `grading …`, or `nbgrader …`, in the course as a terminal does; `ignored`: a signal for it to ignore."""
     path = Path(sys.executable).parent
     name, *rest = arguments if arguments[0] == "nbgrader" else ("grading", *arguments)
 
-    def as_a_terminal_does() -> None:
+    def reset_signals() -> None:
+        """Restore the default handlers: whoever runs the tests may ignore some of these signals."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN if number is ignored else signal.SIG_DFL)
 
     return subprocess.Popen(
         [str(path / name), *rest],
-        preexec_fn=as_a_terminal_does,  # these tests may run where some are ignored
+        preexec_fn=reset_signals,
         cwd=root,
         env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
         stdout=subprocess.PIPE,

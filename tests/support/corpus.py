@@ -1,15 +1,14 @@
-"""The corpus of whole submissions: what each hands in, and the verdict that it must get.
+"""The corpus of whole submissions, each with the verdict that it must get.
 
 tests/submissions/<kind>-<name>/
-    case.toml    about, lesson, others ("right" or "untouched": what stands in the cells that answers.py does not
-                 name), [points] of exercises that do not earn all (a number, "some" for a part, "any"),
-                 [status] and [mistake] where they matter,
-                 needs_a_person = [exercises]
-    answers.py   py:percent; a cell titled with an exercise's name replaces that solution cell, a cell titled
-                 "before NAME" or "after NAME" is put there as a cell of the student's own
+    case.toml    about, lesson, others ("right" or "untouched": the answers that answers.py does not give),
+                 [points] of exercises that do not earn all (a number, "some" for a part, "any"),
+                 [status] and [mistake] if they matter, needs_a_person = [exercises]
+    answers.py   py:percent; a cell with an exercise's name as its title replaces that solution cell, a cell with the
+                 title "before NAME" or "after NAME" is inserted there as the student's own
     edit.py      def edit(notebook): changes the notebook as a student's editor would
-    anything else is handed in beside the notebook, under its own name; a file named like the lesson's notebook
-                 is handed in instead of it, byte for byte
+    other files  are handed in beside the notebook under their own names; a file with the name of the lesson's
+                 notebook replaces it, byte for byte
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Submission:
         return self.path.name
 
     def misjudged(self, earned: Mapping[str, float]) -> dict[str, float]:
-        """Exercises whose points are not what they must be."""
+        """Exercises with points that differ from those in case.toml, and these points."""
         exercises = load_lesson(ROOT / "grader_tests" / self.lesson).exercises
         wrong = {}
         for name, exercise in exercises.items():
@@ -71,7 +70,7 @@ class Submission:
 
     @property
     def answered(self) -> set[str]:
-        """Exercises whose cells this case fills itself."""
+        """Exercises that answers.py answers."""
         return {title for title, _ in _cells(self.path / "answers.py") if " " not in title}
 
     @property
@@ -79,9 +78,9 @@ class Submission:
         return self.name.split("-")[0]
 
     def hand_in(self, root: Path, canaries: Canaries | None = None) -> str:
-        """Write the submission to submitted/ of a course in which the lesson is released; returns the student.
+        """Write the submission to submitted/ of a course with the lesson released; returns the student.
 
-        canaries: those that it is told of.
+        canaries: their addresses are written into its files.
         """
         folder = root / "submitted" / self.name / self.lesson
         shutil.rmtree(folder, ignore_errors=True)
@@ -120,8 +119,8 @@ class Submission:
         return made
 
 
-def asked(request: pytest.FixtureRequest) -> list[Submission]:
-    """The submissions that tests of the fixture's module ask about in this run, which may be told to run only some."""
+def selected_cases(request: pytest.FixtureRequest) -> list[Submission]:
+    """The submissions needed by the selected tests of the module that requests this fixture."""
     items = [item for item in request.session.items if item.path == request.path and isinstance(item, pytest.Function)]
     of_tests = [item.callspec.params.get("case") for item in items if hasattr(item, "callspec")]
     found = {case.name: case for case in of_tests if isinstance(case, Submission)}
@@ -129,7 +128,7 @@ def asked(request: pytest.FixtureRequest) -> list[Submission]:
 
 
 def cases(*kinds: str) -> list[Submission]:
-    """All cases, or those of some kinds (the first word of their names)."""
+    """All submissions, or those of some kinds (the first word of their names)."""
     found = []
     for path in sorted(SUBMISSIONS.glob("*/case.toml")):
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What students' editors do to a notebook: `MANGLES`, by name."""
+"""Damage that students and their editors do to a notebook: `MANGLES`, by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANSWERS = {"double": DOUBLE, "halve": HALVE}
 
 
 def cell_of(notebook: Any, name: str) -> Any:
-    """The cell with that cell id."""
+    """The cell with this id."""
     return next(cell for cell in notebook["cells"] if cell.get("id") == name)
 
 
@@ -39,7 +39,7 @@ def mangle(function: Mangle) -> Mangle:
 
 
 def still_there(notebook: dict[str, Any]) -> set[str]:
-    """The exercises whose answer stands somewhere in the notebook, in a cell that is Python."""
+    """Exercises with an answer somewhere in the notebook, in a cell that Python can parse."""
     sources = [cell["source"] for cell in notebook["cells"] if parse(cell["source"])]
     return {n for n in ANSWERS if any(f"def {n}(" in source for source in sources)}
 
@@ -101,7 +101,7 @@ def second_answer_merged_into_first(notebook, rng):
 
 @mangle
 def answer_split_above_its_definition(notebook, rng):
-    """As JupyterLab splits a cell: both halves have the marks, one has a new id."""
+    """Split a cell as JupyterLab does: both halves keep the metadata, one gets a new id."""
     cell = cell_of(notebook, pick(rng))
     half = copy.deepcopy(cell) | {"id": "half", "source": "import math"}
     notebook["cells"].insert(place(notebook, cell["id"]), half)

@@ -1,4 +1,4 @@
-"""A Dask scheduler and workers on loopback, as people start them: `dask scheduler`, `dask worker`, each a process."""
+"""A Dask cluster on loopback, started by its commands: `dask scheduler` and `dask worker`, each a process."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from typing import Any
 import psutil
 
 BIN = Path(sys.executable).parent
-PATIENCE = 300.0  # seconds for what takes two on a machine that is not busy
+PATIENCE = 300.0  # seconds to wait, on a busy machine, for something that takes two on a quiet one
 
 
-class Running:
-    """The processes of one cluster; used as a context manager.
+class DaskCluster:
+    """The processes of one cluster; a context manager.
 
-    folder   theirs, where they keep what is their own
-    hidden   a folder that workers do not see, where this user may hide one
-    environ  Dask's configuration
+    folder   for logs, and for files that the processes write
+    hidden   a folder that workers must not see, if this user may hide one
+    environ  Dask's settings
     """
 
     def __init__(self, folder: Path, hidden: Path | None = None, environ: Mapping[str, str] | None = None) -> None:
@@ -31,7 +31,7 @@ class Running:
         self.environ = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", **(environ or {})}
         self.workers: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> DaskCluster:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / "scheduler.json"
         self.scheduler = self._start("scheduler", "--scheduler-file", str(file), protocol=self.protocol)
@@ -52,17 +52,17 @@ class Running:
 
     @property
     def broken(self) -> bool:
-        """Whether its scheduler or a nanny has ended."""
+        """Whether the scheduler or a nanny has ended."""
         return any(process.poll() is not None for process in (*self.workers, self.scheduler))
 
     def add_worker(self, threads: int = 2) -> None:
-        """One worker, in the care of its nanny, which begins another where it is lost. Does not wait for it."""
+        """Start one worker, with a nanny that replaces a lost worker. Does not wait for it."""
         place = self.folder / f"worker-{len(self.workers)}"
         options = ["--nworkers", "1", "--nthreads", str(threads), "--local-directory", str(place)]
         self.workers.append(self._start("worker", self.address, *options, hiding=True))
 
     def worker_process(self, number: int = 0) -> psutil.Process:
-        """The worker itself, below its nanny."""
+        """The process of a worker, a child of its nanny."""
 
         def found() -> psutil.Process:
             nanny = psutil.Process(self.workers[number].pid)
@@ -82,7 +82,7 @@ class Running:
             return subprocess.Popen(command, cwd=self.folder, env=self.environ, stdout=log, stderr=log)
 
     def _waited(self, ask: Any, process: subprocess.Popen[bytes]) -> Any:
-        """What can be had of a process as soon as it can."""
+        """Call `ask` until it does not raise, or the process ends: a starting process cannot answer yet."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -93,12 +93,12 @@ class Running:
                 time.sleep(0.1)
 
     def said(self) -> str:
-        """What the processes wrote."""
+        """The logs of all processes."""
         return "\n".join(f"{path.name}:\n{path.read_text()}" for path in sorted(self.folder.glob("*.log")))
 
 
 def certificates(folder: Path) -> dict[str, str]:
-    """An authority and a certificate of it, made by openssl; Dask's configuration that names them."""
+    """Make an authority and a certificate with openssl; returns Dask's settings for them, as environment variables."""
     folder.mkdir(parents=True)
     authority = ["-x509", "-keyout", "ca-key.pem", "-out", "ca.pem", "-subj", "/CN=class"]
     openssl = ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]

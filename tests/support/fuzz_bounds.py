@@ -1,7 +1,7 @@
-"""How many inputs a property is tried with, and what reading one may cost.
+"""How many random inputs a property test tries, and how much reading one may cost.
 
-FUZZ=100 tries a hundred times as many inputs as the test suite does, and holds each to its bound (`make fuzz`). The
-suite itself does not look at the clock.
+FUZZ=100 (`make fuzz`) tries a hundred times as many inputs as the test suite, and checks each against its bound. The
+suite itself does not measure time.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from contextlib import contextmanager
 from hypothesis import HealthCheck, settings
 
 TIMES = int(os.environ.get("FUZZ", "1"))
-# For any input: seconds of this process's own time, and bytes, beside what each byte of the input may cost. Both are
-# far above what honest input takes, measured under tracemalloc, which makes everything a few times slower.
+# Processor seconds and bytes allowed for any input, plus those for each byte of it. Both are far above the cost of
+# honest input under tracemalloc, which makes everything a few times slower.
 SECONDS, SECONDS_EACH = 5.0, 2e-4
 MEMORY, MEMORY_EACH = 64 * 2**20, 500
 
 
-def tries(number: int) -> settings:
-    """Settings for a property that the test suite tries this often."""
+def fuzz_settings(number: int) -> settings:
+    """hypothesis settings for a property that the test suite tries this many times."""
     return settings(max_examples=number * TIMES, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @contextmanager
 def bounded(size: int) -> Iterator[None]:
-    """Hold what is done inside to the bound for an input of so many bytes."""
+    """Check that the block stays within the bound for an input of this many bytes."""
     if TIMES == 1:
         yield
         return
-    gc.freeze()  # what hypothesis has gathered by now, which may take seconds to look through, is no cost of reading
+    gc.freeze()  # hypothesis keeps many objects; collecting them may take seconds and is no cost of reading
     tracemalloc.start()
     begun = time.process_time()
     try:

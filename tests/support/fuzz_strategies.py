@@ -1,4 +1,4 @@
-"""Inputs of a stranger: any bytes, what almost is what is expected, and the same thing very often."""
+"""Hypothesis strategies for hostile input: any bytes, almost valid data, and long repetitions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-LONG = 60_000  # characters of what is repeated
+LONG = 60_000  # characters of a repetition
 
 
 def repeated(pieces: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """A few pieces, of which one may stand very often: what takes quadratic time shows there."""
+    """A few pieces, one of them repeated very often, to show quadratic time."""
 
     def join(parts: list[str], often: int, times: int) -> str:
         at = often % len(parts)
@@ -23,7 +23,7 @@ def repeated(pieces: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def texts(*known: str) -> st.SearchStrategy[str]:
-    """Texts of known pieces, of any characters, and of both."""
+    """Texts of known pieces, of arbitrary characters, or of both."""
     return repeated(st.one_of(st.sampled_from(known), st.sampled_from(known), st.text(max_size=20)))
 
 
@@ -37,13 +37,13 @@ plain: st.SearchStrategy[Any] = st.recursive(
 
 
 def records(others: st.SearchStrategy[Any], /, **kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Dicts with these keys, of which each may be missing, be of the expected kind, or be anything."""
+    """Dicts in which each of these keys may be missing, of the expected kind, or anything."""
     return st.fixed_dictionaries({}, optional={key: st.one_of(kind, others) for key, kind in kinds.items()})
 
 
 @st.composite
 def damaged(draw: st.DrawFn, blob: bytes) -> bytes:
-    """These bytes, cut and with a few of them changed."""
+    """These bytes, truncated, with a few changed."""
     made = bytearray(blob[: draw(st.integers(0, len(blob)))] if draw(st.booleans()) else blob)
     for _ in range(draw(st.integers(0, 4))):
         if made:

@@ -1,10 +1,10 @@
-"""The student's road in an environment of another shape: an empty folder, one notebook, Run All.
+"""Run lessons as a student does in another environment: an empty folder, one notebook, Run All.
 
-    python -m tests.support.install_walk colab FOLDER     makes FOLDER an environment like Colab's, walks there
+    python -m tests.support.install_walk colab FOLDER     makes FOLDER an environment like Colab's, and runs there
     python -m tests.support.install_walk lowest FOLDER    the same with the lowest declared versions, and tests
 
-The published notebooks and the wheel are served by a web server on this machine, in the place of the repository on the
-web. Every lesson is run untouched and solved; one line for each says what it took.
+A web server on this machine serves the published notebooks and the wheel, instead of the repository on the web. Every
+lesson runs untouched and solved; one line for each run says how long it took.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ TO_TEST = ("ipykernel==6.17.1", "pytest")
 
 @dataclass(frozen=True)
 class Walked:
-    """One notebook from its link to its last cell.
+    """How one notebook ran, from its link to its last cell.
 
     first, figure, seconds  until its first two cells had run, until its first picture was there, and in all
     megabytes               of the notebook, and of what its first cell fetched
@@ -83,7 +83,7 @@ class Walked:
 
 
 def lowest(root: Path = ROOT) -> list[str]:
-    """The lowest versions that the student's package declares, as requirements."""
+    """Requirements for the lowest versions that the student's package allows."""
     declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     made = []
     for requirement in map(Requirement, declared):
@@ -93,13 +93,13 @@ def lowest(root: Path = ROOT) -> list[str]:
 
 
 def tested(name: str) -> str:
-    """The requirement in constraints.txt for this package: of torch, plain, an index gives the largest build it has."""
+    """The requirement for a package in constraints.txt; a plain `torch` would install the largest build."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line.startswith(f"{name}=="))
 
 
 def environment(folder: Path, requirements: list[str], *, constraints: Path | None = None) -> Path:
-    """A virtual environment that has these; its Python."""
+    """Make a virtual environment with these packages; returns its Python."""
     python = folder / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -117,7 +117,7 @@ def versions(python: Path, names: tuple[str, ...] = KEPT) -> dict[str, str]:
 
 @contextmanager
 def served(folder: Path, fetched: Counter[str] | None = None) -> Iterator[str]:
-    """The folder on a web server of this machine; its address. `fetched` counts bytes by path."""
+    """Serve the folder over HTTP; yields the address. `fetched` counts bytes by path."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None: ...
@@ -140,7 +140,7 @@ def _draws(cell: NotebookNode) -> bool:
 
 
 def run_all(notebook: NotebookNode, python: Path, where: Path) -> tuple[float, float]:
-    """Run all cells by this Python's kernel in `where`.
+    """Run all cells in a kernel of this Python, in the folder `where`.
 
     Returns the seconds until the first two code cells had run, and until the first picture was there, NaN without one.
     Raises CellExecutionError where a cell does.
@@ -174,7 +174,7 @@ def run_all(notebook: NotebookNode, python: Path, where: Path) -> tuple[float, f
 
 
 def walk(python: Path, notebook: NotebookNode, lesson: str, state: str, fetched: Counter[str]) -> Walked:
-    """Run a notebook alone in an empty folder, then take the package away again."""
+    """Run a notebook alone in an empty folder, then uninstall the package."""
     before, begun, first, figure, error = versions(python), time.monotonic(), 0.0, 0.0, ""
     fetched.clear()
     size = len(nbformat.writes(notebook).encode())
@@ -192,10 +192,7 @@ def walk(python: Path, notebook: NotebookNode, lesson: str, state: str, fetched:
 
 @contextmanager
 def published(root: Path) -> Iterator[tuple[Path, Counter[str]]]:
-    """A folder with the students' notebooks, whose first cells ask a web server of this machine for the wheel.
-
-    And the bytes that they fetch from there.
-    """
+    """A folder with the students' notebooks, whose first cells fetch the wheel from here, and the bytes fetched."""
     fetched = Counter[str]()
     with ExitStack() as stack:
         wheels, folder = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
@@ -205,7 +202,7 @@ def published(root: Path) -> Iterator[tuple[Path, Counter[str]]]:
 
 
 def road(python: Path, names: list[str], root: Path = ROOT) -> Iterator[Walked]:
-    """Publish what is released, and walk each of these lessons untouched and solved."""
+    """Publish the release, and run each of these lessons untouched and solved."""
     with published(root) as (folder, fetched):
         for name in names:
             notebook = nbformat.read(folder / f"{name}.ipynb", as_version=4)
@@ -215,7 +212,7 @@ def road(python: Path, names: list[str], root: Path = ROOT) -> Iterator[Walked]:
 
 
 def course_tests(python: Path) -> int:
-    """The tests of `course` that need nothing of the engine, by this Python; their exit status."""
+    """Run the tests of `course` that do not need the engine with this Python; returns the exit status."""
     tests = [
         str(path)
         for path in sorted((ROOT / "tests" / "course").glob("test_*.py"))

@@ -1,12 +1,12 @@
-"""Graders killed at random moments: whatever is killed, no grade is false, and the next run finishes the work.
+"""Kill graders at random moments and check that no grade is wrong and that the next run finishes the work.
 
-    python -m tests.support.kill_graders 200        (make chaos ROUNDS=200)
+    python -m tests.support.kill_graders 200        (make test-faults ROUNDS=200)
 
-A round: a class is handed in, `grading grade` or `nbgrader autograde` is started, and after a random time one of its
-processes is killed (kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel. In
-every other round a Dask cluster of two workers grades, and it may be the scheduler, a worker or its nanny, too. What is
-then in the gradebook, in the report and in an export has to be true; and after a second run, of either command on this
-machine alone, every student has the right grade, and no grade that was there before was made again.
+In each round a class hands in, `grading grade` or `nbgrader autograde` starts, and after a random time one of its
+processes is killed (kill -9): the command, the judges' server, a judge, the kernels' fork server or a kernel. In every
+other round a Dask cluster of two workers grades, and the scheduler, a worker or its nanny may be killed too. The
+gradebook, the report and an export must then be right. After a second run, of either command on this machine alone,
+every student must have the right grade, and no earlier grade may have been made again.
 """
 
 from __future__ import annotations
@@ -25,22 +25,18 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-import nbformat
 import psutil
 from nbgrader.api import Gradebook
-from rich.console import Console
 
-from grading.coordinator.demo_class import hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores, ungraded
-from grading.coordinator.release import release_lessons
 from grading.gradebook.store import stored_grades
 
-from .dask_cluster import Running
-from .tiny_course import LESSONS, make_course
+from .course_builder import TINY_LESSONS, build_course
+from .dask_cluster import DaskCluster
 
-LESSON = LESSONS[0]
+LESSON = TINY_LESSONS[0]
 PAUSE = "import time\ntime.sleep(0.3)\n"
-CLASS = {  # what is handed in, and what it earns
+CLASS = {  # student -> answer, and the points that it earns
     "ada": (f"{PAUSE}def double(x):\n    return 2 * x", 5.0),
     "bob": (f"{PAUSE}def double(x):\n    return x * x", 0.0),
     "cem": (f"{PAUSE}def double(x):\n    return (2 * x).detach()", 3.0),
@@ -53,16 +49,13 @@ KINDS = {"judges": "judges' server", "judge": "judge", "kernels": "fork server",
 
 
 def make_class(root: Path) -> None:
-    """A course in which the class has handed in and nobody is graded."""
-    make_course(root)
-    release_lessons(root, [LESSON], Console(quiet=True))
-    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    for student, (answer, _) in CLASS.items():
-        hand_in(root, LESSON, student, write_answers(release, {"double": answer}))
+    """Build a course in which the class has handed in and nobody is graded."""
+    submissions = {student: {"double": answer} for student, (answer, _) in CLASS.items()}
+    build_course(root, release=[LESSON], submissions=submissions)
 
 
-def start(root: Path, name: str, cluster: Running | None = None) -> subprocess.Popen[str]:
-    """`grading grade` or `nbgrader autograde` in the course; `grading` alone can ask a cluster."""
+def start(root: Path, name: str, cluster: DaskCluster | None = None) -> subprocess.Popen[str]:
+    """Start `grading grade` or `nbgrader autograde` in the course; only `grading` can use a cluster."""
     path = Path(sys.executable).parent
     return subprocess.Popen(
         [str(path / name), *(COMMANDS[name] if cluster is None else ["grade", LESSON, "--scheduler", cluster.address])],
@@ -74,8 +67,8 @@ def start(root: Path, name: str, cluster: Running | None = None) -> subprocess.P
     )
 
 
-def one_round(root: Path, chance: random.Random, longest: float, cluster: Running | None = None) -> str:
-    """Kill one process after at most `longest` seconds, look, run again, look; what was killed."""
+def one_round(root: Path, chance: random.Random, longest: float, cluster: DaskCluster | None = None) -> str:
+    """Kill one process after at most `longest` seconds, check, run again, check; returns what was killed."""
     name, wait = "grading" if cluster else chance.choice(sorted(COMMANDS)), chance.uniform(0, longest)
     process = start(root, name, cluster)
     time.sleep(wait)
@@ -99,7 +92,7 @@ def one_round(root: Path, chance: random.Random, longest: float, cluster: Runnin
 
 
 def true_grades(root: Path, where: str) -> dict[str, str]:
-    """Who is graded, and when; asserts that every place that shows grades shows these, and they are right."""
+    """student -> time of the grade. Fails if grades are wrong, or differ between gradebook, report and export."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
         found = {one.student: one.graded_at.isoformat() for one in stored_grades(gradebook, LESSON)}
     points = {student: score for (student, _), (score, _) in scores(root).items()}
@@ -115,7 +108,7 @@ def true_grades(root: Path, where: str) -> dict[str, str]:
 
 
 def _kill(parts: dict[str, list[psutil.Process]], parent: psutil.Process, chance: random.Random) -> str:
-    """Kill one process of a random part: of these, or of those below `parent` at this moment."""
+    """Kill one process, of these or of the current descendants of `parent`; returns its kind."""
     try:
         every = parent.children(recursive=True)
         for one in sorted(every, key=lambda one: len(one.parents())):
@@ -123,7 +116,7 @@ def _kill(parts: dict[str, list[psutil.Process]], parent: psutil.Process, chance
             if kind:
                 parts.setdefault(kind, []).append(one)
     except psutil.NoSuchProcess:
-        pass  # it ended as it was looked at
+        pass  # it has just ended
     what = chance.choice(sorted(parts))
     for one in parts[what][-1:]:
         try:
@@ -144,11 +137,11 @@ def main() -> None:
         ready = Path(place) / "ready"
         make_class(ready)
         longest = 0.0
-        cluster: Running | None = None
+        cluster: DaskCluster | None = None
         for number in range(-1, options.rounds):
             root = Path(place) / f"round-{number}"
             shutil.copytree(ready, root)
-            if number < 0:  # one that nobody disturbs, for the time that it takes
+            if number < 0:  # an undisturbed round, to measure how long it takes
                 begun = time.monotonic()
                 start(root, "grading").communicate()
                 longest = time.monotonic() - begun
@@ -156,8 +149,8 @@ def main() -> None:
             else:
                 if number % 2 and (cluster is None or cluster.broken):
                     clusters.close()
-                    cluster = clusters.enter_context(Running(Path(place) / f"cluster-{number}"))
-                    for _ in range(2):  # one goes on where the other one's nanny is killed
+                    cluster = clusters.enter_context(DaskCluster(Path(place) / f"cluster-{number}"))
+                    for _ in range(2):  # one remains if the other's nanny is killed
                         cluster.add_worker(threads=1)
                 what = one_round(root, chance, longest, cluster if number % 2 else None)
                 killed[f"{what}, on a cluster" if number % 2 else what] += 1

@@ -1,4 +1,4 @@
-"""A learner in a plain process, and what they write: for tests of several subjects (conftest.py)."""
+"""A learner who works in a plain Python process instead of a notebook."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ BEGIN = "import torch\nfrom course import begin, check, hint, progress, use\nbeg
 
 
 class Learner:
-    """A plain Python process as far as `course` can tell: code runs in a namespace of its own."""
+    """Runs code in its own namespace, which `course` takes for a plain Python process."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self.capsys = capsys
         self.names: dict[str, Any] = {"__name__": "__main__"}
 
     def run(self, code: str) -> str:
-        """Run code; returns what it printed."""
+        """Run code and return what it printed."""
         self.capsys.readouterr()
         exec(compile(textwrap.dedent(code), "<learner>", "exec"), self.names)
         return self.capsys.readouterr().out
 
     def check(self, name: str, answer: Any = None) -> str:
-        """The report on an exercise; `answer`, if given, is bound to its name first."""
+        """Return the report on an exercise; `answer`, if given, is bound to its name first."""
         if answer is not None:
             self.names[name] = answer
         return self.run(f"points = check({name})")
 
 
-def head(status: str) -> str:
+def status_line(status: str) -> str:
+    """How the first line of a report with this status begins."""
     mark, word, _ = MARKS[status]
     return f"{mark} {word}: "

@@ -1,4 +1,4 @@
-"""A real kernel, for what a learner's notebook does in one."""
+"""A real kernel, for tests of what a learner's notebook does in one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jupyter_client.manager import start_new_kernel
 
 
 class Kernel:
-    """One real kernel."""
+    """Runs cells in a kernel, and collects what they show."""
 
     def __init__(self, client: Any, manager: Any) -> None:
         self.client, self.manager = client, manager
@@ -33,7 +33,9 @@ class Kernel:
                 shown.traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(content["traceback"]))
             elif kind == "execute_result":
                 shown.value = content["data"]["text/plain"]
-            elif kind == "display_data" and "display_id" not in content["transient"]:  # no bar, which is gone again
+            elif (
+                kind == "display_data" and "display_id" not in content["transient"]
+            ):  # a progress bar has an id, and disappears
                 shown.html += content["data"].get("text/html", "")
                 shown.markdown += content["data"].get("text/markdown", "")
 
@@ -42,7 +44,8 @@ class Kernel:
 
 
 @contextmanager
-def a_running_kernel(where: Path) -> Iterator[Kernel]:
+def running_kernel(where: Path) -> Iterator[Kernel]:
+    """Run a kernel in the folder `where`."""
     manager, client = start_new_kernel(kernel_name="python3", cwd=str(where))
     try:
         yield Kernel(client, manager)

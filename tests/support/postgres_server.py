@@ -1,4 +1,4 @@
-"""A PostgreSQL server of a test's own: in a directory of its own, reached through a socket in it and by no network."""
+"""A PostgreSQL server for tests, in its own directory, reached through a socket there and not over a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SETTINGS = {"listen_addresses": "", "fsync": "off"}
 
 
 class Server:
-    """url(name): of a new, empty database. stop() and start(): as an administrator would; kill(): as a machine does."""
+    """url(name) makes an empty database; stop() and start() act as an administrator, kill() as a crash."""
 
     def __init__(self, place: Path, bin: Path) -> None:
         self.place, self.bin = place, bin
@@ -47,7 +47,7 @@ class Server:
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """A running server; skips the test, with the reason, where there is no program for one."""
+    """Run a server; skip the test, with the reason, if PostgreSQL is not installed."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or [Path(shutil.which("initdb") or "")]
     if not found[-1].is_file():
         pytest.skip("there is no PostgreSQL server here (Debian: apt-get install postgresql)")

@@ -1,4 +1,4 @@
-"""A notebook run from top to bottom in a real kernel, to the end or in a hurry."""
+"""Run a notebook from top to bottom in a real kernel, with full or shortened training."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def run(notebook: nbformat.NotebookNode, where: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def hurried(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook with a tenth of the steps in every training of its demonstrations."""
+def shorten_training(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Change the notebook so that each training in a demonstration takes a tenth of its steps."""
     for cell in notebook.cells:
         if "demo" in cell.metadata.get("tags", []):
             cell.source = re.sub(r"\bsteps( ?= ?\d+)0\b", r"steps\1", cell.source)

@@ -1,4 +1,4 @@
-"""Fixtures that spare a test what another made already: a course copied to where judges know it, folders made once."""
+"""Fixtures that share folders between tests: built once per run, or copied to one path (pytest plugin)."""
 
 from __future__ import annotations
 
@@ -11,48 +11,50 @@ from filelock import FileLock
 
 
 @pytest.fixture(scope="session")
-def _place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("place")
+def _copy_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("copy")
 
 
 @pytest.fixture
-def renewed(_place: Path) -> Callable[[Path], Path]:
-    """`renewed(course)`: a copy of the course for this test, in the place where the tests before had theirs.
+def fresh_copy(_copy_path: Path) -> Callable[[Path], Path]:
+    """`fresh_copy(course)`: a copy of the course for this test, at the path that every test of this process uses.
 
-    Judges serve one directory, by the folders that were there when they started. Where those stay, with the graders in
-    them, the judges of the test before do as well as new ones, which take six seconds of processor time.
+    Judges serve one directory and its subfolders, as they were when the judges started. A copy at the same path, with
+    the same graders, lets a test use the judges of the test before; new ones take six seconds of processor time.
     """
-    taken: list[Path] = []
+    used: list[Path] = []
 
-    def copied(course: Path) -> Path:
-        assert not taken, f"{taken[0]} is there already"
-        taken.append(course)
-        for entry in _place.iterdir():
+    def copy(course: Path) -> Path:
+        assert not used, f"one copy per test: {used[0]} is there already"
+        used.append(course)
+        for entry in _copy_path.iterdir():
             for path in entry.iterdir() if entry.is_dir() and (course / entry.name).is_dir() else [entry]:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        return Path(shutil.copytree(course, _place, symlinks=True, dirs_exist_ok=True))
+        return Path(shutil.copytree(course, _copy_path, symlinks=True, dirs_exist_ok=True))
 
-    return copied
+    return copy
 
 
 @pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable[[Path], object]], Path]:
-    """`once(name, make)`: the folder that `make(folder)` filled, in the first process of this run that wants it.
+def build_once(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Callable[[str, Callable[[Path], object]], Path]:
+    """`build_once(name, build)`: the folder filled by `build(folder)`, which only the first process to ask runs.
 
-    Do not change it: other processes read it.
+    Do not change the folder: other processes read it.
     """
     own = tmp_path_factory.getbasetemp()
-    shared = (own if worker_id == "master" else own.parent) / "once"
+    shared = (own if worker_id == "master" else own.parent) / "built-once"
 
-    def made(name: str, make: Callable[[Path], object]) -> Path:
-        folder, finished = shared / name, shared / f"{name}.made"
+    def build_unless_built(name: str, build: Callable[[Path], object]) -> Path:
+        folder, finished = shared / name, shared / f"{name}.finished"
         folder.parent.mkdir(exist_ok=True)
         with FileLock(f"{folder}.lock"):
             if not finished.exists():
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir()
-                make(folder)
+                build(folder)
                 finished.touch()
         return folder
 
-    return made
+    return build_unless_built

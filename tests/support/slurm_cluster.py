@@ -1,4 +1,4 @@
-"""A SLURM of a test's own: its daemons on loopback, in a directory of their own, with this machine as the only node."""
+"""A SLURM cluster for one test: daemons on loopback, with this machine as the only node."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 class Daemons:
-    """environ: with it, SLURM's commands mean this one."""
+    """environ: the environment in which SLURM's commands talk to this cluster."""
 
     def __init__(self, place: Path, path: str) -> None:
         self.place = place
@@ -76,7 +76,7 @@ class Daemons:
             with (place / f"{command[0]}.out").open("wb") as said:
                 self.running.append(subprocess.Popen(command, env=self.environ, stdout=said, stderr=said))
         until = time.monotonic() + PATIENCE
-        while "idle" not in self.told("sinfo", "--noheader", "--format=%T"):
+        while "idle" not in self.run_command("sinfo", "--noheader", "--format=%T"):
             assert time.monotonic() < until and self.alive, self.said()
             time.sleep(0.2)
 
@@ -84,23 +84,23 @@ class Daemons:
     def alive(self) -> bool:
         return all(one.poll() is None for one in self.running)
 
-    def told(self, command: str, *arguments: str) -> str:
-        """What a command of SLURM's says; nothing while nobody answers it."""
+    def run_command(self, command: str, *arguments: str) -> str:
+        """The output of a SLURM command, empty while no daemon answers."""
         return subprocess.run([command, *arguments], env=self.environ, capture_output=True, text=True).stdout
 
     def jobs(self) -> dict[str, str]:
-        """number -> state, of the jobs that wait or run."""
-        lines = self.told("squeue", "--noheader", "--format=%i %T").splitlines()
+        """number -> state, for jobs that wait or run."""
+        lines = self.run_command("squeue", "--noheader", "--format=%i %T").splitlines()
         return dict(tuple(line.split()) for line in lines)  # type: ignore[misc]
 
     def said(self) -> str:
-        """What the daemons wrote."""
+        """The logs of the daemons."""
         return "\n".join(
             f"{p.name}:\n{p.read_text()}" for p in sorted([*self.place.glob("*.out"), *self.place.glob("*.log")])
         )
 
     def end(self) -> None:
-        self.told("scancel", "--user", getpass.getuser())
+        self.run_command("scancel", "--user", getpass.getuser())
         for one in reversed(self.running):
             one.terminate()
             one.wait()
@@ -108,7 +108,7 @@ class Daemons:
 
 @contextmanager
 def daemons() -> Iterator[Daemons]:
-    """A running SLURM; skips the test, with the reason, where its programs are missing."""
+    """Run SLURM; skip the test, with the reason, if its programs are missing."""
     path = f"{os.environ['PATH']}{os.pathsep}/usr/sbin"  # where Debian has daemons
     if not all(shutil.which(program, path=path) for program in PROGRAMS):
         pytest.skip("there is no SLURM here (Debian: apt-get install slurm-wlm)")

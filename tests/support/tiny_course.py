@@ -1,15 +1,6 @@
-"""A course of tiny lessons, for tests of what happens to a class rather than of what is taught."""
+"""Texts of tiny lessons, for tests of what happens to a class and not of what is taught (see `course_builder`)."""
 
 from __future__ import annotations
-
-import json
-import shutil
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
-LESSONS = ["01_double", "02_halve"]
 
 TEXT = """
 # ---
@@ -76,50 +67,15 @@ from .contract import {name}
 
 right = {name}.alternative("by_name")
 
-{name}.mistake("squares", shows="values").whole('''
+{name}.mistake("squares", loses="values").full_code('''
 def {name}(x):
     return x * x
-''').says("That is the *square*.")
-right.mistake("loses_the_gradient", {{"return result": "return result.detach()"}}, shows="gradients").says(
+''').feedback("That is the *square*.")
+right.mistake("loses_the_gradient", {{"return result": "return result.detach()"}}, loses="gradients").feedback(
     "The gradient is lost."
 )
 """
-RIGHT = {
+RIGHT = {  # exercise -> its solution, and another right answer
     "double": ("(2 * x)", "x + x"),
     "halve": ("(x / 2)", "x - x * 0.5"),
-    "softmax": ("x.softmax(-1)", "x.exp() / x.exp().sum(-1, keepdim=True)"),
 }
-
-
-def make_course(root: Path, lessons: Sequence[str] = LESSONS) -> Path:
-    """A course directory with lessons as texts, two or those named: nothing built, nothing released, no gradebook."""
-    (root / "source").mkdir(parents=True)
-    (root / "grader_tests").mkdir()
-    shutil.copy(ROOT / "nbgrader_config.py", root)
-    for lesson in lessons:
-        name = lesson[3:]
-        right, other = RIGHT[name]
-        marks = {"schema_version": 3, "task": False}
-        solution = {**marks, "grade": False, "grade_id": name, "locked": False, "solution": True}
-        grade = {**marks, "grade": True, "grade_id": f"check_{name}", "locked": True, "points": 5, "solution": False}
-        filled = {
-            "name": name,
-            "right": right,
-            "other": other,
-            "solution": json.dumps(solution),
-            "grade": json.dumps(grade),
-        }
-        (root / "source" / f"{lesson}.py").write_text(TEXT.format(**filled).lstrip())
-        described = (text.format(**filled) for text in (CONTRACT, ALTERNATIVES, MISTAKES))
-        write_lesson(root / "grader_tests" / lesson, {name: tuple(described)})
-    return root
-
-
-def write_lesson(folder: Path, exercises: Mapping[str, tuple[str, ...]]) -> Path:
-    """Write grader tests: for each exercise its contract, and its alternatives and mistakes where there are any."""
-    for name, texts in exercises.items():
-        (folder / name).mkdir(parents=True)
-        for file, text in zip_longest(("contract", "alternatives", "mistakes"), texts, fillvalue=""):
-            (folder / name / f"{file}.py").write_text(text.lstrip("\n"))
-    (folder / "__init__.py").write_text(f"EXERCISES = {tuple(exercises)!r}\n")
-    return folder

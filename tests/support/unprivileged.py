@@ -1,8 +1,8 @@
-"""What an ordinary user gets, tried by root: the same tests, or any command, run as `nobody`.
+"""Run a command as the user `nobody`, so that root can test what an ordinary user gets.
 
     python -m tests.support.unprivileged python -m pytest -p no:cacheprovider tests/sandbox
 
-Whoever is an ordinary user already has tried that by running the tests.
+For an ordinary user the plain test run tests the same.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ NOBODY = 65534
 
 
 def become_ordinary() -> None:
-    """Give up root for good, where this process has it.
+    """Give up root for good, if this process has it.
 
-    An interpreter or a checkout below a directory that others may not pass, such as root's home, is made reachable in
-    a mount namespace of its own.
+    If the interpreter or the checkout is below a directory that others cannot enter, such as root's home, a mount
+    namespace makes it reachable.
     """
     if os.geteuid() != 0:
         return
@@ -34,7 +34,7 @@ def become_ordinary() -> None:
     shut = {str(above) for path in needed for above in Path(path).parents if not above.stat().st_mode & 1}
     held = {path: os.open(path, os.O_PATH) for path in needed if shut & {*map(str, Path(path).parents)}}
     for above in sorted(shut):
-        if os.path.exists(above):  # it may have lain below another
+        if os.path.exists(above):  # not if it was below another
             linux.mount("passable", above, "tmpfs", 0, "mode=755")
     for path in sorted(held):
         os.makedirs(path, exist_ok=True)
@@ -47,7 +47,7 @@ def become_ordinary() -> None:
 
 
 def main(command: list[str]) -> int:
-    """Run `command` as an ordinary user, with a home and a place for files of its own; its exit status."""
+    """Run `command` as an ordinary user, with its own home and temporary folder; returns the exit status."""
     place = tempfile.mkdtemp(prefix="ordinary-", dir="/tmp")
     os.chown(place, NOBODY if os.geteuid() == 0 else -1, -1)
     own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), place)

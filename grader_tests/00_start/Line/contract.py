@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, non_contiguous, ref
 
 Line = exercise(
     "Line",
@@ -36,7 +36,7 @@ class LineOracle(nn.Module):
 def line(x, slope, offset):
     """A script that makes a line, gives it these parameters, and calls it: "module" and "y"."""
     s = Script(x=x)
-    m = s.call(SUBJECT, name="module")
+    m = s.call(EXERCISE, name="module")
     state = {name: torch.tensor(value, dtype=x.dtype) for name, value in (("slope", slope), ("offset", offset))}
     s.call(helper("load_weights"), m, state)
     s.call(m, s.x, name="y")
@@ -45,21 +45,21 @@ def line(x, slope, offset):
 
 @Line.example("slope 2, offset 1")
 def _():
-    yield line(torch.tensor([0.0, 1.0, 3.0]), 2.0, 1.0).case().described("Line() with slope 2, offset 1, of [0, 1, 3]")
+    yield line(torch.tensor([0.0, 1.0, 3.0]), 2.0, 1.0).case().label("Line() with slope 2, offset 1, of [0, 1, 3]")
 
 
 @Line.example("a new line is 0 everywhere")
 def _():
     s = Script(x=torch.tensor([1.0, -5.0]))
-    s.call(s.call(SUBJECT, name="module"), s.x, name="y")
-    yield s.case().described("Line() of [1, -5]")
+    s.call(s.call(EXERCISE, name="module"), s.x, name="y")
+    yield s.case().label("Line() of [1, -5]")
 
 
 @Line.example("its parameters, by name")
 def _():
     s = Script()
-    s.call(helper("state_of"), s.call(SUBJECT, name="module"), name="state")
-    yield s.case().described("the state dict of Line()")
+    s.call(helper("state_of"), s.call(EXERCISE, name="module"), name="state")
+    yield s.case().label("the state dict of Line()")
 
 
 @Line.example("both are trained")
@@ -67,7 +67,7 @@ def _():
     s = line(torch.tensor([1.0, 3.0]), 2.0, 1.0)
     s.call(helper("backward"), ref("y", 1))
     s.call(helper("gradients_of"), ref("module"), name="gradients")
-    yield s.case(ref("gradients")).described("the gradients of slope and offset after y[1].backward(), x = [1, 3]")
+    yield s.case(ref("gradients")).label("the gradients of slope and offset after y[1].backward(), x = [1, 3]")
 
 
 @Line.criterion("slope times x plus offset", points=2)
@@ -75,25 +75,28 @@ def _(draw):
     for shape in ((5,), (3, 4), ()):
         x = draw.normal(*shape) if shape else draw.normal(1)[0]
         s = line(x, draw.number(1.0, 3.0), draw.number(-3.0, -1.0))
-        yield s.case().described(f"a line of a tensor of shape {shape}")
+        yield s.case().label(f"a line of a tensor of shape {shape}")
     yield (
-        line(non_contiguous(draw.normal(2, 3)), -1.5, 0.5).case().unchanged().described("a line of a transposed tensor")
+        line(non_contiguous(draw.normal(2, 3)), -1.5, 0.5)
+        .case()
+        .does_not_mutate()
+        .label("a line of a transposed tensor")
     )
     x = draw.normal(4, dtype=torch.float64)
-    yield line(x, draw.number(1.0, 2.0), draw.number(1.0, 2.0)).case().described("a line in float64")
+    yield line(x, draw.number(1.0, 2.0), draw.number(1.0, 2.0)).case().label("a line in float64")
 
 
 @Line.criterion("begins at 0, with parameters slope and offset of shape ()", points=1.5)
 def _(draw):
     s = Script(x=draw.normal(4))
-    s.call(s.call(SUBJECT, name="module"), s.x, name="y")
-    yield s.case().described("a new line of four numbers")
+    s.call(s.call(EXERCISE, name="module"), s.x, name="y")
+    yield s.case().label("a new line of four numbers")
     s = Script()
-    s.call(helper("state_of"), s.call(SUBJECT, name="module"), name="state")
-    yield s.case().described("the state dict of a new line")
+    s.call(helper("state_of"), s.call(EXERCISE, name="module"), name="state")
+    yield s.case().label("the state dict of a new line")
     s = Script()
-    s.call(helper("trainable"), s.call(SUBJECT, name="module"), name="trainable")
-    yield s.case().described("which parameters of a new line are trained")
+    s.call(helper("trainable"), s.call(EXERCISE, name="module"), name="trainable")
+    yield s.case().label("which parameters of a new line are trained")
 
 
 @Line.criterion("gradients reach x, slope and offset", points=1.5)
@@ -102,10 +105,10 @@ def _(draw):
         line(draw.normal(5), draw.number(1.0, 2.0), draw.number(1.0, 2.0))
         .case()
         .with_gradients()
-        .described("the gradient of x")
+        .label("the gradient of x")
     )
     for _ in range(2):
         s = line(draw.normal(3), draw.number(1.0, 2.0), draw.number(1.0, 2.0))
         s.call(helper("backward"), ref("y", 1))
         s.call(helper("gradients_of"), ref("module"), name="gradients")
-        yield s.case(ref("gradients")).described("the gradients of slope and offset, of one of three results")
+        yield s.case(ref("gradients")).label("the gradients of slope and offset, of one of three results")

@@ -28,12 +28,12 @@ def centre_oracle(x):
 
 centre.example("two rows", call(torch.tensor([[1.0, 3.0], [10.0, 30.0]])))
 centre.example("three rows of three", call(torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 9.0]])))
-centre.example("one row", call(torch.tensor([4.0, 8.0, 9.0])).unchanged())
+centre.example("one row", call(torch.tensor([4.0, 8.0, 9.0])).does_not_mutate())
 centre.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([[0.5, 2.0]])),
     call(torch.tensor([[0.1, 0.2]], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 centre.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 4.0]])).with_gradients())
 
@@ -42,8 +42,8 @@ centre.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 4.0]])).wit
 def _(draw):
     yield call(draw.normal(3, 5) + torch.tensor([[10.0], [0.0], [-10.0]]))
     yield call(draw.normal(5, 2) + 3.0)
-    yield call(draw.normal(4, 4) + torch.tensor([[1.0], [2.0], [3.0], [4.0]])).described("four rows of four numbers")
-    yield call(draw.normal(2, 1)).described("rows of one number")
+    yield call(draw.normal(4, 4) + torch.tensor([[1.0], [2.0], [3.0], [4.0]])).label("four rows of four numbers")
+    yield call(draw.normal(2, 1)).label("rows of one number")
     yield after([draw.normal(3, 4)], [draw.normal(3, 4)])
 
 
@@ -61,14 +61,14 @@ def _(draw):
     yield call(draw.normal(6)).with_gradients()
 
 
-@centre.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@centre.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(3, 4))
-    yield call(draw.normal(3, 4)).on_another_device()
+    yield call(draw.normal(3, 4)).device_only()
     yield call(draw.normal(3, 5, dtype=torch.float64) + 100.0)
 
 
 @centre.criterion("x itself stays as it was", points=0.5)
 def _(draw):
-    yield call(draw.normal(3, 5)).unchanged()
-    yield call(non_contiguous(draw.normal(4, 3))).unchanged()
+    yield call(draw.normal(3, 5)).does_not_mutate()
+    yield call(non_contiguous(draw.normal(4, 3))).does_not_mutate()

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper, method, non_contiguous, ref
 
 gradient_step = exercise(
     "gradient_step",
@@ -30,7 +30,7 @@ def gradient_step_oracle(weights, x, y, rate):
 PAPER = (torch.tensor([0.0, 0.0]), torch.tensor([[1.0, 0.0], [1.0, 2.0]]), torch.tensor([2.0, 4.0]), 0.5)
 
 gradient_step.example("the one on paper", call(*PAPER))
-gradient_step.example("the arguments stay as they were", call(*PAPER).unchanged())
+gradient_step.example("the arguments stay as they were", call(*PAPER).does_not_mutate())
 gradient_step.example(
     "three examples, a small rate",
     call(
@@ -44,7 +44,7 @@ gradient_step.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(*PAPER),
     call(*(one.double() for one in PAPER[:3]), 0.5),
-    form=True,
+    check_types=True,
 )
 
 
@@ -60,7 +60,7 @@ def steps(draw, times):
     s = Script(weights=weights, x=x, y=y)
     last = s.weights
     for number in range(times):
-        s.call(SUBJECT, last, s.x, s.y, 0.1, name="made")
+        s.call(EXERCISE, last, s.x, s.y, 0.1, name="made")
         last = s.call(method(ref("made"), "to"), s.x, name=f"step{number}")  # another dtype is judged elsewhere
     return s
 
@@ -69,7 +69,7 @@ def steps(draw, times):
 def _(draw):
     yield call(*problem(draw, 4, 3), 0.1)
     yield call(*problem(draw, 7, 2), 0.3)
-    yield call(*problem(draw, 3, 3), 1.0).described("three examples of three numbers")
+    yield call(*problem(draw, 3, 3), 1.0).label("three examples of three numbers")
 
 
 @gradient_step.criterion("any number of examples and weights, any rate", points=1)
@@ -82,26 +82,26 @@ def _(draw):
 
 @gradient_step.criterion("one step after another", points=1)
 def _(draw):
-    yield steps(draw, 3).case(ref("step2")).described("three steps, each from where the last one led")
+    yield steps(draw, 3).case(ref("step2")).label("three steps, each from where the last one led")
     s = steps(draw, 1)
-    s.call(SUBJECT, s.weights, s.x, s.y, 0.1, name="again")
-    yield s.case(ref("again")).described("the second of two steps from the same weights")
+    s.call(EXERCISE, s.weights, s.x, s.y, 0.1, name="again")
+    yield s.case(ref("again")).label("the second of two steps from the same weights")
 
 
-@gradient_step.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@gradient_step.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(*problem(draw, 4, 3), 0.1)
-    yield call(*problem(draw, 4, 3), 0.1).on_another_device()
+    yield call(*problem(draw, 4, 3), 0.1).device_only()
     yield call(*problem(draw, 4, 3, torch.float64), 0.1)
 
 
 @gradient_step.criterion("arguments, contiguous or not, stay as they were", points=1)
 def _(draw):
-    yield call(*problem(draw, 4, 3), 0.1).unchanged()
+    yield call(*problem(draw, 4, 3), 0.1).does_not_mutate()
     weights, x, y = problem(draw, 5, 2)
-    yield call(weights, non_contiguous(x), y, 0.1).unchanged()
+    yield call(weights, non_contiguous(x), y, 0.1).does_not_mutate()
     # `requires_grad_` changes a tensor, too, and `backward` leaves a gradient with it
     s = Script(weights=weights, x=x, y=y)
-    s.call(SUBJECT, s.weights, s.x, s.y, 0.1)
+    s.call(EXERCISE, s.weights, s.x, s.y, 0.1)
     left = [s.call(helper("attribute"), s.weights, what, name=what) for what in ("requires_grad", "grad")]
-    yield s.case(*left).described("whether weights require a gradient after the call, and which one they hold")
+    yield s.case(*left).label("whether weights require a gradient after the call, and which one they hold")

@@ -26,12 +26,12 @@ def twice_oracle(x):
 
 twice.example("three numbers", call(torch.tensor([1.0, -2.0, 0.5])))
 twice.example("one number", call(torch.tensor(3.0)))
-twice.example("two rows", call(torch.tensor([[1.0, 5.0], [0.0, -4.0]])).unchanged())
+twice.example("two rows", call(torch.tensor([[1.0, 5.0], [0.0, -4.0]])).does_not_mutate())
 twice.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([0.5])),
     call(torch.tensor([0.1], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 twice.example("gradients flow back", call(torch.tensor([1.0, -2.0])).with_gradients())
 
@@ -57,15 +57,15 @@ def _(draw):
     yield call(draw.normal(2, 3)).with_gradients()
 
 
-@twice.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@twice.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(4))
-    yield call(draw.normal(4)).on_another_device()
+    yield call(draw.normal(4)).device_only()
     # Twice a number is exact: a detour by float32 moves it by less than float64's usual tolerance
-    yield call(draw.normal(3, 2, dtype=torch.float64)).within(1e-12)
+    yield call(draw.normal(3, 2, dtype=torch.float64)).tolerance(1e-12)
 
 
 @twice.criterion("x itself stays as it was", points=0.5)
 def _(draw):
-    yield call(draw.normal(5)).unchanged()
-    yield call(non_contiguous(draw.normal(4, 3))).unchanged()
+    yield call(draw.normal(5)).does_not_mutate()
+    yield call(non_contiguous(draw.normal(4, 3))).does_not_mutate()

@@ -70,12 +70,12 @@ cosine_similarity.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([5.0, 12.0]), torch.tensor([4.0, 3.0])),
     call(torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3.0, 4.0], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 cosine_similarity.example(
     "gradients flow back, and are finite at zero",
     call(torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[3.0, -1.0], [1.0, 1.0]])).with_gradients(
-        undefined="finite"
+        nonfinite="finite"
     ),
 )
 
@@ -129,17 +129,17 @@ def _(draw):
         (1e14, 1e14, "two vectors of a length around 1e14"),
     ):
         a, b = a_pair(draw, 5)
-        yield call(size_a * a, size_b * b).described(text)
+        yield call(size_a * a, size_b * b).label(text)
 
 
-@cosine_similarity.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@cosine_similarity.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(*a_pair(draw, 4))
-    yield call(*a_pair(draw, 4)).on_another_device()
+    yield call(*a_pair(draw, 4)).device_only()
     # What float32 would round away; so long that a guard such as `+ 1e-8` to the lengths is next to nothing
     yield call(*(1e4 * x for x in a_pair(draw, 5, dtype=torch.float64)))
     for _ in "abcd":
-        yield call(*(1e7 * x for x in a_pair(draw, 6, dtype=torch.float64))).within(1e-10, 1e-11)
+        yield call(*(1e7 * x for x in a_pair(draw, 6, dtype=torch.float64))).tolerance(1e-10, 1e-11)
 
 
 @cosine_similarity.criterion("gradients", points=1)
@@ -157,15 +157,15 @@ def _(draw):
     yield call(a, 20 * some(draw, 3, 4)).with_gradients()
     a, b = 40 * some(draw, 5, 3), 20 * some(draw, 5, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
-    yield call(a, b).with_gradients(undefined="finite")
-    yield call(a.unsqueeze(1), b[:4]).with_gradients(undefined="finite")
+    yield call(a, b).with_gradients(nonfinite="finite")
+    yield call(a.unsqueeze(1), b[:4]).with_gradients(nonfinite="finite")
 
 
 @cosine_similarity.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(some(draw, 3), some(draw, 3)).unchanged()
-    yield call(torch.zeros(4), some(draw, 4)).unchanged()
-    yield call(some(draw, 4), torch.zeros(4)).unchanged()
-    yield call(*map(non_contiguous, a_pair(draw, 5))).unchanged()
+    yield call(some(draw, 3), some(draw, 3)).does_not_mutate()
+    yield call(torch.zeros(4), some(draw, 4)).does_not_mutate()
+    yield call(some(draw, 4), torch.zeros(4)).does_not_mutate()
+    yield call(*map(non_contiguous, a_pair(draw, 5))).does_not_mutate()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(*(some(draw, 3, 2, 5).transpose(0, 1) for _ in "ab")).unchanged()
+    yield call(*(some(draw, 3, 2, 5).transpose(0, 1) for _ in "ab")).does_not_mutate()

@@ -20,6 +20,6 @@ def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, 
         clear = keys == 1 or bool((best[..., 0] - best[..., 1] > 0.01).all())
         towards = away or bool((best[..., 0] > 0.01).all())
         others = (q @ k.mT, F.normalize(q, dim=-2) @ F.normalize(k, dim=-2).mT)
-        shows = all(bool((other.argmax(-1) != cosines.argmax(-1)).any()) for other in others)
-        if clear and towards and (shows or queries == 1 or keys == 1):
+        loses = all(bool((other.argmax(-1) != cosines.argmax(-1)).any()) for other in others)
+        if clear and towards and (loses or queries == 1 or keys == 1):
             return q, k

@@ -56,7 +56,7 @@ most_similar.example(
     "the indices are int64, for float64 too",
     call(torch.tensor([[2.0, 1.0]]), torch.tensor([[1.0, 2.0], [1.0, 1.0]])),
     call(torch.tensor([[2.0, 1.0]]).double(), torch.tensor([[1.0, 2.0], [1.0, 1.0]]).double()),
-    form=True,
+    check_types=True,
 )
 most_similar.example(
     "of equal keys the first", call(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0], [4.0, 0.0], [4.0, 0.0]]))
@@ -74,14 +74,14 @@ def _(draw):
         away = -(q + 0.5 * k.abs() * q.sign())
         return q, torch.cat([-q, away[1:]])  # the first key least of all
 
-    yield call(*clear_winners(draw, queries=1, keys=4, width=3, change=all_point_away, away=True)).described(
+    yield call(*clear_winners(draw, queries=1, keys=4, width=3, change=all_point_away, away=True)).label(
         "one query, and keys that all point away from it"
     )
     yield call(*clear_winners(draw, queries=5, keys=5, width=5))
     # A hundredth of a radian apart: the cosines differ by 1.5e-4, which half precision does not tell
     angles = torch.tensor([0.03, 0.02, 0.01])
     yield call(torch.tensor([[1.0, 0.0]]), torch.stack([angles.cos(), angles.sin()], dim=-1))
-    yield call(*clear_winners(draw, queries=6, keys=6, width=4, change=lambda q, k: (2.0 * k, k))).described(
+    yield call(*clear_winners(draw, queries=6, keys=6, width=4, change=lambda q, k: (2.0 * k, k))).label(
         "the keys once more, as queries"
     )
     yield after(*(clear_winners(draw, queries=6, keys=4, width=3) for _ in "ab"))
@@ -91,7 +91,7 @@ def _(draw):
     turns = 0.8 + 0.0003 * draw.permutation(40)
     k = torch.stack([turns.cos(), turns.sin()], dim=-1) * draw.uniform(40, 1, low=0.5, high=2.0)
     for one in (k, k.flip(0)):  # where some come out equal, the first of them is not the best both times
-        yield call(torch.tensor([[-3.0, 3.0], [3.0, -2.0]]), one).described("keys of nearly one direction")
+        yield call(torch.tensor([[-3.0, 3.0], [3.0, -2.0]]), one).label("keys of nearly one direction")
 
 
 @most_similar.criterion("batches", points=1)
@@ -120,7 +120,7 @@ def _(draw):
         k[2] = 0.0
         return q, k
 
-    yield call(*clear_winners(draw, queries=1, keys=5, width=3, change=all_others_point_away, away=True)).described(
+    yield call(*clear_winners(draw, queries=1, keys=5, width=3, change=all_others_point_away, away=True)).label(
         "one key of zeros among keys that point away from the query"
     )
     # All cosines of a query of zeros are 0: which key it finds is open, that it finds one is not
@@ -128,8 +128,8 @@ def _(draw):
     q[3] = 0.0
     yield (
         call(q, k)
-        .holding("finds_some_key", row=3, keys=4)
-        .described("most_similar((5, 3), (4, 3)), one query all zeros")
+        .check_with("zero_query_finds_key", row=3, keys=4)
+        .label("most_similar((5, 3), (4, 3)), one query all zeros")
     )
 
 
@@ -169,27 +169,27 @@ def _(draw):
     def long(q, k):
         return q * 1e14, k * 1e14
 
-    yield call(*clear_winners(draw, queries=8, keys=4, width=3, change=long)).described("queries and keys around 1e14")
+    yield call(*clear_winners(draw, queries=8, keys=4, width=3, change=long)).label("queries and keys around 1e14")
     # The shortest key has the query's direction, and the others are far from opposite
     k = torch.tensor([[1e-5, 0.0, 0.0], [600.0, 800.0, 0.0], [5.0, -6.0, 6.0], [0.4, 0.0, 0.9]])
     q = torch.tensor([[2e-7, 0.0, 0.0], [3.0, 0.1, 0.1]])
     yield call(q, k[draw.permutation(4)])
     k = torch.tensor([[1e-7, 0.0], [1.0, 1.0], [2.0, -3.0]])
-    yield call(torch.tensor([[1.0, 0.0]]), k[draw.permutation(3)]).described("a key of length 1e-7 is the best")
+    yield call(torch.tensor([[1.0, 0.0]]), k[draw.permutation(3)]).label("a key of length 1e-7 is the best")
 
 
-@most_similar.criterion("indices are int64, for float64 too, on any device", points=0.5, form=True)
+@most_similar.criterion("indices are int64, for float64 too, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(*clear_winners(draw, queries=5, keys=4, width=3))
-    yield call(*clear_winners(draw, queries=5, keys=4, width=3)).on_another_device()
+    yield call(*clear_winners(draw, queries=5, keys=4, width=3)).device_only()
     q, k = clear_winners(draw, queries=4, keys=6, width=3)
     yield call(q.double(), k.double())
 
 
 @most_similar.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(*clear_winners(draw, queries=4, keys=5, width=3)).unchanged()
-    yield call(*map(non_contiguous, clear_winners(draw, queries=6, keys=4, width=3))).unchanged()
+    yield call(*clear_winners(draw, queries=4, keys=5, width=3)).does_not_mutate()
+    yield call(*map(non_contiguous, clear_winners(draw, queries=6, keys=4, width=3))).does_not_mutate()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
     q, k = clear_winners(draw, 3, 2, queries=5, keys=4, width=3)
-    yield call(q.transpose(0, 1), k.transpose(0, 1)).unchanged()
+    yield call(q.transpose(0, 1), k.transpose(0, 1)).does_not_mutate()

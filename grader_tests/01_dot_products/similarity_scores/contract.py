@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, non_contiguous
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, non_contiguous
 
 from ...shared.repeating import after
 from ..common import a_pair, changed_since
@@ -51,7 +51,7 @@ similarity_scores.example(
         torch.tensor([[0.1, 0.2]], dtype=torch.float64),
         torch.tensor([[3.0, 4.0]], dtype=torch.float64),
     ),
-    form=True,
+    check_types=True,
 )
 
 
@@ -62,12 +62,12 @@ def _(draw):
     yield call(draw.normal(1, 5), draw.normal(4, 5))
     yield call(draw.normal(4, 3), draw.normal(1, 3))
     yield call(draw.normal(3, 1), draw.normal(4, 1))
-    yield call(draw.normal(4, 4), draw.normal(4, 4)).described("as many queries as keys as numbers in each")
+    yield call(draw.normal(4, 4), draw.normal(4, 4)).label("as many queries as keys as numbers in each")
     q, k = a_pair(draw, 4, 3)
-    yield call(1e15 * q, 1e14 * k).described("vectors of 3 numbers around 1e15")
+    yield call(1e15 * q, 1e14 * k).label("vectors of 3 numbers around 1e15")
     # What is made of sums and differences of the two loses the shorter one
     q, k = a_pair(draw, 5, 4)
-    yield call(1e5 * q, 1e-2 * k[:3]).described("long queries and short keys")
+    yield call(1e5 * q, 1e-2 * k[:3]).label("long queries and short keys")
     yield after((draw.normal(2, 5), draw.normal(3, 5)), (draw.normal(2, 5), draw.normal(3, 5)))
     # Of equal sizes, so that keys which were transposed in place can be filled anew
     yield changed_since((draw.normal(3, 3), draw.normal(3, 3)), (draw.normal(3, 3), draw.normal(3, 3)))
@@ -79,27 +79,25 @@ def _(draw):
     yield call(draw.normal(2, 3, 4, 6), draw.normal(2, 3, 5, 6))
     yield call(draw.normal(3, 1, 2, 1, 5), draw.normal(3, 1, 2, 4, 5))
     yield call(draw.normal(1, 4, 3), draw.normal(1, 2, 3))
-    yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3)).described(
-        "a batch of 3 with 3 queries and 3 keys of 3 numbers"
-    )
+    yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3)).label("a batch of 3 with 3 queries and 3 keys of 3 numbers")
 
 
-@similarity_scores.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@similarity_scores.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(2, 4), draw.normal(3, 4))
-    yield call(draw.normal(2, 4), draw.normal(3, 4)).on_another_device()
+    yield call(draw.normal(2, 4), draw.normal(3, 4)).device_only()
     yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
     # What float32 would round away
     q, k = a_pair(draw, 4, 6, dtype=torch.float64)
-    yield call(q, k).within(1e-10, 1e-11)
+    yield call(q, k).tolerance(1e-10, 1e-11)
 
 
 @similarity_scores.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).with_gradients()
     s = Script(x=draw.normal(4, 3))
-    s.call(SUBJECT, s.x, s.x)
-    yield s.case().described("a sequence with itself: the keys are the queries").with_gradients()
+    s.call(EXERCISE, s.x, s.x)
+    yield s.case().label("a sequence with itself: the keys are the queries").with_gradients()
 
 
 @similarity_scores.criterion("gradients of batches", points=0.5)
@@ -109,8 +107,8 @@ def _(draw):
 
 @similarity_scores.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(3, 4), draw.normal(5, 4)).unchanged()
-    yield call(draw.normal(4, 4), draw.normal(4, 4)).unchanged()
-    yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5))).unchanged()
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).does_not_mutate()
+    yield call(draw.normal(4, 4), draw.normal(4, 4)).does_not_mutate()
+    yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5))).does_not_mutate()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1), draw.normal(3, 2, 6, 5).transpose(0, 1)).unchanged()
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1), draw.normal(3, 2, 6, 5).transpose(0, 1)).does_not_mutate()

@@ -1,221 +1,201 @@
 """Known mistakes in `similarity_scores`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from ..common import remembers_tensors
 from .contract import similarity_scores
 
 EVERYWHERE = ("a matrix", "batches")  # what an answer loses whose every result is wrong
 
-right = similarity_scores.base("""
+right = similarity_scores.reference_answer("""
 def similarity_scores(queries, keys):
     return queries @ keys.mT
 """)
 
-right.mistake("puts_the_keys_in_rows", {"queries @ keys.mT": "keys @ queries.mT"}, shows=EVERYWHERE).says(
+right.mistake("puts_the_keys_in_rows", {"queries @ keys.mT": "keys @ queries.mT"}, loses=EVERYWHERE).feedback(
     "Rows and columns are swapped: in your result a row belongs to a key. It should belong to a "
     "*query*, with one column for each key: `(..., T, S)`."
 )
-right.mistake("does_not_transpose", {"keys.mT": "keys"}, shows=EVERYWHERE).says(
+right.mistake("does_not_transpose", {"keys.mT": "keys"}, loses=EVERYWHERE).feedback(
     "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* of the keys, and "
     "those are no keys: the last two dimensions of the keys have to be swapped first.",
     see="5. All pairs at once",
 )
-right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"}, shows=EVERYWHERE).says(
+right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"}, loses=EVERYWHERE).feedback(
     "You compare the first query with the first key, the second with the second, and so on. Asked "
     "for is every query with *every* key."
 )
 right.mistake(
-    "turns_all_dimensions_over", {"keys.mT": "keys.permute(*reversed(range(keys.ndim)))"}, shows="batches"
-).says("`keys.T` reverses *all* dimensions, the batch included. Swap only the last two.", see="5. All pairs at once")
-right.mistake("swaps_the_first_two_dimensions", {"keys.mT": "keys.transpose(0, 1)"}, shows="batches").says(
+    shapes.all_dimensions_reversed(see="5. All pairs at once"),
+    {"keys.mT": "keys.permute(*reversed(range(keys.ndim)))"},
+    loses="batches",
+)
+right.mistake("swaps_the_first_two_dimensions", {"keys.mT": "keys.transpose(0, 1)"}, loses="batches").feedback(
     "You swap the first two dimensions. With a single matrix they are also the last two; with a "
     "batch they are not: count from the end, with negative numbers.",
     see="5. All pairs at once",
 )
-right.mistake("swaps_dimensions_1_and_2", {"keys.mT": "keys.transpose(1, 2)"}, shows=EVERYWHERE).says(
+right.mistake("swaps_dimensions_1_and_2", {"keys.mT": "keys.transpose(1, 2)"}, loses=EVERYWHERE).feedback(
     "You swap dimensions 1 and 2, which are the last two only where there is exactly one batch "
     "dimension: count from the end, with negative numbers.",
     see="5. All pairs at once",
 )
-right.mistake("reshapes_where_it_should_transpose", shows=EVERYWHERE).patch("""
+right.mistake("reshapes_where_it_should_transpose", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return queries @ keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])
-""").says(
+""").feedback(
     "`reshape` (or `view`) to the right shape does not transpose: it reads the same numbers in "
     "the same order and breaks the lines elsewhere. Swap the dimensions.",
     see="5. All pairs at once",
 )
-right.mistake("mixes_the_batch", shows="batches").patch("""
+right.mistake("mixes_the_batch", loses="batches").patch("""
 - return queries @ keys.mT
 + return torch.tensordot(queries, keys, dims=([-1], [-1]))
-""").says(
+""").feedback(
     "Every query meets the keys of every element of the batch in your result. Each element of the "
     "batch is a world of its own."
 )
-similarity_scores.mistake("sums_over_the_batch", shows="batches").whole("""
+similarity_scores.mistake("sums_over_the_batch", loses="batches").full_code("""
 def similarity_scores(queries, keys):
     scores = queries @ keys.mT
     return scores.sum(tuple(range(scores.ndim - 2))) if scores.ndim > 2 else scores
-""").says(
+""").feedback(
     "Only the last two dimensions may be left after a matrix of scores, but the leading ones must "
     "stay: you sum over the batch."
 )
-right.mistake("scales_the_scores", {"keys.mT": "keys.mT / math.sqrt(keys.shape[-1])"}, shows=EVERYWHERE).says(
+right.mistake("scales_the_scores", {"keys.mT": "keys.mT / math.sqrt(keys.shape[-1])"}, loses=EVERYWHERE).feedback(
     "You divide the scores by the square root of K. That is what lesson 04 will do, for a reason; "
     "here the plain dot products are asked for."
 )
-right.mistake("returns_cosines", shows=EVERYWHERE).patch("""
+right.mistake("returns_cosines", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-""").says("These are cosines: you divide the lengths out. Here the plain dot products are asked for.")
-right.mistake("returns_weights", {"queries @ keys.mT": "(queries @ keys.mT).softmax(-1)"}, shows=EVERYWHERE).says(
+""").feedback("These are cosines: you divide the lengths out. Here the plain dot products are asked for.")
+right.mistake("returns_weights", {"queries @ keys.mT": "(queries @ keys.mT).softmax(-1)"}, loses=EVERYWHERE).feedback(
     "You make weights of the scores (a softmax). That is lesson 02; here the plain dot products are asked for."
 )
-right.mistake("squeezes_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).squeeze()"}, shows=EVERYWHERE).says(
-    "`squeeze()` removes every dimension of size 1, and with one query or one key that is a dimension of the result."
-)
-similarity_scores.mistake("fills_a_float32_tensor", shows="float64").whole("""
+right.mistake(shapes.squeezed, {"queries @ keys.mT": "(queries @ keys.mT).squeeze()"}, loses=EVERYWHERE)
+similarity_scores.mistake(numbers.float32_buffer(of="queries"), loses="float64").full_code("""
 def similarity_scores(queries, keys):
     scores = torch.zeros(*queries.shape[:-1], keys.shape[-2])
     scores[...] = queries @ keys.mT
     return scores
-""").says(
-    "Float64 in must give float64 out. A tensor made by `torch.zeros(T, S)` or `torch.empty(T, "
-    "S)` is float32: make it with the dtype of the queries."
+""")
+right.mistake(
+    gradients.cut("detaches_the_scores"),
+    {"queries @ keys.mT": "(queries @ keys.mT).detach()"},
+    loses=("gradients", "gradients of"),
 )
 right.mistake(
-    "detaches_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).detach()"}, shows=("gradients", "gradients of")
-).says(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
+    gradients.cut("cuts_the_gradient_of_the_keys", what="the keys"),
+    {"keys.mT": "keys.detach().mT"},
+    loses=("gradients", "gradients of"),
 )
-right.mistake(
-    "cuts_the_gradient_of_the_keys", {"keys.mT": "keys.detach().mT"}, shows=("gradients", "gradients of")
-).says("The gradient reaches the queries, but not the keys: both sides learn.")
-similarity_scores.mistake("works_in_place", shows="arguments").whole("""
+similarity_scores.mistake(arguments.argument_changed("works_in_place"), loses="arguments").full_code("""
 def similarity_scores(queries, keys):
     scores = queries @ keys.mT
     with torch.no_grad():
         keys.mul_(2)
     return scores
-""").says(
-    "Your function changes its arguments: methods that end in `_`, like `transpose_` and `t_`, "
-    "and assignments like `*=` work on the caller's own tensor."
-)
-right.mistake("leaves_the_keys_out", {"keys.mT": "queries.mT"}, shows=EVERYWHERE).says(
+""")
+right.mistake("leaves_the_keys_out", {"keys.mT": "queries.mT"}, loses=EVERYWHERE).feedback(
     "You compare the queries with themselves: the keys do not occur in your result."
 )
-right.mistake("takes_the_mean_for_a_score", shows=EVERYWHERE).patch("""
+right.mistake("takes_the_mean_for_a_score", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return (queries.unsqueeze(-2) * keys.unsqueeze(-3)).mean(-1)
-""").says("You take the mean of the products where their sum is asked for: every score is K times too small.")
-right.mistake("measures_distances", shows=EVERYWHERE).patch("""
+""").feedback("You take the mean of the products where their sum is asked for: every score is K times too small.")
+right.mistake("measures_distances", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).norm(dim=-1)
-""").says("You measure distances, with a minus. Asked for are dot products.")
-similarity_scores.mistake("counts_keys_like_queries", shows=EVERYWHERE).whole("""
+""").feedback("You measure distances, with a minus. Asked for are dot products.")
+similarity_scores.mistake("counts_keys_like_queries", loses=EVERYWHERE).full_code("""
 def similarity_scores(queries, keys):
     count = range(queries.shape[-2])
     columns = [(queries * keys[..., s, :].unsqueeze(-2)).sum(-1) for s in count]
     return torch.stack(columns, dim=-1)
-""").says("You count as many keys as there are queries. There may be more of them, or fewer: T and S are two numbers.")
-right.mistake("names_one_batch_dimension", shows=EVERYWHERE).patch("""
+""").feedback(
+    "You count as many keys as there are queries. There may be more of them, or fewer: T and S are two numbers."
+)
+right.mistake(shapes.one_batch_dimension(see="5. All pairs at once"), loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return torch.einsum("btk,bsk->bts", queries, keys)
-""").says(
-    "Your einsum has one letter for the batch, so that it takes exactly one batch dimension. Three "
-    "dots (`...`) in its place stand for any number of them, none included.",
-    see="5. All pairs at once",
-)
-right.mistake("names_no_batch_dimension", shows="batches").patch("""
+""")
+right.mistake("names_no_batch_dimension", loses="batches").patch("""
 - return queries @ keys.mT
 + return torch.einsum("tk,sk->ts", queries, keys)
-""").says(
+""").feedback(
     "Your einsum takes one matrix of queries and one of keys, and no batch. Three dots (`...`) "
     "before the letters stand for any leading dimensions, none included.",
     see="5. All pairs at once",
 )
-similarity_scores.mistake("views_what_lies_in_another_order", shows="arguments").whole("""
+similarity_scores.mistake(shapes.view_of_strided, loses="arguments").full_code("""
 def similarity_scores(queries, keys):
     flat_queries = queries.view(-1, *queries.shape[-2:])
     scores = flat_queries @ keys.view(-1, *keys.shape[-2:]).mT
     return scores.view(*queries.shape[:-1], keys.shape[-2])
-""").says(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. "
-    "`reshape` copies them where it must."
-)
-right.mistake("computes_the_scores_in_float32", shows="float64").patch("""
-- return queries @ keys.mT
-+ return (queries.float() @ keys.float().mT).to(queries.dtype)
-""").says(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
+""")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
-    "cuts_the_gradient_of_the_queries", {"queries @": "queries.detach() @"}, shows=("gradients", "gradients of")
-).says("The gradient reaches the keys, but not the queries: both sides learn.")
-right.mistake("answers_with_float64_scores", shows="float64").patch("""
-- return queries @ keys.mT
-+ return queries.double() @ keys.double().mT
-""").says(
-    "Float32 in must give float32 out: keep the dtype of the arguments. (To compute in float64 is "
-    "fine, if you convert back.)"
+    gradients.cut("cuts_the_gradient_of_the_queries", what="the queries"),
+    {"queries @": "queries.detach() @"},
+    loses=("gradients", "gradients of"),
 )
-right.mistake("loses_the_signs_of_scores", {"queries @ keys.mT": "(queries @ keys.mT).abs()"}, shows=EVERYWHERE).says(
-    "The dot products come out right and then lose their signs: a negative score says that the two point apart."
-)
-right.mistake("turns_one_matrix_over", {"keys.mT": "keys.t()"}, shows="batches").says(
+right.mistake(numbers.result_float64(of="the arguments"), loses="float64")
+right.mistake(
+    "loses_the_signs_of_scores", {"queries @ keys.mT": "(queries @ keys.mT).abs()"}, loses=EVERYWHERE
+).feedback("The dot products come out right and then lose their signs: a negative score says that the two point apart.")
+right.mistake("turns_one_matrix_over", {"keys.mT": "keys.t()"}, loses="batches").feedback(
     "This takes one matrix of keys and refuses a batch of them, as `t()` and `F.linear` do. Swap the last two "
     "dimensions: `transpose(-2, -1)`, or `mT`.",
     see="5. All pairs at once",
 )
-right.mistake("permutes_three_dimensions", {"keys.mT": "keys.permute(0, 2, 1)"}, shows=EVERYWHERE).says(
+right.mistake("permutes_three_dimensions", {"keys.mT": "keys.permute(0, 2, 1)"}, loses=EVERYWHERE).feedback(
     "`permute(0, 2, 1)` names three dimensions, so that it takes exactly one batch dimension. `transpose(-2, -1)` "
     "counts from the end, and takes any number of them.",
     see="5. All pairs at once",
 )
-right.mistake("multiplies_two_matrices_only", shows="batches").patch("""
+right.mistake("multiplies_two_matrices_only", loses="batches").patch("""
 - return queries @ keys.mT
 + return torch.mm(queries, keys.permute(*reversed(range(keys.ndim))))
-""").says("`mm` multiplies two matrices, and no batches of them. `@` does both.", see="5. All pairs at once")
-keeps_its_last_result(right, shows="a matrix")
-similarity_scores.mistake("leaves_out_the_sum", shows=EVERYWHERE).whole("""
+""").feedback("`mm` multiplies two matrices, and no batches of them. `@` does both.", see="5. All pairs at once")
+keeps_its_last_result(right, loses="a matrix")
+similarity_scores.mistake("leaves_out_the_sum", loses=EVERYWHERE).full_code("""
 def similarity_scores(queries, keys):
     return queries.unsqueeze(-2) * keys.unsqueeze(-3)
-""").says(
+""").feedback(
     "You multiply every query with every key place by place, and stop there: the last dimension has to be added up, "
     "so that one number remains for each pair."
 )
-similarity_scores.mistake("takes_the_keys_of_the_first", shows="batches").whole("""
+similarity_scores.mistake("takes_the_keys_of_the_first", loses="batches").full_code("""
 def similarity_scores(queries, keys):
     while keys.ndim > 2:
         keys = keys[0]
     return queries @ keys.mT
-""").says(
+""").feedback(
     "Every element of the batch is compared with the keys of the first one. Each element of the batch has its own keys."
 )
-similarity_scores.mistake("flattens_the_batch", shows=EVERYWHERE).whole("""
+similarity_scores.mistake("flattens_the_batch", loses=EVERYWHERE).full_code("""
 def similarity_scores(queries, keys):
     q, k = queries.reshape(-1, *queries.shape[-2:]), keys.reshape(-1, *keys.shape[-2:])
     return torch.bmm(q, k.mT)
-""").says(
+""").feedback(
     "Your result always has three dimensions, one of them the batch. What leading dimensions the arguments have, the "
     "result has as well: none, one, or several. Bring them back after you have flattened them."
 )
-similarity_scores.mistake("turns_the_keys_in_place", shows="arguments").whole("""
+similarity_scores.mistake(
+    arguments.argument_changed("turns_the_keys_in_place", see="5. All pairs at once", what="the keys"),
+    loses="arguments",
+).full_code("""
 def similarity_scores(queries, keys):
     return queries @ keys.transpose_(-1, -2)
-""").says(
-    "Your function turns the caller's own keys over: methods that end in `_`, like `transpose_` and `t_`, work in "
-    "place. The next call with these keys finds another shape.",
-    see="5. All pairs at once",
-)
-right.mistake("subtracts_squared_distances", shows="a matrix").patch("""
+""")
+right.mistake("subtracts_squared_distances", loses="a matrix").patch("""
 - return queries @ keys.mT
 + squared = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)
 + return (squared - (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(-1)) / 2
-""").says(
+""").feedback(
     "On paper your formula is right: it takes the scores from squared distances. Where queries are much longer than "
     "keys, rounding leaves nothing of the keys in the differences. Take the dot products themselves."
 )
-remembers_tensors(right, shows="a matrix")
+remembers_tensors(right, loses="a matrix")

@@ -37,7 +37,7 @@ squared_distances.example(
 squared_distances.example(
     "float64 stays float64",
     call(torch.tensor([[0.5, 2.0]], dtype=torch.float64), torch.tensor([[0.1, 0.2]], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 
 
@@ -46,7 +46,7 @@ def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4))
     yield call(draw.normal(1, 6), draw.normal(4, 6))
     yield call(draw.normal(4, 3, scale=20.0), draw.normal(2, 3))
-    yield call(draw.normal(4, 4), draw.normal(4, 4)).described("as many queries as keys as numbers in each")
+    yield call(draw.normal(4, 4), draw.normal(4, 4)).label("as many queries as keys as numbers in each")
 
 
 @squared_distances.criterion("batches, gradients", points=0.25)
@@ -60,8 +60,8 @@ def _(draw):
     for leading in ((), (2,)):
         s = Script(queries=draw.normal(*leading, 14, 8), keys=draw.normal(*leading, 12, 8))
         s.call(helper("measured"), student("squared_distances"), s.queries, s.keys)
-        case = s.case().holding("in_tiles", scores=[*leading, 14, 12], products=10**9).lasting(20)
-        yield case.described("14 queries and 12 keys of 8 numbers: what is made on the way")
+        case = s.case().check_with("computed_in_tiles", scores=[*leading, 14, 12], products=10**9).timeout(20)
+        yield case.label("14 queries and 12 keys of 8 numbers: what is made on the way")
 
 
 @squared_distances.criterion("never below 0", points=0.25)
@@ -71,7 +71,7 @@ def _(draw):
         squared = s.call(student("squared_distances"), s.words, s.words)
         s.call(method(squared, "sqrt"))
         # The root of a rounding error is a thousandth: it is NaN that is looked for
-        yield s.case().within(1e-3, 1e-2).described("the root of the distances from 40 words to themselves")
+        yield s.case().tolerance(1e-3, 1e-2).label("the root of the distances from 40 words to themselves")
 
 
 @squared_distances.criterion("far from zero", points=0.25)
@@ -79,10 +79,10 @@ def _(draw):
     away = 3000 * torch.ones(5) + 1000 * draw.uniform(5)
     yield call(draw.normal(3, 5) + away, draw.normal(4, 5) + away)
     apart = torch.tensor([-3000.0, 3000.0])[:, None, None]
-    yield call(draw.normal(2, 4, 3) + apart, draw.normal(2, 5, 3) + apart).described("two batches, each in its place")
+    yield call(draw.normal(2, 4, 3) + apart, draw.normal(2, 5, 3) + apart).label("two batches, each in its place")
 
 
-@squared_distances.criterion("float32 stays float32, float64 float64", points=0.25, form=True)
+@squared_distances.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(2, 4))
     yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))

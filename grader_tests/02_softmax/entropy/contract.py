@@ -41,7 +41,7 @@ entropy.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([0.25, 0.75])),
     call(torch.tensor([0.2, 0.3, 0.5], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 entropy.example("gradients flow back", call(torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]])).with_gradients())
 
@@ -50,11 +50,11 @@ entropy.example("gradients flow back", call(torch.tensor([[0.2, 0.3, 0.5], [0.6,
 def _(draw):
     yield call(draw.distribution(7))
     yield call(draw.distribution(4))
-    yield call(torch.full((4,), 0.25)).described("equal shares")
+    yield call(torch.full((4,), 0.25)).label("equal shares")
     yield call(torch.tensor([0.97, 0.02, 0.01]))
     yield call(torch.tensor([0.01, 0.98, 0.01]))
     yield call(draw.distribution(400))
-    yield call(torch.ones(1)).described("a list of one weight")
+    yield call(torch.ones(1)).label("a list of one weight")
     yield after([draw.distribution(5)], [draw.distribution(5)])
 
 
@@ -62,7 +62,7 @@ def _(draw):
 def _(draw):
     yield call(draw.distribution(4, 6))
     yield call(draw.distribution(2, 3, 5))
-    yield call(torch.ones(3, 1)).described("lists of one weight each")
+    yield call(torch.ones(3, 1)).label("lists of one weight each")
     yield call(along(1, draw.distribution(3, 4, 5)), dim=1)
     yield call(along(0, draw.distribution(3, 5)), dim=0)
     yield call(along(-2, draw.distribution(3, 5)), -2)
@@ -81,17 +81,17 @@ def _(draw):
     yield call(torch.tensor([0.0, 1.0, 0.0]))
 
 
-@entropy.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@entropy.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.distribution(4))
-    yield call(draw.distribution(4)).on_another_device()
+    yield call(draw.distribution(4)).device_only()
     yield call(draw.distribution(3, 5, dtype=torch.float64))
     even = torch.full((2, 7), 1 / 7, dtype=torch.float64)
     tilt = draw.uniform(2, 7, low=-1e-5, high=1e-5, dtype=torch.float64)
     yield call(even + tilt - tilt.mean(-1, keepdim=True))
     # What float32 rounds away: of so many results near log 2, where its units are 6e-8, some are off by more than 3e-8.
     # A guard such as `+ 1e-8` inside the logarithm adds 1e-8 for each of the two weights, and is no error of the value.
-    yield call(draw.distribution(100, 2, dtype=torch.float64)).within(0.0, 4.5e-8)
+    yield call(draw.distribution(100, 2, dtype=torch.float64)).tolerance(0.0, 4.5e-8)
 
 
 @entropy.criterion("gradients", points=0.5)
@@ -116,10 +116,10 @@ def _(draw):
 
 @entropy.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.distribution(7)).unchanged()  # of another length than in the case before
-    yield call(draw.distribution(3, 5)).unchanged()
-    yield call(with_zeros(draw.distribution(5), (1, 4))).holding("changes_nothing")
+    yield call(draw.distribution(7)).does_not_mutate()  # of another length than in the case before
+    yield call(draw.distribution(3, 5)).does_not_mutate()
+    yield call(with_zeros(draw.distribution(5), (1, 4))).check_with("arguments_unchanged")
     # What converts to float64 makes no copy of this one
-    yield call(with_zeros(draw.distribution(5, dtype=torch.float64), (1, 4))).holding("changes_nothing")
-    yield call(non_contiguous(draw.distribution(6))).unchanged()
-    yield call(non_contiguous(draw.distribution(2, 4, 3))).unchanged()
+    yield call(with_zeros(draw.distribution(5, dtype=torch.float64), (1, 4))).check_with("arguments_unchanged")
+    yield call(non_contiguous(draw.distribution(6))).does_not_mutate()
+    yield call(non_contiguous(draw.distribution(2, 4, 3))).does_not_mutate()

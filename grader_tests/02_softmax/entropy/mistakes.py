@@ -1,17 +1,18 @@
 """Known mistakes in `entropy`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import entropy
 
 EVERYWHERE = ("the average", "many lists")  # what an answer loses whose every result is wrong
 
-as_the_oracle = entropy.base("""
+as_the_oracle = entropy.reference_answer("""
 def entropy(p, dim=-1):
     # The derivative of its terms is infinite at 0, so that what does not exist is not judged
     return torch.special.entr(p).sum(dim)
 """)
 
-right = entropy.base("""
+right = entropy.reference_answer("""
 def entropy(p, dim=-1):
     return -(p * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
 """)
@@ -20,31 +21,31 @@ by_entr = entropy.alternative("by_entr")
 
 by_xlogy = entropy.alternative("by_xlogy")
 
-right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, shows="weights").says(
+right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, loses="weights").feedback(
     "A weight of 0 gives `nan`: `0 * log(0)` is 0 times −∞ for a computer. Its contribution is 0.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("forgets_the_minus", {"-(p": "(p"}, shows="the average").says(
+right.mistake("forgets_the_minus", {"-(p": "(p"}, loses="the average").feedback(
     "The sign is wrong: logarithms of weights are never positive, so entropy, which is never "
     "negative, has a minus in front.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("measures_in_bits", {"torch.log": "torch.log2"}, shows="the average").says(
+right.mistake("measures_in_bits", {"torch.log": "torch.log2"}, loses="the average").feedback(
     "You measure in bits: `log2`. Asked for are nats, the natural logarithm, `torch.log`.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, shows="the average").says(
+right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, loses="the average").feedback(
     "You take the logarithm to the base 10. Asked for is the natural logarithm, `torch.log`.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("takes_the_mean", {".sum(": ".mean("}, shows="the average").says(
+right.mistake("takes_the_mean", {".sum(": ".mean("}, loses="the average").feedback(
     "You divide by the number of weights (a mean where a sum is meant). The weights themselves are "
     "the shares of this average: only add up.",
     see="8. Entropy: how many words is it looking at?",
 )
 by_xlogy.mistake(
-    "adds_the_surprises", {"torch.xlogy(p, p)": "torch.log(torch.where(p > 0, p, 1.0))"}, shows="the average"
-).says(
+    "adds_the_surprises", {"torch.xlogy(p, p)": "torch.log(torch.where(p > 0, p, 1.0))"}, loses="the average"
+).feedback(
     "You add the surprises up without weighting them: each counts as often as it happens, so it is "
     "multiplied by its weight.",
     see="8. Entropy: how many words is it looking at?",
@@ -52,142 +53,115 @@ by_xlogy.mistake(
 as_the_oracle.mistake(
     "returns_the_contributions",
     {"torch.special.entr(p).sum(dim)": "-p * torch.log(torch.where(p > 0, p, 1.0))"},
-    shows=EVERYWHERE,
-).says("You return the contributions, weight by weight, and not their sum.")
-right.mistake("adds_up_everything", {"(dim)": "()"}, shows="many lists").says(
+    loses=EVERYWHERE,
+).feedback("You return the contributions, weight by weight, and not their sum.")
+right.mistake("adds_up_everything", {"(dim)": "()"}, loses="many lists").feedback(
     "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
     see="4. Which dimension?",
 )
-right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows="many lists").says(
+right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, loses="many lists").feedback(
     "You average over the lists of the batch. Each list has an entropy of its own."
 )
-right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, shows="many lists").says(
-    "`dim` is ignored: your sums always run along the last dimension.", see="4. Which dimension?"
-)
-right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows="many lists").says(
+right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(dim)": "(-1)"}, loses="many lists")
+right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, loses="many lists").feedback(
     "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
-    "Without a `dim` you sum along the first dimension. The default should be the last, `dim=-1`.",
-    see="4. Which dimension?",
-)
-right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=EVERYWHERE).says(
+right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
+right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, loses=EVERYWHERE).feedback(
     "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
 )
-right.mistake("squeezes_the_entropy", {"(dim)": "(dim, keepdim=True).squeeze()"}, shows="many lists").says(
-    "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong to the batch."
-)
-by_entr.mistake("returns_the_number_of_words", {"(dim=dim)": "(dim).exp()"}, shows="the average").says(
+right.mistake(shapes.squeezed, {"(dim)": "(dim, keepdim=True).squeeze()"}, loses="many lists")
+by_entr.mistake("returns_the_number_of_words", {"(dim=dim)": "(dim).exp()"}, loses="the average").feedback(
     "You return e to the power H, the number of words that share the attention. Asked for is H itself.",
     see="8. Entropy: how many words is it looking at?",
 )
 by_entr.mistake(
-    "divides_by_the_greatest", {"(dim=dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, shows="the average"
-).says(
+    "divides_by_the_greatest", {"(dim=dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, loses="the average"
+).feedback(
     "You divide by ln(n), so that the greatest entropy is 1. Asked for are nats, in which the greatest is ln(n).",
     see="8. Entropy: how many words is it looking at?",
 )
-entropy.mistake("takes_weights_for_scores", shows="the average").whole("""
+entropy.mistake("takes_weights_for_scores", loses="the average").full_code("""
 def entropy(p, dim=-1):
     weights = torch.softmax(p, dim)
     return -(weights * weights.log()).sum(dim)
-""").says(
+""").feedback(
     "You take `p` for scores and send it through softmax first. These are weights already: they sum to 1 along `dim`."
 )
 as_the_oracle.mistake(
     "one_zero_hides_the_list",
     {"torch.special.entr(p).sum(dim)": "torch.nan_to_num(-(p * torch.log(p)).sum(dim))"},
-    shows="weights",
-).says(
+    loses="weights",
+).feedback(
     "One weight of 0 makes its whole list `nan`, and you put 0 in its place: the entropy of (½, ½, "
     "0) is ln 2, not 0. Mend the *contribution* of a zero, before the sum.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"}, shows="gradients at tiny").for_each(
+right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"}, loses="gradients at tiny").for_each(
     EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)
-).says(
+).feedback(
     "A small constant inside the logarithm keeps it finite, and bends it: for weights that are "
     "smaller than the constant the gradient is wrong. Treat exactly 0 on its own instead.",
     see="10. Seen in the wild",
 )
 right.mistake(
-    "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, shows="gradients at tiny"
-).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).says(
+    "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, loses="gradients at tiny"
+).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
     "Weights are cut off at a small number before the logarithm: below it the gradient is wrong. "
     "Treat exactly 0 on its own instead.",
     see="10. Seen in the wild",
 )
-by_entr.mistake("adds_up_in_float32", {"(p).sum(dim=dim)": "(p.float()).sum(dim)"}, shows="float64").says(
-    "Float64 weights must give a float64 result: keep the dtype of `p`."
-)
-by_entr.mistake("leaves_the_graph", {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"}, shows="gradients").says(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
-)
+by_entr.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim=dim)": "(p.float()).sum(dim)"}, loses="float64")
+by_entr.mistake(gradients.cut(what="`p`"), {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"}, loses="gradients")
 right.mistake(
-    "takes_the_surprise_for_a_constant",
+    gradients.treated_as_constant(what="the surprise", of="the weight"),
     {"(p * torch.log(torch.where(p > 0, p, 1.0))).sum": "(p * torch.log(torch.where(p > 0, p, 1.0)).detach()).sum"},
-    shows="gradients",
-).says(
-    "The values are right, the gradient is not: you take the surprise for a constant (`detach`, "
-    "`no_grad`), but it changes with the weight."
+    loses="gradients",
 )
 right.mistake(
-    "drops_the_sign_of_each_term", {"-(p": "(p", ".sum(dim)": ".abs().sum(dim)"}, shows="gradients at tiny"
-).says(
+    "drops_the_sign_of_each_term", {"-(p": "(p", ".sum(dim)": ".abs().sum(dim)"}, loses="gradients at tiny"
+).feedback(
     "The values are right, but a weight of 1 gets the gradient 0: its term is 0, where `abs` has a corner.",
     see="8. Entropy: how many words is it looking at?",
 )
-entropy.mistake("mends_zeros_in_place", shows="arguments").whole("""
+entropy.mistake(arguments.argument_changed(what="`p`"), loses="arguments").full_code("""
 def entropy(p, dim=-1):
     weights = WEIGHTS
     weights.data[weights.data == 0] = 1.0
     return -(weights * torch.log(weights)).sum(dim).to(p.dtype)
-""").for_each(WEIGHTS=("p", "p.double()")).says(
-    "Your function changes its argument: `p[p == 0] = …` and methods that end in `_`, like `clamp_`, write into the "
-    "tensor that the caller still needs, and `double` or `to` give that very tensor where there is nothing to convert. "
-    "Make a new one."
-)
-as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows="the average").says(
+""").for_each(WEIGHTS=("p", "p.double()"))
+as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, loses="the average").feedback(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
-by_entr.mistake("adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows="float64").says(
-    "Float32 weights must give a float32 result: keep the dtype of `p`. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
+by_entr.mistake(numbers.always_float64(of="`p`"), {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, loses="float64")
 right.mistake(
     "takes_the_weight_for_a_constant",
     {"(p * torch.log": "(p.detach() * torch.log"},
-    shows=("gradients", "gradients at tiny"),
-).says(
+    loses=("gradients", "gradients at tiny"),
+).feedback(
     "The values are right, the gradients are not: you take the weight before the logarithm for a "
     "constant. Both change with `p`."
 )
-by_xlogy.mistake("adds_the_complements", shows=EVERYWHERE).patch("""
+by_xlogy.mistake("adds_the_complements", loses=EVERYWHERE).patch("""
 - return -torch.xlogy(p, p).sum(dim)
 + return (torch.special.entr(p) + torch.special.entr(1 - p)).sum(dim)
-""").says(
+""").feedback(
     "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single "
     "yes-or-no question; here the other weights already stand for the complement."
 )
-by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, shows=EVERYWHERE).says(
+by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, loses=EVERYWHERE).feedback(
     "You take the largest of the contributions where their sum is asked for."
 )
-by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, shows=EVERYWHERE).says(
+by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, loses=EVERYWHERE).feedback(
     "You return 1 minus the sum of squares, another measure of how spread out weights are. "
     "Entropy is the average of −log p."
 )
+by_entr.mistake(numbers.float32_on_the_way, {"(p).sum(dim=dim)": "(p.float()).sum(dim).to(p.dtype)"}, loses="float64")
 by_entr.mistake(
-    "adds_up_in_float32_and_converts", {"(p).sum(dim=dim)": "(p.float()).sum(dim).to(p.dtype)"}, shows="float64"
-).says(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
-by_entr.mistake(
-    "normalises_before", {"(p).sum(dim=dim)": "(p / p.sum(dim, keepdim=True)).sum(dim)"}, shows="gradients"
-).says(
+    "normalises_before", {"(p).sum(dim=dim)": "(p / p.sum(dim, keepdim=True)).sum(dim)"}, loses="gradients"
+).feedback(
     "The values are right, the gradients are not: you divide by the sum first. It is 1, but it "
     "changes with each weight, and the gradient sees that. Take `p` as it is."
 )
-keeps_its_last_result(right, shows="the average")
+keeps_its_last_result(right, loses="the average")

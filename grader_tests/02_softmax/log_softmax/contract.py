@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, method, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after
@@ -53,7 +53,7 @@ log_softmax.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([0.5, 0.2, -0.3])),
     call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 log_softmax.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], [0.0, 3.0, -120.0]])).with_gradients())
 
@@ -63,11 +63,11 @@ def _(draw):
     # Weights have bounds here, so that a constant before the logarithm shows with every draw or with none
     yield call(draw.uniform(7, low=-3.0, high=3.0))
     yield call(draw.normal(5))
-    yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
-    yield call(torch.full((5,), draw.number(-2.0, 2.0))).described("equal scores")
+    yield call(draw.uniform(5, low=-6.0, high=-1.0)).label("five negative scores")
+    yield call(torch.full((5,), draw.number(-2.0, 2.0))).label("equal scores")
     yield call(draw.uniform(300, low=-1.5, high=1.0))
-    yield call(torch.full((300,), draw.number(-2.0, 2.0))).described("300 equal scores")
-    yield call(torch.tensor([draw.number(1.0, 2.0)])).described("a list of one score")
+    yield call(torch.full((300,), draw.number(-2.0, 2.0))).label("300 equal scores")
+    yield call(torch.tensor([draw.number(1.0, 2.0)])).label("a list of one score")
     yield after([draw.normal(4)], [draw.normal(4)])
 
 
@@ -77,7 +77,7 @@ def _(draw):
     scores = partial(draw.uniform, low=-2.0, high=2.0)
     yield call(scores(4, 6))
     yield call(scores(2, 3, 5))
-    yield call(scores(4, 1)).described("lists of one score each")
+    yield call(scores(4, 1)).label("lists of one score each")
     yield call(scores(3, 5, 4), dim=1)
     yield call(scores(3, 5), dim=0)
     yield call(scores(3, 5), -2)
@@ -109,11 +109,11 @@ def _(draw):
     yield from map(call, wide)
     # Half a unit in the last place of 10,000 is 0.0005
     for large in ([1e4, 1e4, 9990.0, 1e4], [-1e4, -9991.0, -1e4, -9990.0]):
-        yield call(torch.tensor(large)).within(2e-3, 1e-5)
+        yield call(torch.tensor(large)).tolerance(2e-3, 1e-5)
     # Differences are exact, of scores of any size: a logarithm that is added to a score first is rounded at its size
-    yield call(torch.tensor([1e8, 1e8])).described("two scores of 1e8")
-    yield call(torch.tensor([1e17, 1e17])).described("two scores of 1e17")  # of which float64 has no digits to spare
-    yield call(torch.tensor([-1e12, -1e12, -1e12])).described("three scores of -1e12")
+    yield call(torch.tensor([1e8, 1e8])).label("two scores of 1e8")
+    yield call(torch.tensor([1e17, 1e17])).label("two scores of 1e17")  # of which float64 has no digits to spare
+    yield call(torch.tensor([-1e12, -1e12, -1e12])).label("three scores of -1e12")
 
 
 @log_softmax.criterion("scores of minus infinity", points=0.5)
@@ -125,11 +125,11 @@ def _(draw):
     yield call(torch.tensor([-1e10, -2e10, -INF]))  # lower than what is often put in the place of minus infinity
 
 
-@log_softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@log_softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(4))
-    yield call(draw.normal(4)).on_another_device()
-    yield call(draw.normal(5, dtype=torch.float64)).described("a vector in float64")
+    yield call(draw.normal(4)).device_only()
+    yield call(draw.normal(5, dtype=torch.float64)).label("a vector in float64")
     yield call(draw.normal(3, 5, dtype=torch.float64))
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64))
     yield call(2000.0 + draw.normal(2, 5, scale=100.0, dtype=torch.float64))
@@ -145,9 +145,9 @@ def _(draw):
     # A result of -inf has no slope, so only those of the finite ones are asked for
     x = with_gaps(draw.normal(1, 6), (0, 1, 4))[0]
     s = Script(x=x, hidden=x.isneginf())
-    out = s.call(SUBJECT, s.x)
+    out = s.call(EXERCISE, s.x)
     s.call(method(out, "masked_fill"), s.hidden, 0.0)
-    yield s.case().with_gradients().described("the gradient beside scores of -inf")
+    yield s.case().with_gradients().label("the gradient beside scores of -inf")
 
 
 @log_softmax.criterion("arguments, contiguous or not, stay as they were", points=0.5)
@@ -155,11 +155,11 @@ def _(draw):
     def even(*shape):  # no weight is so small that a constant before the logarithm shows
         return draw.uniform(*shape, low=-0.8, high=0.8)
 
-    yield call(even(5)).unchanged()
-    yield call(even(3, 5)).unchanged()
-    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).holding("changes_nothing")
+    yield call(even(5)).does_not_mutate()
+    yield call(even(3, 5)).does_not_mutate()
+    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).check_with("arguments_unchanged")
     # What converts to float64 makes no copy of this one
-    yield call(draw.normal(5, dtype=torch.float64)).holding("changes_nothing")
-    yield call(non_contiguous(even(6))).unchanged()
-    yield call(non_contiguous(even(2, 4, 3))).unchanged()
-    yield call(non_contiguous(even(4, 6)), dim=0).unchanged()
+    yield call(draw.normal(5, dtype=torch.float64)).check_with("arguments_unchanged")
+    yield call(non_contiguous(even(6))).does_not_mutate()
+    yield call(non_contiguous(even(2, 4, 3))).does_not_mutate()
+    yield call(non_contiguous(even(4, 6)), dim=0).does_not_mutate()

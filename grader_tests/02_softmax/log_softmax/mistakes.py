@@ -1,277 +1,245 @@
 """Known mistakes in `log_softmax`."""
 
+from ...shared.families import arguments, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import log_softmax
 
 EVERYWHERE = ("the logarithms", "many lists")  # what an answer loses whose every result is wrong
 
-right = log_softmax.base("""
+right = log_softmax.reference_answer("""
 def log_softmax(x, dim=-1):
     shifted = x - x.amax(dim, keepdim=True)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
 """)
 
-ready_made = log_softmax.base("""
+ready_made = log_softmax.reference_answer("""
 def log_softmax(x, dim=-1):
     return torch.log_softmax(x, dim)
 """)
 
-log_softmax.mistake("takes_the_logarithm_of_softmax", shows=("scores and gaps", "gradients")).whole("""
+log_softmax.mistake("takes_the_logarithm_of_softmax", loses=("scores and gaps", "gradients")).full_code("""
 def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log(exponentials / exponentials.sum(dim, keepdim=True))
-""").says(
+""").feedback(
     "You take the logarithm of a softmax. A weight that was rounded to 0 gives −∞ for a score that "
     "is merely far behind, and `nan` in the gradient. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
-log_softmax.mistake("adds_a_tiny_number", shows=("scores and gaps", "scores of minus", "gradients")).whole("""
+log_softmax.mistake("adds_a_tiny_number", loses=("scores and gaps", "scores of minus", "gradients")).full_code("""
 def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log(exponentials / exponentials.sum(dim, keepdim=True) + EPS)
-""").for_each(EPS=(1e-9, 1e-45, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5)).says(
+""").for_each(EPS=(1e-9, 1e-45, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5)).feedback(
     "You add a tiny number before the logarithm. The infinity is gone, but every weight below that "
     "number now has the same logarithm and no gradient, and a score of −∞ does not give −∞.",
     see="6. The logarithm of a weight",
 )
-log_softmax.mistake("cuts_small_weights_off", shows=("scores and gaps", "scores of minus", "gradients")).whole("""
+log_softmax.mistake("cuts_small_weights_off", loses=("scores and gaps", "scores of minus", "gradients")).full_code("""
 def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log((exponentials / exponentials.sum(dim, keepdim=True)).clamp(min=EPS))
-""").for_each(EPS=(1e-12, 1e-30, 1e-20, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)).says(
+""").for_each(EPS=(1e-12, 1e-30, 1e-20, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)).feedback(
     "You cut small weights off before the logarithm. Every weight below that limit now has the "
     "same logarithm and no gradient, and a score of −∞ does not give −∞.",
     see="6. The logarithm of a weight",
 )
-log_softmax.mistake("subtracts_no_maximum_from_scores", shows="scores and gaps").whole("""
+log_softmax.mistake(
+    numbers.exponentials_overflow("subtracts_no_maximum_from_scores"), loses="scores and gaps"
+).full_code("""
 def log_softmax(x, dim=-1):
     return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
-""").says(
+""").feedback(
     "The logarithm of the sum is right on paper, but the exponentials in it overflow from 88.7 on, "
     "and are all rounded to 0 below −104. Subtract the largest score first here too.",
     see="3. A thousand is too much",
 )
-right.mistake("one_maximum_for_all_lists", {"x.amax(dim, keepdim=True)": "x.max()"}, shows="many lists").says(
-    "You subtract *one* maximum, that of the whole tensor. In a list far below it every "
-    "exponential is rounded to 0, and the logarithm of their sum is −∞: each list needs its own.",
-    see="10. Seen in the wild",
+right.mistake(
+    numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"),
+    {"x.amax(dim, keepdim=True)": "x.max()"},
+    loses="many lists",
 )
-right.mistake("shifts_in_one_place_only", {"shifted -": "x -"}, shows=("the logarithms", "scores and gaps")).says(
+right.mistake("shifts_in_one_place_only", {"shifted -": "x -"}, loses=("the logarithms", "scores and gaps")).feedback(
     "The sum is that of the shifted scores, but you subtract its logarithm from the scores "
     "themselves: the maximum has to go from both.",
     see="6. The logarithm of a weight",
 )
-log_softmax.mistake("shifts_only", shows=EVERYWHERE).whole("""
+log_softmax.mistake("shifts_only", loses=EVERYWHERE).full_code("""
 def log_softmax(x, dim=-1):
     return x - x.amax(dim, keepdim=True)
-""").says(
+""").feedback(
     "You shift the scores, and that is all: the logarithm of the sum has yet to be subtracted.",
     see="6. The logarithm of a weight",
 )
-right.mistake("subtracts_the_sum_itself", {".log()": ""}, shows=EVERYWHERE).says(
+right.mistake("subtracts_the_sum_itself", {".log()": ""}, loses=EVERYWHERE).feedback(
     "You subtract the sum itself. A division becomes the subtraction of a *logarithm*.",
     see="6. The logarithm of a weight",
 )
-right.mistake("adds_the_logarithm", {"shifted -": "shifted +"}, shows=EVERYWHERE).says(
+right.mistake("adds_the_logarithm", {"shifted -": "shifted +"}, loses=EVERYWHERE).feedback(
     "You add the logarithm of the sum. A division becomes a *subtraction*; logarithms of weights are never positive.",
     see="6. The logarithm of a weight",
 )
-right.mistake("divides_by_the_logarithm", {"shifted -": "shifted /"}, shows=EVERYWHERE).says(
+right.mistake("divides_by_the_logarithm", {"shifted -": "shifted /"}, loses=EVERYWHERE).feedback(
     "You divide by the logarithm of the sum. A division becomes a *subtraction* of logarithms.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake("returns_the_weights", {"torch.log_softmax": "torch.softmax"}, shows=EVERYWHERE).says(
+ready_made.mistake("returns_the_weights", {"torch.log_softmax": "torch.softmax"}, loses=EVERYWHERE).feedback(
     "You return the weights. Asked for are their logarithms.", see="6. The logarithm of a weight"
 )
-ready_made.mistake("returns_the_loss", {"torch.log_softmax": "-torch.log_softmax"}, shows=EVERYWHERE).says(
+ready_made.mistake("returns_the_loss", {"torch.log_softmax": "-torch.log_softmax"}, loses=EVERYWHERE).feedback(
     "The sign is turned round: that is the loss, minus the logarithm. Logarithms of weights are never positive.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, shows=EVERYWHERE).says(
+ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, loses=EVERYWHERE).feedback(
     "You take logarithms to the base 2. Asked for is the natural logarithm, `torch.log`."
 )
-ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, shows=EVERYWHERE).says(
+ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, loses=EVERYWHERE).feedback(
     "You take logarithms to the base 10. Asked for is the natural logarithm, `torch.log`."
 )
-ready_made.mistake("ignores_dim", {"(x, dim)": "(x, -1)"}, shows="many lists").says(
-    "`dim` is ignored: your lists always run along the last dimension.", see="4. Which dimension?"
-)
-ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, shows="many lists").says(
+ready_made.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(x, dim)": "(x, -1)"}, loses="many lists")
+ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, loses="many lists").feedback(
     "You normalise along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
-    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`.",
-    see="4. Which dimension?",
-)
-right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, shows="many lists").says(
+right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
+right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, loses="many lists").feedback(
     "The sum runs over *everything*, so that all the weights together make 1. Each list along "
     "`dim` should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("loses_the_dimension", {"(dim, keepdim=True).": "(dim)."}, shows="many lists").says(
-    "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
-    "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
-    see="4. Which dimension?",
-)
-ready_made.mistake("makes_minus_infinity_finite", {"(x, dim)": "(x, dim).nan_to_num()"}, shows="scores of minus").says(
+right.mistake(shapes.dimension_lost(see="4. Which dimension?"), {"(dim, keepdim=True).": "(dim)."}, loses="many lists")
+ready_made.mistake(
+    "makes_minus_infinity_finite", {"(x, dim)": "(x, dim).nan_to_num()"}, loses="scores of minus"
+).feedback(
     "A score of −∞ should give −∞, and gives a large negative number: `nan_to_num` or a clamp hides what was meant.",
     see="3. A thousand is too much",
 )
-ready_made.mistake("puts_a_number_for_minus_infinity", shows="scores of minus").patch("""
+ready_made.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch("""
 - return torch.log_softmax(x, dim)
 + gone = x.isneginf()
 + return torch.log_softmax(x.masked_fill(gone, LEAST), dim).masked_fill(gone, float("-inf"))
-""").for_each(LEAST=(-1e9, -1e8)).says(
+""").for_each(LEAST=(-1e9, -1e8)).feedback(
     "A score of −∞ becomes a number on the way, and finite scores may lie lower still. No line is needed for it: `exp` "
     "makes 0 of it, and the subtraction leaves it at −∞.",
     see="3. A thousand is too much",
 )
-ready_made.mistake("minus_infinity_becomes_zero", shows="scores of minus").patch("""
+ready_made.mistake("minus_infinity_becomes_zero", loses="scores of minus").patch("""
 - return torch.log_softmax(x, dim)
 + return torch.log_softmax(torch.where(x.isneginf(), 0.0, x), dim)
-""").says(
+""").feedback(
     "A score of −∞ becomes a score of 0 on the way, which is no small one. No line is needed for "
     "it: `exp` makes 0 of it, and the subtraction leaves it at −∞.",
     see="3. A thousand is too much",
 )
-right.mistake("minus_infinity_spoils_the_list", shows="scores of minus").patch("""
+right.mistake("minus_infinity_spoils_the_list", loses="scores of minus").patch("""
 - return shifted - shifted.exp().sum(dim, keepdim=True).log()
 + powers = shifted.exp()
 + # The sum of p ln p is no part of this, but it is what spoils a list where people write it
 + return shifted - powers.sum(dim, keepdim=True).log() + 0 * (powers * shifted).sum(dim, True)
-""").says(
+""").feedback(
     "A list with a score of −∞ becomes `nan`: somewhere −∞ is multiplied by 0, or subtracted from itself.",
     see="3. A thousand is too much",
 )
-ready_made.mistake("computes_in_float32", {"(x, dim)": "(x.float(), dim)"}, shows="float64").says(
-    "Float64 scores must give a float64 result: keep the dtype of `x`, and convert nothing to float32."
-)
-ready_made.mistake("lets_no_gradient_through", {"(x, dim)": "(x, dim).detach()"}, shows="gradients").says(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
-)
+ready_made.mistake(numbers.always_float32(of="`x`"), {"(x, dim)": "(x.float(), dim)"}, loses="float64")
+ready_made.mistake(gradients.cut(what="`x`"), {"(x, dim)": "(x, dim).detach()"}, loses="gradients")
 right.mistake(
-    "takes_the_logarithm_for_a_constant",
+    gradients.treated_as_constant(what="the logarithm of the sum"),
     {"x.amax(dim, keepdim=True)": "x.amax(dim, keepdim=True).detach()", "shifted.exp": "shifted.detach().exp"},
-    shows="gradients",
-).says(
-    "The values are right, the gradient is not: you take the logarithm of the sum for a constant "
-    "(`detach`, `no_grad`, `.item()`), but it changes with the scores."
+    loses="gradients",
 )
-log_softmax.mistake("shifts_in_place", shows="arguments").whole("""
+log_softmax.mistake(arguments.argument_changed(what="`x`"), loses="arguments").full_code("""
 def log_softmax(x, dim=-1):
     x -= x.amax(dim, keepdim=True)
     return x - x.exp().sum(dim, keepdim=True).log()
-""").says(
-    "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_` write "
-    "into the tensor that the caller still needs. Make a new tensor."
-)
-log_softmax.mistake("shifts_what_it_converted_in_place", shows="arguments").whole("""
+""")
+log_softmax.mistake(arguments.argument_changed("shifts_what_it_converted_in_place"), loses="arguments").full_code("""
 def log_softmax(x, dim=-1):
     shifted = x.double()
     shifted -= shifted.detach().amax(dim, keepdim=True)
     return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
-""").says(
+""").feedback(
     "Your function changes an argument that is float64 already: what converts a tensor (`double`, `to`, `contiguous`) "
     "gives the very same one where there is nothing to convert, and `-=` writes into it."
 )
 right.mistake(
-    "works_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("the logarithms", "scores and gaps")
-).says(
+    "works_along_dimension_1_by_default", {"dim=-1": "dim=1"}, loses=("the logarithms", "scores and gaps")
+).feedback(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
-log_softmax.mistake("adds_the_maximum_back", shows=("the logarithms", "scores and gaps")).whole("""
+log_softmax.mistake("adds_the_maximum_back", loses=("the logarithms", "scores and gaps")).full_code("""
 def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return x - ((x - largest).exp().sum(dim, keepdim=True).log() - largest)
-""").says(
+""").feedback(
     "A bracket turns a sign round: the logarithm of the sum is `m + log(...)`, and all of it is "
     "subtracted, the maximum too.",
     see="6. The logarithm of a weight",
 )
-right.mistake("takes_the_mean_of_the_exponentials", {".sum(": ".mean("}, shows=EVERYWHERE).says(
+right.mistake("takes_the_mean_of_the_exponentials", {".sum(": ".mean("}, loses=EVERYWHERE).feedback(
     "You take the mean of the exponentials where their *sum* is asked for: everything is too large "
     "by the logarithm of their number."
 )
-log_softmax.mistake("takes_the_logarithm_of_a_float64_softmax", shows="scores and gaps").whole("""
+log_softmax.mistake("takes_the_logarithm_of_a_float64_softmax", loses="scores and gaps").full_code("""
 def log_softmax(x, dim=-1):
     return torch.softmax(x.double(), dim).log().to(x.dtype)
-""").says(
+""").feedback(
     "You take the logarithm of a softmax, in float64. That only moves the point at which a weight is rounded to 0, "
     "from a gap of about 100 to one of about 750. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
-log_softmax.mistake("stops_at_the_smallest_number", shows=("scores and gaps", "scores of minus")).whole("""
+log_softmax.mistake("stops_at_the_smallest_number", loses=("scores and gaps", "scores of minus")).full_code("""
 def log_softmax(x, dim=-1):
     return torch.softmax(x, dim).clamp_min(torch.finfo(x.dtype).tiny).log()
-""").says(
+""").feedback(
     "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the logarithm. Every "
     "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake("answers_in_float64", shows="float64").patch("""
-- return torch.log_softmax(x, dim)
-+ return torch.log_softmax(x.double(), dim)
-""").says(
-    "Float32 scores must give a float32 result: keep the dtype of `x`. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
-right.mistake("computes_in_float32_and_converts", shows="float64").patch("""
-  def log_softmax(x, dim=-1):
-+     dtype, x = x.dtype, x.float()
-@@
-- return shifted - shifted.exp().sum(dim, keepdim=True).log()
-+ return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(dtype)
-""").says(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
+ready_made.mistake(numbers.result_float64(of="`x`"), loses="float64")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
-    "takes_the_logarithm_but_not_the_maximum_for_a_constant", {"log()": "log().detach()"}, shows="gradients"
-).says(
+    "takes_the_logarithm_but_not_the_maximum_for_a_constant", {"log()": "log().detach()"}, loses="gradients"
+).feedback(
     "The values are right, the gradients are not: you take the logarithm of the sum for a constant "
     "(`detach`, `no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one."
 )
-log_softmax.mistake("rounds_the_logarithm_away", shows="scores and gaps").whole("""
+log_softmax.mistake("rounds_the_logarithm_away", loses="scores and gaps").full_code("""
 def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return x - (largest + (x - largest).exp().sum(dim, keepdim=True).log())
-""").says(
+""").feedback(
     "You add the logarithm of the sum to the largest score before you subtract. Beside a score of 1e8 that logarithm "
     "is rounded away. Take both from the scores one after the other, the largest first.",
 )
-log_softmax.mistake("adds_up_in_pairs", shows="gradients").whole("""
+log_softmax.mistake("adds_up_in_pairs", loses="gradients").full_code("""
 def log_softmax(x, dim=-1):
     shifted = x - LARGEST
     total = shifted.narrow(dim, 0, 1)
     for i in range(1, x.shape[dim]):
         total = torch.logaddexp(total, shifted.narrow(dim, i, 1))
     return shifted - total
-""").for_each(LARGEST=("x.amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).detach()")).says(
+""").for_each(LARGEST=("x.amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).detach()")).feedback(
     "The values are right, the gradient beside scores of −∞ is `nan`: `logaddexp` of two of them has no other.",
     see="3. A thousand is too much",
 )
-keeps_its_last_result(right, shows="the logarithms")
-log_softmax.mistake("shares_one_unit_among_all_lists", shows="many lists").whole("""
+keeps_its_last_result(right, loses="the logarithms")
+log_softmax.mistake(
+    scores.softmax_over_everything(see="4. Which dimension?", row="list"), loses="many lists"
+).full_code("""
 def log_softmax(x, dim=-1):
     shifted = x - x.max()
     return shifted - shifted.exp().sum().log()
-""").says(
-    "The sum runs over the whole tensor, so that all its weights together add up to 1. Each list has a unit of its own "
-    "to share: which dimension does the sum run along?",
-    see="4. Which dimension?",
-)
-right.mistake("takes_the_logarithm_of_the_sum_to_another_base", {".log()": ".LOG()"}, shows=EVERYWHERE).for_each(
+""")
+right.mistake("takes_the_logarithm_of_the_sum_to_another_base", {".log()": ".LOG()"}, loses=EVERYWHERE).for_each(
     LOG=("log10", "log2")
-).says(
+).feedback(
     "The logarithm of the sum has another base than `exp`: it is the natural one, `torch.log`, that undoes `exp`.",
 )
-log_softmax.mistake("returns_the_logarithm_of_the_sum", shows=EVERYWHERE).whole("""
+log_softmax.mistake("returns_the_logarithm_of_the_sum", loses=EVERYWHERE).full_code("""
 def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return largest + (x - largest).exp().sum(dim, keepdim=True).log()
-""").says(
+""").feedback(
     "You return the logarithm of the sum of exponentials. It is one half: subtract it from the scores.",
     see="6. The logarithm of a weight",
 )

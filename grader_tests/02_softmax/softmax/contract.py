@@ -55,7 +55,7 @@ softmax.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([0.5, 0.2, -0.3])),
     call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 softmax.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]])).with_gradients())
 
@@ -64,12 +64,12 @@ softmax.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], [0.0
 def _(draw):
     yield call(draw.normal(7, scale=2.0))
     yield call(draw.normal(5))
-    yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
-    yield call(torch.full((5,), draw.number(-2.0, 2.0))).described("equal scores")
+    yield call(draw.uniform(5, low=-6.0, high=-1.0)).label("five negative scores")
+    yield call(torch.full((5,), draw.number(-2.0, 2.0))).label("equal scores")
     # Of an even spread: beside a score far ahead a constant in each exponential would show with some draws only
     yield call(draw.uniform(300, low=-1.5, high=1.0))
-    yield call(torch.full((300,), draw.number(-2.0, 2.0))).described("300 equal scores")
-    yield call(draw.normal(1)).described("a list of one score")
+    yield call(torch.full((300,), draw.number(-2.0, 2.0))).label("300 equal scores")
+    yield call(draw.normal(1)).label("a list of one score")
     yield after([draw.normal(4)], [draw.normal(4)])
     yield in_the_same_tensor(draw.normal(4))
 
@@ -78,7 +78,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(4, 6, scale=2.0))
     yield call(draw.normal(2, 3, 5))
-    yield call(draw.normal(4, 1)).described("lists of one score each")
+    yield call(draw.normal(4, 1)).label("lists of one score each")
     yield call(draw.normal(3, 5, 4), dim=1)
     yield call(draw.normal(3, 5), dim=0)
     yield call(draw.normal(3, 5), -2)
@@ -109,31 +109,31 @@ def _(draw):
     yield from map(call, wide)
     # Half a unit in the last place of 10,000 is 0.0005, and this much may go into an exponent
     for large in ([1e4, 1e4, 0.0, -1e4], [-3e4, 7.0, -1e4, 7.0]):
-        yield call(torch.tensor(large)).within(2e-3, 1e-5)
+        yield call(torch.tensor(large)).tolerance(2e-3, 1e-5)
     # Differences are exact, of scores of any size: what is added to a score first is rounded at its size
-    yield call(torch.tensor([1e8, 1e8])).described("two scores of 1e8")
-    yield call(torch.tensor([-1e12, -1e12, -3e12])).described("scores around -1e12, two of them equal")
+    yield call(torch.tensor([1e8, 1e8])).label("two scores of 1e8")
+    yield call(torch.tensor([-1e12, -1e12, -3e12])).label("scores around -1e12, two of them equal")
 
 
 @softmax.criterion("scores of minus infinity", points=0.5)
 def _(draw):
     for row in with_gaps(draw.normal(4, 6), (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)):
         yield call(row)
-        yield call(row).holding("exact_zeros")
+        yield call(row).check_with("exact_zeros")
     for row in with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,)):
         yield call(row)
-        yield call(row).holding("exact_zeros")
+        yield call(row).check_with("exact_zeros")
     for row in ([-INF, -1e30, -2e30], [-1e37, -INF, -2e37], [-INF, 1e30, -INF]):
         yield call(torch.tensor(row))
 
 
-@softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(4))
-    yield call(draw.normal(4)).on_another_device()
+    yield call(draw.normal(4)).device_only()
     x = draw.normal(5, dtype=torch.float64)
     x[3] = x.max() - 6.0  # beside a weight as small as this one's a constant shows
-    yield call(x).described("a vector in float64")
+    yield call(x).label("a vector in float64")
     yield call(draw.normal(3, 5, dtype=torch.float64))
     # The differences are smaller than what float32 keeps of numbers around a hundred
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64))
@@ -158,17 +158,17 @@ def _(draw):
     # The exponential of a difference has no room, and its slope is inf times 0 where it is one that divides
     yield call(torch.tensor([[0.0, -120.0, 1.0, -300.0], [-0.5, 0.5, -90.0, 1.0]])).with_gradients()
     x = with_gaps(draw.normal(3, 6), (2,), (5,), (0, 1))
-    yield call(x).with_gradients().described("the gradient beside scores of -inf")
+    yield call(x).with_gradients().label("the gradient beside scores of -inf")
     yield call(torch.stack([far_ahead(draw, 250), far_ahead(draw, 250)])).with_gradients()
 
 
 @softmax.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(5)).unchanged()
-    yield call(draw.normal(3, 5)).unchanged()
-    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).holding("changes_nothing")
+    yield call(draw.normal(5)).does_not_mutate()
+    yield call(draw.normal(3, 5)).does_not_mutate()
+    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).check_with("arguments_unchanged")
     # What converts to float64 makes no copy of this one
-    yield call(draw.normal(5, dtype=torch.float64)).holding("changes_nothing")
-    yield call(non_contiguous(draw.normal(6))).unchanged()
-    yield call(non_contiguous(draw.normal(2, 4, 3))).unchanged()
-    yield call(non_contiguous(draw.normal(4, 6)), dim=0).unchanged()
+    yield call(draw.normal(5, dtype=torch.float64)).check_with("arguments_unchanged")
+    yield call(non_contiguous(draw.normal(6))).does_not_mutate()
+    yield call(non_contiguous(draw.normal(2, 4, 3))).does_not_mutate()
+    yield call(non_contiguous(draw.normal(4, 6)), dim=0).does_not_mutate()

@@ -1,76 +1,81 @@
 """Known mistakes in `softmax`."""
 
+from ...shared.families import arguments, calls, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax
 
 EVERYWHERE = ("positive", "many lists")  # what an answer loses whose every result is wrong
 
-right = softmax.base("""
+right = softmax.reference_answer("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return exponentials / exponentials.sum(dim, keepdim=True)
 """)
 
-ready_made = softmax.base("""
+ready_made = softmax.reference_answer("""
 def softmax(x, dim=-1):
     return torch.softmax(x, dim)
 """)
 
-right.mistake("subtracts_no_maximum", {"x - x.amax(dim, keepdim=True)": "x"}, shows="scores of any size").says(
+right.mistake(
+    numbers.exponentials_overflow("subtracts_no_maximum"),
+    {"x - x.amax(dim, keepdim=True)": "x"},
+    loses="scores of any size",
+).feedback(
     "Large scores give `nan` or `inf`: in float32 `exp` overflows from 88.7 on, and rounds to 0 "
     "below −104. Subtract the largest score of each list before you exponentiate.",
     see="3. A thousand is too much",
 )
-right.mistake("one_maximum_for_the_whole_tensor", {"x.amax(dim, keepdim=True)": "x.max()"}, shows="many lists").says(
-    "You subtract *one* maximum, that of the whole tensor. In a list far below it every "
-    "exponential is rounded to 0, and 0 / 0 is `nan`: each list needs its own maximum.",
-    see="10. Seen in the wild",
+right.mistake(
+    numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"),
+    {"x.amax(dim, keepdim=True)": "x.max()"},
+    loses="many lists",
 )
 right.mistake(
     "subtracts_nothing_below_zero",
     {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True).clamp(min=0))"},
-    shows="scores of any size",
-).says(
+    loses="scores of any size",
+).feedback(
     "What you subtract is never below 0. A list of very negative scores is then not shifted at "
     "all, all its exponentials are rounded to 0, and 0 / 0 is `nan`.",
     see="10. Seen in the wild",
 )
-right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, shows="scores of any size").says(
+right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, loses="scores of any size").feedback(
     "You subtract the mean of each list. One score that stands out lies far above the mean, and "
     "its exponential still overflows.",
     see="3. A thousand is too much",
 )
-right.mistake("subtracts_the_minimum", shows=("scores of any size", "scores of minus", "gradients at large")).patch("""
+right.mistake("subtracts_the_minimum", loses=("scores of any size", "scores of minus", "gradients at large")).patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x - x.amin(dim, keepdim=True))
-""").says(
+""").feedback(
     "You subtract the *smallest* score, which makes all exponents positive, and large ones larger "
     "still. The largest score should become 0.",
     see="3. A thousand is too much",
 )
-right.mistake("cuts_large_scores_off", shows="scores of any size").patch("""
+right.mistake("cuts_large_scores_off", loses="scores of any size").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x.clamp(LIMITS))
 + exponentials = torch.where(x.isneginf(), 0.0, exponentials)
-""").for_each(LIMITS=("-80, 80", "max=80")).says(
+""").for_each(LIMITS=("-80, 80", "max=80")).feedback(
     "You cut large scores off. That keeps `exp` finite, but scores beyond the limit all become "
     "equal, and their differences are what counts.",
     see="3. A thousand is too much",
 )
-softmax.mistake("trusts_in_float64", shows="scores of any size").whole("""
+softmax.mistake("trusts_in_float64", loses="scores of any size").full_code("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x.double())
     return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
-""").says(
+""").feedback(
     "float64 only moves the cliff: its `exp` overflows at 709.8. Subtract the largest score "
     "instead; then no format overflows.",
     see="3. A thousand is too much",
 )
-softmax.mistake("covers_the_overflow_up", shows="scores of any size").whole("""
+softmax.mistake("covers_the_overflow_up", loses="scores of any size").full_code("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x)
     return torch.nan_to_num(exponentials / exponentials.sum(dim, keepdim=True))
-""").says(
+""").feedback(
     "You replace the `nan` of large scores by 0 afterwards. The overflow is covered up, and the "
     "word with the highest score, which should get most, gets nothing.",
     see="3. A thousand is too much",
@@ -81,135 +86,128 @@ right.mistake(
         "x.amax(dim, keepdim=True)": "x.amax(0, keepdim=True)",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(0, keepdim=True)",
     },
-    shows="many lists",
-).says(
+    loses="many lists",
+).feedback(
     "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
     see="4. Which dimension?",
 )
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
-    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`.",
-    see="4. Which dimension?",
-)
+right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake(
-    "ignores_the_dimension",
+    shapes.dimension_ignored(see="4. Which dimension?"),
     {
         "x.amax(dim, keepdim=True)": "x.amax(-1, keepdim=True)",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(-1, keepdim=True)",
     },
-    shows="many lists",
-).says("`dim` is ignored: your sums of 1 always run along the last dimension.", see="4. Which dimension?")
-right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, shows="many lists").says(
+    loses="many lists",
+)
+right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, loses="many lists").feedback(
     "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the same list: a number "
     "that is subtracted changes no weight only if it is the same for the whole list.",
     see="4. Which dimension?",
 )
 right.mistake(
-    "takes_the_sum_along_the_last_dimension", {"exponentials.sum(dim": "exponentials.sum(-1"}, shows="many lists"
-).says(
+    "takes_the_sum_along_the_last_dimension", {"exponentials.sum(dim": "exponentials.sum(-1"}, loses="many lists"
+).feedback(
     "The maximum is taken along `dim`, the sum always along the last dimension. Both belong to the same list.",
     see="4. Which dimension?",
 )
-right.mistake("divides_by_the_sum_of_everything", shows="many lists").patch("""
+right.mistake("divides_by_the_sum_of_everything", loses="many lists").patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum()
-""").says(
+""").feedback(
     "You divide by the sum of *everything*: all the weights together make 1. Each list along `dim` "
     "should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("forgets_keepdim", shows="many lists").patch("""
+right.mistake(shapes.dimension_lost(see="4. Which dimension?"), loses="many lists").patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim)
-""").says(
-    "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
-    "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
-    see="4. Which dimension?",
-)
-softmax.mistake("puts_the_dimension_back_at_the_end", shows="many lists").whole("""
+""")
+softmax.mistake("puts_the_dimension_back_at_the_end", loses="many lists").full_code("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x - x.max(dim).values.unsqueeze(-1))
     return exponentials / exponentials.sum(dim).unsqueeze(-1)
-""").says(
+""").feedback(
     "The maximum and the sum get their lost dimension back at the end, whatever `dim` is. It belongs where it was.",
     see="4. Which dimension?",
 )
-softmax.mistake("returns_the_exponentials", shows=EVERYWHERE).whole("""
+softmax.mistake("returns_the_exponentials", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     return torch.exp(x)
-""").says(
+""").feedback(
     "You return the exponentials of the scores, which are positive but do not add up to 1: divide by their sum.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("does_not_divide", shows=EVERYWHERE).whole("""
+softmax.mistake("does_not_divide", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     return torch.exp(x - x.amax(dim, keepdim=True))
-""").says(
+""").feedback(
     "Your highest score gets the weight 1, and the others come on top of it: you divide by the "
     "largest exponential, or (after the shift, when it is 1) by nothing. Divide by the sum.",
     see="2. Exponentiate, then divide",
 )
-right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, shows=EVERYWHERE).says(
+right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, loses=EVERYWHERE).feedback(
     "You divide by the mean of the exponentials, so your weights add up to their number, not to 1.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("divides_the_scores_by_their_sum", shows=EVERYWHERE).whole("""
+softmax.mistake("divides_the_scores_by_their_sum", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     return x / x.sum(dim, keepdim=True)
-""").says(
+""").feedback(
     "You divide the scores themselves by their sum. Negative scores get negative shares so: exponentiate first.",
     see="1. Six scores, one unit of attention",
 )
-right.mistake("turns_the_order_upside_down", shows=EVERYWHERE).patch("""
+right.mistake("turns_the_order_upside_down", loses=EVERYWHERE).patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x.amin(dim, keepdim=True) - x)
-""").says(
+""").feedback(
     "The order is upside down: your highest score gets the smallest weight. A sign is wrong in the exponent.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("takes_powers_of_another_base", shows=EVERYWHERE).whole("""
+softmax.mistake("takes_powers_of_another_base", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     powers = BASE ** (x - x.amax(dim, keepdim=True))
     return powers / powers.sum(dim, keepdim=True)
-""").for_each(BASE=(2.0, 10.0)).says(
+""").for_each(BASE=(2.0, 10.0)).feedback(
     "You take powers of 2, or of 10. The base is e: `torch.exp`.", see="2. Exponentiate, then divide"
 )
-softmax.mistake("gives_each_score_a_sigmoid", shows=EVERYWHERE).whole("""
+softmax.mistake("gives_each_score_a_sigmoid", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     return torch.sigmoid(x)
-""").says(
+""").feedback(
     "You give each score a weight of its own, between 0 and 1 (a sigmoid). The weights of a list "
     "have to share one unit.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("returns_logarithms", shows=EVERYWHERE).whole("""
+softmax.mistake("returns_logarithms", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     shifted = x - x.amax(dim, keepdim=True)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
-""").says(
+""").feedback(
     "These are the logarithms of the weights. That is the next exercise; here the weights themselves are asked for."
 )
-right.mistake("squeezes_the_weights", shows="many lists").patch("""
+right.mistake("squeezes_the_weights", loses="many lists").patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return (exponentials / exponentials.sum(dim, keepdim=True)).squeeze()
-""").says("`squeeze` removes dimensions of size 1 that belong to `x`. The result has the shape of `x`.")
-softmax.mistake("does_not_move_the_dimension_back", shows="many lists").whole("""
+""").feedback("`squeeze` removes dimensions of size 1 that belong to `x`. The result has the shape of `x`.")
+softmax.mistake("does_not_move_the_dimension_back", loses="many lists").full_code("""
 def softmax(x, dim=-1):
     x = x.movedim(dim, -1)
     exponentials = torch.exp(x - x.amax(-1, keepdim=True))
     return exponentials / exponentials.sum(-1, keepdim=True)
-""").says("You move `dim` to the end to work there, and do not move it back.")
-right.mistake("takes_minus_infinity_for_zero", shows="scores of minus").patch("""
+""").feedback("You move `dim` to the end to work there, and do not move it back.")
+right.mistake("takes_minus_infinity_for_zero", loses="scores of minus").patch("""
   def softmax(x, dim=-1):
 +     x = torch.where(x.isneginf(), 0.0, x)
-""").says(
+""").feedback(
     "A score of −∞ becomes a score of 0 on the way, which is no small one: its weight should be 0. "
     "No line is needed for it, `exp` does the right thing.",
     see="3. A thousand is too much",
 )
-right.mistake("puts_a_number_for_minus_infinity", shows="scores of minus").patch("""
+right.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch("""
   def softmax(x, dim=-1):
 +     x = torch.where(x.isneginf(), FILL, x)
-""").for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).says(
+""").for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).feedback(
     "You put a large negative number in the place of −∞. Beside scores that are lower still it "
     "wins: a number is a score like any other, −∞ is not.",
     see="3. A thousand is too much",
@@ -217,26 +215,21 @@ right.mistake("puts_a_number_for_minus_infinity", shows="scores of minus").patch
 right.mistake(
     "adds_a_constant_to_the_exponentials",
     {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True)) + EPS"},
-    shows="scores of minus",
-).for_each(EPS=(1e-6, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5)).says(
+    loses="scores of minus",
+).for_each(EPS=(1e-6, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5)).feedback(
     "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut them off below. "
     "The weight should be 0 exactly, and the sum needs no help: it holds an exponential of 1.",
     see="3. A thousand is too much",
 )
 softmax.alternative("in_one_pass").mistake(
-    "starts_at_minus_infinity", {"torch.finfo(x.dtype).min": "-math.inf"}, shows="scores of minus"
-).says(
+    "starts_at_minus_infinity", {"torch.finfo(x.dtype).min": "-math.inf"}, loses="scores of minus"
+).feedback(
     "A list that begins with −∞ becomes `nan`: the largest score so far is −∞ there, and −∞ minus −∞ is no number.",
     see="3. A thousand is too much",
 )
-right.mistake("always_answers_in_float32", shows="float64").patch("""
-  def softmax(x, dim=-1):
-+     x = x.float()
-""").says("Float64 scores must give float64 weights: keep the dtype of `x`, and convert nothing to float32.")
-ready_made.mistake("leaves_the_tensors", {"(x, dim)": "(x.detach(), dim)"}, shows="gradients").says(
-    "The weights are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`).",
-    see="5. What comes back through it",
+right.mistake(numbers.result_float32(of="`x`"), loses="float64")
+ready_made.mistake(
+    gradients.cut(see="5. What comes back through it", what="`x`"), {"(x, dim)": "(x.detach(), dim)"}, loses="gradients"
 )
 right.mistake(
     "takes_the_sum_for_a_constant",
@@ -244,87 +237,71 @@ right.mistake(
         "x.amax(dim, keepdim=True)": "x.amax(dim, keepdim=True).detach()",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(dim, keepdim=True).detach()",
     },
-    shows="gradients",
-).says(
+    loses="gradients",
+).feedback(
     "The weights are right, the gradient is not: you take the sum for a constant (`detach`, `no_grad`, `.item()`), but "
     "it changes with the scores. That is how one word's gain becomes another's loss.",
     see="5. What comes back through it",
 )
-right.mistake("works_in_place", shows="arguments").patch("""
+right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + x -= x.amax(dim, keepdim=True)
 + exponentials = torch.exp(x)
-""").says(
-    "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_`, like "
-    "`exp_`, write into the tensor that the caller still needs. Make a new tensor."
-)
-softmax.mistake("shifts_what_it_converted_in_place", shows="arguments").whole("""
+""")
+softmax.mistake(arguments.argument_changed("shifts_what_it_converted_in_place"), loses="arguments").full_code("""
 def softmax(x, dim=-1):
     scores = x.double()
     scores -= scores.detach().amax(dim, keepdim=True)
     exponentials = scores.exp()
     return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
-""").says(
+""").feedback(
     "Your function changes an argument that is float64 already: what converts a tensor (`double`, `to`, `contiguous`) "
     "gives the very same one where there is nothing to convert, and `-=` writes into it."
 )
-right.mistake("takes_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("positive", "scores of any size")).says(
+right.mistake("takes_dimension_1_by_default", {"dim=-1": "dim=1"}, loses=("positive", "scores of any size")).feedback(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
 right.mistake(
-    "subtracts_the_largest_magnitude", {"x.amax(dim, keepdim=True)": "LARGEST"}, shows="scores of any size"
-).for_each(LARGEST=("x.abs().amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).abs()")).says(
+    "subtracts_the_largest_magnitude", {"x.amax(dim, keepdim=True)": "LARGEST"}, loses="scores of any size"
+).for_each(LARGEST=("x.abs().amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).abs()")).feedback(
     "You subtract a *magnitude*. In a list of negative scores that lies on the wrong "
     "side of all of them, and every exponential becomes 0: subtract the largest score itself.",
     see="3. A thousand is too much",
 )
-ready_made.mistake("always_answers_in_float64", shows="float64").patch("""
-- return torch.softmax(x, dim)
-+ return torch.softmax(x.double(), dim)
-""").says(
-    "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
-right.mistake("computes_the_weights_in_float32", shows="float64").patch("""
-  def softmax(x, dim=-1):
-+     dtype, x = x.dtype, x.float()
-@@
-- return exponentials / exponentials.sum(dim, keepdim=True)
-+ return (exponentials / exponentials.sum(dim, keepdim=True)).to(dtype)
-""").says(
-    "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
-    "the digits that float64 has more are lost by then."
-)
-right.mistake("takes_the_sum_but_not_the_maximum_for_a_constant", shows=("gradients", "gradients at large")).patch("""
+ready_made.mistake(numbers.result_float64(of="`x`"), loses="float64")
+right.mistake(numbers.computed_in_float32, loses="float64")
+right.mistake("takes_the_sum_but_not_the_maximum_for_a_constant", loses=("gradients", "gradients at large")).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim, keepdim=True).detach()
-""").says(
+""").feedback(
     "The values are right, the gradients are not: you take the sum for a constant (`detach`, "
     "`no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one."
 )
-softmax.mistake("rounds_the_logarithm_of_the_sum_away", shows="scores of any size").whole("""
+softmax.mistake("rounds_the_logarithm_of_the_sum_away", loses="scores of any size").full_code("""
 def softmax(x, dim=-1):
     largest = torch.amax(x, dim=dim, keepdim=True).detach()
     total = largest + torch.log(torch.sum(torch.exp(x - largest), dim=dim, keepdim=True))
     return torch.exp(x - total)
-""").says(
+""").feedback(
     "You add the logarithm of the sum to the largest score. Beside a score of 1e8 that logarithm is rounded away, and "
     "two such scores get a weight of 1 each. Only the shifted scores are small enough to work with.",
     see="3. A thousand is too much",
 )
-keeps_its_last_result(right, shows="positive")
-right.mistake("keeps_results_by_the_tensor", shows="positive").patch("""
+keeps_its_last_result(right, loses="positive")
+right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="positive").patch("""
 + import functools
 +
 +
 + @functools.lru_cache(maxsize=None)
   def softmax(x, dim=-1):
-""").says(
+""").feedback(
     "Your function hands out an earlier result as soon as it gets the same tensor. The numbers in a tensor can change, "
     "as weights do in training: compute each call anew."
 )
-softmax.mistake("divides_by_exponentials_of_differences", shows="gradients at large").whole("""
+softmax.mistake(
+    gradients.infinite_exponential(see="5. What comes back through it"), loses="gradients at large"
+).full_code("""
 def softmax(x, dim=-1):
     lists = x.movedim(dim, -1)
     hidden = lists.isneginf()
@@ -332,46 +309,37 @@ def softmax(x, dim=-1):
     ratios = (scores.unsqueeze(-2) - scores.unsqueeze(-1)).exp()
     weights = 1 / torch.where(hidden.unsqueeze(-2), 0.0, ratios).sum(-1)
     return torch.where(hidden, 0.0, weights).movedim(-1, dim)
-""").says(
-    "The weights are right, but where scores lie far apart the gradient is `nan`: the exponential of a difference "
-    "between two scores overflows, and 1 divided by it is 0 with no slope left. Only differences to the largest are "
-    "never above 0.",
-    see="5. What comes back through it",
-)
-right.mistake("makes_a_new_vector", shows="float64").patch("""
+""")
+right.mistake(numbers.always_float32("makes_a_new_vector"), loses="float64").patch("""
   def softmax(x, dim=-1):
 +     if x.ndim == 1:
 +         shares = torch.zeros(len(x))
 +         for i, score in enumerate(x):
 +             shares[i] = 1 / torch.exp(x - score).sum() if score > -math.inf else 0.0
 +         return shares
-""").says(
+""").feedback(
     "For a single list you fill a new vector, whose dtype is float32 whatever came in. `torch.zeros_like(x)` makes one "
     "of the dtype of `x`."
 )
 right.mistake(
-    "shares_one_unit_among_all_lists",
+    scores.softmax_over_everything(see="4. Which dimension?", row="list"),
     {"x.amax(dim, keepdim=True)": "x.max()", "exponentials.sum(dim, keepdim=True)": "exponentials.sum()"},
-    shows="many lists",
-).says(
-    "All weights of the tensor together add up to 1. Each list has a unit of its own to share: add up the weights of "
-    "one list of a batch, and see how little there is.",
-    see="4. Which dimension?",
+    loses="many lists",
 )
 right.mistake(
     "adds_a_constant_to_the_sum",
     {"exponentials.sum(dim, keepdim=True)": "(exponentials.sum(dim, keepdim=True) + EPS)"},
-    shows="float64",
-).for_each(EPS=(1e-6, 1e-5)).says(
+    loses="float64",
+).for_each(EPS=(1e-6, 1e-5)).feedback(
     "The weights sum to a little less than 1: you add a constant to the sum. The sum needs no help: once the largest "
     "score is subtracted, it holds an exponential of 1.",
     see="3. A thousand is too much",
 )
-softmax.mistake("shifts_above_the_line_only", shows=EVERYWHERE).whole("""
+softmax.mistake("shifts_above_the_line_only", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     shifted = x - x.amax(dim, keepdim=True)
     return shifted.exp() / x.exp().sum(dim, keepdim=True)
-""").says(
+""").feedback(
     "The largest score is subtracted above the line, but not in the sum below it. It cancels only if both have it.",
     see="3. A thousand is too much",
 )

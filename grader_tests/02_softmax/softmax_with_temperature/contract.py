@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, non_contiguous
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after
@@ -48,16 +48,16 @@ softmax_with_temperature.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([0.5, 0.2, -0.3]), 0.5),
     call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64), 0.5),
-    form=True,
+    check_types=True,
 )
 softmax_with_temperature.example(
     "gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]]), 2.0).with_gradients()
 )
-softmax_with_temperature.example("0 is refused", call(torch.tensor([1.0, 2.0]), 0.0).raising("temperature"))
+softmax_with_temperature.example("0 is refused", call(torch.tensor([1.0, 2.0]), 0.0).raises("temperature"))
 softmax_with_temperature.example(
-    "a negative temperature is refused", call(torch.tensor([1.0, 2.0]), -2.0).raising("temperature")
+    "a negative temperature is refused", call(torch.tensor([1.0, 2.0]), -2.0).raises("temperature")
 )
-softmax_with_temperature.example("nan is refused", call(torch.tensor([1.0, 2.0]), math.nan).raising("temperature"))
+softmax_with_temperature.example("nan is refused", call(torch.tensor([1.0, 2.0]), math.nan).raises("temperature"))
 
 
 @softmax_with_temperature.criterion("divides the scores", points=0.5)
@@ -67,12 +67,12 @@ def _(draw):
     yield call(draw.normal(4), temperature=draw.number(0.2, 0.9))
     yield call(draw.normal(4), temperature=draw.number(1.5, 9.0))
     yield call(draw.normal(3), 1.0)
-    yield call(draw.normal(4), 3).described("a whole number as temperature")
+    yield call(draw.normal(4), 3).label("a whole number as temperature")
     yield after((draw.normal(4), 2.0), (draw.normal(4), 2.0))
     s = Script(x=draw.normal(4))
-    s.call(SUBJECT, s.x, 1.0)  # an answer that divides in place does no harm with 1
-    s.call(SUBJECT, s.x, 0.5)
-    yield s.case().described("the same scores at a second temperature")
+    s.call(EXERCISE, s.x, 1.0)  # an answer that divides in place does no harm with 1
+    s.call(EXERCISE, s.x, 0.5)
+    yield s.case().label("the same scores at a second temperature")
 
 
 @softmax_with_temperature.criterion("many lists, along any dimension", points=0.5)
@@ -94,10 +94,10 @@ def _(draw):
     for row in ([2.0, 2.0, -1.0, 1.0], [-0.5, -1.0, -0.5, -2.0]):
         yield call(torch.tensor(row), 1e-6)
     # A logarithm of a weight brings its rounding along, a thousandfold where it is divided by 0.001
-    yield call(torch.tensor([1.0, 2.0, 5.0]).log() * 1e-3, 1e-3).within(5e-4, 1e-5)
-    yield call(torch.tensor([2.0, 5.0, 1.0]).log() * 2e-4, 2e-4).within(5e-3, 1e-5)
+    yield call(torch.tensor([1.0, 2.0, 5.0]).log() * 1e-3, 1e-3).tolerance(5e-4, 1e-5)
+    yield call(torch.tensor([2.0, 5.0, 1.0]).log() * 2e-4, 2e-4).tolerance(5e-3, 1e-5)
     yield call(draw.normal(5), 1e6)
-    yield call(draw.normal(4), math.inf).described("a temperature without bound")
+    yield call(draw.normal(4), math.inf).label("a temperature without bound")
     # The weights at temperature 1 are 0 here, but at this temperature they are not
     yield call(draw.normal(5) + torch.tensor([0.0, -300.0, 100.0, -150.0, 0.0]), 100.0)
     yield call(draw.normal(5) + 300.0, 0.75)
@@ -109,27 +109,29 @@ def _(draw):
     for row in with_gaps(draw.normal(3, 5), (2,), (0, 4), (0, 1, 2, 4)):
         for temperature in (0.3, 4.0):
             yield call(row, temperature)
-            yield call(row, temperature).holding("exact_zeros")
+            yield call(row, temperature).check_with("exact_zeros")
     yield call(torch.tensor([-INF, -1e30, -2e30]), 1e4)
 
 
 @softmax_with_temperature.criterion("refuses 0 and below", points=0.5)
 def _(draw):
     for wrong in (0.0, -0.5, -2.0, 0, -3, -INF):
-        yield call(draw.normal(4), wrong).raising("temperature")
-    yield call(draw.normal(4), 0.5).accepted()
+        yield call(draw.normal(4), wrong).raises("temperature")
+    yield call(draw.normal(4), 0.5).does_not_raise()
 
 
 @softmax_with_temperature.criterion("refuses nan", points=0.5)
 def _(draw):
-    yield call(draw.normal(4), math.nan).raising("temperature")
-    yield call(draw.normal(4), 0.5).accepted()
+    yield call(draw.normal(4), math.nan).raises("temperature")
+    yield call(draw.normal(4), 0.5).does_not_raise()
 
 
-@softmax_with_temperature.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@softmax_with_temperature.criterion(
+    "float64 stays float64, float32 float32, on any device", points=0.5, check_types=True
+)
 def _(draw):
     yield call(draw.normal(4), 2.0)
-    yield call(draw.normal(4), 2.0).on_another_device()
+    yield call(draw.normal(4), 2.0).device_only()
     # Powers of 2, so that a temperature that was made a float32 tensor is as good as any
     yield call(draw.normal(5, dtype=torch.float64), 0.5)
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64), 2.0)
@@ -144,10 +146,10 @@ def _(draw):
 
 @softmax_with_temperature.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(5), 0.5).unchanged()
-    yield call(draw.normal(3, 5), 0.5).unchanged()
-    yield call(with_gaps(draw.normal(1, 5), (2,))[0], 2.0).holding("changes_nothing")
+    yield call(draw.normal(5), 0.5).does_not_mutate()
+    yield call(draw.normal(3, 5), 0.5).does_not_mutate()
+    yield call(with_gaps(draw.normal(1, 5), (2,))[0], 2.0).check_with("arguments_unchanged")
     # What converts to float64 makes no copy of this one
-    yield call(draw.normal(5, dtype=torch.float64), 0.5).holding("changes_nothing")
-    yield call(non_contiguous(draw.normal(6)), 0.7).unchanged()
-    yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3).unchanged()
+    yield call(draw.normal(5, dtype=torch.float64), 0.5).check_with("arguments_unchanged")
+    yield call(non_contiguous(draw.normal(6)), 0.7).does_not_mutate()
+    yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3).does_not_mutate()

@@ -1,237 +1,200 @@
 """Known mistakes in `softmax_with_temperature`."""
 
+from ...shared.families import arguments, calls, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_with_temperature
 
 REFUSALS = ("refuses 0", "refuses nan")  # what an answer loses that refuses nothing
 
-right = softmax_with_temperature.base("""
+right = softmax_with_temperature.reference_answer("""
 def softmax_with_temperature(x, temperature, dim=-1):
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be greater than 0")
     return torch.softmax(x / temperature, dim)
 """)
 
-right.mistake("multiplies_by_the_temperature", shows="divides").patch("""
+right.mistake("multiplies_by_the_temperature", loses="divides").patch("""
 - return torch.softmax(x / temperature, dim)
 + scores = x * temperature
 + exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
 + return exponentials / exponentials.sum(dim, keepdim=True)
-""").says(
+""").feedback(
     "You multiply by the temperature, so that cold is hot and hot is cold. It *divides* the scores.",
     see="7. Temperature",
 )
-right.mistake("divides_the_weights", shows="divides").patch("""
+right.mistake("divides_the_weights", loses="divides").patch("""
 - return torch.softmax(x / temperature, dim)
 + exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + return exponentials / exponentials.sum(dim, keepdim=True) / temperature
-""").says(
+""").feedback(
     "You divide by the temperature after softmax, so that the weights no longer add up to 1. It "
     "divides the *scores*, before.",
     see="7. Temperature",
 )
-softmax_with_temperature.mistake("lets_nan_pass", shows="refuses nan").whole("""
+softmax_with_temperature.mistake("lets_nan_pass", loses="refuses nan").full_code("""
 def softmax_with_temperature(x, temperature, dim=-1):
     if temperature <= 0:
         raise ValueError(f"temperature is {temperature}; it must be greater than 0")
     scores = x / temperature
     exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
     return exponentials / exponentials.sum(dim, keepdim=True)
-""").says(
+""").feedback(
     "`temperature <= 0` is false for `nan`, so `nan` passes, and makes every weight `nan`. Ask the "
     "other way round, for what is allowed.",
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
 )
-softmax_with_temperature.mistake("checks_nothing", shows=REFUSALS).whole("""
-def softmax_with_temperature(x, temperature, dim=-1):
-    return torch.softmax(x / temperature, dim)
-""").says("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError.")
-right.mistake("lets_zero_pass", {"not temperature > 0": "temperature < 0"}, shows=REFUSALS).says(
-    "0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0."
+right.mistake(
+    arguments.not_refused("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError."),
+    loses=REFUSALS,
 )
-right.mistake("refuses_zero_only", {"not temperature > 0": "temperature == 0"}, shows=REFUSALS).says(
+right.mistake(
+    arguments.unchecked("lets_zero_pass"), {"not temperature > 0": "temperature < 0"}, loses=REFUSALS
+).feedback("0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0.")
+right.mistake(
+    arguments.unchecked("refuses_zero_only"), {"not temperature > 0": "temperature == 0"}, loses=REFUSALS
+).feedback(
     "You refuse 0 only. With a negative temperature the lowest score wins, which nobody can want: "
     "refuse it as well, and `nan` too."
 )
 right.mistake(
-    "replaces_a_bad_temperature",
+    arguments.unchecked("replaces_a_bad_temperature"),
     {"not temperature > 0": "temperature != temperature", "x / temperature": "x / max(temperature, LEAST)"},
-    shows="refuses 0",
-).for_each(LEAST=(1e-6, 1e-12, 1e-8, 1e-5, 1e-4)).says(
+    loses="refuses 0",
+).for_each(LEAST=(1e-6, 1e-12, 1e-8, 1e-5, 1e-4)).feedback(
     "You answer where you should refuse: a temperature of 0 or below is silently replaced by a "
     "small one. Raise a ValueError, so that the caller learns of it."
 )
-softmax_with_temperature.mistake("takes_zero_for_the_limit", shows="refuses 0").whole("""
+softmax_with_temperature.mistake(arguments.unchecked("takes_zero_for_the_limit"), loses="refuses 0").full_code("""
 def softmax_with_temperature(x, temperature, dim=-1):
     if temperature == 0:
         return torch.zeros_like(x).scatter(dim, x.argmax(dim, keepdim=True), 1.0)
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be greater than 0")
     return torch.softmax(x / temperature, dim)
-""").says(
+""").feedback(
     "At temperature 0 you give everything to the highest score. Generation does that in lesson 08; "
     "here 0 is refused like all that is not greater than 0."
 )
-softmax_with_temperature.mistake("asserts_the_temperature", shows=REFUSALS).whole("""
-def softmax_with_temperature(x, temperature, dim=-1):
-    assert temperature > 0
-    return torch.softmax(x / temperature, dim)
-""").says(
-    "You refuse the right temperatures with the wrong kind of error: an `assert` raises "
-    "AssertionError, and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
-)
-right.mistake("names_no_value", shows=REFUSALS).patch("""
-- raise ValueError(f"temperature is {temperature}; it must be greater than 0")
-+ raise ValueError("temperature must be positive")
-""").says(
-    "You refuse the right temperatures, but the message does not say enough: it must name "
-    "`temperature` and the value that it had."
-)
-right.mistake("refuses_what_is_hot", {"temperature > 0": "0 < temperature <= 1"}, shows=("divides", "hot, cold")).says(
-    "You refuse temperatures above 1. They are legal: they even the weights out."
-)
-right.mistake("refuses_infinity", {"temperature > 0": "0 < temperature < math.inf"}, shows="hot, cold").says(
-    "You refuse an infinite temperature. It is greater than 0, and the quotients are 0: equal weights."
-)
-right.mistake("insists_on_a_float", shows="divides").patch("""
+right.mistake(arguments.asserts(), loses=REFUSALS)
+right.mistake(arguments.error_without_name(), loses=REFUSALS)
+right.mistake(
+    arguments.valid_refused("refuses_what_is_hot"),
+    {"temperature > 0": "0 < temperature <= 1"},
+    loses=("divides", "hot, cold"),
+).feedback("You refuse temperatures above 1. They are legal: they even the weights out.")
+right.mistake(
+    arguments.valid_refused("refuses_infinity"), {"temperature > 0": "0 < temperature < math.inf"}, loses="hot, cold"
+).feedback("You refuse an infinite temperature. It is greater than 0, and the quotients are 0: equal weights.")
+right.mistake("insists_on_a_float", loses="divides").patch("""
 - if not temperature > 0:
 + if not isinstance(temperature, float) or not temperature > 0:
-""").says("You insist on a `float`. A whole number like 3 is a temperature too.")
-right.mistake("ignores_the_temperature", {"x / temperature": "x"}, shows="divides").says(
+""").feedback("You insist on a `float`. A whole number like 3 is a temperature too.")
+right.mistake("ignores_the_temperature", {"x / temperature": "x"}, loses="divides").feedback(
     "The temperature changes nothing: this is plain softmax. (If you divide the exponentials by "
     "it, or subtract it from the scores, it drops out again: it divides the *scores*.)",
     see="7. Temperature",
 )
-right.mistake("divides_twice", {"dim)": "dim) / temperature"}, shows="divides").says(
+right.mistake("divides_twice", {"dim)": "dim) / temperature"}, loses="divides").feedback(
     "You divide twice: the scores, which is right, and then the weights once more, which no longer add up to 1.",
     see="7. Temperature",
 )
-right.mistake("divides_by_the_square_root", {"x / temperature": "x / math.sqrt(temperature)"}, shows="divides").says(
-    "You divide by the square root of the temperature. It divides the scores as it is.", see="7. Temperature"
-)
-right.mistake("raises_weights_to_a_power", shows="hot, cold").patch("""
+right.mistake(
+    "divides_by_the_square_root", {"x / temperature": "x / math.sqrt(temperature)"}, loses="divides"
+).feedback("You divide by the square root of the temperature. It divides the scores as it is.", see="7. Temperature")
+right.mistake("raises_weights_to_a_power", loses="hot, cold").patch("""
 - return torch.softmax(x / temperature, dim)
 + powers = torch.softmax(x, dim) ** (1 / temperature)
 + return powers / powers.sum(dim, keepdim=True)
-""").says(
+""").feedback(
     "You raise the weights to the power 1 / T. On paper that is the same, but weights that were "
     "rounded to 0 stay 0, however hot it is. Divide the scores.",
     see="7. Temperature",
 )
-right.mistake("overflows_when_cold", shows="hot, cold").patch("""
+right.mistake("overflows_when_cold", loses="hot, cold").patch("""
 - return torch.softmax(x / temperature, dim)
 + exponentials = torch.exp(x / temperature)
 + return exponentials / exponentials.sum(dim, keepdim=True)
-""").says(
+""").feedback(
     "Divided by a small temperature, scores are large, and `exp` overflows: subtract the largest "
     "*after* the division, or use your softmax.",
     see="3. A thousand is too much",
 )
-right.mistake("subtracts_the_undivided_maximum", shows="hot, cold").patch("""
+right.mistake("subtracts_the_undivided_maximum", loses="hot, cold").patch("""
 - return torch.softmax(x / temperature, dim)
 + exponentials = torch.exp(x / temperature - x.amax(dim, keepdim=True))
 + return exponentials / exponentials.sum(dim, keepdim=True)
-""").says(
+""").feedback(
     "You subtract the largest of the scores *before* the division from the scores *after* it: "
     "divided by a small temperature they are much larger. Both must be divided.",
     see="3. A thousand is too much",
 )
 right.mistake(
-    "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + EPS)"}, shows="hot, cold"
-).for_each(EPS=(1e-6, 1e-5, 1e-4, 1e-3)).says(
+    "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + EPS)"}, loses="hot, cold"
+).for_each(EPS=(1e-6, 1e-5, 1e-4, 1e-3)).feedback(
     "You add a small constant to the temperature. When it is cold that is a large part of it; and "
     "what should be refused is no longer 0."
 )
-right.mistake("does_not_hand_dim_on", {"dim)": "-1)"}, shows="many lists").says(
-    "`dim` is ignored: your lists always run along the last dimension. Hand `dim` on.", see="4. Which dimension?"
-)
-right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, shows="divides").says(
+right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"dim)": "-1)"}, loses="many lists")
+right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="divides").feedback(
     "You return the logarithms of the weights. Asked for are the weights."
 )
+right.mistake(numbers.result_float32(of="`x`"), loses="float64")
 right.mistake(
-    "weighs_in_float32", {"torch.softmax(x / temperature": "torch.softmax(x.float() / temperature"}, shows="float64"
-).says("Float64 scores must give float64 weights: keep the dtype of `x`.")
-right.mistake(
-    "detaches_the_scores",
+    gradients.cut(what="`x`"),
     {"torch.softmax(x / temperature": "torch.softmax(x.detach() / temperature"},
-    shows="gradients",
-).says(
-    "The weights are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
+    loses="gradients",
 )
-right.mistake("divides_in_place", shows="arguments").patch("""
+right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("""
 - return torch.softmax(x / temperature, dim)
 + scores = SCORES
 + scores /= temperature
 + return torch.softmax(scores, dim).to(x.dtype)
-""").for_each(SCORES=("x", "x.double()")).says(
-    "Your function changes its argument: `x /= temperature` writes into the tensor that the caller still needs, and "
-    "`double` or `to` give that very tensor where there is nothing to convert. Make a new one."
-)
+""").for_each(SCORES=("x", "x.double()"))
 right.mistake(
     "takes_softmax_twice",
     {"torch.softmax(x / temperature": "torch.softmax(torch.softmax(x, dim) / temperature"},
-    shows="divides",
-).says(
+    loses="divides",
+).feedback(
     "You take softmax twice: once of the scores, and again of the weights that it gave. The "
     "temperature divides the *scores*.",
     see="7. Temperature",
 )
 right.mistake(
-    "raises_to_a_power_and_stops", {"(x / temperature, dim)": "(x, dim) ** (1 / temperature)"}, shows="divides"
-).says(
+    "raises_to_a_power_and_stops", {"(x / temperature, dim)": "(x, dim) ** (1 / temperature)"}, loses="divides"
+).feedback(
     "Raising the weights to the power 1 / temperature is half of it: they no longer add up to 1. "
     "Divide the *scores* before softmax, and nothing is left to be mended.",
     see="7. Temperature",
 )
-right.mistake("takes_one_maximum_for_all_lists", shows="many lists").patch("""
+right.mistake(numbers.one_maximum_for_all(see="3. A thousand is too much", row="list"), loses="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + exponentials = torch.exp((x - x.amax()) / temperature)
 + return exponentials / exponentials.sum(dim, keepdim=True)
-""").says(
-    "You subtract one maximum for the whole tensor. Where another list lies far below it, all of "
-    "that list's exponentials become 0: each list needs its own.",
-    see="3. A thousand is too much",
-)
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
-    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`."
-)
+""")
+right.mistake(shapes.first_dimension, {"dim=-1": "dim=0"}, loses="many lists")
+right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 right.mistake(
-    "weighs_in_float64",
-    {"torch.softmax(x / temperature": "torch.softmax(x.double() / temperature"},
-    shows="float64",
-).says(
-    "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
-right.mistake(
-    "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, shows="hot, cold"
-).for_each(LEAST=(0.01, 0.1, 1e-3)).says(
+    "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, loses="hot, cold"
+).for_each(LEAST=(0.01, 0.1, 1e-3)).feedback(
     "A temperature of 0 is refused, as it should be, but a small one is replaced by a larger: "
     "close to 0 the weights still depend on it.",
     see="7. Temperature",
 )
-right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=REFUSALS).says(
-    "You refuse the right things with the wrong kind of error. The type is right, its value is not: "
-    "that is a ValueError, not a TypeError."
-)
-right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=REFUSALS).says(
-    "You refuse the right things with the wrong kind of error: a ValueError says that an argument "
-    "was wrong, a RuntimeError only that something went wrong."
-)
-right.mistake("lets_the_negative_pass", shows="refuses 0").patch("""
+right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
+right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
+right.mistake(arguments.unchecked("lets_the_negative_pass"), loses="refuses 0").patch("""
 - if not temperature > 0:
 + if temperature == 0 or math.isnan(temperature):
-""").says(
+""").feedback(
     "0 and `nan` are refused, as they should be. But temperatures below 0 pass, and turn the order "
     "of the scores round.",
     see="7. Temperature",
 )
-right.mistake("divides_by_the_square", {"x / temperature": "x / temperature / temperature"}, shows="divides").says(
+right.mistake("divides_by_the_square", {"x / temperature": "x / temperature / temperature"}, loses="divides").feedback(
     "You divide by the *square* of the temperature.", see="7. Temperature"
 )
-keeps_its_last_result(right, shows="divides")
-right.mistake("keeps_results_by_the_tensor", shows="divides").patch("""
+keeps_its_last_result(right, loses="divides")
+right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="divides").patch("""
 + kept = {}
 +
 +
@@ -242,30 +205,19 @@ right.mistake("keeps_results_by_the_tensor", shows="divides").patch("""
 + if key not in kept:
 +     kept[key] = (x, torch.softmax(x / temperature, dim))
 + return kept[key][1]
-""").says(
+""").feedback(
     "Your function hands out an earlier result as soon as it gets the same tensor, though the temperature is another "
     "one: compute each call from all of its arguments."
 )
 right.mistake(
-    "puts_a_number_for_minus_infinity", {"x / temp": "torch.where(x.isneginf(), FILL, x) / temp"}, shows="hot, cold"
-).for_each(FILL=(-1e4, -1e9, -1e12)).says(
+    "puts_a_number_for_minus_infinity", {"x / temp": "torch.where(x.isneginf(), FILL, x) / temp"}, loses="hot, cold"
+).for_each(FILL=(-1e4, -1e9, -1e12)).feedback(
     "You put a large negative number in the place of −∞. Beside scores that are lower still it wins, and a high "
     "temperature brings it close to the others: a number is a score like any other, −∞ is not.",
     see="7. Temperature",
 )
-right.mistake("weighs_in_float32_and_converts", shows="float64").patch("""
-- return torch.softmax(x / temperature, dim)
-+ scores = x.float() / temperature
-+ exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
-+ return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
-""").says(
-    "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
-    "the digits that float64 has more are lost by then."
-)
-right.mistake("shares_one_unit_among_all_lists", shows="many lists").patch("""
+right.mistake(numbers.computed_in_float32, loses="float64")
+right.mistake(scores.softmax_over_everything(see="4. Which dimension?", row="list"), loses="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + return torch.softmax((x / temperature).flatten(), 0).view(x.shape)
-""").says(
-    "All weights of the tensor together add up to 1. Each list has a unit of its own to share, along `dim`.",
-    see="4. Which dimension?",
-)
+""")

@@ -38,7 +38,7 @@ def drawn(draw, *shape):
 top_p.example("two of three", call(torch.tensor([0.125, 0.5, 0.375]), 0.75))
 top_p.example("only the likeliest", call(torch.tensor([0.25, 0.625, 0.125]), 0.1))
 top_p.example("all of them", call(torch.tensor([0.25, 0.75]), 1.0))
-top_p.example("no share", call(torch.tensor([0.25, 0.75]), 0.0).raising("share"))
+top_p.example("no share", call(torch.tensor([0.25, 0.75]), 0.0).raises("share"))
 
 
 @top_p.criterion("which are kept", points=1)
@@ -58,8 +58,8 @@ def _(draw):
 
 @top_p.criterion("ValueError unless 0 < share <= 1", points=0.5)
 def _(draw):
-    yield call(drawn(draw, 4), 0.0).raising("share")
-    yield call(drawn(draw, 4), -0.5).raising("share")
-    yield call(drawn(draw, 4), 1.5).raising("share")
-    yield call(drawn(draw, 4), 1.0).accepted()
-    yield call(drawn(draw, 4), 0.2).accepted()
+    yield call(drawn(draw, 4), 0.0).raises("share")
+    yield call(drawn(draw, 4), -0.5).raises("share")
+    yield call(drawn(draw, 4), 1.5).raises("share")
+    yield call(drawn(draw, 4), 1.0).does_not_raise()
+    yield call(drawn(draw, 4), 0.2).does_not_raise()

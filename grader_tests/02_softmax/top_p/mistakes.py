@@ -1,10 +1,11 @@
 """Known mistakes in `top_p`."""
 
+from ...shared.families import arguments
 from .contract import top_p
 
 KEPT = ("which are kept", "row by row")
 
-right = top_p.base("""
+right = top_p.reference_answer("""
 def top_p(probs, share):
     if not 0 < share <= 1:
         raise ValueError(f"share is {share}, and must be above 0 and at most 1")
@@ -15,32 +16,31 @@ def top_p(probs, share):
     return back / back.sum(-1, keepdim=True)
 """)
 
-right.mistake("one_too_few", {"before >= share": "before + ordered > share"}, shows=KEPT).says(
+right.mistake("one_too_few", {"before >= share": "before + ordered > share"}, loses=KEPT).feedback(
     "The token that reaches the share is left out, and where the likeliest alone has it, nothing is left at all: keep "
     "each one *before* which the share was not reached yet."
 )
-right.mistake("not_renormalised", {"back / back.sum(-1, keepdim=True)": "back"}, shows=KEPT).says(
+right.mistake("not_renormalised", {"back / back.sum(-1, keepdim=True)": "back"}, loses=KEPT).feedback(
     "What is left does not sum to 1. Divide it by its sum."
 )
-right.mistake("left_in_sorted_order", {"torch.zeros_like(probs).scatter(-1, places, kept)": "kept"}, shows=KEPT).says(
-    "The result is sorted: the likeliest comes first, whatever its token was. Put each one back into its place."
-)
 right.mistake(
-    "put_back_by_gather", {"torch.zeros_like(probs).scatter(-1, places, kept)": "kept.gather(-1, places)"}, shows=KEPT
-).says("`gather` takes from the places that the sort named, and you want to put *into* them: `scatter`.")
-right.mistake("keeps_the_least_likely", {"descending=True": "descending=False"}, shows=KEPT).says(
+    "left_in_sorted_order", {"torch.zeros_like(probs).scatter(-1, places, kept)": "kept"}, loses=KEPT
+).feedback("The result is sorted: the likeliest comes first, whatever its token was. Put each one back into its place.")
+right.mistake(
+    "put_back_by_gather", {"torch.zeros_like(probs).scatter(-1, places, kept)": "kept.gather(-1, places)"}, loses=KEPT
+).feedback("`gather` takes from the places that the sort named, and you want to put *into* them: `scatter`.")
+right.mistake("keeps_the_least_likely", {"descending=True": "descending=False"}, loses=KEPT).feedback(
     "The *least* likely are kept: sort from the likeliest down."
 )
-right.mistake("a_threshold", {"before >= share": "ordered < share * ordered.amax(-1, keepdim=True)"}, shows=KEPT).says(
+right.mistake(
+    "a_threshold", {"before >= share": "ordered < share * ordered.amax(-1, keepdim=True)"}, loses=KEPT
+).feedback(
     "You keep what is likely in comparison with the likeliest. The share is one of the *sum* of those that are kept."
 )
-right.mistake("softmax_again", {"back / back.sum(-1, keepdim=True)": "torch.softmax(back, dim=-1)"}, shows=KEPT).says(
-    "A softmax over probabilities: what was 0 has a share again. Divide by the sum."
-)
-right.mistake("no_error", shows="ValueError").patch("""
-- if not 0 < share <= 1:
--     raise ValueError(f"share is {share}, and must be above 0 and at most 1")
-""").says("There is no error for a share of 0 or below, or above 1.")
-right.mistake("refuses_one", {"0 < share <= 1": "0 < share < 1"}, shows="which are kept").says(
-    "A share of 1 is refused. It keeps every token, and is allowed."
-)
+right.mistake(
+    "softmax_again", {"back / back.sum(-1, keepdim=True)": "torch.softmax(back, dim=-1)"}, loses=KEPT
+).feedback("A softmax over probabilities: what was 0 has a share again. Divide by the sum.")
+right.mistake(arguments.not_refused("There is no error for a share of 0 or below, or above 1."), loses="ValueError")
+right.mistake(
+    arguments.valid_refused("refuses_one"), {"0 < share <= 1": "0 < share < 1"}, loses="which are kept"
+).feedback("A share of 1 is refused. It keeps every token, and is allowed.")

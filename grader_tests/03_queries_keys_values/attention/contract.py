@@ -11,7 +11,7 @@ from ...shared.repeating import after
 attention = exercise(
     "attention",
     points=5,
-    parts=("output", "weights"),
+    result_names=("output", "weights"),
     see="4. Attention",
     hints=(
         "It is `simple_attention` with three roles instead of one. Where did `x` stand for the one who asks, where for "
@@ -33,7 +33,7 @@ def attention_oracle(query, key, value):
 @attention.example("the example for paper")
 def _():
     keys = torch.tensor([[math.log(3), 0.0], [0.0, 5.0]])
-    yield call(torch.tensor([[1.0, 0.0]]), keys, torch.tensor([[4.0], [8.0]])).unchanged()
+    yield call(torch.tensor([[1.0, 0.0]]), keys, torch.tensor([[4.0], [8.0]])).does_not_mutate()
 
 
 attention.example(
@@ -54,7 +54,7 @@ attention.example(
         )
         for dtype in (torch.float32, torch.float64)
     ),
-    form=True,
+    check_types=True,
 )
 attention.example(
     "a batch of two",
@@ -125,20 +125,20 @@ def _(draw):
     yield call(draw.normal(2, 3, 5), draw.normal(2, 6, 5), draw.normal(2, 6, 4)).with_gradients()
 
 
-@attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 2))
-    yield call(draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 2)).on_another_device()
+    yield call(draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 2)).device_only()
     wide = torch.float64
     yield call(draw.normal(5, 4, dtype=wide), draw.normal(3, 4, dtype=wide), draw.normal(3, 6, dtype=wide))
     # What float32 would round away, and a guard such as `+ 1e-8` to the sum of a row does not
-    yield call(*(draw.normal(*shape, dtype=wide) for shape in ((3, 4), (6, 4), (6, 2)))).within(1e-8, 1e-8)
+    yield call(*(draw.normal(*shape, dtype=wide) for shape in ((3, 4), (6, 4), (6, 2)))).tolerance(1e-8, 1e-8)
 
 
 @attention.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(5, 4), draw.normal(3, 4), draw.normal(3, 6)).unchanged()
-    yield call(draw.normal(4, 3), draw.normal(4, 3), draw.normal(4, 3)).unchanged()
-    yield call(*(non_contiguous(draw.normal(*shape)) for shape in ((5, 4), (6, 4), (6, 3)))).unchanged()
+    yield call(draw.normal(5, 4), draw.normal(3, 4), draw.normal(3, 6)).does_not_mutate()
+    yield call(draw.normal(4, 3), draw.normal(4, 3), draw.normal(4, 3)).does_not_mutate()
+    yield call(*(non_contiguous(draw.normal(*shape)) for shape in ((5, 4), (6, 4), (6, 3)))).does_not_mutate()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6)))).unchanged()
+    yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6)))).does_not_mutate()

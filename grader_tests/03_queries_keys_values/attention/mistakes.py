@@ -1,308 +1,265 @@
 """Known mistakes in `attention`."""
 
+from ...shared.families import arguments, gradients, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import attention
 
 right = attention.alternative("three_lines")
 
-right.mistake("scales_the_scores", {"key.mT": "key.mT / query.shape[-1] ** 0.5"}, shows="output").says(
+right.mistake("scales_the_scores", {"key.mT": "key.mT / query.shape[-1] ** 0.5"}, loses="output").feedback(
     "The weights are flatter than they should be: the scores were divided by √K. That is lesson 4, and "
     "`F.scaled_dot_product_attention` does it unless you tell it `scale=1.0`."
 )
-right.mistake("normalises_over_the_queries", {"dim=-1": "dim=-2"}, shows="output").says(
+right.mistake("normalises_over_the_queries", {"dim=-1": "dim=-2"}, loses="output").feedback(
     "Each *column* of the weights sums to 1. Every query spends exactly 1 on the keys, so each row must: see `dim`."
 )
-right.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, shows=("output", "any leading")).says(
+right.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, loses=("output", "any leading")).feedback(
     "The softmax runs along the first dimension: over the queries of one sentence, and over the sentences of a batch. "
     "The weights of one query lie along the last."
 )
-right.mistake("softmax_along_dimension_1", {"dim=-1": "dim=1"}, shows="any leading").says(
-    "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count from the end."
-)
-right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, shows="output").says(
+right.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="any leading")
+right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, loses="output").feedback(
     "The scores are keys times queries, (S, T). One row a query is wanted: queries times keys, (T, S)."
 )
-right.mistake("averages_the_keys", {"@ value": "@ key"}, shows="output").says(
+right.mistake("averages_the_keys", {"@ value": "@ key"}, loses="output").feedback(
     "The weights are right, and they average the *keys*. What comes back is made of values."
 )
-right.mistake("compares_with_the_values", {"key.mT": "value.mT"}, shows=("output", "any leading")).says(
+right.mistake("compares_with_the_values", {"key.mT": "value.mT"}, loses=("output", "any leading")).feedback(
     "The queries were compared with the values. A query is compared with keys; values only come in afterwards."
 )
-attention.mistake("returns_the_scores", shows="output").whole("""
+attention.mistake(results.scores_for_weights, loses="output").full_code("""
 def attention(query, key, value):
     scores = query @ key.mT
     return torch.softmax(scores, dim=-1) @ value, scores
-""").says("The output is right, and in the place of the weights stand the scores: return them after the softmax.")
-attention.mistake("without_softmax", shows="output").whole("""
+""")
+attention.mistake(scores.softmax_missing, loses="output").full_code("""
 def attention(query, key, value):
     scores = query @ key.mT
     return scores @ value, scores
-""").says("The softmax is missing: scores average nothing. Weights are positive, and each row sums to 1.")
+""")
 right.mistake(
-    "uses_a_sigmoid", {"torch.softmax(query @ key.mT, dim=-1)": "torch.sigmoid(query @ key.mT)"}, shows="output"
-).says(
+    "uses_a_sigmoid", {"torch.softmax(query @ key.mT, dim=-1)": "torch.sigmoid(query @ key.mT)"}, loses="output"
+).feedback(
     "Every weight lies between 0 and 1, and the rows do not sum to 1: that is a sigmoid. The keys compete for each "
     "query: use softmax."
 )
-right.mistake("weights_come_first", {"weights @ value, weights": "weights, weights @ value"}, shows="output").says(
-    "The two results are in the wrong order: output first, then weights."
-)
-attention.mistake("output_only", shows="output").whole("""
+right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses="output")
+attention.mistake(results.output_alone, loses="output").full_code("""
 def attention(query, key, value):
     return torch.softmax(query @ key.mT, dim=-1) @ value
-""").says("Only the output is returned. The weights are asked for too: `return output, weights`.")
-right.mistake("transposes_the_front", {"key.mT": "key.transpose(0, 1)"}, shows="any leading").says(
+""")
+right.mistake("transposes_the_front", {"key.mT": "key.transpose(0, 1)"}, loses="any leading").feedback(
     "This takes two dimensions only, and a batch goes wrong: exchange the *last* two dimensions of the keys, `key.mT`."
 )
 right.mistake(
     "takes_one_batch_only",
     {"query @ key.mT": "torch.bmm(query, key.transpose(1, 2))", "weights @ value": "torch.bmm(weights, value)"},
-    shows=("output", "any leading"),
-).says(
+    loses=("output", "any leading"),
+).feedback(
     "This takes exactly three dimensions. No batch at all, or two leading dimensions, must work too: count "
     "dimensions from the end, and multiply with `@`."
 )
-right.mistake("squeezes_the_results", shows="one query").patch("""
+right.mistake(shapes.squeezed, loses="one query").patch("""
 - return weights @ value, weights
 + return (weights @ value).squeeze(), weights.squeeze()
-""").says("A dimension of size 1 has vanished: `squeeze` takes away more than you meant.")
-right.mistake("exponentials_overflow", shows="large").patch("""
+""")
+right.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + e = torch.exp(query @ key.mT)
 + weights = e / e.sum(-1, keepdim=True)
-""").says(
-    "NaN, where scores are large: `exp` overflowed. Lesson 2 subtracted the maximum first, and `torch.softmax` does."
-)
-right.mistake("one_maximum_for_all", shows="large").patch("""
+""")
+right.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + e = torch.exp(scores - scores.max())
 + weights = e / e.sum(-1, keepdim=True)
-""").says(
-    "NaN, where the scores of one query lie far below those of another: one maximum was subtracted for the whole "
-    "tensor, and all of a row's exponentials became 0. Each row needs its own maximum."
+""")
+right.mistake(
+    gradients.cut("detaches_the_scores", what="query and key"),
+    {"query @ key.mT": "(query @ key.mT).detach()"},
+    loses=("gradients", "gradients of"),
 )
 right.mistake(
-    "detaches_the_scores", {"query @ key.mT": "(query @ key.mT).detach()"}, shows=("gradients", "gradients of")
-).says(
-    "The output is right, and no gradient reaches query and key: the scores or weights were detached. Nothing would "
-    "learn where to look."
+    gradients.weights_detached("returns_detached_weights"),
+    {", weights": ", weights.detach()"},
+    loses=("gradients", "gradients of"),
 )
-right.mistake(
-    "returns_detached_weights", {", weights": ", weights.detach()"}, shows=("gradients", "gradients of")
-).says(
-    "The output's gradient is right, and the weights that are returned were detached. They are a result like the "
-    "other, and a loss may be put on them."
-)
-right.mistake("hides_the_future", shows="output").patch("""
+right.mistake("hides_the_future", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
 + weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
-""").says("Later keys are hidden from each query. A causal mask is lesson 5; here every query sees every key.")
-right.mistake(
-    "always_float32_attention",
-    {"query @ key.mT": "query.float() @ key.float().mT", "weights @ value": "weights @ value.float()"},
-    shows="float64",
-).says("The result is float32 whatever comes in. Take the dtype of the arguments.")
-right.mistake("writes_into_the_query", shows="arguments").patch("""
+""").feedback("Later keys are hidden from each query. A causal mask is lesson 5; here every query sees every key.")
+right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
+right.mistake(arguments.argument_changed(what="the query"), loses="arguments").patch("""
   weights = torch.softmax(query @ key.mT, dim=-1)
 + query.data.sub_(query.data.mean())
-""").says("An argument was changed in place. Work on new tensors.")
-right.mistake("turns_the_batch_over", {"key.mT": "key.permute(*reversed(range(key.ndim)))"}, shows="any leading").says(
-    "`key.T` turns *all* dimensions over, the batch included. Swap only the last two."
+""")
+right.mistake(
+    shapes.all_dimensions_reversed(what="key"),
+    {"key.mT": "key.permute(*reversed(range(key.ndim)))"},
+    loses="any leading",
 )
-right.mistake("lets_the_built_in_scale_the_scores", shows="output").patch("""
+right.mistake("lets_the_built_in_scale_the_scores", loses="output").patch("""
 - return weights @ value, weights
 + return F.scaled_dot_product_attention(query, key, value), weights
-""").says(
+""").feedback(
     "The weights are right, and the output was made with others: the built-in attention divides the scores by the "
     "root of K unless told otherwise."
 )
-right.mistake("multiplies_in_the_wrong_order", {"weights @ value": "value @ weights"}, shows="output").says(
+right.mistake("multiplies_in_the_wrong_order", {"weights @ value": "value @ weights"}, loses="output").feedback(
     "The values stand to the left of the weights. A row of weights mixes the rows of `value`: weights first."
 )
-right.mistake("attends_by_cosine", shows="output").patch("""
+right.mistake("attends_by_cosine", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + weights = torch.softmax(F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT, dim=-1)
-""").says(
+""").feedback(
     "The lengths were divided out before comparing, which makes the scores cosines. A score is the plain dot product."
 )
-right.mistake("takes_the_best_key_only", shows="output").patch("""
+right.mistake("takes_the_best_key_only", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
-""").says(
+""").feedback(
     "All the weight goes to the one key that fits best. Softmax gives every key its share, and a maximum has no "
     "gradient."
 )
-right.mistake("divides_by_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2]"}, shows="output").says(
+right.mistake("divides_by_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2]"}, loses="output").feedback(
     "The scores were divided by the number of keys. They are not scaled at all here."
 )
-right.mistake("leaves_the_queries_out", {"query @": "key @"}, shows="output").says(
+right.mistake("leaves_the_queries_out", {"query @": "key @"}, loses="output").feedback(
     "The keys are compared with themselves, and the queries do not occur. Who asks?"
 )
-attention.mistake("uses_as_many_keys_as_queries", shows="output").whole("""
+attention.mistake("uses_as_many_keys_as_queries", loses="output").full_code("""
 def attention(query, key, value):
     count = query.shape[-2]
     weights = torch.softmax(query @ key[..., :count, :].mT, dim=-1)
     return weights @ value[..., :count, :], weights
-""").says("Only as many keys are used as there are queries. T and S are two numbers, and either may be the larger.")
+""").feedback("Only as many keys are used as there are queries. T and S are two numbers, and either may be the larger.")
 right.mistake(
     "names_two_leading_dimensions",
     {
         "query @ key.mT": 'torch.einsum("bhtk,bhsk->bhts", query, key)',
         "weights @ value": 'torch.einsum("bhts,bhsv->bhtv", weights, value)',
     },
-    shows=("output", "any leading"),
-).says(
+    loses=("output", "any leading"),
+).feedback(
     "Your einsum names every dimension of a batch with heads, so that it takes four dimensions only. Three dots "
     "(`...`) stand for any number of leading ones."
 )
 right.mistake(
-    "names_one_leading_dimension",
+    shapes.one_batch_dimension,
     {
         "query @ key.mT": 'torch.einsum("btk,bsk->bts", query, key)',
         "weights @ value": 'torch.einsum("bts,bsv->btv", weights, value)',
     },
-    shows=("output", "any leading"),
-).says(
-    "Your einsum has one letter for the batch, so that it takes three dimensions only. Three dots (`...`) stand for "
-    "any number of leading ones."
+    loses=("output", "any leading"),
 )
-right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(LIMITS)"}, shows="large").for_each(
+right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(LIMITS)"}, loses="large").for_each(
     LIMITS=("-50, 50", "-1e4, 1e4", "-1e9, 1e9")
-).says(
+).feedback(
     "Scores were cut off at a limit before the softmax. Beyond it all keys look alike; softmax itself can take "
     "scores of any size."
 )
 right.mistake(
-    "outputs_with_detached_weights", {"weights @": "weights.detach() @"}, shows=("gradients", "gradients of")
-).says(
-    "The numbers are right, and the output was made with weights that were cut off from the gradient: nothing could "
-    "learn where to look."
-)
-right.mistake("detaches_the_values", {"@ value": "@ value.detach()"}, shows=("gradients", "gradients of")).says(
-    "The gradient reaches query and key, and not the values."
-)
-right.mistake("detaches_the_keys", {"key.mT": "key.detach().mT"}, shows=("gradients", "gradients of")).says(
-    "The gradient reaches query and value, and not the keys."
+    gradients.weights_detached("outputs_with_detached_weights", use="average with"),
+    {"weights @": "weights.detach() @"},
+    loses=("gradients", "gradients of"),
 )
 right.mistake(
-    "always_float64_attention",
-    {"query @ key.mT": "query.double() @ key.double().mT", "weights @ value": "weights @ value.double()"},
-    shows="float64",
-).says("The results are float64 whatever comes in. Take the dtype of the arguments.")
-right.mistake("attends_in_float32_between", shows="float64").patch("""
-- weights = torch.softmax(query @ key.mT, dim=-1)
-+ weights = torch.softmax((query @ key.mT).float(), dim=-1).to(query.dtype)
-""").says(
-    "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
-    "means float64 all the way."
+    gradients.cut("detaches_the_values", what="the values"),
+    {"@ value": "@ value.detach()"},
+    loses=("gradients", "gradients of"),
 )
-attention.mistake("views_batches_that_are_not_contiguous", shows="arguments").whole("""
+right.mistake(
+    gradients.cut("detaches_the_keys", what="the keys"),
+    {"key.mT": "key.detach().mT"},
+    loses=("gradients", "gradients of"),
+)
+right.mistake(numbers.result_float64(of="the arguments"), loses="float64")
+right.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
+attention.mistake(shapes.view_of_strided, loses="arguments").full_code("""
 def attention(query, key, value):
     q, k, v = query.view(-1, *query.shape[-2:]), key.view(-1, *key.shape[-2:]), value.view(-1, *value.shape[-2:])
     weights = torch.softmax(q @ k.mT, dim=-1)
     return (weights @ v).view(*query.shape[:-1], -1), weights.view(*query.shape[:-1], -1)
-""").says(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
-    "where it must, and `@` needs neither."
-)
-right.mistake("does_not_transpose_the_keys", {"key.mT": "key"}, shows="output").says(
+""")
+right.mistake("does_not_transpose_the_keys", {"key.mT": "key"}, loses="output").feedback(
     "`query @ key` dots queries with *columns*. The keys lie in rows: swap the last two dimensions of `key` first."
 )
-right.mistake(
-    "lets_softmax_choose_its_dimension", {"dim=-1": "dim=0 if query.ndim == 3 else 1"}, shows="any leading"
-).says(
-    "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
-    "one query lie along the last."
-)
-right.mistake("starts_the_maximum_too_high", shows="large").patch("""
+right.mistake(scores.softmax_without_dim, {"dim=-1": "dim=0 if query.ndim == 3 else 1"}, loses="any leading")
+right.mistake("starts_the_maximum_too_high", loses="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + top = scores.amax(-1, keepdim=True).clamp(min=START)
 + e = torch.exp(scores - top)
 + weights = e / e.sum(-1, keepdim=True)
-""").for_each(START=(0.0, -1e4, -1e9)).says(
+""").for_each(START=(0.0, -1e4, -1e9)).feedback(
     "NaN, where all scores of a query are very negative: the search for their maximum began with a number that is "
     "larger than all of them, 0 or -1e9 say, and every exponential became 0."
 )
-right.mistake("divides_the_exponentials_in_place", shows=("gradients", "gradients of")).patch("""
+right.mistake(gradients.overwritten_before_backward, loses=("gradients", "gradients of")).patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = torch.exp(scores - scores.amax(-1, keepdim=True))
 + weights /= weights.sum(-1, keepdim=True)
-""").says(
-    "The numbers are right, and no gradient can be computed: the exponentials were changed in place (`/=`), though "
-    "autograd needs them as they were. Make a new tensor."
-)
-right.mistake("adds_up_exponentials_of_differences", shows="gradients").patch("""
+""")
+right.mistake(gradients.infinite_exponential, loses="gradients").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1)
-""").says(
-    "The numbers are right, and the gradient is NaN where scores lie far apart: an exponential of their difference is "
-    "infinite. One divided by infinity is 0, as it should be; its gradient is not."
-)
-right.mistake("attends_to_the_best_few_only", shows="output").patch("""
+""")
+right.mistake("attends_to_the_best_few_only", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + least = scores.topk(min(16, scores.shape[-1]), dim=-1).values[..., -1:]
 + weights = torch.softmax(scores.masked_fill(scores < least, -torch.inf), dim=-1)
-""").says("Where there are many keys, only those with the best scores get any weight. Every key gets its share.")
-right.mistake("leaves_the_last_block_of_queries_out", shows="output").patch("""
+""").feedback("Where there are many keys, only those with the best scores get any weight. Every key gets its share.")
+right.mistake("leaves_the_last_block_of_queries_out", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + blocks = query.split(32, dim=-2)[: max(1, query.shape[-2] // 32)]
 + weights = torch.cat([torch.softmax(block @ key.mT, dim=-1) for block in blocks], dim=-2)
-""").says("Queries are taken a block at a time, and the last block, which is not full, is left out.")
-right.mistake("centres_the_keys", {"key.mT": "(key - key.mean(-2, keepdim=True)).mT"}, shows="large").says(
+""").feedback("Queries are taken a block at a time, and the last block, which is not full, is left out.")
+right.mistake("centres_the_keys", {"key.mT": "(key - key.mean(-2, keepdim=True)).mT"}, loses="large").feedback(
     "The mean of the keys is taken from each. On paper the softmax does not notice; beside one very long key all "
     "digits of the others are rounded away."
 )
-right.mistake("gathers_the_output_in_float32", shows="float64").patch("""
+right.mistake(numbers.always_float32("gathers_the_output_in_float32"), loses="float64").patch("""
 - return weights @ value, weights
 + output = torch.zeros(*weights.shape[:-1], value.shape[-1])
 + output[...] = weights @ value
 + return output, weights
-""").says(
+""").feedback(
     "The output is gathered in a tensor of zeros that was made without dtype and device: it is float32 and on the CPU "
     "whatever comes in. It takes both from the arguments."
 )
-right.mistake("takes_softmax_twice", {"query @ key.mT": "torch.softmax(query @ key.mT, dim=-1)"}, shows="output").says(
-    "Softmax was taken twice, which makes the weights nearly equal. Once is enough."
-)
-right.mistake("mixes_with_logarithms", {"torch.softmax": "torch.log_softmax"}, shows="output").says(
+right.mistake(scores.softmax_twice, {"query @ key.mT": "torch.softmax(query @ key.mT, dim=-1)"}, loses="output")
+right.mistake("mixes_with_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="output").feedback(
     "These are logarithms of weights, all of them below 0. The values are mixed with the weights themselves."
 )
-right.mistake("transposes_the_values", {"@ value": "@ value.mT"}, shows="output").says(
+right.mistake("transposes_the_values", {"@ value": "@ value.mT"}, loses="output").feedback(
     "The values are transposed before they are mixed. Only the keys are turned over; a row of `value` belongs to a "
     "key as it stands."
 )
 right.mistake(
-    "divides_by_the_root_of_the_values_width", {"key.mT": "key.mT / value.shape[-1] ** 0.5"}, shows="output"
-).says("The scores are divided by the root of V, the values' width. They are not scaled at all here.")
-keeps_its_last_result(right, shows="output")
+    "divides_by_the_root_of_the_values_width", {"key.mT": "key.mT / value.shape[-1] ** 0.5"}, loses="output"
+).feedback("The scores are divided by the root of V, the values' width. They are not scaled at all here.")
+keeps_its_last_result(right, loses="output")
 right.mistake(
-    "reshapes_the_keys", {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, shows="output"
-).for_each(VIEW=("reshape", "view")).says(
-    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
-    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
-)
+    shapes.reshaped_keys, {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses="output"
+).for_each(VIEW=("reshape", "view"))
 right.mistake(
-    "divides_by_the_root_of_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2] ** 0.5"}, shows="output"
-).says("The scores were divided by the root of the number of keys. They are not scaled at all here.")
-right.mistake("shares_one_unit_among_all_queries", shows="output").patch("""
+    "divides_by_the_root_of_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2] ** 0.5"}, loses="output"
+).feedback("The scores were divided by the root of the number of keys. They are not scaled at all here.")
+right.mistake(scores.softmax_over_everything, loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
-""").says(
-    "All the weights together add up to 1. Every query has a unit of its own to spend: add up one row of the weights."
-)
-right.mistake("takes_the_softmax_last", shows="output").patch("""
+""")
+right.mistake("takes_the_softmax_last", loses="output").patch("""
 - return weights @ value, weights
 + return (query @ key.mT @ value).softmax(-1), weights
-""").says(
+""").feedback(
     "The scores are multiplied with the values, and the softmax comes after that. It makes weights of scores: take it "
     "before the values are averaged."
 )

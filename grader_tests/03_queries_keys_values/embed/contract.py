@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, method, non_contiguous
 
 from ...shared.repeating import after
 
@@ -37,7 +37,7 @@ def embed_oracle(token_ids, table):
 @embed.example("the example for paper")
 def _():
     table = torch.tensor([[0.0, 1.0], [10.0, 11.0], [20.0, 21.0]])
-    yield call(torch.tensor([2, 0, 2]), table).unchanged()
+    yield call(torch.tensor([2, 0, 2]), table).does_not_mutate()
 
 
 embed.example(
@@ -47,7 +47,7 @@ embed.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([1, 0]), torch.tensor([[0.5, 1.5], [2.0, -1.0]])),
     call(torch.tensor([1, 0]), torch.tensor([[0.1, 0.2], [0.3, 0.4]], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 embed.example(
     "gradients, where a token repeats",
@@ -69,10 +69,10 @@ def _(draw):
     # The same ids and the same table, which has learnt in between
     first = ids(draw, 6, 4)
     s = Script(first=first, then=first.clone(), table=draw.normal(6, 3))
-    s.call(SUBJECT, s.first, s.table)
+    s.call(EXERCISE, s.first, s.table)
     s.call(method(s.table, "mul_"), -2.0)
-    s.call(SUBJECT, s.then, s.table)
-    yield s.case().described("the second of two calls, between which the numbers of the table have changed")
+    s.call(EXERCISE, s.then, s.table)
+    yield s.case().label("the second of two calls, between which the numbers of the table have changed")
 
 
 @embed.criterion("ids of any shape", points=0.5)
@@ -91,17 +91,17 @@ def _(draw):
     yield call(torch.tensor([4, 0, 4, 1, 4, 0]), draw.normal(5, 6)).with_gradients()
 
 
-@embed.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@embed.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(ids(draw, 5, 4), draw.normal(5, 3))
-    yield call(ids(draw, 5, 4), draw.normal(5, 3)).on_another_device()
+    yield call(ids(draw, 5, 4), draw.normal(5, 3)).device_only()
     # A look-up hands numbers over as they are: what float32 would round away is still there
-    yield call(ids(draw, 7, 5), draw.normal(7, 3, dtype=torch.float64)).within(1e-12, 1e-12)
+    yield call(ids(draw, 7, 5), draw.normal(7, 3, dtype=torch.float64)).tolerance(1e-12, 1e-12)
 
 
 @embed.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(ids(draw, 7, 5), draw.normal(7, 3)).unchanged()
-    yield call(torch.tensor([6, 0, 3]), draw.normal(7, 4, scale=30.0)).unchanged()
-    yield call(ids(draw, 7, 4), non_contiguous(draw.normal(7, 5))).unchanged()
-    yield call(non_contiguous(ids(draw, 9, 4, 3)), draw.normal(9, 5)).unchanged()
+    yield call(ids(draw, 7, 5), draw.normal(7, 3)).does_not_mutate()
+    yield call(torch.tensor([6, 0, 3]), draw.normal(7, 4, scale=30.0)).does_not_mutate()
+    yield call(ids(draw, 7, 4), non_contiguous(draw.normal(7, 5))).does_not_mutate()
+    yield call(non_contiguous(ids(draw, 9, 4, 3)), draw.normal(9, 5)).does_not_mutate()

@@ -10,7 +10,7 @@ from .cases import words_and_matrices
 project_qkv = exercise(
     "project_qkv",
     points=3,
-    parts=("query", "key", "value"),
+    result_names=("query", "key", "value"),
     see="3. Three roles for one word",
     hints=(
         "The equations stand right above the exercise. What is the shape of $X W_v$, if $X$ has the shape $(T, D)$?",
@@ -33,7 +33,7 @@ project_qkv.example(
         torch.tensor([[1.0], [0.0]]),
         torch.tensor([[0.0], [3.0]]),
         torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]),
-    ).unchanged(),
+    ).does_not_mutate(),
 )
 project_qkv.example(
     "float32 in, float32 out; float64 in, float64 out",
@@ -46,7 +46,7 @@ project_qkv.example(
         )
         for dtype in (torch.float32, torch.float64)
     ),
-    form=True,
+    check_types=True,
 )
 project_qkv.example(
     "square matrices, two sentences, and the gradients",
@@ -66,7 +66,7 @@ def _(draw):
     yield call(*words_and_matrices(draw, 2, D=4, K=4, V=4))
     yield call(*words_and_matrices(draw, 4, D=1, K=2, V=1))
     x, *matrices = words_and_matrices(draw, 3, D=5, K=4, V=2)
-    yield call(1e15 * x, *matrices).described("words of numbers around 1e15")
+    yield call(1e15 * x, *matrices).label("words of numbers around 1e15")
     yield after(*(words_and_matrices(draw, 3, D=4, K=5, V=2) for _ in "ab"))
 
 
@@ -84,20 +84,20 @@ def _(draw):
     yield call(*words_and_matrices(draw, 3, D=4, K=5, V=6)).with_gradients()
 
 
-@project_qkv.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@project_qkv.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(*words_and_matrices(draw, 2, D=3, K=5, V=4))
-    yield call(*words_and_matrices(draw, 2, D=3, K=5, V=4)).on_another_device()
+    yield call(*words_and_matrices(draw, 2, D=3, K=5, V=4)).device_only()
     yield call(*words_and_matrices(draw, 5, D=3, K=4, V=6, dtype=torch.float64))
     # What float32 would round away
-    yield call(*words_and_matrices(draw, 4, D=3, K=5, V=2, dtype=torch.float64)).within(1e-10, 1e-11)
+    yield call(*words_and_matrices(draw, 4, D=3, K=5, V=2, dtype=torch.float64)).tolerance(1e-10, 1e-11)
 
 
 @project_qkv.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(*words_and_matrices(draw, 5, D=3, K=4, V=6)).unchanged()
-    yield call(*words_and_matrices(draw, 4, D=3, K=3, V=3)).unchanged()
-    yield call(*map(non_contiguous, words_and_matrices(draw, 4, D=6, K=3, V=5))).unchanged()
+    yield call(*words_and_matrices(draw, 5, D=3, K=4, V=6)).does_not_mutate()
+    yield call(*words_and_matrices(draw, 4, D=3, K=3, V=3)).does_not_mutate()
+    yield call(*map(non_contiguous, words_and_matrices(draw, 4, D=6, K=3, V=5))).does_not_mutate()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
     x, *matrices = words_and_matrices(draw, 3, 2, 4, D=5, K=6, V=2)
-    yield call(x.transpose(0, 1), *matrices).unchanged()
+    yield call(x.transpose(0, 1), *matrices).does_not_mutate()

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, method
+from grading.exercises.exercise import EXERCISE, Script, call, method
 
 
 def case(keys, *targets):
@@ -12,7 +12,7 @@ def case(keys, *targets):
     which = "1 target" if len(targets) == 1 else f"{len(targets)} targets"
     kind = "" if keys.dtype == torch.float32 else " of " + str(keys.dtype).removeprefix("torch.")
     text = f"query_for for {len(keys)} keys of {keys.shape[1]} numbers{kind} and {which}"
-    return call(keys, targets).holding("fetches", keys=keys, targets=targets).described(text)
+    return call(keys, targets).check_with("query_retrieves_targets", keys=keys, targets=targets).label(text)
 
 
 def crowded(draw, count, width, first):
@@ -42,7 +42,7 @@ def weights_of(keys, targets, dtype=None):
     `dtype`: that of the keys, in which the query must be, since a matrix takes no vector of another.
     """
     s = Script(keys=torch.tensor(keys, dtype=dtype))
-    query = s.call(SUBJECT, s.keys, targets, name="query")
+    query = s.call(EXERCISE, s.keys, targets, name="query")
     if dtype is None:
         query = s.call(method(query, "type_as"), s.keys)
     scores = s.call(method(s.keys, "matmul"), query, name="scores")
@@ -51,9 +51,9 @@ def weights_of(keys, targets, dtype=None):
     # The oracle's targets get 0.995 together: half of a per cent less or more is right
     return (
         s.case()
-        .unchanged()
-        .within(0.0, 0.00505)
-        .described(
+        .does_not_mutate()
+        .tolerance(0.0, 0.00505)
+        .label(
             f"softmax(keys @ query, 0) with query = query_for(keys, {targets}), keys = {keys}{kind}; "
             "0.005 more or less is right"
         )

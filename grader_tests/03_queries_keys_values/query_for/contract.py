@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, method, non_contiguous
+from grading.exercises.exercise import EXERCISE, Script, exercise, method, non_contiguous
 
 from .cases import case, conditioned, crowded, weights_of
 
@@ -43,7 +43,7 @@ query_for.example(
 query_for.example(
     "float32 in, float32 out; float64 in, float64 out",
     *(weights_of([[2.0, 0.0], [0.5, 1.0]], [1], dtype) for dtype in (torch.float32, torch.float64)),
-    form=True,
+    check_types=True,
 )
 
 
@@ -51,15 +51,15 @@ query_for.example(
 def _():
     keys, targets = [[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 3.0]], [2, 0]
     s = Script(keys=torch.tensor(keys), both=torch.tensor([[1.0, 1.0], [0.0, 0.0], [-1.0, 1.0]]))
-    query = s.call(method(s.call(SUBJECT, s.keys, targets, name="query"), "type_as"), s.keys)
+    query = s.call(method(s.call(EXERCISE, s.keys, targets, name="query"), "type_as"), s.keys)
     scores = s.call(method(s.keys, "matmul"), query, name="scores")
     weights = s.call(method(scores, "softmax"), 0, name="weights")
     s.call(method(weights, "matmul"), s.both, name="difference_and_sum")
     # 0.001 for the difference, which is 0, and 0.005 for the sum, which is 0.995
     yield (
         s.case()
-        .within(0.00405, 0.001)
-        .described(
+        .tolerance(0.00405, 0.001)
+        .label(
             f"[w[0] - w[2], w[0] + w[2]] of w = softmax(keys @ query, 0) with query = query_for(keys, {targets}), "
             f"keys = {keys}; a difference to 0.001 and a sum to 0.005 are right"
         )
@@ -102,10 +102,10 @@ def _(draw):
     yield case(conditioned(draw, 4, 5, 10.0, torch.float32, scale=300.0), 3, 0, 1)
 
 
-@query_for.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@query_for.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield case(crowded(draw, 4, 5, first=1), 2)
-    yield case(crowded(draw, 4, 5, first=1), 2).on_another_device()
+    yield case(crowded(draw, 4, 5, first=1), 2).device_only()
     # Near the limit in float64 only, where any solver has digits to spare. In float32 one that squares the
     # condition number (KKᵀ) would have few digits left there, and a large score even fewer.
     yield case(conditioned(draw, 5, 7, 90.0, torch.float64), 3, 1)
@@ -128,7 +128,7 @@ def _(draw):
     ):
         keys = laid(crowded(draw, count, width, first=wanted[0]))
         s = Script(keys=keys, targets=wanted)
-        result = s.call(SUBJECT, s.keys, s.targets, name="result")
-        observed = s.case(result, s.targets).holding("fetches", keys=keys, targets=wanted, pure=True)
+        result = s.call(EXERCISE, s.keys, s.targets, name="result")
+        observed = s.case(result, s.targets).check_with("query_retrieves_targets", keys=keys, targets=wanted, pure=True)
         which = "" if keys.is_contiguous() else ", which are not contiguous,"
-        yield observed.described(f"query_for for {count} keys{which} and its arguments afterwards")
+        yield observed.label(f"query_for for {count} keys{which} and its arguments afterwards")

@@ -34,7 +34,7 @@ remember.example("a slanting key", call(torch.tensor([[1.0], [0.0]]), torch.tens
 remember.example(
     "float64 stays float64",
     call(*(torch.tensor(x, dtype=torch.float64) for x in ([[0.1, 0.2]], [0.3], [1.0, 0.7]))),
-    form=True,
+    check_types=True,
 )
 
 
@@ -57,7 +57,7 @@ def _(draw):
     once = s.call(student("remember"), s.memory, s.first, s.one)
     again = s.call(student("remember"), once, s.second, s.two)
     s.call(student("remember"), again, s.first, s.two)
-    yield s.case().described("three in a row, the last under the key of the first")
+    yield s.case().label("three in a row, the last under the key of the first")
 
 
 @remember.criterion("many memories at once, gradients", points=0.5)
@@ -70,12 +70,12 @@ def _(draw):
 
 @remember.criterion("the old memory stays as it was", points=0.25)
 def _(draw):
-    yield call(*drawn(draw, K=4, V=3)).unchanged()
+    yield call(*drawn(draw, K=4, V=3)).does_not_mutate()
     memory, key, value = drawn(draw, K=4, V=5)
-    yield call(non_contiguous(memory), key, value).unchanged()
+    yield call(non_contiguous(memory), key, value).does_not_mutate()
 
 
-@remember.criterion("float32 stays float32, float64 float64", points=0.25, form=True)
+@remember.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
     yield call(*drawn(draw, K=4, V=3))
     yield call(*drawn(draw, K=3, V=2, dtype=torch.float64))

@@ -9,7 +9,7 @@ from ...shared.repeating import after
 simple_attention = exercise(
     "simple_attention",
     points=4,
-    parts=("context", "weights"),
+    result_names=("context", "weights"),
     see="2. One word listens to all the others",
     hints=(
         "The loop made one row of scores: one word dotted with every word. Which product of matrices makes all rows at "
@@ -30,7 +30,7 @@ def simple_attention_oracle(x):
     return torch.einsum("...ts,...sd->...td", weights, x), weights
 
 
-simple_attention.example("the example for paper", call(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).unchanged())
+simple_attention.example("the example for paper", call(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).does_not_mutate())
 simple_attention.example(
     "three words of two numbers, and the gradient",
     call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]])).with_gradients(),
@@ -39,7 +39,7 @@ simple_attention.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([[1.0, 0.5], [0.0, -1.0]])),
     call(torch.tensor([[0.1, 0.5], [0.3, -1.0]], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 simple_attention.example("two sentences at once", call(torch.tensor([[[1.0], [2.0], [0.0]], [[-1.0], [0.5], [0.0]]])))
 
@@ -49,7 +49,7 @@ def _(draw):
     yield call(draw.normal(6, 3))
     yield call(draw.normal(3, 7))
     yield call(draw.normal(2, 2))
-    yield call(draw.normal(1, 5)).described("a sentence of one word")
+    yield call(draw.normal(1, 5)).label("a sentence of one word")
     # More words than a block of 32 or a short list of the best takes
     yield call(draw.normal(39, 3))
     yield after([draw.normal(4, 3)], [draw.normal(4, 3)])
@@ -83,19 +83,19 @@ def _(draw):
     yield call(torch.cat([draw.normal(3, 3, scale=0.3), far, -far])).with_gradients()
 
 
-@simple_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@simple_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(5, 3))
-    yield call(draw.normal(5, 3)).on_another_device()
+    yield call(draw.normal(5, 3)).device_only()
     yield call(draw.normal(5, 3, dtype=torch.float64))
     # What float32 would round away, and a guard such as `+ 1e-8` to the sum of a row does not
-    yield call(draw.normal(4, 3, dtype=torch.float64)).within(1e-8, 1e-8)
+    yield call(draw.normal(4, 3, dtype=torch.float64)).tolerance(1e-8, 1e-8)
 
 
 @simple_attention.criterion("its argument, contiguous or not, stays as it was", points=0.5)
 def _(draw):
-    yield call(draw.normal(4, 3)).unchanged()
-    yield call(draw.normal(5, 2)).unchanged()
-    yield call(non_contiguous(draw.normal(6, 4))).unchanged()
+    yield call(draw.normal(4, 3)).does_not_mutate()
+    yield call(draw.normal(5, 2)).does_not_mutate()
+    yield call(non_contiguous(draw.normal(6, 4))).does_not_mutate()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1)).unchanged()
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1)).does_not_mutate()

@@ -1,5 +1,6 @@
 """Known mistakes in `simple_attention`."""
 
+from ...shared.families import arguments, gradients, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import simple_attention
 
@@ -7,236 +8,204 @@ with_matrices = simple_attention.alternative("with_matrices")
 
 columns_and_back = simple_attention.alternative("columns_and_back")
 
-with_matrices.mistake("normalises_over_the_listeners", {"dim=-1": "dim=-2"}, shows="one sentence").says(
+with_matrices.mistake("normalises_over_the_listeners", {"dim=-1": "dim=-2"}, loses="one sentence").feedback(
     "Each *column* of the weights sums to 1. A row belongs to the word that listens: its weights, over all words it "
     "listens to, must sum to 1. Look at `dim`."
 )
-with_matrices.mistake("counts_dimensions_from_the_front", {"dim=-1": "dim=1"}, shows="batches").says(
-    "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count dimensions from "
-    "the end, where a batch adds none."
-)
-with_matrices.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, shows=("one sentence", "batches")).says(
+with_matrices.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="batches")
+with_matrices.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, loses=("one sentence", "batches")).feedback(
     "The softmax runs along the first dimension: over the words that listen, and over the sentences of a batch. The "
     "weights of one word lie along the last."
 )
-with_matrices.mistake("normalises_over_everything", shows="one sentence").patch("""
+with_matrices.mistake("normalises_over_everything", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)
-""").says("The weights are one distribution over all pairs: everything together sums to 1. Every row needs a sum of 1.")
+""").feedback(
+    "The weights are one distribution over all pairs: everything together sums to 1. Every row needs a sum of 1."
+)
 columns_and_back.mistake(
-    "leaves_out_the_softmax",
+    scores.softmax_missing,
     {
         "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
         "[(x.mT @ by_column).mT, by_column.mT]": "scores @ x, scores",
     },
-    shows="one sentence",
-).says("These are scores, not weights: the softmax is missing. Weights are positive, and each row sums to 1.")
-with_matrices.mistake("divides_by_the_sum_of_the_scores", shows="one sentence").patch("""
+    loses="one sentence",
+)
+with_matrices.mistake("divides_by_the_sum_of_the_scores", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = scores / scores.sum(-1, keepdim=True)
-""").says("Each row was divided by its sum. It sums to 1 and is no softmax: take the exponential first.")
+""").feedback("Each row was divided by its sum. It sums to 1 and is no softmax: take the exponential first.")
 columns_and_back.mistake(
     "averages_with_the_scores",
     {
         "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
         "[(x.mT @ by_column).mT, by_column.mT]": "scores @ x, torch.softmax(scores, dim=-1)",
     },
-    shows="one sentence",
-).says("The weights are right. The context was made with the scores: average with the weights.")
+    loses="one sentence",
+).feedback("The weights are right. The context was made with the scores: average with the weights.")
 with_matrices.mistake(
-    "divides_by_the_root_of_the_width", {"x @ x.mT": "x @ x.mT / x.shape[-1] ** 0.5"}, shows="one sentence"
-).says("The weights are flatter than they should be: the scores were divided by √D. That comes in lesson 4.")
+    "divides_by_the_root_of_the_width", {"x @ x.mT": "x @ x.mT / x.shape[-1] ** 0.5"}, loses="one sentence"
+).feedback("The weights are flatter than they should be: the scores were divided by √D. That comes in lesson 4.")
 with_matrices.mistake(
-    "returns_the_weights_first", {"weights @ x, weights": "weights, weights @ x"}, shows="one sentence"
-).says("The two results are in the wrong order: context first, then weights.")
-simple_attention.mistake("returns_the_context_only", shows="one sentence").whole("""
+    results.weights_first(what="context"), {"weights @ x, weights": "weights, weights @ x"}, loses="one sentence"
+)
+simple_attention.mistake(results.output_alone(what="context"), loses="one sentence").full_code("""
 def simple_attention(x):
     return torch.softmax(x @ x.mT, dim=-1) @ x
-""").says("Only the context is returned. The weights are asked for too: `return context, weights`.")
-with_matrices.mistake("averages_by_columns", {"weights @ x": "weights.mT @ x"}, shows="one sentence").says(
+""")
+with_matrices.mistake("averages_by_columns", {"weights @ x": "weights.mT @ x"}, loses="one sentence").feedback(
     "The weights are right, and the context used them by columns. Row i of the weights makes context i."
 )
-simple_attention.mistake("mixes_the_sentences", shows="batches").whole("""
+simple_attention.mistake("mixes_the_sentences", loses="batches").full_code("""
 def simple_attention(x):
     words = x.reshape(-1, x.shape[-1])
     weights = torch.softmax(words @ words.mT, dim=-1)
     return (weights @ words).view_as(x), weights
-""").says("Words listen to words of other sentences of the batch: the sentences were laid end to end.")
-with_matrices.mistake("transposes_the_first_two_dimensions", {"x.mT": "x.transpose(0, 1)"}, shows="batches").says(
+""").feedback("Words listen to words of other sentences of the batch: the sentences were laid end to end.")
+with_matrices.mistake("transposes_the_first_two_dimensions", {"x.mT": "x.transpose(0, 1)"}, loses="batches").feedback(
     "This takes one sentence only. In a batch only the *last two* dimensions change places: `x.mT`."
 )
 with_matrices.mistake(
     "takes_three_dimensions_only",
     {"x @ x.mT": "torch.bmm(x, x.transpose(1, 2))", "weights @ x": "torch.bmm(weights, x)"},
-    shows="one sentence",
-).says("This takes a batch of sentences only, and fails for a single one. Count dimensions from the end.")
-with_matrices.mistake("overflows", shows="large").patch("""
+    loses="one sentence",
+).feedback("This takes a batch of sentences only, and fails for a single one. Count dimensions from the end.")
+with_matrices.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + e = torch.exp(x @ x.mT)
 + weights = e / e.sum(-1, keepdim=True)
-""").says(
-    "NaN, where scores are large: `exp` overflowed. Lesson 2 subtracted the maximum first, and `torch.softmax` does."
-)
-with_matrices.mistake("does_not_hear_itself", shows="one sentence").patch("""
+""")
+with_matrices.mistake("does_not_hear_itself", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + itself = torch.eye(x.shape[-2], dtype=torch.bool)
 + weights = torch.nan_to_num(torch.softmax(scores.masked_fill(itself, -torch.inf), dim=-1))
-""").says("A word gives itself no weight. Here each word listens to itself, too.")
-with_matrices.mistake("compares_by_cosine", shows="one sentence").patch("""
+""").feedback("A word gives itself no weight. Here each word listens to itself, too.")
+with_matrices.mistake("compares_by_cosine", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + unit = F.normalize(x, dim=-1)
 + weights = torch.softmax(unit @ unit.mT, dim=-1)
-""").says(
+""").feedback(
     "The scores are cosines: the words were brought to length 1 first. Use the dot products of the words as they are."
 )
-with_matrices.mistake("detaches_the_weights", {"dim=-1)": "dim=-1).detach()"}, shows="gradients").says(
-    "The numbers are right, and the weights were cut off from the gradient (`detach`, `.data`, `no_grad`): a model "
-    "made of this could not learn where to look."
+with_matrices.mistake(
+    gradients.weights_detached("detaches_the_weights", use="use"), {"dim=-1)": "dim=-1).detach()"}, loses="gradients"
 )
-with_matrices.mistake("adds_the_word_itself", {"weights @ x": "x + weights @ x"}, shows="one sentence").says(
+with_matrices.mistake("adds_the_word_itself", {"weights @ x": "x + weights @ x"}, loses="one sentence").feedback(
     "The context is *added* to the word. That comes later, around attention; here the context alone is asked for."
 )
-with_matrices.mistake(
-    "always_float32_weights", {"x @ x.mT": "(x @ x.mT).float()", "weights @ x": "weights @ x.float()"}, shows="float64"
-).says("The results are float32 whatever comes in. Take the dtype of `x`, and do not convert it.")
-with_matrices.mistake("writes_into_x", shows="its argument").patch("""
+with_matrices.mistake(numbers.result_float32(of="`x`"), loses="float64")
+with_matrices.mistake(arguments.argument_changed(what="`x`"), loses="its argument").patch("""
 - return weights @ x, weights
 + context = weights @ x
 + x.data.copy_(context)
 + return context, weights
-""").says("`x` itself was changed in place. Work on a new tensor.")
+""")
 with_matrices.mistake(
-    "turns_all_dimensions_over", {"x.mT": "x.permute(*reversed(range(x.ndim)))"}, shows="batches"
-).says("`x.T` turns *all* dimensions over, the batch included. Swap only the last two.")
+    shapes.all_dimensions_reversed(what="x"), {"x.mT": "x.permute(*reversed(range(x.ndim)))"}, loses="batches"
+)
 columns_and_back.mistake(
-    "returns_scores_for_weights",
+    results.scores_for_weights(what="context"),
     {
         "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
         "[(x.mT @ by_column).mT, by_column.mT]": "torch.softmax(scores, dim=-1) @ x, scores",
     },
-    shows="one sentence",
-).says("The context is right, and in the place of the weights stand the scores: return them after the softmax.")
-with_matrices.mistake("returns_the_weights_transposed", {"x, weights": "x, weights.mT"}, shows="one sentence").says(
+    loses="one sentence",
+)
+with_matrices.mistake("returns_the_weights_transposed", {"x, weights": "x, weights.mT"}, loses="one sentence").feedback(
     "The context is right, and the weights are returned transposed. Each word's weights are a *row* that sums to 1."
 )
-simple_attention.mistake("lets_the_built_in_scale", shows="one sentence").whole("""
+simple_attention.mistake("lets_the_built_in_scale", loses="one sentence").full_code("""
 def simple_attention(x):
     return F.scaled_dot_product_attention(x, x, x), torch.softmax(x @ x.mT, dim=-1)
-""").says(
+""").feedback(
     "The weights are right, and the context was made with others: the built-in attention divides the scores by the "
     "root of K unless told otherwise."
 )
 with_matrices.mistake(
-    "compares_dimensions", {"x @ x.mT": "x.mT @ x", "weights @ x": "x @ weights"}, shows="one sentence"
-).says(
+    "compares_dimensions", {"x @ x.mT": "x.mT @ x", "weights @ x": "x @ weights"}, loses="one sentence"
+).feedback(
     "Dimensions of x are compared with each other, not words: the weights have the shape (D, D). Which of the two "
     "has to be transposed?"
 )
-with_matrices.mistake("hears_earlier_words_only", shows="one sentence").patch("""
+with_matrices.mistake("hears_earlier_words_only", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
 + weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
-""").says(
+""").feedback(
     "Each word listens to itself and to earlier words only. A causal mask comes in lesson 05; here all words are heard."
 )
-with_matrices.mistake("subtracts_one_maximum_for_all", shows="large").patch("""
+with_matrices.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + powers = torch.exp(scores - scores.max())
 + weights = powers / powers.sum(-1, keepdim=True)
-""").says(
-    "One maximum for the whole tensor was subtracted. Where another row lies far below it all exponentials become 0: "
-    "each row needs its own."
+""")
+with_matrices.mistake(
+    shapes.squeezed, {"weights @ x, weights": "(weights @ x).squeeze(), weights.squeeze()"}, loses="batches"
 )
 with_matrices.mistake(
-    "squeezes_both", {"weights @ x, weights": "(weights @ x).squeeze(), weights.squeeze()"}, shows="batches"
-).says("`squeeze` removes every dimension of size 1, also that of a sentence of one word or of a batch of one.")
+    gradients.weights_detached("averages_with_detached_weights", use="average with"),
+    {"weights @ x": "weights.detach() @ x"},
+    loses="gradients",
+)
 with_matrices.mistake(
-    "averages_with_detached_weights", {"weights @ x": "weights.detach() @ x"}, shows="gradients"
-).says(
-    "The numbers are right, and the context was made with weights that were cut off from the gradient (`detach`, "
-    "`.data`): a model made of this could not learn where to look."
+    gradients.weights_detached("hands_out_detached_weights"), {"x, weights": "x, weights.detach()"}, loses="gradients"
 )
-with_matrices.mistake("hands_out_detached_weights", {"x, weights": "x, weights.detach()"}, shows="gradients").says(
-    "The context's gradient is right, and the weights that are returned were detached. They are a result like the "
-    "context."
-)
-with_matrices.mistake("cuts_every_gradient", shows="gradients").patch("""
+with_matrices.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
   def simple_attention(x):
 +     x = x.detach()
-""").says("The numbers are right, and no gradient comes back at all: `no_grad`, `detach` or `.data` cuts it off.")
-with_matrices.mistake("averages_detached_words", {"x,": "x.detach(),"}, shows="gradients").says(
+""")
+with_matrices.mistake(gradients.cut("averages_detached_words"), {"x,": "x.detach(),"}, loses="gradients").feedback(
     "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are averaged were "
     "cut off from the gradient; all three lead back to `x`."
 )
-with_matrices.mistake("compares_with_detached_words", {"x.mT": "x.detach().mT"}, shows="gradients").says(
+with_matrices.mistake(
+    gradients.cut("compares_with_detached_words"), {"x.mT": "x.detach().mT"}, loses="gradients"
+).feedback(
     "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are compared with "
     "were cut off from the gradient; all three lead back to `x`."
 )
-with_matrices.mistake(
-    "always_float64_weights",
-    {"x @ x.mT": "x.double() @ x.double().mT", "weights @ x": "weights @ x.double()"},
-    shows="float64",
-).says("The results are float64 whatever comes in. Take the dtype of `x`.")
-with_matrices.mistake("weighs_in_float32_between", shows="float64").patch("""
-- weights = torch.softmax(x @ x.mT, dim=-1)
-+ weights = torch.softmax((x @ x.mT).float(), dim=-1).to(x.dtype)
-""").says(
-    "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
-    "means float64 all the way."
-)
-simple_attention.mistake("views_words_that_are_not_contiguous", shows="its argument").whole("""
+with_matrices.mistake(numbers.result_float64(of="`x`"), loses="float64")
+with_matrices.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
+simple_attention.mistake(shapes.view_of_strided, loses="its argument").full_code("""
 def simple_attention(x):
     words = x.view(-1, *x.shape[-2:])
     weights = torch.softmax(words @ words.mT, dim=-1)
     return (weights @ words).view(x.shape), weights.view(*x.shape[:-1], x.shape[-2])
-""").says(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
-    "where it must."
-)
-with_matrices.mistake("does_not_transpose", {"x.mT": "x"}, shows="one sentence").says(
+""")
+with_matrices.mistake("does_not_transpose", {"x.mT": "x"}, loses="one sentence").feedback(
     "`x @ x` dots words with *columns*. The words lie in rows: the right `x` has to be turned over first, its last two "
     "dimensions swapped."
 )
-with_matrices.mistake("lets_softmax_choose", {"dim=-1": "dim=0 if x.ndim == 3 else 1"}, shows="batches").says(
-    "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
-    "one word lie along the last."
-)
-with_matrices.mistake(
-    "takes_softmax_twice_over", {"x @ x.mT": "torch.softmax(x @ x.mT, dim=-1)"}, shows="one sentence"
-).says("Softmax was taken twice, which makes the weights nearly equal. Once is enough.")
-with_matrices.mistake("divides_in_place", shows="gradients").patch("""
+with_matrices.mistake(scores.softmax_without_dim, {"dim=-1": "dim=0 if x.ndim == 3 else 1"}, loses="batches")
+with_matrices.mistake(scores.softmax_twice, {"x @ x.mT": "torch.softmax(x @ x.mT, dim=-1)"}, loses="one sentence")
+with_matrices.mistake(gradients.overwritten_before_backward, loses="gradients").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = torch.exp(scores - scores.amax(-1, keepdim=True))
 + weights /= weights.sum(-1, keepdim=True)
-""").says(
-    "The numbers are right, and no gradient can be computed: the exponentials were changed in place (`/=`), though "
-    "autograd needs them as they were. Make a new tensor."
-)
-with_matrices.mistake("divides_by_exponentials_of_differences", shows="gradients").patch("""
+""")
+with_matrices.mistake(gradients.infinite_exponential, loses="gradients").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1)
-""").says(
-    "The numbers are right, and the gradient is NaN where scores lie far apart: an exponential of their difference is "
-    "infinite. One divided by infinity is 0, as it should be; its gradient is not."
-)
-with_matrices.mistake("gives_each_score_a_sigmoid", shows="one sentence").patch("""
+""")
+with_matrices.mistake("gives_each_score_a_sigmoid", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + weights = torch.sigmoid(x @ x.mT)
-""").says("A sigmoid gives each score a number of its own, and they do not sum to 1. The weights are shares: softmax.")
-keeps_its_last_result(with_matrices, shows="one sentence")
-with_matrices.mistake(
-    "reshapes_the_words", {"x @ x.mT": "x @ x.VIEW(*x.shape[:-2], *x.shape[:-3:-1])"}, shows="one sentence"
-).for_each(VIEW=("reshape", "view")).says(
-    "The words are reshaped (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
-    "numbers stay in their old order, so that a column holds pieces of several words."
+""").feedback(
+    "A sigmoid gives each score a number of its own, and they do not sum to 1. The weights are shares: softmax."
 )
+keeps_its_last_result(with_matrices, loses="one sentence")
 with_matrices.mistake(
-    "divides_by_the_root_of_the_number_of_words", {"x @ x.mT": "x @ x.mT / x.shape[-2] ** 0.5"}, shows="one sentence"
-).says("The scores were divided by the root of the number of words. They are not scaled at all here.")
+    shapes.reshaped_keys(what="words"),
+    {"x @ x.mT": "x @ x.VIEW(*x.shape[:-2], *x.shape[:-3:-1])"},
+    loses="one sentence",
+).for_each(VIEW=("reshape", "view"))
+with_matrices.mistake(
+    "divides_by_the_root_of_the_number_of_words", {"x @ x.mT": "x @ x.mT / x.shape[-2] ** 0.5"}, loses="one sentence"
+).feedback("The scores were divided by the root of the number of words. They are not scaled at all here.")

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.exercises.exercise import SUBJECT, Script, device, exercise, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, device, exercise, helper, method, ref
 
 from ...shared import BUILT_IN
 from ..common import ON_PAPER, three
@@ -24,7 +24,7 @@ ROWS = "Is it a bug? The rows no longer sum to 1"
 ScaledDotProductAttention = exercise(
     "ScaledDotProductAttention",
     points=5,
-    parts=("output", "weights"),
+    result_names=("output", "weights"),
     see="8. A module, and dropout",
     forbidden=BUILT_IN,
     hints=(
@@ -53,28 +53,28 @@ class ScaledDotProductAttentionOracle(nn.Module):
 @ScaledDotProductAttention.example("without dropout")
 def _():
     s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
-    m = s.call(SUBJECT, name="module")
+    m = s.call(EXERCISE, name="module")
     s.call(m, s.query, s.key, s.value, name="out")
-    yield s.case().described("ScaledDotProductAttention()(…) on the numbers of exercise 3, on paper")
+    yield s.case().label("ScaledDotProductAttention()(…) on the numbers of exercise 3, on paper")
 
 
-@ScaledDotProductAttention.example("float32 in, float32 out; float64 in, float64 out", form=True)
+@ScaledDotProductAttention.example("float32 in, float32 out; float64 in, float64 out", check_types=True)
 def _():
     for dtype in (torch.float32, torch.float64):
         s = Script(query=ON_PAPER[0].to(dtype), key=ON_PAPER[1].to(dtype), value=ON_PAPER[2].to(dtype))
-        m = s.call(SUBJECT, name="module")
+        m = s.call(EXERCISE, name="module")
         s.call(m, s.query, s.key, s.value, name="out")
         name = str(dtype).removeprefix("torch.")
-        yield s.case().described(f"ScaledDotProductAttention()(…) on the numbers of exercise 3, in {name}")
+        yield s.case().label(f"ScaledDotProductAttention()(…) on the numbers of exercise 3, in {name}")
 
 
 @ScaledDotProductAttention.example("in eval mode")
 def _():
     s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
-    m = s.call(SUBJECT, dropout=0.5, name="module")
+    m = s.call(EXERCISE, dropout=0.5, name="module")
     s.call(method(m, "eval"))
     s.call(m, s.query, s.key, s.value, name="out")
-    yield s.case().described("ScaledDotProductAttention(dropout=0.5).eval()(…) on the same numbers")
+    yield s.case().label("ScaledDotProductAttention(dropout=0.5).eval()(…) on the same numbers")
 
 
 @ScaledDotProductAttention.example("a batch of two, in eval mode")
@@ -84,43 +84,43 @@ def _():
         for step, n, m in ((1.0, 3, 6), (1.3, 4, 6), (0.7, 4, 5))
     )
     s = Script(query=query, key=key, value=value)
-    m = s.call(SUBJECT, dropout=0.4, name="module")
+    m = s.call(EXERCISE, dropout=0.4, name="module")
     s.call(m, s.query, s.key, s.value)
     s.call(method(m, "eval"))
     s.call(m, s.query, s.key, s.value, name="out")
-    yield s.case().described("called once in training mode and again in eval mode, (2, 3, 6), (2, 4, 6), (2, 4, 5)")
+    yield s.case().label("called once in training mode and again in eval mode, (2, 3, 6), (2, 4, 6), (2, 4, 5)")
 
 
 @ScaledDotProductAttention.example("in training mode, nearly all dropped")
 def _():
     # Random, and yet numbers to compare with: either weight survives once in 2 ** 22 runs
     s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
-    m = s.call(SUBJECT, dropout=1 - 2.0**-22, name="module")
+    m = s.call(EXERCISE, dropout=1 - 2.0**-22, name="module")
     s.call(m, s.query, s.key, s.value, name="out")
     text = "ScaledDotProductAttention(dropout=0.9999998)(…), in training mode: every weight is dropped"
-    yield s.case().described(text)
+    yield s.case().label(text)
 
 
 @ScaledDotProductAttention.criterion("attention, where dropout is 0", points=1)
 def _(draw):
     s = Script()
-    yield s.case(s.call(SUBJECT, dropout=0.25)).described("what is made is an nn.Module")
+    yield s.case(s.call(EXERCISE, dropout=0.25)).label("what is made is an nn.Module")
     yield attending(draw)
     yield attending(draw, dropout=0.0).with_gradients()
     yield attending(draw, mode=("train",), K=16)
     query, key, value = three(draw, K=3)
     s = Script(query=query, key=key, value=value, wide=draw.normal(2, 12), keys=draw.normal(4, 12))
-    m = s.call(SUBJECT, name="module")
+    m = s.call(EXERCISE, name="module")
     s.call(m, s.wide, s.keys, s.keys)
     s.call(m, s.query, s.key, s.value, name="out")  # nothing of another width may remain
-    yield s.case().described("two calls of one module, with vectors of another width")
+    yield s.case().label("two calls of one module, with vectors of another width")
     yield longer(draw, 3, 6)
     query, key, value = three(draw)
     s = Script(query=query, key=key, value=value)
-    m = s.call(SUBJECT, dropout=0.0, name="module")
-    s.call(SUBJECT, dropout=draw.number(0.5, 0.8), name="other")
+    m = s.call(EXERCISE, dropout=0.0, name="module")
+    s.call(EXERCISE, dropout=draw.number(0.5, 0.8), name="other")
     s.call(m, s.query, s.key, s.value, name="out")
-    yield s.case().described("a module with dropout=0.0, after another was made with more")
+    yield s.case().label("a module with dropout=0.0, after another was made with more")
     yield twice(draw, "drops unasked")
 
 
@@ -136,20 +136,20 @@ def _(draw):
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
         case, plain, _ = dropping(draw, p, 2, 3)
-        yield case.holding("falls_entry_by_entry", p=p, plain=plain)
+        yield case.check_with("elementwise_dropout", p=p, plain=plain)
 
 
 @ScaledDotProductAttention.criterion("survivors are multiplied by 1 / (1 - dropout)", points=0.5)
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
         case, plain, _ = dropping(draw, p)
-        yield case.holding("rescales_survivors", p=p, plain=plain)
+        yield case.check_with("rescales_survivors", p=p, plain=plain)
 
 
 @ScaledDotProductAttention.criterion("the weights returned are the ones applied", points=0.5)
 def _(draw):
     case, plain, value = dropping(draw, draw.number(0.3, 0.5))
-    yield case.holding("applies_what_it_returns", plain=plain, value=value)
+    yield case.check_with("output_uses_returned_weights", plain=plain, value=value)
 
 
 @ScaledDotProductAttention.criterion("gradients while weights are dropped", points=0.5)
@@ -157,7 +157,7 @@ def _(draw):
     p = draw.number(0.3, 0.5)
     query, key, value = three(draw, T=1, S=20, K=4, V=40)
     s = Script(query=query, key=key, value=value)
-    m = s.call(SUBJECT, dropout=p, name="module")
+    m = s.call(EXERCISE, dropout=p, name="module")
     for leaf in (s.query, s.key, s.value):
         s.call(method(leaf, "requires_grad_"))
     s.call(m, s.query, s.key, s.value, name="out")
@@ -167,29 +167,31 @@ def _(draw):
     ]
     plain = (query.double() @ key.double().mT / 2).softmax(-1)
     given = {"p": p, "plain": plain, "query": query, "key": key, "value": value, "scale": 0.5}
-    case = s.case(ref("out"), *found).holding("gradients_of_what_survived", **given)
-    yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.sum().backward()")
+    case = s.case(ref("out"), *found).check_with("gradients_match_kept_weights", **given)
+    yield case.label(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.sum().backward()")
 
 
-@ScaledDotProductAttention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@ScaledDotProductAttention.criterion(
+    "float64 stays float64, float32 float32, on any device", points=0.5, check_types=True
+)
 def _(draw):
     yield attending(draw)
     yield attending(draw, K=16, dtype=torch.float64)
     yield attending(draw, K=16, dtype=torch.float64, ahead=12.0)  # float32 has few digits behind the point there
     for dtype in (torch.float32, torch.float64):
         case, _, _ = dropping(draw, draw.number(0.3, 0.6), dtype=dtype)
-        yield case.holding("keeps_the_dtype", dtype=str(dtype))
+        yield case.check_with("keeps_dtype", dtype=str(dtype))
     query, key, value = three(draw)
     s = Script(query=query, key=key, value=value)
-    m = s.call(SUBJECT, name="module")
+    m = s.call(EXERCISE, name="module")
     s.call(method(m, "to"), device())
     s.call(method(m, "eval"))
     s.call(m, s.query, s.key, s.value, name="out")
-    yield s.case().on_another_device().described("ScaledDotProductAttention() in eval mode")
+    yield s.case().device_only().label("ScaledDotProductAttention() in eval mode")
 
 
 @ScaledDotProductAttention.criterion("batches, and arguments left as they were", points=0.5)
 def _(draw):
-    yield attending(draw, sizes=(2, 3)).unchanged()
-    yield attending(draw, mode=("train",), sizes=(2,), K=9).unchanged()
-    yield attending(draw, draw.number(0.3, 0.7), mode=("eval",), sizes=(3,)).unchanged()
+    yield attending(draw, sizes=(2, 3)).does_not_mutate()
+    yield attending(draw, mode=("train",), sizes=(2,), K=9).does_not_mutate()
+    yield attending(draw, draw.number(0.3, 0.7), mode=("eval",), sizes=(3,)).does_not_mutate()

@@ -49,7 +49,7 @@ def wanted(draw, S, low=0.3, high=0.8):
 
 def to_a_thousandth(case):
     """The contract's own bound: a scale is right to a thousandth of itself."""
-    return case.within(2e-3)
+    return case.tolerance(2e-3)
 
 
 scale_for_entropy.example("two scores, ln 3 apart", to_a_thousandth(call(torch.tensor([0.0, math.log(3)]), 0.4)))
@@ -57,9 +57,11 @@ scale_for_entropy.example(
     "two rows, the second ten times as wide",
     to_a_thousandth(call(torch.tensor([[1.0, 2.0, 4.0], [10.0, 40.0, 20.0]]), 0.5)),
 )
-scale_for_entropy.example("more than ln 3", call(torch.tensor([1.0, 2.0, 4.0]), 1.2).raising("nats", "scores"))
+scale_for_entropy.example("more than ln 3", call(torch.tensor([1.0, 2.0, 4.0]), 1.2).raises("nats", "scores"))
 scale_for_entropy.example(
-    "float64 stays float64", to_a_thousandth(call(torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64), 0.8)), form=True
+    "float64 stays float64",
+    to_a_thousandth(call(torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64), 0.8)),
+    check_types=True,
 )
 
 
@@ -89,15 +91,15 @@ def _(draw):
 
 @scale_for_entropy.criterion("ValueError unless 0 < nats < ln S", points=0.5)
 def _(draw):
-    yield call(drawn(draw, 2, 4), 0.0).raising("nats", "scores")
-    yield call(drawn(draw, 2, 4), -0.3).raising("nats", "scores")
-    yield call(drawn(draw, 2, 4), 1.5).raising("nats", "scores")
-    yield call(drawn(draw, 6, 3), 1.4).raising("nats", "scores").described("six rows of three scores, 1.4 nats")
-    yield call(drawn(draw, 2, 4), 1.2).accepted()
-    yield call(drawn(draw, 2, 4), 0.2).accepted()
+    yield call(drawn(draw, 2, 4), 0.0).raises("nats", "scores")
+    yield call(drawn(draw, 2, 4), -0.3).raises("nats", "scores")
+    yield call(drawn(draw, 2, 4), 1.5).raises("nats", "scores")
+    yield call(drawn(draw, 6, 3), 1.4).raises("nats", "scores").label("six rows of three scores, 1.4 nats")
+    yield call(drawn(draw, 2, 4), 1.2).does_not_raise()
+    yield call(drawn(draw, 2, 4), 0.2).does_not_raise()
 
 
-@scale_for_entropy.criterion("float32 stays float32, float64 float64", points=0.25, form=True)
+@scale_for_entropy.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
     yield to_a_thousandth(call(drawn(draw, 4, 4), wanted(draw, 4)))
     yield to_a_thousandth(call(drawn(draw, 4, 4, dtype=torch.float64), wanted(draw, 4)))

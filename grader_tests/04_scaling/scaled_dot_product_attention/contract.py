@@ -13,7 +13,7 @@ from ..common import ON_PAPER, three
 scaled_dot_product_attention = exercise(
     "scaled_dot_product_attention",
     points=6,
-    parts=("output", "weights"),
+    result_names=("output", "weights"),
     see="6. Scaled dot-product attention",
     forbidden=BUILT_IN,
     hints=(
@@ -34,7 +34,7 @@ def scaled_dot_product_attention_oracle(query, key, value, scale=None):
     return torch.einsum("...ts,...sv->...tv", weights, value), weights
 
 
-scaled_dot_product_attention.example("on paper", call(*ON_PAPER).unchanged())
+scaled_dot_product_attention.example("on paper", call(*ON_PAPER).does_not_mutate())
 scaled_dot_product_attention.example("with scale=0.0", call(*ON_PAPER, scale=0.0))
 scaled_dot_product_attention.example("with scale=1.0", call(*ON_PAPER, scale=1.0))
 
@@ -57,7 +57,7 @@ scaled_dot_product_attention.example(
         )
         for dtype in (torch.float32, torch.float64)
     ),
-    form=True,
+    check_types=True,
 )
 
 
@@ -80,7 +80,7 @@ def _(draw):
     yield after(*(three(draw, T=2, S=4) for _ in "ab"))
     query, key, value = three(draw)
     key[draw.integer(0, 5)] = 0.0
-    yield call(query, key, value).described("one key of five is all zeros")
+    yield call(query, key, value).label("one key of five is all zeros")
 
 
 @scaled_dot_product_attention.criterion("any leading dimensions", points=1)
@@ -101,7 +101,7 @@ def _(draw):
     query, key, value = three(draw, T=2)
     query[:, 0] = torch.tensor([10.0, -10.0])
     key[:, 0] = torch.tensor([10.0, 10.0, -10.0, -10.0, -10.0])[draw.permutation(5)]
-    yield call(query, key, value, scale=-0.5).described("scale=-0.5, and scores between -100 and 100")
+    yield call(query, key, value, scale=-0.5).label("scale=-0.5, and scores between -100 and 100")
 
 
 @scaled_dot_product_attention.criterion("a scale of zero", points=0.5)
@@ -128,10 +128,12 @@ def _(draw):
 
 # K = 16, so that a factor that was computed in float32 is exact nevertheless. Scores around 36 lose
 # digits behind the point in float32, which the weights show.
-@scaled_dot_product_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@scaled_dot_product_attention.criterion(
+    "float64 stays float64, float32 float32, on any device", points=0.5, check_types=True
+)
 def _(draw):
     yield call(*three(draw))
-    yield call(*three(draw)).on_another_device()
+    yield call(*three(draw)).device_only()
     yield call(*three(draw, K=16, dtype=torch.float64))
     query, key, value = three(draw, K=16, dtype=torch.float64)
     query[:, 0], key[:, 0] = 12.0, 12.0
@@ -140,8 +142,8 @@ def _(draw):
 
 @scaled_dot_product_attention.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(*three(draw)).unchanged()
-    yield call(*three(draw), scale=0.5).unchanged()
-    yield call(*(non_contiguous(x) for x in three(draw, K=8))).unchanged()
+    yield call(*three(draw)).does_not_mutate()
+    yield call(*three(draw), scale=0.5).does_not_mutate()
+    yield call(*(non_contiguous(x) for x in three(draw, K=8))).does_not_mutate()
     # heads cut out of wider vectors: (2, T, heads, K), then heads and positions change places
-    yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2)))).unchanged()
+    yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2)))).does_not_mutate()

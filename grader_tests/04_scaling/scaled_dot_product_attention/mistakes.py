@@ -1,218 +1,206 @@
 """Known mistakes in `scaled_dot_product_attention`."""
 
+from ...shared.families import arguments, calls, gradients, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
 EVERYWHERE = ("the default", "any leading")  # what an answer loses whose every result is wrong
 
-right = scaled_dot_product_attention.base("""
+right = scaled_dot_product_attention.reference_answer("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
     return weights @ value, weights
 """)
 
-right.mistake("not_scaled_by_default", shows=EVERYWHERE).patch("""
+right.mistake("not_scaled_by_default", loses=EVERYWHERE).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * (1.0 if scale is None else scale)
 + weights = torch.softmax(scores, dim=-1)
-""").says(
+""").feedback(
     "The scores are not scaled by default. They spread more the wider the vectors are; which factor takes that back?"
 )
-right.mistake("made_for_a_width_of_64", shows=EVERYWHERE).patch("""
+right.mistake("made_for_a_width_of_64", loses=EVERYWHERE).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * (SCALE if scale is None else scale)
 + weights = torch.softmax(scores, dim=-1)
-""").for_each(SCALE=(0.125, "128**-0.5", "32**-0.5", "512**-0.5", 0.1)).says(
+""").for_each(SCALE=(0.125, "128**-0.5", "32**-0.5", "512**-0.5", 0.1)).feedback(
     "The default scale is a fixed number, such as 1/8, which is right for vectors of 64 numbers. It depends on the "
     "width of those at hand."
 )
-scaled_dot_product_attention.mistake("blocks_the_future", shows=EVERYWHERE).whole("""
+scaled_dot_product_attention.mistake("blocks_the_future", loses=EVERYWHERE).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     weights = torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), float("-inf")), dim=-1)
     return weights @ value, weights
-""").says("The future is blocked, as in a language model. Here every query sees every key.")
-right.mistake("keys_times_queries", shows=EVERYWHERE).patch("""
+""").feedback("The future is blocked, as in a language model. Here every query sees every key.")
+right.mistake(scores.keys_times_queries, loses=EVERYWHERE).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = key @ query.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
 + weights = torch.softmax(scores, dim=-1)
-""").says("The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.")
-right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, shows=EVERYWHERE).says(
+""")
+right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE).feedback(
     "Divided by the width itself rather than by its root: the scores become too small, the weights too equal.",
     see="And why not divide by $K$?",
 )
-right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, shows=EVERYWHERE).says(
+right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, loses=EVERYWHERE).feedback(
     "*Multiplied* by the root of the width, which makes wide scores wider still: K times too large.",
     see="9. Seen in the wild",
 )
-right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, shows=EVERYWHERE).says(
+right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE).feedback(
     "Scaled by the number of keys. A score is a sum over the *width*; how many other scores there are does not "
     "change how large it is."
 )
-right.mistake("by_the_width_of_the_values", {"query.shape": "value.shape"}, shows=EVERYWHERE).says(
+right.mistake("by_the_width_of_the_values", {"query.shape": "value.shape"}, loses=EVERYWHERE).feedback(
     "Scaled by the width of the values, which takes no part in the scores."
 )
-right.mistake("by_dimension_one", {"[-1]": "[1]"}, shows="any leading").says(
+right.mistake("by_dimension_one", {"[-1]": "[1]"}, loses="any leading").feedback(
     "Right without a batch and wrong with one: dimension 1 is the width only for a single set of queries. Count from "
     "the end."
 )
-right.mistake("by_the_width_of_the_model", shows="any leading").patch("""
+right.mistake("by_the_width_of_the_model", loses="any leading").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + heads = query.shape[-3] if query.ndim > 2 else 1
 + scale = (heads * query.shape[-1]) ** -0.5 if scale is None else scale
-""").says(
+""").feedback(
     "Scaled by the width of the whole model, heads times K, the commonest bug of all. What counts is the width of the "
     "queries that you are given.",
     see="9. Seen in the wild",
 )
-right.mistake("zero_taken_for_none", shows="a scale").patch("""
+right.mistake("zero_taken_for_none", loses="a scale").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + scale = scale or query.shape[-1] ** -0.5
-""").says(
+""").feedback(
     "`scale=0.0` is taken for a scale that was not given: 0.0 counts as false in Python, so `scale or …` does not see "
     "it. Only None stands for the default.",
     see="9. Seen in the wild",
 )
-scaled_dot_product_attention.mistake("scale_not_used", shows=("a given", "a scale")).whole("""
+scaled_dot_product_attention.mistake("scale_not_used", loses=("a given", "a scale")).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     weights = torch.softmax(query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5, dim=-1)
     return weights @ value, weights
-""").says("The argument `scale` is not used.")
-right.mistake("divided_by_the_scale", shows=("a given", "a scale")).patch("""
+""").feedback("The argument `scale` is not used.")
+right.mistake("divided_by_the_scale", loses=("a given", "a scale")).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + divisor = query.shape[-1] ** 0.5 if scale is None else scale
 + weights = torch.softmax(query @ key.transpose(-2, -1) / divisor, dim=-1)
-""").says("The scores were *divided* by the given scale. It is a factor: 0.5 makes them half as large.")
-right.mistake("both_scales", shows="a given").patch("""
+""").feedback("The scores were *divided* by the given scale. It is a factor: 0.5 makes them half as large.")
+right.mistake("both_scales", loses="a given").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + scale = (1.0 if scale is None else scale) * query.shape[-1] ** -0.5
-""").says("A given scale comes on top of the root of the width. Given, it takes the place of the default.")
-right.mistake("both_sides_scaled", shows=("the default", "a given")).patch("""
+""").feedback("A given scale comes on top of the root of the width. Given, it takes the place of the default.")
+right.mistake("both_sides_scaled", loses=("the default", "a given")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = torch.softmax((query * scale) @ (key * scale).transpose(-2, -1), dim=-1)
-""").says(
+""").feedback(
     "The factor was applied twice, to the queries and to the keys: their product has its square.", see="7. Is it a bug?"
 )
-right.mistake("scaled_after_the_softmax", shows=("the default", "a given", "a scale")).patch("""
+right.mistake("scaled_after_the_softmax", loses=("the default", "a given", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1) * scale
-""").says(
+""").feedback(
     "Scaled after the softmax: the weights are as sharp as ever, and they no longer sum to 1.",
     see="9. Seen in the wild",
 )
-right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, shows=EVERYWHERE).says(
+right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, loses=EVERYWHERE).feedback(
     "Each *column* of your weights sums to 1: the softmax runs over the queries. Every query shares out its weight "
     "over the keys, the last dimension."
 )
-right.mistake("turns_all_dimensions_of_the_keys", shows="any leading").patch("""
+right.mistake(shapes.all_dimensions_reversed(what="key"), loses="any leading").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = torch.softmax(query @ key.permute(*reversed(range(key.ndim))) * scale, dim=-1)
-""").says("`.T` turns all dimensions around, the batch as well. Only the last two may change places.")
-scaled_dot_product_attention.mistake("scores_for_weights", shows=("the default", "a given")).whole("""
+""")
+scaled_dot_product_attention.mistake(results.scores_for_weights, loses=("the default", "a given")).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     return torch.softmax(scores, dim=-1) @ value, scores
-""").says("The scores are returned in place of the weights.")
-scaled_dot_product_attention.mistake("output_only", shows=EVERYWHERE).whole("""
+""")
+scaled_dot_product_attention.mistake(results.output_alone, loses=EVERYWHERE).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     return torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1) @ value
-""").says("Only the output is returned; attention returns two things, `(output, weights)`.")
-right.mistake("weights_first", {"weights @ value, weights": "weights, weights @ value"}, shows=EVERYWHERE).says(
-    "The two results are in the wrong order: `(output, weights)`."
-)
-right.mistake("weights_detached", {"=-1)": "=-1).detach()"}, shows="gradients").says(
-    "Right forward, and nothing would ever learn: the weights were detached, so no gradient reaches queries and keys."
-)
-right.mistake("scales_the_queries_in_place", shows=("gradients", "arguments")).patch("""
+""")
+right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE)
+right.mistake(gradients.cut(what="query and key"), {"=-1)": "=-1).detach()"}, loses="gradients")
+right.mistake(arguments.argument_changed(what="the query"), loses=("gradients", "arguments")).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + query *= query.shape[-1] ** -0.5 if scale is None else scale
 + weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
-""").says("The queries were scaled in place, so whoever called you finds theirs changed. Work on a new tensor.")
-right.mistake("exponentials_overflow", shows="large").patch("""
+""")
+right.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = (query @ key.transpose(-2, -1) * scale).exp()
 + weights = weights / weights.sum(dim=-1, keepdim=True)
-""").says("NaN for large scores: their exponentials are more than a float can hold.")
-right.mistake("one_maximum_for_all_rows", shows="large").patch("""
+""")
+right.mistake("one_maximum_for_all_rows", loses="large").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = (scores - scores.max()).exp()
 + weights = weights / weights.sum(dim=-1, keepdim=True)
-""").says(
+""").feedback(
     "NaN where some rows of scores are much larger than others: one maximum was taken off the whole tensor. Every row "
     "needs its own."
 )
-keeps_its_last_result(right, shows="the default")
-right.mistake("divides_the_power", {"query.shape[-1] ** -0.5": "(SCALE)"}, shows=EVERYWHERE).for_each(
+keeps_its_last_result(right, loses="the default")
+right.mistake(scores.power_divided, {"query.shape[-1] ** -0.5": "(SCALE)"}, loses=EVERYWHERE).for_each(
     SCALE=("query.shape[-1] ** -1 / 2", "2 / query.shape[-1]")
-).says(
-    "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K, and "
-    "`K ** 1 / 2` half of K. Compare it with `math.sqrt` for K = 16."
 )
 right.mistake(
-    "reshapes_the_keys",
+    shapes.reshaped_keys,
     {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"},
-    shows=EVERYWHERE,
-).for_each(VIEW=("reshape", "view")).says(
-    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
-    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
-)
-right.mistake("shares_one_unit_among_all_queries", shows=EVERYWHERE).patch("""
+    loses=EVERYWHERE,
+).for_each(VIEW=("reshape", "view"))
+right.mistake(scores.softmax_over_everything, loses=EVERYWHERE).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
-""").says(
-    "All the weights together add up to 1. Every query has a unit of its own to spend: add up one row of the weights."
-)
+""")
 right.mistake(
-    "by_the_root_of_the_number_of_queries", {"query.shape[-1] ** -0.5": "query.shape[-2] ** -0.5"}, shows=EVERYWHERE
-).says(
+    "by_the_root_of_the_number_of_queries", {"query.shape[-1] ** -0.5": "query.shape[-2] ** -0.5"}, loses=EVERYWHERE
+).feedback(
     "The scores are divided by the root of the number of queries. It is the *width* of a vector that makes them grow."
 )
-right.mistake("by_the_fourth_root", {"-0.5": "-0.25"}, shows=EVERYWHERE).says(
+right.mistake("by_the_fourth_root", {"-0.5": "-0.25"}, loses=EVERYWHERE).feedback(
     "The scores are divided by the *fourth* root of the width. That is right where queries and keys are both divided "
     "by it; a product that is divided once takes the square root."
 )
-right.mistake("softmax_along_dimension_1", {"dim=-1": "dim=1"}, shows="any leading").says(
-    "For one set of queries this is right. In a batch the softmax runs along the wrong dimension: count from the end."
-)
-right.mistake("takes_zero_for_blocked", shows=("the default", "a scale")).patch("""
+right.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="any leading")
+right.mistake("takes_zero_for_blocked", loses=("the default", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.masked_fill(scores == 0, float("-inf")), dim=-1)
-""").says("A score of exactly 0 is taken for a blocked one. It is a score like others, and no key is blocked here.")
-right.mistake("default_for_negative_scales", {"is None": "is None or scale <= 0"}, shows=("a given", "a scale")).says(
+""").feedback("A score of exactly 0 is taken for a blocked one. It is a score like others, and no key is blocked here.")
+right.mistake(
+    "default_for_negative_scales", {"is None": "is None or scale <= 0"}, loses=("a given", "a scale")
+).feedback(
     "A scale that is 0 or negative is replaced by the default. Any number that is given is the factor; only None "
     "stands for the default."
 )
-right.mistake("maximum_before_the_scale", shows="a given").patch("""
+right.mistake("maximum_before_the_scale", loses="a given").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1)
 + weights = ((scores - scores.amax(dim=-1, keepdim=True)) * scale).exp()
 + weights = weights / weights.sum(dim=-1, keepdim=True)
-""").says(
+""").feedback(
     "The largest score was taken off before the scores were scaled. With a negative scale it becomes the smallest, and "
     "the exponentials of the others overflow."
 )
-right.mistake("softmax_in_float32", shows="float64").patch("""
+right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.float(), dim=-1).to(query.dtype)
-""").says(
-    "The weights have the right dtype, but the softmax was computed in float32 and converted afterwards: the digits "
-    "that float64 has more are lost by then."
-)
-right.mistake("by_a_whole_root", {"query.shape[-1] ** -0.5": "1 / int(query.shape[-1] ** 0.5)"}, shows=EVERYWHERE).says(
+""")
+right.mistake(
+    "by_a_whole_root", {"query.shape[-1] ** -0.5": "1 / int(query.shape[-1] ** 0.5)"}, loses=EVERYWHERE
+).feedback(
     "The root of K is made a whole number (`int`, `//`, `math.isqrt`): right for 16 and 64, and for no width between."
 )
-scaled_dot_product_attention.mistake("keeps_the_first_default", shows=EVERYWHERE).whole("""
+scaled_dot_product_attention.mistake(calls.result_remembered("keeps_the_first_default"), loses=EVERYWHERE).full_code("""
 default = None
 
 
@@ -222,7 +210,7 @@ def scaled_dot_product_attention(query, key, value, scale=None):
         scale = default = query.shape[-1] ** -0.5 if default is None else default
     weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
     return weights @ value, weights
-""").says(
+""").feedback(
     "The default scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for "
     "theirs."
 )

@@ -44,7 +44,7 @@ score_std.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, 1.0], [1.0, -1.0]])),
     call(torch.tensor([[0.1, 2.0]]).double(), torch.tensor([[0.3, 1.0], [1.0, -1.0]]).double()),
-    form=True,
+    check_types=True,
 )
 
 
@@ -65,7 +65,7 @@ def _(draw):
     # Whole numbers, so that every score is exact: only what is done with scores that large can round
     query, key = (draw.integers(-9, 10, n, 4).float() for n in (5, 6))
     query[:, 0], key[:, 0] = 1000.0, 100.0
-    yield call(query, key).described("scores with a mean of 100,000")
+    yield call(query, key).label("scores with a mean of 100,000")
     yield after(*((draw.normal(3, 5) + 0.4, draw.normal(2, 5) + 0.3) for _ in "ab"))
 
 
@@ -80,9 +80,9 @@ def _(draw):
 
 @score_std.criterion("where there is no spread", points=0.5)
 def _(draw):
-    yield call(draw.normal(1, 5), draw.normal(1, 5)).holding("next_to_nothing")
-    yield call(torch.zeros(3, 4), draw.normal(5, 4)).holding("next_to_nothing")
-    yield call(draw.normal(3, 4), draw.normal(5, 4)).holding("more_than_nothing")
+    yield call(draw.normal(1, 5), draw.normal(1, 5)).check_with("negligible")
+    yield call(torch.zeros(3, 4), draw.normal(5, 4)).check_with("negligible")
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).check_with("nonzero")
 
 
 @score_std.criterion("gradients", points=0.5)
@@ -91,13 +91,13 @@ def _(draw):
     yield call(draw.normal(2, 6), draw.normal(5, 6) - 0.5).with_gradients()
     query = draw.normal(3, 4) + 0.7
     query[1] = 0.0  # its scores are all 0, and have no spread of their own
-    yield call(query, draw.normal(5, 4)).with_gradients().described("one query of three is all zeros")
+    yield call(query, draw.normal(5, 4)).with_gradients().label("one query of three is all zeros")
 
 
-@score_std.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@score_std.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(3, 4) + 0.6, draw.normal(5, 4))
-    yield call(draw.normal(3, 4) + 0.6, draw.normal(5, 4)).on_another_device()
+    yield call(draw.normal(3, 4) + 0.6, draw.normal(5, 4)).device_only()
     # Around 3600 float32 rounds scores by more than float64's tolerance for their spread
     query, key = (draw.normal(n, 4, dtype=torch.float64) for n in (4, 5))
     query[:, 0], key[:, 0] = 60.0, 60.0
@@ -107,7 +107,7 @@ def _(draw):
 
 @score_std.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(3, 4), draw.normal(5, 4)).unchanged()
-    yield call(non_contiguous(draw.normal(4, 3)) + 0.5, non_contiguous(draw.normal(2, 3) - 1.0)).unchanged()
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).does_not_mutate()
+    yield call(non_contiguous(draw.normal(4, 3)) + 0.5, non_contiguous(draw.normal(2, 3) - 1.0)).does_not_mutate()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(*(draw.normal(3, n, 2, 6).transpose(1, 2) + 0.5 for n in (5, 4))).unchanged()
+    yield call(*(draw.normal(3, n, 2, 6).transpose(1, 2) + 0.5 for n in (5, 4))).does_not_mutate()

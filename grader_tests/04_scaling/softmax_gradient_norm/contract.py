@@ -46,7 +46,7 @@ softmax_gradient_norm.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([0.5, -0.5])),
     call(torch.tensor([0.1, -0.4, 0.0], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 softmax_gradient_norm.example("large scores", call(torch.tensor([1000.0, 1000.0, 998.0])))
 
@@ -75,7 +75,7 @@ def _(draw):
     yield call(few + 200.0)
     yield call(few - 200.0)
     yield call(torch.tensor([300.0, 299.5, -2000.0, 0.0])[draw.permutation(4)])
-    yield call(draw.normal(5) + 4e3 * torch.arange(5.0)).holding("next_to_nothing")
+    yield call(draw.normal(5) + 4e3 * torch.arange(5.0)).check_with("negligible")
 
 
 # One weight is nearly 1 at [12, 0, 0], and 1 - w, of which all entries are made, has three digits in float32: that is
@@ -87,27 +87,27 @@ def _(draw):
     # The last weight is 0 in float32, as is every entry of its row
     yield call(torch.tensor([draw.number(0.5, 1.5), 0.0, -0.5, -300.0])).with_gradients()
     for ahead, room in ((9.0, 0.01), (12.0, 0.05)):
-        yield call(ahead * torch.eye(3)[draw.integer(0, 3)]).with_gradients().within(room, room)
+        yield call(ahead * torch.eye(3)[draw.integer(0, 3)]).with_gradients().tolerance(room, room)
 
 
 @softmax_gradient_norm.criterion("a single score", points=0.5)
 def _(draw):
-    yield call(draw.normal(1)).holding("next_to_nothing")
-    yield call(draw.normal(3)).holding("more_than_nothing")
+    yield call(draw.normal(1)).check_with("negligible")
+    yield call(draw.normal(3)).check_with("nonzero")
 
 
-@softmax_gradient_norm.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+@softmax_gradient_norm.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(4))
-    yield call(draw.normal(4)).on_another_device()
+    yield call(draw.normal(4)).device_only()
     yield call(draw.normal(8, scale=2.0, dtype=torch.float64))
     yield call(torch.tensor([1000.0, 1000.25, 999.25, 1001.5], dtype=torch.float64))
     # 1 - w is 2e-13 at [30, 0, 0]: it has three digits in float64
     for ahead, room in ((18.0, 1e-6), (30.0, 0.01)):
-        yield call(torch.tensor([ahead, 0.0, 0.0], dtype=torch.float64)).within(room)
+        yield call(torch.tensor([ahead, 0.0, 0.0], dtype=torch.float64)).tolerance(room)
 
 
 @softmax_gradient_norm.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(4)).unchanged()
-    yield call(non_contiguous(draw.normal(7))).unchanged()
+    yield call(draw.normal(4)).does_not_mutate()
+    yield call(non_contiguous(draw.normal(7))).does_not_mutate()

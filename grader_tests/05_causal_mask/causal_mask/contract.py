@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, device, exercise, helper, method, student
+from grading.exercises.exercise import EXERCISE, Script, call, device, exercise, helper, method, student
 
 from ...shared import BUILT_IN
 
@@ -32,9 +32,9 @@ def causal_mask_oracle(T, S=None, device=None):
 
 
 causal_mask.example("three queries, three keys", call(3))
-causal_mask.example("three queries, five keys", call(3, 5), form=True)
+causal_mask.example("three queries, five keys", call(3, 5), check_types=True)
 causal_mask.example("one new query, four keys", call(1, S=4))
-causal_mask.example("more queries than keys", call(5, 3).raising("S", "T"))
+causal_mask.example("more queries than keys", call(5, 3).raises("S", "T"))
 
 
 @causal_mask.criterion("as many queries as keys", points=1)
@@ -45,13 +45,13 @@ def _(draw):
     yield call(T=draw.integer(7, 12), device=device())
     # Without a device PyTorch's default is right; the judge looks for results on the device under test
     script = Script()
-    mask = script.call(SUBJECT, 4, name="mask")
-    yield script.case(script.call(method(mask, "to"), device())).described("causal_mask(4)")
+    mask = script.call(EXERCISE, 4, name="mask")
+    yield script.case(script.call(method(mask, "to"), device())).label("causal_mask(4)")
     # One that is kept and handed out again is what its last owner made of it; no other case asks for this size
     script = Script()
-    script.call(method(script.call(SUBJECT, 13, device=device(), name="mask"), "fill_"), True)
-    script.call(SUBJECT, 13, device=device(), name="result")
-    yield script.case().described("causal_mask(13, device=...), after an earlier result was changed in place")
+    script.call(method(script.call(EXERCISE, 13, device=device(), name="mask"), "fill_"), True)
+    script.call(EXERCISE, 13, device=device(), name="result")
+    yield script.case().label("causal_mask(13, device=...), after an earlier result was changed in place")
 
 
 @causal_mask.criterion("more keys than queries", points=1.5)
@@ -66,18 +66,18 @@ def _(draw):
 
 @causal_mask.criterion("ValueError if S < T", points=1)
 def _(draw):
-    yield call(5, 4).raising("S", "T")
-    yield call(draw.integer(7, 12), S=draw.integer(1, 6)).raising("S", "T")
-    yield call(4, 1, device=device()).raising("S", "T")
-    yield call(4, 5).accepted()
+    yield call(5, 4).raises("S", "T")
+    yield call(draw.integer(7, 12), S=draw.integer(1, 6)).raises("S", "T")
+    yield call(4, 1, device=device()).raises("S", "T")
+    yield call(4, 5).does_not_raise()
 
 
-@causal_mask.criterion("boolean, on the device that was asked for", points=0.5, form=True)
+@causal_mask.criterion("boolean, on the device that was asked for", points=0.5, check_types=True)
 def _(draw):
     yield call(4)
     yield call(3, 5)
     for where in (device(), "cpu", "meta"):  # "meta" shows one that is always made on the CPU
         script = Script()
         script.call(helper("elsewhere"), student("causal_mask"), 3, 5, device=where)
-        made = script.case().holding("lies_where_asked")
-        yield made.described("causal_mask(3, 5, device=...), while another device is PyTorch's default")
+        made = script.case().check_with("mask_on_requested_device")
+        yield made.label("causal_mask(3, 5, device=...), while another device is PyTorch's default")

@@ -11,7 +11,7 @@ from .cases import drawn, on_paper
 masked_attention = exercise(
     "masked_attention",
     points=4,
-    parts=("output", "weights"),
+    result_names=("output", "weights"),
     forbidden=BUILT_IN,
     see="Exercise 4: `masked_attention(query, key, value, mask=None)`",
     hints=(
@@ -40,7 +40,7 @@ def masked_attention_oracle(query, key, value, mask=None):
     return torch.einsum("...ts,...sv->...tv", weights, value), weights
 
 
-masked_attention.example("nothing blocked", call(*on_paper()), form=True)
+masked_attention.example("nothing blocked", call(*on_paper()), check_types=True)
 masked_attention.example("the second key blocked", call(*on_paper(), torch.tensor([[False, True]])))
 masked_attention.example("both keys blocked", call(*on_paper(), mask=torch.tensor([[True, True]])))
 
@@ -108,7 +108,7 @@ def _(draw):
     yield call(*drawn(draw, 2, 3), blocked).with_gradients()
 
 
-@masked_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@masked_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
     query, key, value = drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64)
@@ -119,10 +119,10 @@ def _(draw):
     # As they are after heads were split off: no two of the leading dimensions are one in memory
     split = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in drawn(draw, 2, 3))
     yield call(*split, some_open(draw, 4, 6))
-    yield call(*drawn(draw, 2), some_open(draw, 4, 6)).unchanged()
+    yield call(*drawn(draw, 2), some_open(draw, 4, 6)).does_not_mutate()
     # A row with nothing to see tempts to open it in the mask itself; what comes out is judged above
     blocked = torch.ones(4, 6, dtype=torch.bool)
-    yield call(*drawn(draw), blocked).unchanged().holding("changes_nothing")
-    yield call(*drawn(draw), some_open(draw, 4, 6)).on_another_device()
-    yield call(*drawn(draw)).on_another_device()
-    yield call(*drawn(draw, 2)).unchanged()
+    yield call(*drawn(draw), blocked).does_not_mutate().check_with("arguments_unchanged")
+    yield call(*drawn(draw), some_open(draw, 4, 6)).device_only()
+    yield call(*drawn(draw)).device_only()
+    yield call(*drawn(draw, 2)).does_not_mutate()

@@ -48,7 +48,7 @@ def _():
     yield call(scores, torch.tensor([[False, False], [True, True]])).with_gradients()
 
 
-@masked_softmax.example("one mask for two sentences", form=True)
+@masked_softmax.example("one mask for two sentences", check_types=True)
 def _():
     scores = torch.tensor([[[1.0, 1.0, 1.0]], [[0.0, math.log(3.0), 7.0]]])
     yield call(scores, torch.tensor([False, False, True]))
@@ -124,11 +124,11 @@ def _(draw):
     yield call(draw.normal(2, 4, 3), torch.tensor([[False], [True], [True], [False]])).with_gradients()
 
 
-@masked_softmax.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@masked_softmax.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     # Of scores near 60 float32 has six digits after the point, so that work in it shows
     yield call(draw.normal(2, 7, dtype=torch.float64) + 60.0, some_open(draw, 2, 7))
     yield call(non_contiguous(draw.normal(2, 3, 4, 5)), non_contiguous(some_open(draw, 2, 3, 4, 5)))
-    yield call(draw.normal(4, 6), some_open(draw, 4, 6)).unchanged()
-    yield call(draw.normal(3, 5), some_open(draw, 3, 5)).on_another_device()
-    yield call(draw.normal(3, 4, 6), torch.ones(4, 6, dtype=torch.bool)).unchanged()
+    yield call(draw.normal(4, 6), some_open(draw, 4, 6)).does_not_mutate()
+    yield call(draw.normal(3, 5), some_open(draw, 3, 5)).device_only()
+    yield call(draw.normal(3, 4, 6), torch.ones(4, 6, dtype=torch.bool)).does_not_mutate()

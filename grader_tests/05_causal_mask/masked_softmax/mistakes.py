@@ -1,81 +1,78 @@
 """Known mistakes in `masked_softmax`."""
 
+from ...shared.families import arguments, gradients, masks, numbers, scores, shapes
 from .contract import masked_softmax
 
 FILLS = (-1e9, -1e4, -1e5, -1e6, -1e10, -1e12, -1e15)
 
-right = masked_softmax.base("""
+right = masked_softmax.reference_answer("""
 def masked_softmax(scores, mask):
     filled = scores.masked_fill(mask, float("-inf"))
     weights = torch.softmax(filled, -1)
     return weights.masked_fill(mask, 0.0)
 """)
 
-right.mistake("masks_after_the_softmax", {'scores.masked_fill(mask, float("-inf"))': "scores"}, shows="open keys").says(
+right.mistake(
+    "masks_after_the_softmax", {'scores.masked_fill(mask, float("-inf"))': "scores"}, loses="open keys"
+).feedback(
     "Zeroes after the softmax: what is left of a row does not sum to 1, and how much is left depends on the blocked "
     "scores. Mask before.",
     see="7. A field guide to wrong masks",
 )
-masked_softmax.mistake("renormalises", shows=("scores", "fully")).whole("""
+masked_softmax.mistake("renormalises", loses=("scores", "fully")).full_code("""
 def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True)
-""").says(
+""").feedback(
     "Zeroes after the softmax, then renormalised: right on paper. Where a blocked score is much the highest, all "
     "others have been rounded to 0 before, and 0 / 0 is NaN.",
     see="6. Is it a bug?",
 )
-masked_softmax.mistake("renormalises_with_care", shows="scores").whole("""
+masked_softmax.mistake("renormalises_with_care", loses="scores").full_code("""
 def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
-""").says(
+""").feedback(
     "Blocked scores still count at first, in the softmax or in the greatest score that is subtracted; their weights "
     "become 0 afterwards, and the rest is divided by its sum. Where a blocked score is much the highest nothing is "
     "left to divide: the whole row is 0.",
     see="6. Is it a bug?",
 )
-right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "weights"}, shows="fully").says(
+right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "weights"}, loses="fully").feedback(
     "Fully blocked rows are NaN: every score in them is -inf, and the softmax divides 0 by 0.",
     see="A row with nothing to see",
 )
 right.mistake(
-    "wipes_nan_off_the_result",
+    gradients.nan_wiped_off(see="A row with nothing to see"),
     {
         'scores.masked_fill(mask, float("-inf"))': 'scores + torch.zeros_like(scores).masked_fill(mask, float("-inf"))',
         "masked_fill(mask, 0.0)": "nan_to_num(0.0)",
     },
-    shows="gradients",
-).says(
-    "The weights are right, and the gradient of a fully blocked row is NaN: NaN was made on the way, and wiping it off "
-    "the result does not wipe it off the way back. Let none arise.",
-    see="A row with nothing to see",
+    loses="gradients",
 )
 right.mistake(
-    "fills_with_minus_1e9",
+    masks.blocked_by_number(see="3. From a mask to weights"),
     {'float("-inf")': "FILL", "weights.masked_fill(mask, 0.0)": "weights"},
-    shows=("fully", "scores"),
-).for_each(FILL=FILLS).says(
-    "Blocked scores become a number such as -1e9. That is not low enough where the others are lower still, and it "
-    "makes all keys of a fully blocked row equal.",
-    see="3. From a mask to weights",
-)
+    loses=("fully", "scores"),
+).for_each(FILL=FILLS)
 right.mistake(
     "fills_with_minus_1e9_but_for_empty_rows",
     {'float("-inf")': "FILL", "masked_fill(mask, 0.0)": "masked_fill(mask.all(-1, keepdim=True), 0.0)"},
-    shows="scores",
-).for_each(FILL=FILLS).says(
+    loses="scores",
+).for_each(FILL=FILLS).feedback(
     "Blocked scores become a number such as -1e9: that is not low enough where the others are lower still.",
     see="3. From a mask to weights",
 )
-right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "FILL"}, shows="scores").for_each(FILL=FILLS).says(
+right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "FILL"}, loses="scores").for_each(
+    FILL=FILLS
+).feedback(
     "Blocked scores become a number such as -1e9, and their weights 0. Where the open scores are lower still, the "
     "blocked ones take all of the 1 first, and nothing is left.",
     see="3. From a mask to weights",
 )
-right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}, shows="open keys").for_each(
+right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}, loses="open keys").for_each(
     FILL=(-1e-12, 0.0)
-).says(
+).feedback(
     "Blocked scores become 0, or a number near it such as -1e-12 (-1e12 was meant). They take their share of the 1, "
     "and what is left after setting their weights to 0 is too little.",
     see="3. From a mask to weights",
@@ -86,8 +83,8 @@ right.mistake(
         'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)",
         "weights.masked_fill(mask, 0.0)": "weights",
     },
-    shows=("fully", "scores"),
-).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).says(
+    loses=("fully", "scores"),
+).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
     "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
     "number is enough.",
     see="3. From a mask to weights",
@@ -95,8 +92,8 @@ right.mistake(
 right.mistake(
     "subtracts_1e9_and_zeroes",
     {'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)"},
-    shows="scores",
-).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).says(
+    loses="scores",
+).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
     "Something large is subtracted from the blocked scores, and their weights set to 0. They may be larger by 1e15 "
     "than the others: then they take all of the 1 first, and nothing is left.",
     see="3. From a mask to weights",
@@ -107,33 +104,26 @@ right.mistake(
         'scores.masked_fill(mask, float("-inf"))': "scores + (~mask + 1e-45).log()",
         "weights.masked_fill(mask, 0.0)": "weights",
     },
-    shows=("fully", "scores"),
-).says(
+    loses=("fully", "scores"),
+).feedback(
     "The logarithm of the mask is added, and a tiny number keeps it from -inf: but log(1e-45) is only -103. Blocked "
     "scores that are larger by more than that are seen, and a fully blocked row is as if nothing were blocked.",
     see="3. From a mask to weights",
 )
 right.mistake(
-    "fully_blocked_rows_are_uniform",
+    masks.blocked_rows_equal(see="A row with nothing to see"),
     {'float("-inf")': "torch.finfo(scores.dtype).min", "weights.masked_fill(mask, 0.0)": "weights"},
-    shows="fully",
-).says(
-    "In a fully blocked row all keys get the same weight: they were all filled with the same finite number. The row "
-    "must be 0.",
-    see="A row with nothing to see",
+    loses="fully",
 )
-right.mistake("mask_inverted", shows="open keys").patch("""
+right.mistake(masks.inverted(see="5. Two opposite conventions"), loses="open keys").patch("""
   def masked_softmax(scores, mask):
 +     mask = ~mask
-""").says(
-    "The mask is inverted: blocked keys get all the weight. Here True means *blocked*.",
-    see="5. Two opposite conventions",
-)
+""")
 right.mistake(
     "multiplies_scores_by_the_mask",
     {'scores.masked_fill(mask, float("-inf"))': "scores * ~mask", "weights.masked_fill(mask, 0.0)": "weights"},
-    shows="open keys",
-).says(
+    loses="open keys",
+).feedback(
     "Blocked scores become 0 (you multiply them by it, or fill it in). A score of 0 is a vote like any other: e⁰ is 1.",
     see="3. From a mask to weights",
 )
@@ -143,84 +133,81 @@ right.mistake(
         'scores.masked_fill(mask, float("-inf"))': 'scores + mask.to(scores) * float("-inf")',
         "weights.masked_fill(mask, 0.0)": "AFTER",
     },
-    shows="open keys",
-).for_each(AFTER=("weights", "weights.nan_to_num(0.0)")).says(
+    loses="open keys",
+).for_each(AFTER=("weights", "weights.nan_to_num(0.0)")).feedback(
     "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
     "multiply by it."
 )
-right.mistake("over_the_queries", {"softmax(filled, -1)": "softmax(filled, -2)"}, shows="open keys").says(
-    "Each column sums to 1, not each row: the softmax goes over the queries. Look at `dim`."
-)
-right.mistake("over_dimension_1", {"softmax(filled, -1)": "softmax(filled, 1)"}, shows="masks").says(
+right.mistake(scores.softmax_over_queries, {"softmax(filled, -1)": "softmax(filled, -2)"}, loses="open keys")
+right.mistake("over_dimension_1", {"softmax(filled, -1)": "softmax(filled, 1)"}, loses="masks").feedback(
     "The softmax goes over dimension 1. That is the last one of a matrix, and no longer where batches come first."
 )
-masked_softmax.mistake("needs_a_mask_of_the_same_shape", shows="masks").whole("""
+masked_softmax.mistake("needs_a_mask_of_the_same_shape", loses="masks").full_code("""
 def masked_softmax(scores, mask):
     kept = scores.clone()
     kept[mask] = float("-inf")
     weights = torch.softmax(kept, -1)
     return torch.where(mask.all(-1, keepdim=True), torch.zeros_like(weights), weights)
-""").says(
+""").feedback(
     "This needs a mask of the same shape as the scores. A mask may have fewer dimensions, or sizes of 1: let it "
     "broadcast."
 )
-masked_softmax.mistake("asks_the_whole_mask", shows="fully").whole("""
+masked_softmax.mistake("asks_the_whole_mask", loses="fully").full_code("""
 def masked_softmax(scores, mask):
     if mask.all():
         return scores * 0.0
     return torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
-""").says("Rows with nothing to see are looked for in the whole mask at once. Each row must be asked for itself.")
-masked_softmax.mistake("subtracts_the_greatest_of_all", shows="scores").whole("""
+""").feedback("Rows with nothing to see are looked for in the whole mask at once. Each row must be asked for itself.")
+masked_softmax.mistake("subtracts_the_greatest_of_all", loses="scores").full_code("""
 def masked_softmax(scores, mask):
     parts = (scores - scores.amax(-1, keepdim=True)).exp() * ~mask
     total = parts.sum(-1, keepdim=True)
     return parts / total.masked_fill(mask.all(-1, keepdim=True), 1.0)
-""").says(
+""").feedback(
     "The greatest score of a row, which is subtracted to keep e^s in bounds, was taken among the blocked ones too. If "
     "one of those is much the highest, every open key is rounded to 0."
 )
-masked_softmax.mistake("subtracts_nothing", shows="scores").whole("""
+masked_softmax.mistake("subtracts_nothing", loses="scores").full_code("""
 def masked_softmax(scores, mask):
     parts = scores.masked_fill(mask, float("-inf")).exp()
     return parts / parts.sum(-1, keepdim=True).GUARD
-""").for_each(GUARD=("masked_fill(mask.all(-1, keepdim=True), 1.0)", "clamp(min=1e-12)")).says(
+""").for_each(GUARD=("masked_fill(mask.all(-1, keepdim=True), 1.0)", "clamp(min=1e-12)")).feedback(
     "e^s of a large score is infinite: subtract the greatest open score of each row first."
 )
-masked_softmax.mistake("subtracts_the_logarithm_of_the_sum", shows="scores").whole("""
+masked_softmax.mistake("subtracts_the_logarithm_of_the_sum", loses="scores").full_code("""
 def masked_softmax(scores, mask):
     filled = scores.masked_fill(mask, float("-inf"))
     total = filled.logsumexp(-1, keepdim=True).masked_fill(mask.all(-1, keepdim=True), 0.0)
     return (filled - total).exp()
-""").says(
+""").feedback(
     "e^(s - log Σ e^s) is right on paper. Added to a score of 1e15, the logarithm of how many share it is rounded off: "
     "two equal scores get 1 each."
 )
-masked_softmax.mistake("computes_what_it_throws_away", shows="gradients").whole("""
+masked_softmax.mistake("computes_what_it_throws_away", loses="gradients").full_code("""
 def masked_softmax(scores, mask):
     empty = mask.all(-1, keepdim=True)
     highest = scores.masked_fill(mask, float("-inf")).amax(-1, keepdim=True).masked_fill(empty, 0.0)
     parts = torch.where(mask, 0.0, (scores - highest.detach()).exp())
     return parts / parts.sum(-1, keepdim=True).masked_fill(empty, 1.0)
-""").says(
+""").feedback(
     "e^s was computed for the blocked keys too and thrown away afterwards. Where it overflowed, 0 times ∞ makes NaN in "
     "the gradient: a blocked score must be replaced *before* it goes into anything."
 )
-masked_softmax.mistake("fills_in_place", shows="float64").whole("""
+masked_softmax.mistake(arguments.argument_changed("fills_in_place", what="the scores"), loses="float64").full_code("""
 def masked_softmax(scores, mask):
     filled = FILLED
     filled.masked_fill_(mask & ~mask.all(-1, keepdim=True), float("-inf"))
     return torch.softmax(scores, -1).masked_fill(mask, 0.0)
-""").for_each(FILLED=("scores.detach() if scores.is_leaf else scores", "scores")).says(
-    "The scores were changed in place: functions whose name ends in `_` write into their argument. Use the one without."
-)
-right.mistake("writes_into_the_weights", {"weights.masked_fill(": "weights.masked_fill_("}, shows="gradients").says(
-    "The weights were changed in place, and the softmax needs them as they were on the way back. `weights[...] = 0` "
-    "and functions whose name ends in `_` write into a tensor: make a new one."
+""").for_each(FILLED=("scores.detach() if scores.is_leaf else scores", "scores"))
+right.mistake(
+    gradients.overwritten_before_backward(what="the weights"),
+    {"weights.masked_fill(": "weights.masked_fill_("},
+    loses="gradients",
 )
 right.mistake(
-    "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, shows="fully"
-).says("`mask.all(-1)` has one dimension less than the weights: what was a row meets a column. Keep the dimension.")
-right.mistake("opens_the_mask_in_place", shows="float64").patch("""
+    "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, loses="fully"
+).feedback("`mask.all(-1)` has one dimension less than the weights: what was a row meets a column. Keep the dimension.")
+right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
 - filled = scores.masked_fill(mask, float("-inf"))
 + nothing = mask.all(-1, keepdim=True)
 + mask &= ~nothing
@@ -228,73 +215,50 @@ right.mistake("opens_the_mask_in_place", shows="float64").patch("""
 @@
 - return weights.masked_fill(mask, 0.0)
 + return weights.masked_fill(nothing, 0.0)
-""").says(
-    "The mask was changed in place: `&=` and functions whose name ends in `_` write into it, and whoever made it uses "
-    "it again. Make a new one."
-)
-right.mistake("drops_a_batch_of_one", shows="masks").patch("""
+""")
+right.mistake(shapes.squeezed, loses="masks").patch("""
   def masked_softmax(scores, mask):
 +     scores = scores if scores.dim() > 2 else scores[None]
 @@
 - return weights.masked_fill(mask, 0.0)
 + return weights.masked_fill(mask, 0.0).squeeze(0)
-""").says(
-    "A batch of one comes back without its first dimension: `squeeze` takes away whatever has the size 1, and not only "
-    "what was put there before."
-)
-right.mistake("without_gradients", {"scores.masked_fill": "scores.detach().masked_fill"}, shows="gradients").says(
-    "No gradient flows: it was cut by `detach`, `.data` or `no_grad`."
-)
-right.mistake("in_float32_always", {"scores.masked_fill": "scores.float().masked_fill"}, shows="float64").says(
-    "The result is float32 whatever the scores are. Keep their dtype."
-)
+""")
 right.mistake(
-    "in_float32_on_the_way",
-    {"softmax(filled, -1)": "softmax(filled, -1, dtype=torch.float32).to(scores.dtype)"},
-    shows="float64",
-).says(
-    "Somewhere on the way the numbers are float32, whatever they were before: look for `float()` and `dtype=`. What "
-    "float64 holds beyond that is lost, though the result is float64 again."
+    gradients.cut(what="the scores"), {"scores.masked_fill": "scores.detach().masked_fill"}, loses="gradients"
 )
-right.mistake("in_float64_always", {"scores.masked_fill": "scores.double().masked_fill"}, shows="float64").says(
-    "The result is float64 whatever the scores are. Keep their dtype."
-)
+right.mistake(numbers.result_float32(of="the scores"), loses="float64")
+right.mistake(numbers.computed_in_float32, loses="float64")
+right.mistake(numbers.result_float64(of="the scores"), loses="float64")
 right.mistake(
-    "fills_from_another_device",
+    numbers.default_device(where="the scores", how="`masked_fill`, or `torch.full_like`"),
     {'scores.masked_fill(mask, float("-inf"))': "torch.where(mask, torch.full(scores.shape, -torch.inf), scores)"},
-    shows="float64",
-).says(
-    "A tensor is made on PyTorch's default device, in its default dtype. The scores may lie elsewhere: take "
-    "`masked_fill`, or `torch.full_like`."
+    loses="float64",
 )
-right.mistake("shares_one_unit_among_all_rows", shows="open keys").patch("""
+right.mistake(scores.softmax_over_everything, loses="open keys").patch("""
 - weights = torch.softmax(filled, -1)
 + weights = torch.softmax(filled.flatten(), 0).view(filled.shape)
-""").says("All the weights together add up to 1. Every row has a unit of its own to share: add up one of them.")
+""")
 right.mistake(
     "ignores_the_mask",
     {'scores.masked_fill(mask, float("-inf"))': "scores", "weights.masked_fill(mask, 0.0)": "weights"},
-    shows=("open keys", "fully"),
-).says("The mask changes nothing: blocked keys have the weights that they would have without it.")
-masked_softmax.mistake("wipes_nan_off_a_quotient", shows="gradients").whole("""
+    loses=("open keys", "fully"),
+).feedback("The mask changes nothing: blocked keys have the weights that they would have without it.")
+masked_softmax.mistake("wipes_nan_off_a_quotient", loses="gradients").full_code("""
 def masked_softmax(scores, mask):
     top = scores.masked_fill(mask, -torch.inf).amax(-1, keepdim=True).nan_to_num(neginf=0.0).detach()
     unnormalised = (scores - top).clamp(max=0.0).exp() * ~mask
     total = unnormalised.sum(-1, keepdim=True)
     return torch.where(total > 0, unnormalised / total, torch.zeros_like(scores))
-""").says(
+""").feedback(
     "The weights are right, and the gradient of a fully blocked row is NaN: `torch.where` chooses between two results, "
     "and the other one, 0 / 0, was computed all the same. Let the divisor be 1 there *before* you divide.",
     see="A row with nothing to see",
 )
-masked_softmax.mistake("subtracts_one_maximum_for_all_rows", shows="scores").whole("""
+masked_softmax.mistake(numbers.one_maximum_for_all, loses="scores").full_code("""
 def masked_softmax(scores, mask):
     seen = scores.masked_fill(mask, -torch.inf)
     top = seen.max().detach()
     unnormalised = torch.exp(seen - top.masked_fill(top.isinf(), 0.0))
     total = unnormalised.sum(-1, keepdim=True)
     return unnormalised / total.masked_fill(total == 0, 1.0)
-""").says(
-    "You subtract *one* maximum, that of the whole tensor. In a row far below it every exponential is rounded to 0: "
-    "each row needs its own."
-)
+""")

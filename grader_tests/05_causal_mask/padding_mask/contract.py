@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, student
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper, non_contiguous, student
 
 from ...shared import BUILT_IN
 
@@ -26,7 +26,7 @@ def padding_mask_oracle(lengths, S):
     return torch.tensor(rows, device=lengths.device)[:, None, None, :]
 
 
-padding_mask.example("lengths 1 and 3", call(torch.tensor([1, 3]), 3), form=True)
+padding_mask.example("lengths 1 and 3", call(torch.tensor([1, 3]), 3), check_types=True)
 padding_mask.example("lengths 4, 0 and 2, in five columns", call(torch.tensor([4, 0, 2]), 5))
 
 
@@ -37,9 +37,9 @@ def _(draw):
     yield call(lengths=draw.integers(1, 6, 8), S=6)
     yield call(non_contiguous(torch.tensor([3, 1, 2])), 4)
     s = Script(before=torch.tensor([4, 1, 2]), lengths=torch.tensor([2, 3, 5]))
-    s.call(SUBJECT, s.before, 6)
-    s.call(SUBJECT, s.lengths, 6, name="result")
-    yield s.case().described("padding_mask(lengths (3,), 6), after a call with other lengths")
+    s.call(EXERCISE, s.before, 6)
+    s.call(EXERCISE, s.lengths, 6, name="result")
+    yield s.case().label("padding_mask(lengths (3,), 6), after a call with other lengths")
     yield call(draw.integers(100, 290, 3), 300)
 
 
@@ -52,17 +52,17 @@ def _(draw):
     yield call(draw.integers(0, 12, 7), 11)
 
 
-@padding_mask.criterion("boolean, on the device of the lengths", points=0.5, form=True)
+@padding_mask.criterion("boolean, on the device of the lengths", points=0.5, check_types=True)
 def _(draw):
     yield call(torch.tensor([1, 4, 2]), 6)
     script = Script(lengths=torch.tensor([2, 4, 1]))
     script.call(helper("elsewhere"), student("padding_mask"), script.lengths, 5)
-    made = script.case().holding("lies_where_asked")
-    yield made.described("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
+    made = script.case().check_with("mask_on_requested_device")
+    yield made.label("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
 
 
 @padding_mask.criterion("the lengths are left alone", points=0.5)
 def _(draw):
-    yield call(torch.tensor([2, 4, 1]), 6).unchanged()
+    yield call(torch.tensor([2, 4, 1]), 6).does_not_mutate()
     # What comes out for an empty and a full sentence is judged above
-    yield call(torch.tensor([0, 5]), 5).unchanged().holding("changes_nothing")
+    yield call(torch.tensor([0, 5]), 5).does_not_mutate().check_with("arguments_unchanged")

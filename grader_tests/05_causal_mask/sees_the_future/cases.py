@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import call, specimen
+from grading.exercises.exercise import call, sample_model
 
 from ...shared import INF
 
@@ -45,10 +45,10 @@ def near(draw, T, D):
 def asked(text, function, x):
     """The exercise asked about a function, which `text` describes."""
     kind = "" if x.dtype == torch.float32 else " " + str(x.dtype).removeprefix("torch.")
-    return call(function, x).described(f"sees_the_future of {text}; x {tuple(x.shape)}{kind}")
+    return call(function, x).label(f"sees_the_future of {text}; x {tuple(x.shape)}{kind}")
 
 
 def leaks(matrix, x, text="", **options):
     """The exercise asked about sums of earlier tokens and, with `text`, of what it says beside."""
-    function = specimen("mixture", matrix=matrix, **options)
+    function = sample_model("mixture", matrix=matrix, **options)
     return asked(f"sums of tokens up to each place{', and ' * bool(text)}{text}", function, x)

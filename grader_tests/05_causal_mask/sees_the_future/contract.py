@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, specimen
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper, non_contiguous, sample_model
 
 from ...shared import BUILT_IN
 from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, near, past
@@ -40,11 +40,11 @@ def sees_the_future_oracle(attention, x):
 
 sees_the_future.example(
     "adds the next token, times 0.001",
-    call(specimen("mixture", matrix=torch.eye(3) + 0.001 * torch.eye(3).roll(1, 1).triu()), torch.eye(3)[:, :2]),
+    call(sample_model("mixture", matrix=torch.eye(3) + 0.001 * torch.eye(3).roll(1, 1).triu()), torch.eye(3)[:, :2]),
 )
 sees_the_future.example(
     "adds the token before",
-    call(specimen("mixture", matrix=torch.eye(3) + torch.eye(3).roll(-1, 1).tril()), torch.eye(3)[:, :2]),
+    call(sample_model("mixture", matrix=torch.eye(3) + torch.eye(3).roll(-1, 1).tril()), torch.eye(3)[:, :2]),
 )
 
 
@@ -52,11 +52,11 @@ sees_the_future.example(
 def _():
     matrix = torch.eye(4)
     matrix[0, 1] = -1.0
-    yield call(specimen("mixture", matrix=matrix), torch.ones(4, 2))
+    yield call(sample_model("mixture", matrix=matrix), torch.ones(4, 2))
 
 
 sees_the_future.example(
-    "a single token", call(specimen("mixture", matrix=torch.full((1, 1), 3.0)), torch.ones(1, 2)), form=True
+    "a single token", call(sample_model("mixture", matrix=torch.full((1, 1), 3.0)), torch.ones(1, 2)), check_types=True
 )
 
 
@@ -74,12 +74,12 @@ def _(draw):
     )
     x = draw.normal(T, D)
     for text, made in masks:
-        yield asked(text, specimen("biased_attention", **made), x)
+        yield asked(text, sample_model("biased_attention", **made), x)
     # Keys of the future move an output by 0.002 to 0.007 of what they are moved
-    filled = specimen("biased_attention", bias=future(T, outside=-6.0))
+    filled = sample_model("biased_attention", bias=future(T, outside=-6.0))
     yield asked("attention that fills the future with -6", filled, near(draw, T, D))
     for letter in "BCFGH":
-        yield asked(f"suspect {letter}", specimen("suspect", letter=letter), draw.normal(7, 3))
+        yield asked(f"suspect {letter}", sample_model("suspect", letter=letter), draw.normal(7, 3))
 
 
 @sees_the_future.criterion("a leak at one place only", points=1)
@@ -96,7 +96,7 @@ def _(draw):
     bias[6, 8] = 4.0
     yield leaks(leaking(draw, 5, 1, 3, 0.5), draw.normal(5, 1), "half of token 3, one number, added to output 1")
     text = "attention with a causal mask, but for key 8, open to query 6"
-    yield asked(text, specimen("biased_attention", bias=bias), near(draw, 9, 4))
+    yield asked(text, sample_model("biased_attention", bias=bias), near(draw, 9, 4))
 
 
 @sees_the_future.criterion("a leak in some features only, or one that cancels", points=1)
@@ -130,7 +130,7 @@ def _(draw):
     yield leaks(past(draw, T), away_from_0(draw, T, D), "squares of earlier tokens", even=past(draw, T))
     # After a layer norm neither the sum of an output nor its length tells anything
     for ahead, text in ((0, "a causal mask"), (1, "a mask that leaves the next key open")):
-        function = specimen("biased_attention", bias=future(T, ahead), normalised=True)
+        function = sample_model("biased_attention", bias=future(T, ahead), normalised=True)
         yield asked(f"attention with {text}, and a layer norm after it", function, near(draw, T, D))
     # Tokens that are 0 already, of which neither nothing nor the opposite is made by putting 0 or the opposite there
     silent = draw.normal(T, D)
@@ -149,22 +149,22 @@ def _(draw):
     yield leaks(50.0 * past(draw, 6), draw.normal(6, 3))
     yield leaks(past(draw, 6), draw.normal(6, 5, dtype=torch.float64), "a layer norm after it", normalised=True)
     yield leaks(draw.normal(7, 7).tril(-2), draw.normal(7, 3), "nothing of a token itself, nor of the one before it")
-    yield asked("a function that gives 0", specimen("mixture", matrix=torch.zeros(4, 4)), draw.normal(4, 3))
+    yield asked("a function that gives 0", sample_model("mixture", matrix=torch.zeros(4, 4)), draw.normal(4, 3))
 
 
-@sees_the_future.criterion("True or False, x is left alone, and one token has no future", points=0.5, form=True)
+@sees_the_future.criterion("True or False, x is left alone, and one token has no future", points=0.5, check_types=True)
 def _(draw):
-    yield leaks(leaking(draw, 5, 2, 3, 0.5), draw.normal(5, 3), "half of token 3 added to output 2").unchanged()
-    causal = specimen("biased_attention", bias=future(6))
-    yield asked("attention with a causal mask", causal, draw.normal(6, 2)).unchanged()
-    yield leaks(draw.normal(1, 1), draw.normal(1, 4)).unchanged()
-    single = specimen("biased_attention", bias=torch.zeros(1, 1))
+    yield leaks(leaking(draw, 5, 2, 3, 0.5), draw.normal(5, 3), "half of token 3 added to output 2").does_not_mutate()
+    causal = sample_model("biased_attention", bias=future(6))
+    yield asked("attention with a causal mask", causal, draw.normal(6, 2)).does_not_mutate()
+    yield leaks(draw.normal(1, 1), draw.normal(1, 4)).does_not_mutate()
+    single = sample_model("biased_attention", bias=torch.zeros(1, 1))
     yield asked("attention without a mask", single, non_contiguous(draw.normal(1, 3)))
-    ahead = specimen("biased_attention", bias=future(5, ahead=1))
+    ahead = sample_model("biased_attention", bias=future(5, ahead=1))
     text = "attention whose mask leaves the next key open"
-    yield asked(text, ahead, non_contiguous(near(draw, 5, 3))).unchanged()
+    yield asked(text, ahead, non_contiguous(near(draw, 5, 3))).does_not_mutate()
     # `requires_grad_` changes a tensor, too
     s = Script(attention=causal, x=draw.normal(6, 2))
-    s.call(SUBJECT, s.attention, s.x)
+    s.call(EXERCISE, s.attention, s.x)
     s.call(helper("attribute"), s.x, "requires_grad", name="requires_grad")
-    yield s.case().described("whether x requires a gradient after sees_the_future(attention, x)")
+    yield s.case().label("whether x requires a gradient after sees_the_future(attention, x)")

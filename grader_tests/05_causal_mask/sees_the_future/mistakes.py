@@ -1,60 +1,61 @@
 """Known mistakes in `sees_the_future`."""
 
+from ...shared.families import arguments, results
 from .contract import sees_the_future
 
 EVERYWHERE = ("right", "a leak at one")  # what an answer loses whose every result is wrong
 
-right = sees_the_future.base("""
+right = sees_the_future.reference_answer("""
 def sees_the_future(attention, x):
     influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
     return bool((influence.triu(1) > 1e-5).any())
 """)
 
-sees_the_future.mistake("changes_the_last_token_only", shows="a leak at one").whole("""
+sees_the_future.mistake("changes_the_last_token_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     changed = torch.cat([x[:-1], x[-1:] + 1.0])
     return bool((attention(changed) - attention(x))[:-1].abs().gt(1e-5).any())
-""").says(
+""").feedback(
     "Only the last token is changed. A leak may come from any later token, at one place only.", see="8. Catch a leak"
 )
-sees_the_future.mistake("looks_at_the_first_output_only", shows="a leak at one").whole("""
+sees_the_future.mistake("looks_at_the_first_output_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)
     return bool((jacobian[0, :, 1:].abs() > 1e-5).any())
-""").says("Only the first output is looked at. Any output may leak.", see="8. Catch a leak")
-right.mistake("tries_the_next_token_only", {"influence.triu": "influence.diagonal"}, shows="a leak at one").says(
+""").feedback("Only the first output is looked at. Any output may leak.", see="8. Catch a leak")
+right.mistake("tries_the_next_token_only", {"influence.triu": "influence.diagonal"}, loses="a leak at one").feedback(
     "Only the next token is tried for each output. A leak may come from further away.", see="8. Catch a leak"
 )
-sees_the_future.mistake("tries_the_second_token_only", shows="a leak at one").whole("""
+sees_the_future.mistake("tries_the_second_token_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     changed = x.clone()
     changed[1:2] += 1.0
     return bool((attention(changed) - attention(x))[:1].abs().gt(1e-5).any())
-""").says("The first tokens alone were tried, not all of them.", see="8. Catch a leak")
-right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, shows=EVERYWHERE).says(
+""").feedback("The first tokens alone were tried, not all of them.", see="8. Catch a leak")
+right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, loses=EVERYWHERE).feedback(
     "It finds functions that depend on the *past*. Which index of the Jacobian is the output, which the input?"
 )
-right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, shows=EVERYWHERE).says(
+right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, loses=EVERYWHERE).feedback(
     "The diagonal is counted: an output may depend on its own input."
 )
-sees_the_future.mistake("compares_all_outputs", shows=EVERYWHERE).whole("""
+sees_the_future.mistake("compares_all_outputs", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     changed = [torch.cat([x[:j], x[j:] + 1.0]) for j in range(1, len(x))]
     return not all(torch.allclose(attention(one), attention(x), atol=1e-5) for one in changed)
-""").says("All outputs are compared, those at and after the change too: they are meant to move.")
-right.mistake("overlooks_a_thousandth", {"1e-5": "LIMIT"}, shows="weak leaks").for_each(LIMIT=(1e-2, 1e-3, 0.1)).says(
-    "It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding."
-)
-sees_the_future.mistake("adds_up_the_parts_of_an_output", shows="a leak in some").whole("""
+""").feedback("All outputs are compared, those at and after the change too: they are meant to move.")
+right.mistake("overlooks_a_thousandth", {"1e-5": "LIMIT"}, loses="weak leaks").for_each(
+    LIMIT=(1e-2, 1e-3, 0.1)
+).feedback("It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding.")
+sees_the_future.mistake("adds_up_the_parts_of_an_output", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     influence = torch.autograd.functional.jacobian(lambda x: attention(x).sum(1), x)
     return any(bool((influence[i, i + 1 :].abs() > 1e-5).any()) for i in range(len(x)))
-""").says(
+""").feedback(
     "The parts of each output were added up before they were differentiated. They may move against each other: after a "
     "layer norm their sum is always 0.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("adds_up_the_outputs", shows="a leak in some").whole("""
+sees_the_future.mistake("adds_up_the_outputs", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
         changed = x.clone()
@@ -62,26 +63,26 @@ def sees_the_future(attention, x):
         if float((attention(changed) - attention(x))[:j].sum(0).abs().max()) > 5e-5:
             return True
     return False
-""").says(
+""").feedback(
     "The outputs were added up before they were compared: where two of them move against each other, nothing is seen.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("watches_the_first_feature_only", shows="a leak in some").whole("""
+sees_the_future.mistake("watches_the_first_feature_only", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)[:, 0, :, 0]
     return bool((jacobian.abs().triu(1) > 1e-5).any())
-""").says(
+""").feedback(
     "Only the first feature of each token is changed, or only the first of each output looked at. A leak may go "
     "through any of them."
 )
-right.mistake("forgets_the_sign", {"abs().": ""}, shows=("a leak at one", "weak leaks")).says(
+right.mistake("forgets_the_sign", {"abs().": ""}, loses=("a leak at one", "weak leaks")).feedback(
     "Negative influence is not seen: take the magnitude before you ask whether it is large."
 )
-right.mistake("asks_whether_all_leak", shows=("a leak at one", "a leak in some")).patch("""
+right.mistake("asks_whether_all_leak", loses=("a leak at one", "a leak in some")).patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + return len(x) > 1 and all(bool((influence[i, i + 1 :] > 1e-5).any()) for i in range(len(x) - 1))
-""").says("*Every* output must leak before it says so. One is enough.")
-sees_the_future.mistake("injects_nan", shows=EVERYWHERE).whole("""
+""").feedback("*Every* output must leak before it says so. One is enough.")
+sees_the_future.mistake("injects_nan", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
         changed = x.clone()
@@ -89,56 +90,56 @@ def sees_the_future(attention, x):
         if attention(changed)[:j].isnan().any():
             return True
     return False
-""").says(
+""").feedback(
     "NaN was put into the future, and it always spreads: the weight of a blocked key is 0, and 0 · NaN is NaN.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("cuts_the_text_off", shows=EVERYWHERE).whole("""
+sees_the_future.mistake("cuts_the_text_off", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
-""").says(
+""").feedback(
     "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, "
     "and it need not even take one.",
     see="8. Catch a leak",
 )
-right.mistake("answers_with_a_tensor", shows="True or").patch("""
+right.mistake(results.tensor_for_bool, loses="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + return (influence.triu(1) > 1e-5).any()
-""").says("The answer is a tensor. Return a plain `True` or `False`: `bool(...)` makes one of it.")
-sees_the_future.mistake("changes_x", shows="True or").whole("""
+""")
+sees_the_future.mistake("changes_x", loses="True or").full_code("""
 def sees_the_future(attention, x):
     before, found = attention(x), False
     for j in range(len(x) - 1, 0, -1):
         x[j] += 1.0
         found |= bool((attention(x) - before)[:j].abs().gt(1e-5).any())
     return found
-""").says("`x` is not what it was before the call. Change a copy: `x.clone()`.")
-right.mistake("marks_x", shows="True or").patch("""
+""").feedback("`x` is not what it was before the call. Change a copy: `x.clone()`.")
+right.mistake(arguments.argument_changed("marks_x"), loses="True or").patch("""
   def sees_the_future(attention, x):
 +     x.requires_grad_()
-""").says(
+""").feedback(
     "`x` asks for gradients after the call, and did not before: `requires_grad_` changes the tensor that it is called "
     "on, as all functions do whose name ends in `_`. Work on a copy."
 )
-right.mistake("fails_on_one_token", shows="True or").patch("""
+right.mistake("fails_on_one_token", loses="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + rows, columns = torch.triu_indices(len(x), len(x), 1)
 + return bool(influence[rows, columns].max() > 1e-5)
-""").says("It fails for a text of one token, which has no future: the answer is False.")
-right.mistake("says_the_opposite", {"bool(": "not bool("}, shows=EVERYWHERE).says(
+""").feedback("It fails for a text of one token, which has no future: the answer is False.")
+right.mistake("says_the_opposite", {"bool(": "not bool("}, loses=EVERYWHERE).feedback(
     "True and False are exchanged. True is for a function that *does* leak."
 )
-sees_the_future.mistake("always_true", shows=EVERYWHERE).whole("""
+sees_the_future.mistake("always_true", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     return True
-""").says(
+""").feedback(
     "It says True of functions in which nothing leaks. Try it on one that adds to each token the one *before* it."
 )
-sees_the_future.mistake("always_false", shows=EVERYWHERE).whole("""
+sees_the_future.mistake("always_false", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     return False
-""").says("It says False of functions that leak. Try it on one that adds to each token the one after it.")
-sees_the_future.mistake("shifts_all_features_alike", shows="a leak in some").whole("""
+""").feedback("It says False of functions that leak. Try it on one that adds to each token the one after it.")
+sees_the_future.mistake("shifts_all_features_alike", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
         changed = x.clone()
@@ -146,12 +147,12 @@ def sees_the_future(attention, x):
         if bool((attention(changed) - attention(x))[:j].abs().gt(5e-5).any()):
             return True
     return False
-""").says(
+""").feedback(
     "The same number is added to all features of a token. What depends on their differences alone, as after a layer "
     "norm, is not moved by that: change them one by one, or at random.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("turns_the_sign", shows="a leak in some").whole("""
+sees_the_future.mistake("turns_the_sign", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
         changed = x.clone()
@@ -159,7 +160,7 @@ def sees_the_future(attention, x):
         if bool((attention(changed) - attention(x))[:j].abs().gt(5e-5).any()):
             return True
     return False
-""").says(
+""").feedback(
     "A later token is replaced by its opposite, and nothing else is tried. What depends on its square, or on its "
     "length, is the same for both.",
     see="8. Catch a leak",
@@ -167,13 +168,13 @@ def sees_the_future(attention, x):
 right.mistake(
     "differentiates_at_zero",
     {"jacobian(attention, x)": "jacobian(attention, torch.zeros_like(x))"},
-    shows="a leak in some",
-).says(
+    loses="a leak in some",
+).feedback(
     "The derivative is taken where all tokens are 0. There that of a square is 0, whatever it does elsewhere: take it "
     "at `x`.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("silences_the_future", shows="a leak in some").whole("""
+sees_the_future.mistake("silences_the_future", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
         changed = x.clone()
@@ -181,22 +182,22 @@ def sees_the_future(attention, x):
         if bool((attention(changed) - attention(x))[:j].abs().gt(1e-5).any()):
             return True
     return False
-""").says(
+""").feedback(
     "The future is replaced by zeros, or by a multiple of what it was, and nothing else is tried. Where it was 0 "
     "already, nothing changes: try other numbers, or differentiate.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("differentiates_the_sum_of_all", shows=EVERYWHERE).whole("""
+sees_the_future.mistake("differentiates_the_sum_of_all", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     x = x.detach().clone().requires_grad_()
     attention(x).sum().backward()
     return bool((x.grad[1:].abs() > 1e-5).any())
-""").says(
+""").feedback(
     "All outputs were added up before they were differentiated: a token always moves its own output, and those after "
     "it. Take the derivative of one output at a time, by the tokens after it.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("moves_all_later_tokens_alike", shows="a leak in some").whole("""
+sees_the_future.mistake("moves_all_later_tokens_alike", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     for i in range(len(x) - 1):
         changed = x.clone()
@@ -204,22 +205,24 @@ def sees_the_future(attention, x):
         if bool((attention(changed) - attention(x))[i].abs().gt(5e-5).any()):
             return True
     return False
-""").for_each(STEP=("torch.linspace(1.0, 2.0, x.shape[1]).to(x)", "1.0")).says(
+""").for_each(STEP=("torch.linspace(1.0, 2.0, x.shape[1]).to(x)", "1.0")).feedback(
     "All later tokens are moved alike, or their derivatives added up. What depends on how they differ is not moved by "
     "that: try them one by one, or at random.",
     see="8. Catch a leak",
 )
-right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"}, shows="a leak in some").says(
+right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"}, loses="a leak in some").feedback(
     "The entries of the Jacobian were added up with their signs, so that opposite ones cancel: take the magnitude of "
     "each one first.",
     see="8. Catch a leak",
 )
-right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, shows=EVERYWHERE).says(
+right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, loses=EVERYWHERE).feedback(
     "The greatest was taken over the places, so that the table that is left tells which *feature* moves which. Look at "
     "the shape of the Jacobian: which of its dimensions are places?",
     see="8. Catch a leak",
 )
-right.mistake("stops_before_the_last_two", {"influence.triu(1)": "influence[:-2].triu(1)"}, shows="a leak at one").says(
+right.mistake(
+    "stops_before_the_last_two", {"influence.triu(1)": "influence[:-2].triu(1)"}, loses="a leak at one"
+).feedback(
     "The last pair is never looked at: the last output but one may see the last token. Where does your `range` end?",
     see="8. Catch a leak",
 )

@@ -29,7 +29,7 @@ def sliding_window_oracle(T, width, device=None):
 sliding_window.example("five letters, each sees two", call(5, 2))
 sliding_window.example("nobody but oneself", call(3, 1))
 sliding_window.example("wider than the text: only causal", call(3, width=8))
-sliding_window.example("no window at all", call(4, 0).raising("width"))
+sliding_window.example("no window at all", call(4, 0).raises("width"))
 
 
 @sliding_window.criterion("who sees whom", points=0.5)
@@ -43,15 +43,15 @@ def _(draw):
 
 @sliding_window.criterion("ValueError if width < 1", points=0.25)
 def _(draw):
-    yield call(4, 0).raising("width")
-    yield call(draw.integer(2, 6), width=-draw.integer(1, 4)).raising("width")
-    yield call(4, 1).accepted()
+    yield call(4, 0).raises("width")
+    yield call(draw.integer(2, 6), width=-draw.integer(1, 4)).raises("width")
+    yield call(4, 1).does_not_raise()
 
 
-@sliding_window.criterion("boolean", points=0.25, form=True)
+@sliding_window.criterion("boolean", points=0.25, check_types=True)
 def _(draw):
     yield call(5, 3, device=device())
     script = Script()  # "meta" shows a part that is made on another device than the one asked for
     script.call(helper("elsewhere"), student("sliding_window"), 5, 3, device="cpu")
-    made = script.case().holding("lies_where_asked")
-    yield made.described("sliding_window(5, 3, device=...), while another device is PyTorch's default")
+    made = script.case().check_with("mask_on_requested_device")
+    yield made.label("sliding_window(5, 3, device=...), while another device is PyTorch's default")

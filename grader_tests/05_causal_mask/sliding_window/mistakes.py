@@ -1,8 +1,9 @@
 """Known mistakes in `sliding_window`."""
 
+from ...shared.families import arguments, masks, shapes
 from .contract import sliding_window
 
-right = sliding_window.base("""
+right = sliding_window.reference_answer("""
 def sliding_window(T, width, device=None):
     if width < 1:
         raise ValueError(f"width is {width}, and must be at least 1")
@@ -11,31 +12,25 @@ def sliding_window(T, width, device=None):
     return (back < 0) | (back >= width)
 """)
 
-right.mistake("one_key_too_many", {"back >= width": "back > width"}, shows="who sees").says(
-    "The window is one key too wide: the query's own place counts as one of `width`."
-)
-right.mistake("one_key_too_few", {"back >= width": "back >= width - 1"}, shows="who sees").says(
-    "The window is one key too narrow: with width 1 each query still sees itself."
-)
-right.mistake("sees_the_future", {"(back < 0) | (back >= width)": "back.abs() >= width"}, shows="who sees").says(
+right.mistake(masks.one_key_too_many, {"back >= width": "back > width"}, loses="who sees")
+right.mistake(masks.one_key_too_few, {"back >= width": "back >= width - 1"}, loses="who sees")
+right.mistake("sees_the_future", {"(back < 0) | (back >= width)": "back.abs() >= width"}, loses="who sees").feedback(
     "The window opens to both sides. A causal mask blocks every later key, however near."
 )
-right.mistake("forgets_the_window", {"(back < 0) | (back >= width)": "back < 0"}, shows="who sees").says(
+right.mistake("forgets_the_window", {"(back < 0) | (back >= width)": "back < 0"}, loses="who sees").feedback(
     "`width` makes no difference: this is the plain causal mask. What lies too far back is blocked, too."
 )
-right.mistake("forgets_to_be_causal", {"(back < 0) | (back >= width)": "back >= width"}, shows="who sees").says(
+right.mistake("forgets_to_be_causal", {"(back < 0) | (back >= width)": "back >= width"}, loses="who sees").feedback(
     "What lies too far back is blocked, and the future is open. Both have to be blocked."
 )
-right.mistake("inverted", {"(back < 0) | (back >= width)": "(back >= 0) & (back < width)"}, shows="who sees").says(
-    "The mask is inverted: here True means *blocked*."
+right.mistake(masks.inverted, {"(back < 0) | (back >= width)": "(back >= 0) & (back < width)"}, loses="who sees")
+right.mistake(
+    shapes.rows_and_columns_exchanged,
+    {"places[:, None] - places[None, :]": "places[None, :] - places[:, None]"},
+    loses="who",
 )
 right.mistake(
-    "on_its_side", {"places[:, None] - places[None, :]": "places[None, :] - places[:, None]"}, shows="who"
-).says("Rows and columns are exchanged: rows are queries, columns are keys.")
-right.mistake("no_error", shows="ValueError").patch("""
-- if width < 1:
--     raise ValueError(f"width is {width}, and must be at least 1")
-""").says("There is no error for a width below 1, with which some queries would see nothing at all.")
-right.mistake("zeros_and_ones", {"(back >= width)": "(back >= width).long()"}, shows="boolean").says(
-    "The right cells as integers. A mask is boolean."
+    arguments.not_refused("There is no error for a width below 1, with which some queries would see nothing at all."),
+    loses="ValueError",
 )
+right.mistake(masks.of_numbers, {"(back >= width)": "(back >= width).long()"}, loses="boolean")

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper, method, non_contiguous, ref
 
 from ...shared import BUILT_IN
 from ...shared.attending import APART, W_K, W_O, W_Q, W_V, attend, open_somewhere
@@ -21,7 +21,7 @@ OTHERS = torch.tensor([[[0.0, 1, 1, 2], [1, 1, 0, -1], [2, 0, -1, 1]], [[1.0, 0,
 mha = exercise(
     "MultiHeadAttention",
     points=8,
-    parts=("output", "weights"),
+    result_names=("output", "weights"),
     see=MODULE,
     forbidden=BUILT_IN,
     hints=(
@@ -70,48 +70,48 @@ class MhaOracle(nn.Module):
 def _():
     eye = {f"W_{name}.weight": torch.eye(2) for name in "qkvo"}
     case = attend(eye, 2, exactly=True, x=torch.tensor([[[0.0, 0.0], [math.log(3.0), 8.0]]]))
-    yield case.described("MultiHeadAttention(2, 2) on x = [[0, 0], [log 3, 8]]")
+    yield case.label("MultiHeadAttention(2, 2) on x = [[0, 0], [log 3, 8]]")
 
 
-@mha.example("two sentences that look at others of another length, with gradients", form=True)
+@mha.example("two sentences that look at others of another length, with gradients", check_types=True)
 def _():
     s = Script(x=WORDS, context=OTHERS)
-    m = s.call(SUBJECT, 4, 2, name="module")
+    m = s.call(EXERCISE, 4, 2, name="module")
     s.call(helper("load_weights"), m, TURN, training=True, exactly=False)
     s.call(m, s.x)  # nothing of an earlier call may remain
     s.call(m, s.x, s.context, name="out")
-    yield s.case(ref("out")).with_gradients().described("MultiHeadAttention(4, 2); x (2, 2, 4), context (2, 3, 4)")
+    yield s.case(ref("out")).with_gradients().label("MultiHeadAttention(4, 2); x (2, 2, 4), context (2, 3, 4)")
 
 
 @mha.example("a causal mask (T, S)")
 def _():
-    case = attend(TURN, 2, x=WORDS, mask=torch.tensor([[False, True], [False, False]]), calls=2).unchanged()
-    yield case.described("MultiHeadAttention(4, 2); x (2, 2, 4), mask (2, 2), the first word sees itself only")
+    case = attend(TURN, 2, x=WORDS, mask=torch.tensor([[False, True], [False, False]]), calls=2).does_not_mutate()
+    yield case.label("MultiHeadAttention(4, 2); x (2, 2, 4), mask (2, 2), the first word sees itself only")
 
 
 @mha.example("a padding mask (B, 1, 1, S), in which all of the second sentence is blocked")
 def _():
     mask = torch.tensor([[False, True, False], [True, True, True]]).view(2, 1, 1, 3)
     case = attend(TURN, 4, x=WORDS, context=OTHERS, mask=mask).with_gradients()
-    yield case.described("MultiHeadAttention(4, 4); x (2, 2, 4), context (2, 3, 4), mask (2, 1, 1, 3)")
+    yield case.label("MultiHeadAttention(4, 4); x (2, 2, 4), context (2, 3, 4), mask (2, 1, 1, 3)")
 
 
 mha.example(
     "with dropout, in eval mode",
-    attend(TURN, 2, options={"dropout": 0.5}, x=WORDS).described(
+    attend(TURN, 2, options={"dropout": 0.5}, x=WORDS).label(
         "MultiHeadAttention(4, 2, dropout=0.5).eval(); x (2, 2, 4)"
     ),
 )
-mha.example("a width of 10 for 4 heads", call(10, 4).raising("d_model", "n_heads"))
+mha.example("a width of 10 for 4 heads", call(10, 4).raises("d_model", "n_heads"))
 
 
 @mha.criterion("its parameters: four weights (D, D), nothing else", points=0.5)
 def _(draw):
     s = Script()
-    m = s.call(SUBJECT, 6, 2, name="module")
+    m = s.call(EXERCISE, 6, 2, name="module")
     # raises where a name or a shape is wrong, or one is too many; what the module computes is no matter here
     s.call(helper("load_weights"), m, weights(draw, 6), name="prepared")
-    yield s.case(ref("prepared")).holding("anything")
+    yield s.case(ref("prepared")).check_with("any_result")
 
 
 @mha.criterion("self-attention", points=1)
@@ -123,17 +123,17 @@ def _(draw):
     yield attend(weights(draw, 12), 4, training=True, x=draw.normal(2, 1, 12))
     yield attend(weights(draw, 12), 2, options={"dropout": 0.4}, x=draw.normal(2, 5, 12))
     s = Script(before=draw.normal(3, 4, 6), x=draw.normal(2, 5, 6))
-    m = s.call(SUBJECT, 6, 2, name="module")
+    m = s.call(EXERCISE, 6, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, name="out")  # nothing of the first call may remain
     yield s.case(ref("out"))
     s = Script(x=draw.normal(2, 5, 6), context=draw.normal(2, 5, 6), mask=open_somewhere(draw, 5, 5))
-    m = s.call(SUBJECT, 6, 3, name="module")
+    m = s.call(EXERCISE, 6, 3, name="module")
     s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
     s.call(m, s.x, context=s.context, mask=s.mask)
     s.call(m, s.x, name="out")  # nor the context, nor the mask
-    yield s.case(ref("out")).described("MultiHeadAttention(6, 3); x (2, 5, 6), after a call with a context and a mask")
+    yield s.case(ref("out")).label("MultiHeadAttention(6, 3); x (2, 5, 6), after a call with a context and a mask")
 
 
 @mha.criterion("cross-attention", points=1)
@@ -142,16 +142,16 @@ def _(draw):
     yield attend(weights(draw, 10), 2, x=draw.normal(3, 6, 10), context=draw.normal(3, 1, 10))
     state = weights(draw, 8)
     s = Script(x=draw.normal(3, 1, 8), context=draw.normal(3, 6, 8), mask=open_somewhere(draw, 1, 6))
-    m = s.call(SUBJECT, d_model=8, n_heads=2, name="module")
+    m = s.call(EXERCISE, d_model=8, n_heads=2, name="module")
     s.call(helper("load_weights"), m, state, exactly=False)
     s.call(m, s.x, s.context, s.mask, name="out")  # all by position
     yield s.case(ref("out"))
     s = Script(x=draw.normal(2, 5, 6), before=draw.normal(2, 4, 6), context=draw.normal(2, 4, 6))
-    m = s.call(SUBJECT, 6, 2, name="module")
+    m = s.call(EXERCISE, 6, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
     s.call(m, s.x, context=s.before)
     s.call(m, s.x, context=s.context, name="out")
-    yield s.case(ref("out")).described("MultiHeadAttention(6, 2); context (2, 4, 6), after a call with another")
+    yield s.case(ref("out")).label("MultiHeadAttention(6, 2); context (2, 4, 6), after a call with another")
 
 
 @mha.criterion("masks of every shape that broadcasts", points=1)
@@ -162,11 +162,11 @@ def _(draw):
     yield attend(weights(draw, 12), 4, x=draw.normal(3, 6, 12), mask=torch.ones(6, 6, dtype=torch.bool).triu(1))
     yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), mask=torch.zeros(5, 5, dtype=torch.bool))
     s = Script(x=draw.normal(2, 5, 8), before=open_somewhere(draw, 5, 5), mask=open_somewhere(draw, 5, 5))
-    m = s.call(SUBJECT, 8, 2, name="module")
+    m = s.call(EXERCISE, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, mask=s.before)
     s.call(m, s.x, mask=s.mask, name="out")
-    yield s.case(ref("out")).described("MultiHeadAttention(8, 2); x (2, 5, 8), mask (5, 5), after a call with another")
+    yield s.case(ref("out")).label("MultiHeadAttention(8, 2); x (2, 5, 8), mask (5, 5), after a call with another")
 
 
 @mha.criterion("a fully blocked row: zeros, never NaN", points=1)
@@ -178,14 +178,14 @@ def _(draw):
     one_head = torch.tensor([False, True, False]).view(3, 1, 1)
     for mask in (some, padded, one_head, torch.ones(2, 1, 5, 7, dtype=torch.bool)):
         case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12), mask=mask)
-        yield case.with_gradients().holding("zero_where_all_is_blocked", mask=mask, shape=(2, 3, 5, 7))
+        yield case.with_gradients().check_with("zero_for_fully_masked_rows", mask=mask, shape=(2, 3, 5, 7))
 
 
 @mha.criterion("dropout falls on the weights, in training mode", points=1)
 def _(draw):
     state, context = weights(draw, 12), draw.normal(2, SHAPE[3], 12)
     s = Script(x=draw.normal(2, SHAPE[2], 12), context=context)
-    m = s.call(SUBJECT, 12, 3, P, name="module")
+    m = s.call(EXERCISE, 12, 3, P, name="module")
     s.call(helper("load_weights"), m, state, training=True, exactly=False)
     s.call(m, s.x, context=s.context, name="first")
     s.call(m, s.x, context=s.context, name="second")
@@ -193,32 +193,32 @@ def _(draw):
     s.call(m, s.x, context=s.context, name="clean")
     values = (context @ state["W_v.weight"].T).unflatten(-1, (SHAPE[1], -1))
     given = {"p": P, "shape": SHAPE, "size": (2, SHAPE[2], 12), "values": values, "mix": state["W_o.weight"]}
-    case = s.case(ref("first"), ref("second"), ref("clean")).holding("drops_entries", **given)
-    yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode; x (2, 8, 12), context (2, 48, 12)")
+    case = s.case(ref("first"), ref("second"), ref("clean")).check_with("drops_entries", **given)
+    yield case.label(f"MultiHeadAttention(12, 3, {P}) in training mode; x (2, 8, 12), context (2, 48, 12)")
     s = Script(x=draw.normal(2, SHAPE[2], 12), context=context)
-    m = s.call(SUBJECT, 12, 3, P, name="module")
+    m = s.call(EXERCISE, 12, 3, P, name="module")
     s.call(helper("load_weights"), m, state, training=False, exactly=False)
     s.call(m, s.x, context=s.context, name="clean")
     s.call(method(m, "train"))
     for name in ("first", "second"):
         s.call(m, s.x, context=s.context, name=name)
-    case = s.case(ref("first"), ref("second"), ref("clean")).holding("drops_entries", **given)
-    yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode after a call in eval mode")
+    case = s.case(ref("first"), ref("second"), ref("clean")).check_with("drops_entries", **given)
+    yield case.label(f"MultiHeadAttention(12, 3, {P}) in training mode after a call in eval mode")
     case = attend(weights(draw, 8), 2, training=True, options={"dropout": P}, x=draw.normal(2, 9, 8))
-    yield case.with_gradients().holding("gradients_flow")
+    yield case.with_gradients().check_with("gradients_flow")
     s = Script(x=draw.normal(2, 5, 6))
-    m = s.call(SUBJECT, 6, 3, name="module")
-    s.call(SUBJECT, 6, 3, P)  # another module has a dropout of its own
+    m = s.call(EXERCISE, 6, 3, name="module")
+    s.call(EXERCISE, 6, 3, P)  # another module has a dropout of its own
     s.call(helper("load_weights"), m, weights(draw, 6), training=True, exactly=False)
     s.call(m, s.x, name="out")
-    yield s.case(ref("out")).described("MultiHeadAttention(6, 3) in training mode, while another one has dropout")
+    yield s.case(ref("out")).label("MultiHeadAttention(6, 3) in training mode, while another one has dropout")
     s = Script(x=draw.normal(2, 5, 6))
-    m = s.call(SUBJECT, 6, 3, name="module")
-    s.call(SUBJECT, 6, 3, P)
+    m = s.call(EXERCISE, 6, 3, name="module")
+    s.call(EXERCISE, 6, 3, P)
     for name in ("one", "again"):
         s.call(m, s.x, name=name)
-    case = s.case(ref("one"), ref("again")).holding("the_same_every_time", tag="drops unasked")
-    yield case.described("two calls of MultiHeadAttention(6, 3) in training mode, while another one has dropout")
+    case = s.case(ref("one"), ref("again")).check_with("deterministic", tag="drops unasked")
+    yield case.label("two calls of MultiHeadAttention(6, 3) in training mode, while another one has dropout")
 
 
 @mha.criterion("gradients", points=1)
@@ -239,16 +239,16 @@ def _(draw):
         state = {f"W_{name}.weight": torch.eye(6) * (sign if name == "k" else 1) for name in "qkvo"}
         return attend(state, n_heads, x=x, **({} if mask is None else {"mask": mask}))
 
-    yield case(3, -1).described("MultiHeadAttention(6, 3); scores of about -1e13")
+    yield case(3, -1).label("MultiHeadAttention(6, 3); scores of about -1e13")
     # Blocked scores that are set to -1e9 become the greatest
     mask = draw.chance(0.5, 5, 5)
     mask[:, largest], mask[:, smallest] = True, False
-    yield case(2, -1, mask).described("MultiHeadAttention(6, 2); scores of about -1e13; mask (5, 5)")
+    yield case(2, -1, mask).label("MultiHeadAttention(6, 2); scores of about -1e13; mask (5, 5)")
     # The greatest score is blocked: a softmax over all keys leaves nothing for the others
-    yield case(2, 1, mask).described("MultiHeadAttention(6, 2); scores of about 1e13; mask (5, 5)")
+    yield case(2, 1, mask).label("MultiHeadAttention(6, 2); scores of about 1e13; mask (5, 5)")
 
 
-@mha.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@mha.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield attend(
         {n: w.double() for n, w in weights(draw, 12).items()},
@@ -263,17 +263,15 @@ def _(draw):
         x=non_contiguous(draw.normal(2, 5, 12)),
         context=draw.normal(7, 2, 12).transpose(0, 1),
         mask=non_contiguous(open_somewhere(draw, 5, 7)),
-    ).unchanged()
+    ).does_not_mutate()
     mask = open_somewhere(draw, 2, 1, 5, 7)
-    yield attend(
-        weights(draw, 6), 2, x=draw.normal(2, 5, 6), context=draw.normal(2, 7, 6), mask=mask
-    ).on_another_device()
-    yield attend(weights(draw, 6), 3, x=draw.normal(2, 5, 6)).on_another_device()
+    yield attend(weights(draw, 6), 2, x=draw.normal(2, 5, 6), context=draw.normal(2, 7, 6), mask=mask).device_only()
+    yield attend(weights(draw, 6), 3, x=draw.normal(2, 5, 6)).device_only()
 
 
 @mha.criterion("ValueError unless n_heads divides d_model", points=0.5)
 def _(draw):
-    yield call(12, 5).raising("d_model", "n_heads")
-    yield call(d_model=10, n_heads=4).raising("d_model", "n_heads")
-    yield call(4, 8, dropout=0.1).raising("d_model", "n_heads")
-    yield call(12, 4).accepted()
+    yield call(12, 5).raises("d_model", "n_heads")
+    yield call(d_model=10, n_heads=4).raises("d_model", "n_heads")
+    yield call(4, 8, dropout=0.1).raises("d_model", "n_heads")
+    yield call(12, 4).does_not_raise()

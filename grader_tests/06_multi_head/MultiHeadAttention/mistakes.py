@@ -1,12 +1,13 @@
 """Known mistakes in `MultiHeadAttention`."""
 
+from ...shared.families import arguments, calls, gradients, masks, modules, results, scores
 from ...shared.heads import STEPS, add_mistakes
 from ..common import LEVELS, SPLITTING
 from .contract import mha
 
 EVERYWHERE = ("self-attention", "cross-attention")  # what an answer loses whose every result is wrong
 
-right = mha.base(
+right = mha.reference_answer(
     """
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
@@ -32,149 +33,142 @@ class MultiHeadAttention(nn.Module):
 )
 
 add_mistakes(right, EVERYWHERE, cutting=SPLITTING, maps=LEVELS)
-right.mistake("ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=EVERYWHERE).says(
-    "You divide the scores by the root of the model's width. Each head's queries and keys are only D / H numbers long: "
-    "divide by the root of that."
-)
-right.mistake("MultipliesByTheRoot", {"key.mT / query": "key.mT * query"}, shows=EVERYWHERE).says(
-    "You multiply the scores by the root of a head's width. Divide by it."
-)
-right.mistake("ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, shows=EVERYWHERE).says(
+right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
+right.mistake(scores.multiplied_by_root, {"key.mT / query": "key.mT * query"}, loses=EVERYWHERE)
+right.mistake("ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, loses=EVERYWHERE).feedback(
     "You divide the scores by the root of the number of heads. It is the width of one head that counts."
 )
-right.mistake("ScalesByTheNumberOfKeys", {"query.shape[-1]": "key.shape[-2]"}, shows=EVERYWHERE).says(
-    "You divide the scores by the root of the number of keys. It is the width of one head that counts."
-)
-right.mistake("CutsAndMergesBetweenWords", shows=EVERYWHERE).patch("""
+right.mistake(scores.scaled_by_number_of_keys, {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE)
+right.mistake("CutsAndMergesBetweenWords", loses=EVERYWHERE).patch("""
 - return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 + return x.reshape(len(x), self.n_heads, x.shape[1], -1)
 @@
 - return x.transpose(1, 2).flatten(2)
 + return x.reshape(len(x), x.shape[2], -1)
-""").says(
+""").feedback(
     "You cut the heads by reshape alone, and merge them in the same way. Every number returns to its place, but each "
     "head has seen a few whole words only.",
     see=SPLITTING,
 )
-right.mistake("DealsTheColumnsOutInTurn", shows=EVERYWHERE).patch("""
+right.mistake("DealsTheColumnsOutInTurn", loses=EVERYWHERE).patch("""
 - return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 + return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
 @@
 - return x.transpose(1, 2).flatten(2)
 + return x.permute(0, 2, 3, 1).flatten(2)
-""").says(
+""").feedback(
     "Your heads take turns: head 0 gets the columns 0, H, 2H, …. Each head owns one band of columns.",
     see="One matrix for all heads",
 )
 right.mistake(
-    "ForgetsTheSoftmax", {"scores.masked_fill(blocked, -torch.inf).softmax(-1)": "scores"}, shows=EVERYWHERE
-).says("There is no softmax: the scores themselves multiply the values.")
-right.mistake("IgnoresTheContext", {"x if context is None else context": "x"}, shows="cross-attention").says(
+    "ForgetsTheSoftmax", {"scores.masked_fill(blocked, -torch.inf).softmax(-1)": "scores"}, loses=EVERYWHERE
+).feedback("There is no softmax: the scores themselves multiply the values.")
+right.mistake("IgnoresTheContext", {"x if context is None else context": "x"}, loses="cross-attention").feedback(
     "`context` changes nothing: where one is given, keys and values come from it."
 )
-right.mistake("CutsTheContextAsLongAsX", shows="cross-").patch("""
+right.mistake("CutsTheContextAsLongAsX", loses="cross-").patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
 + B, T, D = x.shape
 + key, value = (layer(context).view(B, T, self.n_heads, K) for layer in (self.W_k, self.W_v))
 + return self.W_q(x), key.flatten(2), value.flatten(2)
-""").for_each(K=("D // self.n_heads", "-1")).says(
+""").for_each(K=("D // self.n_heads", "-1")).feedback(
     "You cut keys and values as if the context were as long as x. It has a length of its own, S: take it from the "
     "context's shape."
 )
-right.mistake("AsksFromTheContext", {"self.W_q(x)": "self.W_q(context)"}, shows="cross-attention").says(
+right.mistake("AsksFromTheContext", {"self.W_q(x)": "self.W_q(context)"}, loses="cross-attention").feedback(
     "Your queries come from the context, too. The queries come from x: it is x that asks."
 )
-right.mistake("ExchangesTheRoles", shows="cross-attention").patch("""
+right.mistake("ExchangesTheRoles", loses="cross-attention").patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
 + return self.W_q(context), self.W_k(x), self.W_v(x)
-""").says(
+""").feedback(
     "You take context for what asks and x for what answers. x asks: queries come from x, keys and values from context."
 )
 right.mistake(
-    "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, shows=EVERYWHERE
-).says("Your keys and values are projected by the wrong matrices: W_k and W_v have changed places.")
+    "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, loses=EVERYWHERE
+).feedback("Your keys and values are projected by the wrong matrices: W_k and W_v have changed places.")
 right.mistake(
-    "TakesTheMaskBeforeTheContext", {"context=None, mask=None": "mask=None, context=None"}, shows="cross-"
-).says(
+    "TakesTheMaskBeforeTheContext", {"context=None, mask=None": "mask=None, context=None"}, loses="cross-"
+).feedback(
     "Your `forward` takes the mask before the context, and a call that gives them by position has them exchanged: the "
     "order is x, context, mask."
 )
-right.mistake("TakesValuesFromX", {"self.W_v(context)": "self.W_v(x)"}, shows="cross-attention").says(
+right.mistake("TakesValuesFromX", {"self.W_v(context)": "self.W_v(x)"}, loses="cross-attention").feedback(
     "Your values come from x where a context is given. Keys and values come from the context."
 )
-right.mistake("TakesKeysFromX", {"self.W_k(context)": "self.W_k(x)"}, shows="cross-attention").says(
+right.mistake("TakesKeysFromX", {"self.W_k(context)": "self.W_k(x)"}, loses="cross-attention").feedback(
     "Your keys come from x where a context is given. Keys and values come from the context."
 )
-right.mistake("RemembersTheContext", shows="self-attention").patch("""
+right.mistake("RemembersTheContext", loses="self-attention").patch("""
   def forward(self, x, context=None, mask=None):
 +     if context is not None:
 +         self.kept = context
 +     context = getattr(self, "kept", None)
-""").says(
+""").feedback(
     "A context or a mask that was given once is kept for later calls. Each call stands alone: without a context it is "
     "x that answers, without a mask nothing is blocked."
 )
-right.mistake("ProjectsValuesWithTheKeysMatrix", {"self.W_v(context)": "self.W_k(context)"}, shows=EVERYWHERE).says(
+right.mistake("ProjectsValuesWithTheKeysMatrix", {"self.W_v(context)": "self.W_k(context)"}, loses=EVERYWHERE).feedback(
     "Your values are made with W_k. They have a matrix of their own, W_v."
 )
-right.mistake("ProjectsKeysWithTheQueriesMatrix", {"self.W_k(context)": "self.W_q(context)"}, shows=EVERYWHERE).says(
-    "Your keys are made with W_q. They have a matrix of their own, W_k."
-)
-right.mistake("LeavesTheValuesRaw", {"self.W_v(context)": "context + 0 * self.W_v(context)"}, shows=EVERYWHERE).says(
-    "The values are not projected: they are x (or context) times W_v, as keys are times W_k."
-)
-right.mistake("UsesTheWeightsUntransposed", shows=EVERYWHERE).patch("""
+right.mistake(
+    "ProjectsKeysWithTheQueriesMatrix", {"self.W_k(context)": "self.W_q(context)"}, loses=EVERYWHERE
+).feedback("Your keys are made with W_q. They have a matrix of their own, W_k.")
+right.mistake(
+    "LeavesTheValuesRaw", {"self.W_v(context)": "context + 0 * self.W_v(context)"}, loses=EVERYWHERE
+).feedback("The values are not projected: they are x (or context) times W_v, as keys are times W_k.")
+right.mistake("UsesTheWeightsUntransposed", loses=EVERYWHERE).patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
 + return x @ self.W_q.weight, context @ self.W_k.weight, context @ self.W_v.weight
 @@
 - return self.W_o(output), weights
 + return output @ self.W_o.weight, weights
-""").says(
+""").feedback(
     "The matrices are used the wrong way round: nn.Linear computes x @ weight.T, so call the layer, or transpose.",
     see=LEVELS,
 )
-right.mistake("SetsBlockedScoresToZero", shows="masks").patch("""
+right.mistake("SetsBlockedScoresToZero", loses="masks").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
 + weights = scores.masked_fill(blocked, 0.0).softmax(-1)
 + return weights.masked_fill(blocked.expand_as(weights).all(-1, keepdim=True), 0.0)
-""").says("You set blocked scores to 0. That is a score like any other; a blocked one must get the weight 0.")
-right.mistake("AddsTheMask", shows="masks").patch("""
+""").feedback("You set blocked scores to 0. That is a score like any other; a blocked one must get the weight 0.")
+right.mistake(masks.added, loses="masks").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
 + return (scores + blocked).softmax(-1)
-""").says("You add the mask to the scores as it is: a blocked one becomes greater by 1. It must get the weight 0.")
-right.mistake("EmptiesTheRowInEveryHead", shows="a fully").patch("""
+""")
+right.mistake("EmptiesTheRowInEveryHead", loses="a fully").patch("""
 - return weights.masked_fill(blocked, 0.0)
 + weights = weights.masked_fill(blocked, 0.0)
 + return weights * (weights.sum(-1, keepdim=True) > 0).all(1, keepdim=True)
-""").says(
+""").feedback(
     "A row that is blocked throughout in one head is emptied in all heads. Whether nothing is left to look at, each "
     "head asks for itself."
 )
-right.mistake("RenormalisesWhatIsLeft", shows="scores").patch("""
+right.mistake("RenormalisesWhatIsLeft", loses="scores").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
 + left = scores.softmax(-1).masked_fill(blocked, 0.0)
 + total = left.sum(-1, keepdim=True)
 + return left / total.masked_fill(total == 0, 1.0)
-""").says(
+""").feedback(
     "You take the softmax over all keys, set the blocked weights to 0 and divide by what is left. Where a blocked key "
     "had all the weight, nothing is left. Block the scores instead."
 )
-right.mistake("ExponentiatesUnguarded", shows="scores").patch("""
+right.mistake("ExponentiatesUnguarded", loses="scores").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
 + grown = scores.exp().masked_fill(blocked, 0.0)
 + total = grown.sum(-1, keepdim=True)
 + return grown / total.masked_fill(total == 0, 1.0)
-""").says("exp of a large score overflows: subtract each row's greatest score first, or use torch.softmax.")
-right.mistake("BlocksTheFutureUnasked", shows="self-attention").patch("""
+""").feedback("exp of a large score overflows: subtract each row's greatest score first, or use torch.softmax.")
+right.mistake(masks.causal_by_default, loses="self-attention").patch("""
   def forward(self, x, context=None, mask=None):
 +     if context is None and mask is None:
 +         mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-""").says("Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.")
-right.mistake("ReturnsTheScores", shows=EVERYWHERE).patch("""
+""")
+right.mistake(results.scores_for_weights, loses=EVERYWHERE).patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 + scores = self.score(query, key)
 + if mask is not None:
@@ -183,77 +177,82 @@ right.mistake("ReturnsTheScores", shows=EVERYWHERE).patch("""
 @@
 - return self.W_o(output), weights
 + return self.W_o(output), scores
-""").says("What you return beside the output are scores. Return the weights, after the softmax.")
+""")
 right.mistake(
     "DropsTheOutputToo",
     {"self.W_o(output)": "F.dropout(self.W_o(output), self.p, self.training)"},
-    shows="dropout",
+    loses="dropout",
     when="the output is dropped, too",
-).says("Dropout falls on the output, too. In this module it falls on the weights only.")
-right.mistake("DropsWhatTheHeadsFound", shows="dropout", when="what the heads found is dropped").patch("""
+).feedback("Dropout falls on the output, too. In this module it falls on the weights only.")
+right.mistake("DropsWhatTheHeadsFound", loses="dropout", when="what the heads found is dropped").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 - output = self.merge(weights @ value)
 + weights = self.weigh(self.score(query, key), mask)
 + output = self.drop(self.merge(weights @ value))
-""").says("Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values.")
-right.mistake(
-    "DropsATenthByDefault", {"dropout=0.0": "dropout=P"}, shows=("self-attention", "gradients"), when="drops unasked"
-).for_each(P=(0.1, 0.2, 0.5)).says(
-    "Without being asked your module drops a part of the weights: `dropout` is 0.0 by default."
+""").feedback(
+    "Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values."
 )
-right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, shows="dropout").says(
+right.mistake(
+    modules.dropped_by_default,
+    {"dropout=0.0": "dropout=P"},
+    loses=("self-attention", "gradients"),
+    when="drops unasked",
+).for_each(P=(0.1, 0.2, 0.5))
+right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, loses="dropout").feedback(
     "Dropout changes nothing in your module, in training mode either."
 )
 right.mistake(
     "DropsInEvalMode",
     {", self.training": ""},
-    shows=("self-attention", "dropout"),
+    loses=("self-attention", "dropout"),
     when="eval mode drops, too",
-).says(
+).feedback(
     "Dropout falls in eval mode, too. `F.dropout` must be told `training=self.training`; an `nn.Dropout` knows by "
     "itself where it is an attribute of the module, but not in a list."
 )
-right.mistake("DropsTheOutput", shows="dropout", when="the output is dropped").patch("""
+right.mistake("DropsTheOutput", loses="dropout", when="the output is dropped").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 + weights = self.weigh(self.score(query, key), mask)
 @@
 - return self.W_o(output), weights
 + return self.drop(self.W_o(output)), weights
-""").says("Dropout falls on the output. It belongs on the weights, before they meet the values.")
-right.mistake("ReturnsTheWeightsBeforeDropout", shows="dropout", when="other weights are returned").patch("""
+""").feedback("Dropout falls on the output. It belongs on the weights, before they meet the values.")
+right.mistake("ReturnsTheWeightsBeforeDropout", loses="dropout", when="other weights are returned").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 - output = self.merge(weights @ value)
 + weights = self.weigh(self.score(query, key), mask)
 + output = self.merge(self.drop(weights) @ value)
-""").says(
+""").feedback(
     "The weights that you return show no dropout, and the output does. It falls on the weights, and those that were "
     "applied are the ones to return."
 )
 right.mistake(
     "DropsTheScores",
     {"self.drop(self.weigh(self.score(query, key), mask))": "self.weigh(self.drop(self.score(query, key)), mask)"},
-    shows="dropout",
+    loses="dropout",
     when="the scores are dropped",
-).says(
+).feedback(
     "Dropout falls before the softmax, on the scores or what they are made of. A score of 0 is no weight of 0: drop "
     "the weights."
 )
-right.mistake("DoesNotEnlargeTheSurvivors", shows="dropout", when="survivors keep their size").patch("""
+right.mistake("DoesNotEnlargeTheSurvivors", loses="dropout", when="survivors keep their size").patch("""
 - return F.dropout(weights, self.p, self.training)
 + return F.dropout(weights, self.p, self.training) * ((1 - self.p) if self.training else 1)
-""").says("Dropped weights are 0, but the others are not enlarged: what survives is multiplied by 1 / (1 - dropout).")
-right.mistake("TakesDropoutForTheShareKept", shows="dropout", when="what was to be kept is dropped").patch("""
+""").feedback(
+    "Dropped weights are 0, but the others are not enlarged: what survives is multiplied by 1 / (1 - dropout)."
+)
+right.mistake("TakesDropoutForTheShareKept", loses="dropout", when="what was to be kept is dropped").patch("""
 - return F.dropout(weights, self.p, self.training)
 + return F.dropout(weights, 1 - self.p, self.training and self.p > 0)
-""").says("`dropout` is the probability of being dropped, and you keep with that probability.")
-right.mistake("DropsWholeHeads", {"F.dropout": "F.dropout2d"}, shows="dropout", when="whole heads are dropped").says(
-    "Dropout strikes out whole heads. It falls on each weight on its own."
-)
-right.mistake("HasABiasAtTheEnd", shows="its parameters").patch("""
+""").feedback("`dropout` is the probability of being dropped, and you keep with that probability.")
+right.mistake(
+    "DropsWholeHeads", {"F.dropout": "F.dropout2d"}, loses="dropout", when="whole heads are dropped"
+).feedback("Dropout strikes out whole heads. It falls on each weight on its own.")
+right.mistake("HasABiasAtTheEnd", loses="its parameters").patch("""
   self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.W_o = nn.Linear(d_model, d_model)
-""").says("Your last projection, W_o, has a bias. Make it with `bias=False`, like the others.")
-right.mistake("SharesOneNarrowProjection", shows=("its parameters", *EVERYWHERE)).patch("""
+""").feedback("Your last projection, W_o, has a bias. Make it with `bias=False`, like the others.")
+right.mistake("SharesOneNarrowProjection", loses=("its parameters", *EVERYWHERE)).patch("""
 - self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + size = d_model // self.n_heads
 + self.W_q, self.W_k, self.W_v = (nn.Linear(size, size, bias=False) for _ in range(3))
@@ -264,97 +263,79 @@ right.mistake("SharesOneNarrowProjection", shows=("its parameters", *EVERYWHERE)
 +     layer(source.unflatten(-1, (self.n_heads, -1))).flatten(-2)
 +     for layer, source in ((self.W_q, x), (self.W_k, context), (self.W_v, context))
 + )
-""").says(
+""").feedback(
     "Your projections for queries, keys and values are as narrow as one head and shared by all heads. Each is (D, D), "
     "so that every head has a band of its own.",
     see="One matrix for all heads",
 )
-right.mistake("HasNoParametersAtFirst", shows=("its parameters", *EVERYWHERE)).patch("""
+right.mistake("HasNoParametersAtFirst", loses=("its parameters", *EVERYWHERE)).patch("""
 - self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.width = d_model
 @@
   def forward(self, x, context=None, mask=None):
 +     self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(self.width, self.width, bias=False) for _ in range(4))
-""").says(
+""").feedback(
     "Once it is made, your module has no parameters. Layers that are made in forward are new in each call, and those "
     "in a list or a dict do not belong to the module: nothing trains them. Make them in __init__, as attributes."
 )
-right.mistake("ReturnsDetachedWeights", {"(output), weights": "(output), weights.detach()"}, shows="gradients").says(
-    "The weights that you return are detached: a loss that is made of them trains nothing."
+right.mistake(gradients.weights_detached, {"(output), weights": "(output), weights.detach()"}, loses="gradients")
+right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"mask))": "mask)).detach()"}, loses="gradients")
+right.mistake(
+    arguments.not_refused(
+        "A width that the heads cannot share is not refused: raise a ValueError that names n_heads or d_model."
+    ),
+    loses="ValueError",
 )
-right.mistake("DetachesTheWeights", {"mask))": "mask)).detach()"}, shows="gradients").says(
-    "The numbers are right, but the weights were detached: nothing that W_q and W_k do is ever learned."
-)
-right.mistake("ExaminesNothing", shows="ValueError").patch("""
-- if d_model % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-+ pass
-""").says("A width that the heads cannot share is not refused: raise a ValueError that names n_heads or d_model.")
-right.mistake("RefusesWithoutNaming", shows="ValueError").patch("""
-- raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-+ raise ValueError("the width must be divisible by the number of heads")
-""").says("Your ValueError does not say which argument was wrong, with its value: both, the name as in the signature.")
-right.mistake("Asserts", shows="ValueError").patch("""
-- if d_model % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-+ assert d_model % n_heads == 0, f"n_heads is {n_heads}, which does not divide d_model, {d_model}"
-""").says(
-    "You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError."
-)
-right.mistake("KeepsTheFirstMask", shows="masks").patch("""
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(calls.first_mask_kept, loses="masks").patch("""
   def forward(self, x, context=None, mask=None):
 +     if mask is not None:
 +         mask = self.mask = getattr(self, "mask", mask)
-""").says("The mask of the first call is kept, and used again in place of later ones. Each call has a mask of its own.")
-right.mistake("KeepsTheFirstContext", shows="cross-attention").patch("""
+""")
+right.mistake(calls.result_remembered("KeepsTheFirstContext"), loses="cross-attention").patch("""
   def forward(self, x, context=None, mask=None):
 +     if context is not None:
 +         context = self.context = getattr(self, "context", context)
-""").says(
+""").feedback(
     "The keys and values of the first context are kept, and used again in place of those of later ones. Each call has "
     "a context of its own, and weights that training has moved meanwhile."
 )
 right.mistake(
     "SharesTheDropout",
     {"self.n_heads, self.p = n_heads": "self.n_heads, type(self).p = n_heads"},
-    shows="dropout",
+    loses="dropout",
     when="drops unasked",
-).says(
+).feedback(
     "The dropout is kept where all modules of the class share it: a second one changes that of the first. Keep it in "
     "`self`."
 )
 right.mistake(
-    "DropsTheSameShareAlways", {"weights, self.p,": "weights, P,"}, shows="dropout", when="another share is dropped"
-).for_each(P=(0.5, 0.1, 0.2)).says(
-    "`dropout` changes nothing: your module always drops the same share of the weights (`F.dropout` half of them, "
-    "where it is not told how many). Hand the argument on."
-)
-right.mistake("ForgetsSuperInit", shows=("its parameters", *EVERYWHERE)).patch("""
+    modules.dropped_always, {"weights, self.p,": "weights, P,"}, loses="dropout", when="another share is dropped"
+).for_each(P=(0.5, 0.1, 0.2))
+right.mistake(modules.super_init_forgotten, loses=("its parameters", *EVERYWHERE)).patch("""
 - super().__init__()
-""").says(
-    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
-    "every other module's `__init__`?"
-)
+""")
 right.mistake(
-    "AsksWhetherTheContextIsTrue", {"x if context is None else context": "context or x"}, shows="cross-"
-).says(
+    "AsksWhetherTheContextIsTrue", {"x if context is None else context": "context or x"}, loses="cross-"
+).feedback(
     "You ask whether the context itself is true (`context or x`). A tensor of many numbers is neither true nor false: "
     "ask `context is None`."
 )
-right.mistake("NeverDropsAgain", shows="dropout").patch("""
+right.mistake("NeverDropsAgain", loses="dropout").patch("""
 - return F.dropout(weights, self.p, self.training)
 + if not self.training:
 +     self.p = 0.0
 + return F.dropout(weights, self.p)
-""").says(
+""").feedback(
     "After one call in eval mode your module never drops anything again: the probability itself was set to 0. Decide "
     "in each call, and leave what `__init__` kept as it was."
 )
-right.mistake("SharesOneUnitAmongTheHeads", shows=EVERYWHERE).patch("""
+right.mistake("SharesOneUnitAmongTheHeads", loses=EVERYWHERE).patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 + scores = scores.masked_fill(blocked, -torch.inf).transpose(1, 2)
 + weights = scores.flatten(2).softmax(-1).view(scores.shape).transpose(1, 2)
-""").says(
+""").feedback(
     "All heads of a query share one unit: your softmax runs over heads and keys together. The weights of each head sum "
     "to 1 over the keys."
 )

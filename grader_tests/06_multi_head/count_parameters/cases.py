@@ -1,13 +1,13 @@
 """What the cases of `count_parameters` are made of, and how some are judged."""
 
-from grading.exercises.exercise import SUBJECT, Script, specimen
+from grading.exercises.exercise import EXERCISE, Script, sample_model
 
 
 def counting(text, parameters, **options):
-    s = Script(module=specimen("assembled", parameters=parameters, **options))
-    s.call(SUBJECT, s.module, name="result")
-    return s.case().described(text)
+    s = Script(module=sample_model("assembled", parameters=parameters, **options))
+    s.call(EXERCISE, s.module, name="result")
+    return s.case().label(text)
 
 
 def any_type(text, parameters, **options):
-    return counting(text, parameters, **options).holding("the_right_number")
+    return counting(text, parameters, **options).check_with("equal_number")

@@ -2,7 +2,7 @@
 
 import math
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, specimen
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, sample_model
 
 from ...shared import BUILT_IN
 from .cases import any_type, counting
@@ -37,7 +37,7 @@ def count_oracle(module):
 count.example(
     "a linear layer from 3 to 2",
     counting("count_parameters(nn.Linear(3, 2))", {"weight": [2, 3], "bias": [2]}),
-    form=True,
+    check_types=True,
 )
 
 
@@ -89,14 +89,14 @@ def _(draw):
         {"a.weight": [n[0], n[1]], "b.weight": [n[0], n[1]], "c": [n[1], n[0]]},
         lists={"steps": [[n[0]], [n[0]], [n[2], n[3]]]},
     )
-    s = Script(module=specimen("Projections", width=n[0], n_heads=1))
+    s = Script(module=sample_model("Projections", width=n[0], n_heads=1))
     s.call(helper("fill"), s.module, 0.0)
-    s.call(SUBJECT, s.module, name="result")
-    yield s.case().described("a module whose parameters are all 0").holding("the_right_number")
-    s = Script(module=specimen("Projections", width=n[1], n_heads=1))
+    s.call(EXERCISE, s.module, name="result")
+    yield s.case().label("a module whose parameters are all 0").check_with("equal_number")
+    s = Script(module=sample_model("Projections", width=n[1], n_heads=1))
     s.call(method(s.module, "eval"))
-    s.call(SUBJECT, s.module, name="result")
-    yield s.case().described("a module in eval mode").holding("the_right_number")
+    s.call(EXERCISE, s.module, name="result")
+    yield s.case().label("a module in eval mode").check_with("equal_number")
 
 
 @count.criterion("frozen parameters are left out", points=0.5)
@@ -117,11 +117,11 @@ def _(draw):
         "a module that is frozen as a whole", {"a.weight": [n[0], n[1]], "b": [n[2]]}, frozen=["a.weight", "b"]
     )
     yield any_type("a module without parameters", {}, buffers={"mask": [n[0], n[1]]})
-    s = Script(module=specimen("Projections", width=n[2], n_heads=1))
-    s.call(SUBJECT, s.module)
+    s = Script(module=sample_model("Projections", width=n[2], n_heads=1))
+    s.call(EXERCISE, s.module)
     s.call(method(s.module, "requires_grad_"), False)
-    s.call(SUBJECT, s.module, name="result")
-    yield s.case().described("a module that is counted, frozen and counted again").holding("the_right_number")
+    s.call(EXERCISE, s.module, name="result")
+    yield s.case().label("a module that is counted, frozen and counted again").check_with("equal_number")
 
 
 @count.criterion("a parameter that is used twice counts once", points=0.5)
@@ -140,15 +140,17 @@ def _(draw):
     yield any_type("a frozen parameter in two places", {"a": [n[0]], "b.w": [n[1]]}, tied={"c.w": "a"}, frozen=["a"])
 
 
-@count.criterion("a Python int, and nothing is changed", points=0.5, form=True)
+@count.criterion("a Python int, and nothing is changed", points=0.5, check_types=True)
 def _(draw):
     n = [int(i) + 2 for i in draw.permutation(4)]
     parameters = {"a.weight": [n[0], n[1]], "a.bias": [n[0]], "b": [n[2]]}
-    s = Script(module=specimen("assembled", parameters=parameters, frozen=["a.bias"], tied={"c.weight": "a.weight"}))
+    s = Script(
+        module=sample_model("assembled", parameters=parameters, frozen=["a.bias"], tied={"c.weight": "a.weight"})
+    )
     s.call(method(s.module, "train"))
-    steps = [s.call(SUBJECT, s.module, name=name) for name in ("first", "second")]
-    steps.append(s.call(SUBJECT, specimen("assembled", parameters={"z": [97]}), name="of another"))
+    steps = [s.call(EXERCISE, s.module, name=name) for name in ("first", "second")]
+    steps.append(s.call(EXERCISE, sample_model("assembled", parameters={"z": [97]}), name="of another"))
     for what, of in (("state", "state_of"), ("trainable", "trainable"), ("modes", "modes_of")):
         steps.append(s.call(helper(of), s.module, name=what))
-    case = s.case(*steps).holding("an_int_and_no_trace")
-    yield case.described("count_parameters(module), twice, and the module afterwards")
+    case = s.case(*steps).check_with("returns_int_without_side_effects")
+    yield case.label("count_parameters(module), twice, and the module afterwards")

@@ -1,124 +1,127 @@
 """Known mistakes in `count_parameters`."""
 
+from ...shared.families import calls
 from .contract import count
 
-right = count.base("""
+right = count.reference_answer("""
 def count_parameters(module):
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
 """)
 
-right.mistake("counts_frozen_ones", {"() if p.requires_grad": "()"}, shows="frozen").says(
+right.mistake("counts_frozen_ones", {"() if p.requires_grad": "()"}, loses="frozen").feedback(
     "You count frozen parameters, too: those with `requires_grad=False` are not trained."
 )
-right.mistake("counts_only_frozen_ones", {"p.requires_grad": "not p.requires_grad"}, shows=("every", "frozen")).says(
-    "You count only what is frozen: the test is the wrong way round."
-)
-right.mistake("counts_every_name", shows="a parameter").patch("""
+right.mistake(
+    "counts_only_frozen_ones", {"p.requires_grad": "not p.requires_grad"}, loses=("every", "frozen")
+).feedback("You count only what is frozen: the test is the wrong way round.")
+right.mistake("counts_every_name", loses="a parameter").patch("""
 - return sum(p.numel() for p in module.parameters() if p.requires_grad)
 + return sum(p.numel() for _, p in module.named_parameters(remove_duplicate=False) if p.requires_grad)
-""").says("You count a parameter once for every name that it has. It exists only once.")
-right.mistake("counts_part_by_part", shows="a parameter").patch("""
+""").feedback("You count a parameter once for every name that it has. It exists only once.")
+right.mistake("counts_part_by_part", loses="a parameter").patch("""
 - return sum(p.numel() for p in module.parameters() if p.requires_grad)
 + return sum(p.numel() for m in module.modules() for p in m.parameters(recurse=False) if p.requires_grad)
-""").says(
+""").feedback(
     "You go through the parts and count each part's own parameters. A parameter that belongs to two parts is then "
     "counted twice."
 )
 right.mistake(
-    "counts_in_training_mode_only", {"p.requires_grad": "p.requires_grad and module.training"}, shows="every"
-).says("You count only what is in training mode. A parameter is trainable or not whatever mode its module is in.")
-count.mistake("adds_up_the_values", shows="every").whole("""
+    "counts_in_training_mode_only", {"p.requires_grad": "p.requires_grad and module.training"}, loses="every"
+).feedback("You count only what is in training mode. A parameter is trainable or not whatever mode its module is in.")
+count.mistake("adds_up_the_values", loses="every").full_code("""
 def count_parameters(module):
     return int(sum(parameter.sum() for parameter in module.parameters() if parameter.requires_grad))
-""").says(
+""").feedback(
     "You add up the values of the parameters. It is their number that is asked for, whatever they are: `numel()`."
 )
-count.mistake("counts_tensors", shows=("every", "a parameter")).whole("""
+count.mistake("counts_tensors", loses=("every", "a parameter")).full_code("""
 def count_parameters(module):
     return len([p for p in module.parameters() if p.requires_grad])
-""").says("You count the parameters (tensors). The question is how many numbers they hold.")
-right.mistake("counts_rows", {"p.numel()": "p.shape[0] if p.ndim else 1"}, shows="every").says(
+""").feedback("You count the parameters (tensors). The question is how many numbers they hold.")
+right.mistake("counts_rows", {"p.numel()": "p.shape[0] if p.ndim else 1"}, loses="every").feedback(
     "You count the first dimension of each parameter only; `numel()` counts all its numbers."
 )
-right.mistake("counts_the_outermost_only", {"() if": "(recurse=False) if"}, shows=("every", "a parameter")).says(
+right.mistake("counts_the_outermost_only", {"() if": "(recurse=False) if"}, loses=("every", "a parameter")).feedback(
     "You count what belongs to the outermost module itself, and leave out its parts."
 )
-count.mistake("counts_two_levels", shows="every").whole("""
+count.mistake("counts_two_levels", loses="every").full_code("""
 def count_parameters(module):
     parts = [module, *module.children()]
     found = {id(p): p for part in parts for p in part.parameters(recurse=False)}
     return sum(p.numel() for p in found.values() if p.requires_grad)
-""").says("You count the outermost module and its parts, but not the parts of its parts.")
-right.mistake("counts_again_on_each_level", shows=("every", "frozen", "a parameter")).patch("""
+""").feedback("You count the outermost module and its parts, but not the parts of its parts.")
+right.mistake("counts_again_on_each_level", loses=("every", "frozen", "a parameter")).patch("""
 - return sum(p.numel() for p in module.parameters() if p.requires_grad)
 + return sum(p.numel() for m in module.modules() for p in m.parameters() if p.requires_grad)
-""").says("You count parameters again for each module that contains them: `parameters()` already goes into all parts.")
-count.mistake("counts_the_state", shows=("every", "frozen")).whole("""
+""").feedback(
+    "You count parameters again for each module that contains them: `parameters()` already goes into all parts."
+)
+count.mistake("counts_the_state", loses=("every", "frozen")).full_code("""
 def count_parameters(module):
     return sum(t.numel() for t in module.state_dict().values())
-""").says(
+""").feedback(
     "You count the entries of the state dict. It holds buffers, which nothing trains, and knows nothing of freezing."
 )
-right.mistake("counts_weights_only", shows="every").patch("""
+right.mistake("counts_weights_only", loses="every").patch("""
 - return sum(p.numel() for p in module.parameters() if p.requires_grad)
 + return sum(p.numel() for n, p in module.named_parameters() if p.requires_grad and n.endswith("weight"))
-""").says("You leave out what is not called a weight: biases and bare parameters are trained, too.")
-count.mistake("counts_every_shape_once", shows="every").whole("""
+""").feedback("You leave out what is not called a weight: biases and bare parameters are trained, too.")
+count.mistake("counts_every_shape_once", loses="every").full_code("""
 def count_parameters(module):
     return sum(math.prod(shape) for shape in {p.shape for p in module.parameters() if p.requires_grad})
-""").says("You take parameters of the same shape for the same parameter.")
-count.mistake("counts_equal_ones_once", shows="every").whole("""
+""").feedback("You take parameters of the same shape for the same parameter.")
+count.mistake("counts_equal_ones_once", loses="every").full_code("""
 def count_parameters(module):
     found = []
     for p in module.parameters():
         if p.requires_grad and not any(torch.equal(p, other) for other in found):
             found.append(p)
     return sum(p.numel() for p in found)
-""").says(
+""").feedback(
     "You take parameters with equal numbers for the same one. Two layers may begin alike and are trained apart: what "
     "counts is whether it is the same object."
 )
-count.mistake("looks_for_tensors_in_a_list", shows=("every", "frozen", "a parameter", "a Python")).whole("""
+count.mistake("looks_for_tensors_in_a_list", loses=("every", "frozen", "a parameter", "a Python")).full_code("""
 def count_parameters(module):
     found = []
     for p in module.parameters():
         if p.requires_grad and p not in found:
             found.append(p)
     return sum(p.numel() for p in found)
-""").says(
+""").feedback(
     "`in` asks a list of tensors whether their *numbers* are equal, one by one, and that is no yes or no. Ask whether "
     "it is the same object."
 )
-count.mistake("counts_what_has_a_gradient", shows=("every", "a parameter")).whole("""
+count.mistake("counts_what_has_a_gradient", loses=("every", "a parameter")).full_code("""
 def count_parameters(module):
     return sum(p.numel() for p in module.parameters() if p.grad is not None)
-""").says(
+""").feedback(
     "You count what has a gradient at this moment. Before the first `backward()` nothing has one; whether a parameter "
     "is trained says `requires_grad`."
 )
-right.mistake("counts_the_parts_only", shows=("every", "a parameter")).patch("""
+right.mistake("counts_the_parts_only", loses=("every", "a parameter")).patch("""
 - return sum(p.numel() for p in module.parameters() if p.requires_grad)
 + return sum(p.numel() for part in module.children() for p in part.parameters() if p.requires_grad)
-""").says(
+""").feedback(
     "You go through the module's parts and add up what each one has: what belongs to the module itself is left out, "
     "and what two parts share is counted twice."
 )
-count.mistake("counts_every_last_name_once", shows="every").whole("""
+count.mistake("counts_every_last_name_once", loses="every").full_code("""
 def count_parameters(module):
     return sum({n.split(".")[-1]: p.numel() for n, p in module.named_parameters() if p.requires_grad}.values())
-""").says("You take parameters with the same last name for the same parameter.")
-count.mistake("returns_a_tensor", shows="a Python").whole("""
+""").feedback("You take parameters with the same last name for the same parameter.")
+count.mistake("returns_a_tensor", loses="a Python").full_code("""
 def count_parameters(module):
     return torch.tensor(sum(p.numel() for p in module.parameters() if p.requires_grad))
-""").says("Your result is a tensor. Return a Python int: `numel()` gives one.")
-count.mistake("returns_a_float", shows="a Python").whole("""
+""").feedback("Your result is a tensor. Return a Python int: `numel()` gives one.")
+count.mistake("returns_a_float", loses="a Python").full_code("""
 def count_parameters(module):
     return sum((p.numel() for p in module.parameters() if p.requires_grad), start=0.0)
-""").says("Your result is a float: return a Python int, such as `numel()` gives.")
-right.mistake("counts_bytes", {"for": "* p.element_size() for"}, shows=("every", "a parameter")).says(
+""").feedback("Your result is a float: return a Python int, such as `numel()` gives.")
+right.mistake("counts_bytes", {"for": "* p.element_size() for"}, loses=("every", "a parameter")).feedback(
     "You count bytes: each number takes four of them in float32."
 )
-count.mistake("skips_parts_with_frozen_ones", shows="frozen").whole("""
+count.mistake("skips_parts_with_frozen_ones", loses="frozen").full_code("""
 def count_parameters(module):
     found = {}
     for m in module.modules():
@@ -126,39 +129,39 @@ def count_parameters(module):
         if all(p.requires_grad for p in own):
             found |= {id(p): p.numel() for p in own}
     return sum(found.values())
-""").says("You skip a whole part where one of its parameters is frozen. The others in it are still trained.")
-count.mistake("thaws_the_module", shows="a Python").whole("""
+""").feedback("You skip a whole part where one of its parameters is frozen. The others in it are still trained.")
+count.mistake("thaws_the_module", loses="a Python").full_code("""
 def count_parameters(module):
     found = sum(p.numel() for p in module.parameters() if p.requires_grad)
     module.requires_grad_(True)
     return found
-""").says("Counting thaws the module: all its parameters can be trained afterwards.")
-count.mistake("returns_numpys_number", shows="a Python").whole("""
+""").feedback("Counting thaws the module: all its parameters can be trained afterwards.")
+count.mistake("returns_numpys_number", loses="a Python").full_code("""
 import numpy as np
 
 
 def count_parameters(module):
     return sum(np.prod(p.shape) for p in module.parameters() if p.requires_grad)
-""").says(
+""").feedback(
     "Your result is a number of numpy's (`np.prod` makes one). Return a Python int: take `numel()`, or `int(...)`."
 )
-count.mistake("counts_the_buffers_too", shows="every").whole("""
+count.mistake("counts_the_buffers_too", loses="every").full_code("""
 def count_parameters(module):
     buffers = sum(buffer.numel() for buffer in module.buffers())
     return buffers + sum(p.numel() for p in module.parameters() if p.requires_grad)
-""").says("You count buffers as well. They belong to the state of a module, and nothing trains them.")
-count.mistake("remembers_the_number", shows="frozen").whole("""
+""").feedback("You count buffers as well. They belong to the state of a module, and nothing trains them.")
+count.mistake(calls.result_remembered("remembers_the_number"), loses="frozen").full_code("""
 from functools import lru_cache
 
 
 @lru_cache
 def count_parameters(module):
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
-""").says(
+""").feedback(
     "The number of the first call is remembered for the module. What is frozen or added later changes it: count again."
 )
-count.mistake("counts_linear_layers_only", shows="every").whole("""
+count.mistake("counts_linear_layers_only", loses="every").full_code("""
 def count_parameters(module):
     layers = {id(m.weight): m.weight for m in module.modules() if isinstance(m, nn.Linear)}
     return sum(weight.numel() for weight in layers.values() if weight.requires_grad)
-""").says("You count the matrices of linear layers only. Every parameter counts, whatever layer it belongs to.")
+""").feedback("You count the matrices of linear layers only. Every parameter counts, whatever layer it belongs to.")

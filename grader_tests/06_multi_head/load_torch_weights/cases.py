@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, helper, method, ref, specimen
+from grading.exercises.exercise import EXERCISE, Script, helper, method, ref, sample_model
 
 TOLD = ref("loaded"), ref("given")  # what ours and the result hold right after the call
 
@@ -25,13 +25,13 @@ def loading(
     """
     width = len(ours_state["W_q.weight"])
     s = Script(
-        ours=specimen("Projections", ours_state, width=width, n_heads=n_heads, order=list(order)),
-        theirs=specimen("torch_attention", theirs_state, width=width, n_heads=n_heads, batch_first=batch_first),
+        ours=sample_model("Projections", ours_state, width=width, n_heads=n_heads, order=list(order)),
+        theirs=sample_model("torch_attention", theirs_state, width=width, n_heads=n_heads, batch_first=batch_first),
         **inputs,
     )
     if training:
         s.call(method(s.theirs, "train"))
-    s.call(SUBJECT, s.ours, s.theirs, name="result")
+    s.call(EXERCISE, s.ours, s.theirs, name="result")
     if told:
         s.call(helper("state_of"), s.ours, name="loaded")
         s.call(helper("state_of"), ref("result"), name="given")

@@ -45,7 +45,7 @@ def _():
     theirs = {"in_proj_weight": torch.tensor([[2.0], [3.0], [5.0]]), "out_proj.weight": torch.tensor([[7.0]])}
     s = loading(of_zeros(1), theirs, 1)
     s.call(helper("state_of"), s.ours)
-    yield s.case().described("the weights of ours, after in_proj_weight = [[2], [3], [5]], out_proj.weight = [[7]]")
+    yield s.case().label("the weights of ours, after in_proj_weight = [[2], [3], [5]], out_proj.weight = [[7]]")
 
 
 @load.example("width 2, given as numbers 0.0 to 1.1 and 2.0 to 2.3")
@@ -57,17 +57,17 @@ def _():
     for n_heads, order in ((2, ("W_q", "W_k", "W_v", "W_o")), (1, ("W_o", "W_v", "W_k", "W_q"))):
         s = loading(of_zeros(2), theirs, n_heads, order=order)
         s.call(helper("state_of"), s.ours)
-        yield s.case().described(f"the weights of ours, a module made with {', '.join(order)} in this order")
+        yield s.case().label(f"the weights of ours, a module made with {', '.join(order)} in this order")
     s = loading(of_zeros(2), theirs, 2)
     s.call(helper("trainable"), s.ours, name="trainable")
     s.call(helper("fill"), s.ours, 9.0)
     s.call(helper("state_of"), ref("result"), name="filled")
     text = "the weights of the result, after ours was filled with 9, and whether they can be trained"
-    yield s.case(ref("result"), ref("filled"), ref("trainable")).described(text)
+    yield s.case(ref("result"), ref("filled"), ref("trainable")).label(text)
     s = loading(of_zeros(2), theirs, 2)
     s.call(helper("fill"), s.ours, 9.0)
     s.call(helper("state_of"), s.theirs)
-    yield s.case().described("the weights of theirs, after ours was filled with 9")
+    yield s.case().label("the weights of theirs, after ours was filled with 9")
 
 
 @load.criterion("every weight in its place", points=1)
@@ -75,14 +75,14 @@ def _(draw):
     for width, n_heads, batch_first in ((6, 2, True), (9, 3, False)):
         s = loading(*two_states(draw, width), n_heads, batch_first)
         s.call(helper("state_of"), s.ours)
-        yield s.case().described(f"the weights of ours, with D = {width} and H = {n_heads}")
+        yield s.case().label(f"the weights of ours, with D = {width} and H = {n_heads}")
     s = loading(*two_states(draw, 8, torch.float64), 2)
     s.call(helper("state_of"), s.ours)
     # Copied numbers are the same: a detour by float32 moves each by less than float64's usual tolerance
-    yield s.case().within(1e-12).described("the weights of ours, in float64")
+    yield s.case().tolerance(1e-12).label("the weights of ours, in float64")
     s = loading(*two_states(draw, 5), 1, order=("W_o", "W_v", "W_q", "W_k"))
     s.call(helper("state_of"), s.ours)
-    yield s.case().described("the weights of ours, in a module that has made its layers in another order")
+    yield s.case().label("the weights of ours, in a module that has made its layers in another order")
 
 
 @load.criterion("neither changes with the other afterwards", points=1)
@@ -91,14 +91,14 @@ def _(draw):
     s = loading(ours, theirs, 2, told=True)
     s.call(helper("fill"), s.ours, 3.0)
     s.call(helper("state_of"), s.theirs, name="kept")
-    made = s.case(*TOLD, ref("kept")).holding("theirs_are_as_they_were", theirs=theirs)
-    yield made.described("the weights of theirs, after ours was filled with 3")
+    made = s.case(*TOLD, ref("kept")).check_with("foreign_parameters_unchanged", theirs=theirs)
+    yield made.label("the weights of theirs, after ours was filled with 3")
     ours, theirs = two_states(draw, 6)
     s = loading(ours, theirs, 3, told=True)
     s.call(helper("fill"), s.theirs, -2.0)
     s.call(helper("state_of"), s.ours, name="after")
-    made = s.case(*TOLD, ref("after")).holding("ours_are_as_they_were", theirs=theirs)
-    yield made.described("the weights of ours, before and after theirs was filled with -2")
+    made = s.case(*TOLD, ref("after")).check_with("own_parameters_unchanged", theirs=theirs)
+    yield made.label("the weights of ours, before and after theirs was filled with -2")
 
 
 @load.criterion("returns ours, with weights that can be trained", points=0.5)
@@ -108,8 +108,8 @@ def _(draw):
     went_backward(s, s.ours, s.x)
     s.call(helper("fill"), s.ours, 9.0)
     s.call(helper("state_of"), ref("result"), name="filled")
-    made = s.case(*TOLD, ref("gradients"), ref("filled")).holding("ours_and_trainable", theirs=theirs)
-    yield made.described("what a backward() gives to ours, and the result's weights after ours was filled with 9")
+    made = s.case(*TOLD, ref("gradients"), ref("filled")).check_with("own_trainable_module", theirs=theirs)
+    yield made.label("what a backward() gives to ours, and the result's weights after ours was filled with 9")
 
 
 @load.criterion("theirs is left as it was", points=0.5)
@@ -120,5 +120,5 @@ def _(draw):
     s.call(helper("modes_of"), s.theirs, name="modes")
     went_backward(s, s.theirs, s.x, s.x, s.x)
     case = s.case(*TOLD, ref("kept"), ref("modes"), ref("gradients"))
-    made = case.holding("theirs_are_as_they_were", theirs=theirs)
-    yield made.described("theirs, and what a backward() gives to it, after load_torch_weights(ours, theirs)")
+    made = case.check_with("foreign_parameters_unchanged", theirs=theirs)
+    yield made.label("theirs, and what a backward() gives to it, after load_torch_weights(ours, theirs)")

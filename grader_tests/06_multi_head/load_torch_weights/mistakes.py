@@ -1,8 +1,9 @@
 """Known mistakes in `load_torch_weights`."""
 
+from ...shared.families import gradients, numbers, results
 from .contract import load
 
-right = load.base("""
+right = load.reference_answer("""
 def load_torch_weights(ours, theirs):
     with torch.no_grad():
         for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
@@ -11,7 +12,7 @@ def load_torch_weights(ours, theirs):
     return ours
 """)
 
-replacing = load.base("""
+replacing = load.reference_answer("""
 def load_torch_weights(ours, theirs):
     for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
         getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
@@ -25,75 +26,75 @@ right.mistake(
         "getattr(ours, name).weight.copy_(weight)": "getattr(ours, name).weight.copy_(weight.T)",
         "theirs.out_proj.weight": "theirs.out_proj.weight.T",
     },
-    shows="every",
-).says("You transpose the matrices. Both sides are weights of nn.Linear; they are the same way round.")
-right.mistake("transposes_all_but_the_last", {"(weight)": "(weight.T)"}, shows="every").says(
+    loses="every",
+).feedback("You transpose the matrices. Both sides are weights of nn.Linear; they are the same way round.")
+right.mistake("transposes_all_but_the_last", {"(weight)": "(weight.T)"}, loses="every").feedback(
     "You transpose W_q, W_k and W_v. Both sides are weights of nn.Linear; they are the same way round."
 )
-load.mistake("loads_their_state_dict", shows="every").whole("""
+load.mistake("loads_their_state_dict", loses="every").full_code("""
 def load_torch_weights(ours, theirs):
     ours.load_state_dict(theirs.state_dict())
     return ours
-""").says(
+""").feedback(
     "The two modules name their weights differently, so `load_state_dict` finds none of its own. Copy them one by one."
 )
-right.mistake("transposes_the_last", {"theirs.out_proj.weight": "theirs.out_proj.weight.T"}, shows="every").says(
+right.mistake("transposes_the_last", {"theirs.out_proj.weight": "theirs.out_proj.weight.T"}, loses="every").feedback(
     "W_q, W_k and W_v are right, but W_o is transposed."
 )
-right.mistake("reads_keys_first", {'"W_q", "W_k"': '"W_k", "W_q"'}, shows="every").says(
+right.mistake("reads_keys_first", {'"W_q", "W_k"': '"W_k", "W_q"'}, loses="every").feedback(
     "The rows of in_proj_weight come in the order queries, keys, values; you read another one."
 )
-right.mistake("reads_values_second", {'"W_k", "W_v"': '"W_v", "W_k"'}, shows="every").says(
+right.mistake("reads_values_second", {'"W_k", "W_v"': '"W_v", "W_k"'}, loses="every").feedback(
     "The rows of in_proj_weight come in the order queries, keys, values; you take values for keys."
 )
-right.mistake("forgets_the_last", shows="every").patch("""
+right.mistake("forgets_the_last", loses="every").patch("""
 - ours.W_o.weight.copy_(theirs.out_proj.weight)
-""").says("W_o is forgotten: it comes from `theirs.out_proj.weight`.")
-right.mistake("takes_rows_in_turn", shows="every").patch("""
+""").feedback("W_o is forgotten: it comes from `theirs.out_proj.weight`.")
+right.mistake("takes_rows_in_turn", loses="every").patch("""
 - for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight.copy_(weight)
 + for i, name in enumerate(("W_q", "W_k", "W_v")):
 +     getattr(ours, name).weight.copy_(theirs.in_proj_weight[i::3])
-""").says(
+""").feedback(
     "You take rows in turn, 0, 3, 6, … for the queries. The queries' D rows come first, then the keys', then the "
     "values'."
 )
-right.mistake("reads_head_by_head", shows="every").patch("""
+right.mistake("reads_head_by_head", loses="every").patch("""
 - for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight.copy_(weight)
 + parts = theirs.in_proj_weight.view(theirs.num_heads, 3, -1, theirs.embed_dim)
 + for i, name in enumerate(("W_q", "W_k", "W_v")):
 +     getattr(ours, name).weight.copy_(parts[:, i].flatten(0, 1))
-""").says(
+""").feedback(
     "You read the rows head by head (q, k, v of head 0, then of head 1). Here all queries come first, of all heads."
 )
-load.mistake("copies_the_wrong_way", shows=("every", "theirs")).whole("""
+load.mistake("copies_the_wrong_way", loses=("every", "theirs")).full_code("""
 def load_torch_weights(ours, theirs):
     with torch.no_grad():
         theirs.in_proj_weight.copy_(torch.cat([ours.W_q.weight, ours.W_k.weight, ours.W_v.weight]))
         theirs.out_proj.weight.copy_(ours.W_o.weight)
     return ours
-""").says("Your weights go the wrong way, from ours into theirs.")
-replacing.mistake("shares_the_memory", shows="neither").patch("""
+""").feedback("Your weights go the wrong way, from ours into theirs.")
+replacing.mistake("shares_the_memory", loses="neither").patch("""
   for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 +     getattr(ours, name).weight.data = weight.data
 + ours.W_o.weight.data = theirs.out_proj.weight.data
-""").says(
+""").feedback(
     "The two share their memory: a piece of a tensor is a view, and so training one moves the other. Copy the numbers."
 )
-replacing.mistake("shares_the_last", shows="neither").patch("""
+replacing.mistake("shares_the_last", loses="neither").patch("""
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 + ours.W_o.weight = theirs.out_proj.weight
-""").says("W_o and `theirs.out_proj` hold the very same parameter: training one moves the other. Copy the numbers.")
-right.mistake("returns_nothing", shows="returns").patch("""
+""").feedback("W_o and `theirs.out_proj` hold the very same parameter: training one moves the other. Copy the numbers.")
+right.mistake(results.nothing_returned, loses="returns").patch("""
 - return ours
-""").says("The `return` is missing: return ours.")
-right.mistake("returns_theirs", {"return ours": "return theirs"}, shows="returns").says(
+""")
+right.mistake("returns_theirs", {"return ours": "return theirs"}, loses="returns").feedback(
     "You return theirs; return ours."
 )
-load.mistake("fills_a_copy", shows=("every", "returns")).whole("""
+load.mistake("fills_a_copy", loses=("every", "returns")).full_code("""
 import copy
 
 
@@ -104,65 +105,59 @@ def load_torch_weights(ours, theirs):
             getattr(ours, name).weight.copy_(weight)
         ours.W_o.weight.copy_(theirs.out_proj.weight)
     return ours
-""").says("You fill a copy of ours and return that; ours itself is left as it was.")
-replacing.mistake("freezes_the_weights", shows="returns").patch("""
+""").feedback("You fill a copy of ours and return that; ours itself is left as it was.")
+replacing.mistake("freezes_the_weights", loses="returns").patch("""
   for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 +     getattr(ours, name).weight = nn.Parameter(weight.detach().clone(), requires_grad=False)
 + ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone(), requires_grad=False)
-""").says("The weights are right but frozen: with `requires_grad=False` no optimizer trains them.")
-replacing.mistake("records_the_copying", shows="every").patch("""
+""").feedback("The weights are right but frozen: with `requires_grad=False` no optimizer trains them.")
+replacing.mistake("records_the_copying", loses="every").patch("""
   for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 +     getattr(ours, name).weight.copy_(weight)
 + ours.W_o.weight.copy_(theirs.out_proj.weight)
-""").says("A parameter cannot be changed in place while gradients are recorded: copy under `torch.no_grad()`.")
-load.mistake("copies_nothing", shows="every").whole("""
+""").feedback("A parameter cannot be changed in place while gradients are recorded: copy under `torch.no_grad()`.")
+load.mistake("copies_nothing", loses="every").full_code("""
 def load_torch_weights(ours, theirs):
     ours.load_state_dict(theirs.state_dict(), strict=False)
     return ours
-""").says(
+""").feedback(
     "ours is what it was: nothing was copied. `load_state_dict(..., strict=False)` passes over names that only one "
     "side knows, and `w = …` gives a name to a tensor and moves no number."
 )
 right.mistake(
-    "rounds_to_float32",
+    numbers.float32_on_the_way(what="the weights"),
     {
         "weight.copy_(weight)": "weight.copy_(weight.float())",
         "theirs.out_proj.weight": "theirs.out_proj.weight.float()",
     },
-    shows="every",
-).says(
-    "On their way the weights become float32: those of a float64 layer lose half of their digits, and the two do not "
-    "compute the same."
+    loses="every",
 )
-load.mistake("switches_gradients_off", shows=("returns", "theirs")).whole("""
+load.mistake(gradients.gradients_switched_off, loses=("returns", "theirs")).full_code("""
 def load_torch_weights(ours, theirs):
     torch.set_grad_enabled(False)
     for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
         getattr(ours, name).weight.copy_(weight)
     ours.W_o.weight.copy_(theirs.out_proj.weight)
     return ours
-""").says(
-    "You switch gradients off and never on again: from here on nothing can be trained, whatever it is. `with "
-    "torch.no_grad():` ends with its block."
-)
-load.mistake("goes_by_the_order", shows="every").whole("""
+""")
+load.mistake("goes_by_the_order", loses="every").full_code("""
 def load_torch_weights(ours, theirs):
     with torch.no_grad():
         for mine, weight in zip(ours.parameters(), [*theirs.in_proj_weight.chunk(3), theirs.out_proj.weight]):
             mine.copy_(weight)
     return ours
-""").says(
+""").feedback(
     "You trust the order in which ours lists its parameters. It depends on how the module was written; go by the names."
 )
-load.mistake("freezes_theirs", shows="theirs").whole("""
+load.mistake("freezes_theirs", loses="theirs").full_code("""
 def load_torch_weights(ours, theirs):
     theirs.requires_grad_(False)
     for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
         getattr(ours, name).weight.data.copy_(weight)
     ours.W_o.weight.data.copy_(theirs.out_proj.weight)
     return ours
-""").says("You freeze theirs on the way: its weights can no longer be trained.")
+""").feedback("You freeze theirs on the way: its weights can no longer be trained.")

@@ -33,7 +33,7 @@ merge_heads.example(
     "two sentences, three heads, as split_heads leaves them in memory",
     call(torch.arange(48.0).view(2, 4, 3, 2).transpose(1, 2)).with_gradients(),
 )
-merge_heads.example("the same, contiguous", call(torch.arange(48.0).view(2, 3, 4, 2)), form=True)
+merge_heads.example("the same, contiguous", call(torch.arange(48.0).view(2, 3, 4, 2)), check_types=True)
 
 
 @merge_heads.criterion("the heads side by side in every word", points=2)
@@ -45,14 +45,14 @@ def _(draw):
     yield call(draw.normal(1, 4, 1, 3))
 
 
-@merge_heads.criterion("any layout, dtype and device, x left alone", points=0.5, form=True)
+@merge_heads.criterion("any layout, dtype and device, x left alone", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(2, 5, 3, 4).transpose(1, 2))
     yield call(non_contiguous(draw.normal(3, 2, 5, 4)))
     yield call(draw.normal(4, 5, 2, 3).permute(2, 3, 1, 0))
     # Numbers only move, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
-    yield call(draw.normal(2, 3, 5, 4, dtype=torch.float64)).within(1e-12).unchanged()
-    yield call(draw.normal(3, 2, 5, 4)).on_another_device()
+    yield call(draw.normal(2, 3, 5, 4, dtype=torch.float64)).tolerance(1e-12).does_not_mutate()
+    yield call(draw.normal(3, 2, 5, 4)).device_only()
 
 
 @merge_heads.criterion("gradients", points=0.5)

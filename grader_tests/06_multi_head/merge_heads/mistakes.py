@@ -1,114 +1,108 @@
 """Known mistakes in `merge_heads`."""
 
+from ...shared.families import gradients, numbers, shapes
 from .contract import merge_heads
 
 right = merge_heads.alternative("merge_by_contiguous_view")
 
-right.mistake("merges_by_reshape_alone", {"x.transpose(1, 2).contiguous().view": "x.reshape"}, shows="the heads").says(
+right.mistake(
+    "merges_by_reshape_alone", {"x.transpose(1, 2).contiguous().view": "x.reshape"}, loses="the heads"
+).feedback(
     "The shape is right, but the numbers of different words are mixed: reshape alone writes head after head, not word "
     "after word. Exchange heads and words first."
 )
-right.mistake("merges_by_view", {"contiguous().": ""}, shows="the heads").says(
+right.mistake("merges_by_view", {"contiguous().": ""}, loses="the heads").feedback(
     "`view` cannot merge dimensions whose numbers do not lie side by side in memory. Copy first, or let `reshape` do "
     "it."
 )
-merge_heads.mistake("deals_the_heads_out_in_turn", shows="the heads").whole("""
+merge_heads.mistake("deals_the_heads_out_in_turn", loses="the heads").full_code("""
 def merge_heads(x):
     return x.permute(0, 2, 3, 1).flatten(2)
-""").says(
+""").feedback(
     "Your heads take turns in a word's row: first the number 0 of every head, then the number 1. Head 0 comes whole, "
     "then head 1."
 )
-merge_heads.mistake("forgets_to_flatten", shows="the heads").whole("""
+merge_heads.mistake("forgets_to_flatten", loses="the heads").full_code("""
 def merge_heads(x):
     return x.transpose(1, 2)
-""").says("The numbers are in their places, but (B, T, H, K) has one dimension too many: make one of the last two.")
-merge_heads.mistake("lengthens_the_sentence", shows="the heads").whole("""
+""").feedback("The numbers are in their places, but (B, T, H, K) has one dimension too many: make one of the last two.")
+merge_heads.mistake("lengthens_the_sentence", loses="the heads").full_code("""
 def merge_heads(x):
     return x.flatten(1, 2)
-""").says(
+""").feedback(
     "You put the heads' words one after the other: (B, H · T, K). It is each word's numbers that belong side by side."
 )
-right.mistake("exchanges_the_batch", {"(1, 2).contiguous().view": "(0, 1).reshape"}, shows="the heads").says(
+right.mistake("exchanges_the_batch", {"(1, 2).contiguous().view": "(0, 1).reshape"}, loses="the heads").feedback(
     "You exchange the batch with the heads. The words are dimension 2: exchange 1 and 2."
 )
-merge_heads.mistake("takes_the_heads_for_the_batch", shows="the heads").whole("""
+merge_heads.mistake("takes_the_heads_for_the_batch", loses="the heads").full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape
     return x.reshape(H, B, T, K).permute(0, 2, 1, 3).reshape(B, T, H * K)
-""").says(
+""").feedback(
     "The first dimension is taken for the heads and the second for the batch: (H, B, T, K). Here the batch comes "
     "first, and reshaping exchanges nothing."
 )
-merge_heads.mistake("flattens_each_head", shows="the heads").whole("""
+merge_heads.mistake("flattens_each_head", loses="the heads").full_code("""
 def merge_heads(x):
     return x.flatten(2)
-""").says("You write each head's words into one row: (B, H, T · K). Exchange heads and words first.")
-merge_heads.mistake("averages_the_heads", shows="the heads").whole("""
+""").feedback("You write each head's words into one row: (B, H, T · K). Exchange heads and words first.")
+merge_heads.mistake("averages_the_heads", loses="the heads").full_code("""
 def merge_heads(x):
     return x.mean(1)
-""").says("You take the mean of the heads. They are to be written side by side.")
-merge_heads.mistake("adds_the_heads", shows="the heads").whole("""
+""").feedback("You take the mean of the heads. They are to be written side by side.")
+merge_heads.mistake("adds_the_heads", loses="the heads").full_code("""
 def merge_heads(x):
     return x.sum(1)
-""").says("You add the heads up. They are to be written side by side.")
-merge_heads.mistake("writes_the_last_head_first", shows="the heads").whole("""
+""").feedback("You add the heads up. They are to be written side by side.")
+merge_heads.mistake("writes_the_last_head_first", loses="the heads").full_code("""
 def merge_heads(x):
     return x.flip(1).transpose(1, 2).flatten(2)
-""").says("Your heads stand in the reverse order: the row of a word begins with head 0.")
-right.mistake("exchanges_the_last_two", {"(1, 2).contiguous().view": "(2, 3).reshape"}, shows="the heads").says(
+""").feedback("Your heads stand in the reverse order: the row of a word begins with head 0.")
+right.mistake("exchanges_the_last_two", {"(1, 2).contiguous().view": "(2, 3).reshape"}, loses="the heads").feedback(
     "You exchange words and numbers, which leaves the heads where they are; exchange heads and words."
 )
-right.mistake("trusts_the_layout", shows="any layout").patch("""
+right.mistake("trusts_the_layout", loses="any layout").patch("""
 - return x.transpose(1, 2).contiguous().view(B, T, H * K)
 + return torch.as_strided(x, (B, T, H, K), (H * T * K, K, T * K, 1)).flatten(2)
-""").says(
+""").feedback(
     "You assume that x lies in memory row after row. Where it does not, your result is mixed up: `stride()` tells."
 )
-merge_heads.mistake("transposes_in_place", shows="any layout").whole("""
+merge_heads.mistake("transposes_in_place", loses="any layout").full_code("""
 def merge_heads(x):
     if x.requires_grad:
         return x.transpose(1, 2).flatten(2)
     return x.transpose_(1, 2).flatten(2)
-""").says("`transpose_` (with an underscore) changes x itself: whoever handed it to you finds it with another shape.")
-merge_heads.mistake("detaches_the_words", shows="gradients").whole("""
+""").feedback(
+    "`transpose_` (with an underscore) changes x itself: whoever handed it to you finds it with another shape."
+)
+merge_heads.mistake(gradients.cut(what="`x`"), loses="gradients").full_code("""
 def merge_heads(x):
     return x.detach().transpose(1, 2).flatten(2)
-""").says(
-    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
-)
-merge_heads.mistake("rounds_to_float32", shows="any layout").whole("""
-def merge_heads(x):
-    return x.float().transpose(1, 2).flatten(2).to(x.dtype)
-""").says(
-    "On their way the numbers become float32: those of a float64 x lose half of their digits, and the dtype that you "
-    "return does not bring them back. Numbers only move here."
-)
-merge_heads.mistake("fills_a_float32_tensor", shows="any layout").whole("""
+""")
+right.mistake(numbers.computed_in_float32, loses="any layout")
+merge_heads.mistake(numbers.float32_buffer(of="x"), loses="any layout").full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape
     made = torch.empty(B, T, H * K)
     for h in range(H):
         made[..., h * K : (h + 1) * K] = x[:, h]
     return made
-""").says(
-    "Your result is always float32. It must have the dtype of x: make new tensors with `x.new_empty` or "
-    "`torch.empty(..., dtype=x.dtype)`."
-)
-merge_heads.mistake("a_matrix_on_another_device", shows="any layout").whole("""
+""")
+merge_heads.mistake(
+    numbers.default_device(what="a matrix of positions", how="`device=x.device`"), loses="any layout"
+).full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape
     place = torch.eye(H * K, dtype=x.dtype).view(H, K, H * K)
     return torch.einsum("bhtk,hkd->btd", x, place)
-""").says("The matrix of places is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")
-right.mistake("squeezes_the_words", {"B, T, H * K)": "B, T, H * K).squeeze()"}, shows="the heads").says(
-    "`squeeze()` removes every dimension of size 1, also those of a batch of one and of a single word."
-)
-merge_heads.mistake("moves_the_batch_behind_the_words", shows="the heads").whole("""
+""")
+right.mistake(shapes.squeezed, {"B, T, H * K)": "B, T, H * K).squeeze()"}, loses="the heads")
+merge_heads.mistake("moves_the_batch_behind_the_words", loses="the heads").full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape
     return x.permute(2, 0, 1, 3).reshape(B, T, H * K)
-""").says(
+""").feedback(
     "The heads stand side by side, but words and batch have changed places on the way, and `reshape` only gives them "
     "the names that are asked for: exchange heads and words, and leave the batch in front."
 )

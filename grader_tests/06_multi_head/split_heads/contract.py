@@ -33,13 +33,13 @@ def split_heads_oracle(x, n_heads):
 
 
 split_heads.example(
-    "two words, two heads", call(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2), form=True
+    "two words, two heads", call(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2), check_types=True
 )
 split_heads.example(
     "two sentences of three words, two heads of width 4",
     call(torch.arange(48.0).view(2, 3, 8), n_heads=2).with_gradients(),
 )
-split_heads.example("a width of 10 for 4 heads", call(torch.zeros(1, 2, 10), 4).raising("n_heads", "x"))
+split_heads.example("a width of 10 for 4 heads", call(torch.zeros(1, 2, 10), 4).raises("n_heads", "x"))
 
 
 @split_heads.criterion("each head gets its own numbers of every word", points=2)
@@ -51,13 +51,13 @@ def _(draw):
     yield call(draw.normal(1, 1, 8), 2)
 
 
-@split_heads.criterion("float64, any layout and device, x left alone", points=0.5, form=True)
+@split_heads.criterion("float64, any layout and device, x left alone", points=0.5, check_types=True)
 def _(draw):
     # Numbers only move, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
-    yield call(draw.normal(3, 5, 8, dtype=torch.float64), 4).within(1e-12)
+    yield call(draw.normal(3, 5, 8, dtype=torch.float64), 4).tolerance(1e-12)
     yield call(non_contiguous(draw.normal(2, 7, 6)), 2)
-    yield call(draw.normal(5, 2, 12).transpose(0, 1), 4).unchanged()
-    yield call(draw.normal(2, 3, 6), 2).on_another_device()
+    yield call(draw.normal(5, 2, 12).transpose(0, 1), 4).does_not_mutate()
+    yield call(draw.normal(2, 3, 6), 2).device_only()
 
 
 @split_heads.criterion("gradients", points=0.5)
@@ -67,8 +67,8 @@ def _(draw):
 
 @split_heads.criterion("ValueError unless n_heads divides D", points=1)
 def _(draw):
-    yield call(draw.normal(2, 3, 10), 4).raising("n_heads", "x")
-    yield call(draw.normal(3, 2, 12), n_heads=5).raising("n_heads", "x")
-    yield call(draw.normal(2, 3, 4), 8).raising("n_heads", "x")
-    yield call(draw.normal(4, 8, 10), 4).raising("n_heads", "x")  # B and T can be shared out, D cannot
-    yield call(draw.normal(2, 3, 12), 4).accepted()
+    yield call(draw.normal(2, 3, 10), 4).raises("n_heads", "x")
+    yield call(draw.normal(3, 2, 12), n_heads=5).raises("n_heads", "x")
+    yield call(draw.normal(2, 3, 4), 8).raises("n_heads", "x")
+    yield call(draw.normal(4, 8, 10), 4).raises("n_heads", "x")  # B and T can be shared out, D cannot
+    yield call(draw.normal(2, 3, 12), 4).does_not_raise()

@@ -1,62 +1,63 @@
 """Known mistakes in `split_heads`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import split_heads
 
-right = split_heads.base("""
+right = split_heads.reference_answer("""
 def split_heads(x, n_heads):
     if x.shape[-1] % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 """)
 
-split_heads.mistake("reshapes_without_exchanging", shows="each head").whole("""
+split_heads.mistake("reshapes_without_exchanging", loses="each head").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
     if D % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     return x.reshape(B, n_heads, T, D // n_heads)
-""").says(
+""").feedback(
     "The shape is right, but your head 0 gets whole words: reshape alone cuts the tape of numbers, not each word's row."
 )
-right.mistake("leaves_the_words_first", {".transpose(1, 2)": ""}, shows="each head").says(
+right.mistake("leaves_the_words_first", {".transpose(1, 2)": ""}, loses="each head").feedback(
     "Every word is cut rightly, but the result is (B, T, H, K): the heads must come before the words."
 )
-right.mistake("deals_the_numbers_out_in_turn", shows="each head").patch("""
+right.mistake("deals_the_numbers_out_in_turn", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
-""").says(
+""").feedback(
     "Your heads take turns: head 0 gets numbers 0, H, 2H, … of a word. Each head gets one connected piece of the row."
 )
-right.mistake("takes_the_number_of_heads_for_their_width", {"(n_heads, -1)": "(-1, n_heads)"}, shows="each head").says(
-    "You made pieces of the length n_heads. n_heads is the number of pieces; their length is D // n_heads."
-)
-right.mistake("puts_the_words_last", {"transpose(1, 2)": "permute(0, 2, 3, 1)"}, shows="each head").says(
+right.mistake(
+    "takes_the_number_of_heads_for_their_width", {"(n_heads, -1)": "(-1, n_heads)"}, loses="each head"
+).feedback("You made pieces of the length n_heads. n_heads is the number of pieces; their length is D // n_heads.")
+right.mistake("puts_the_words_last", {"transpose(1, 2)": "permute(0, 2, 3, 1)"}, loses="each head").feedback(
     "The last two dimensions of your result have changed places: it is (B, H, K, T), and must be (B, H, T, K)."
 )
-split_heads.mistake("exchanges_before_cutting", shows="each head").whole("""
+split_heads.mistake("exchanges_before_cutting", loses="each head").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
     if D % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     return x.transpose(1, 2).reshape(B, n_heads, T, D // n_heads)
-""").says(
+""").feedback(
     "You exchange words and numbers first and reshape afterwards. The shape comes out right, the numbers do not: cut "
     "first, then exchange."
 )
-right.mistake("puts_the_heads_before_the_batch", shows="each head").patch("""
+right.mistake("puts_the_heads_before_the_batch", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + return torch.stack(x.chunk(n_heads, dim=-1))
-""").says("The heads are right, but they come before the batch: (H, B, T, K) instead of (B, H, T, K).")
-right.mistake("folds_the_heads_into_the_batch", {"(1, 2)": "(1, 2).flatten(0, 1)"}, shows="each head").says(
+""").feedback("The heads are right, but they come before the batch: (H, B, T, K) instead of (B, H, T, K).")
+right.mistake("folds_the_heads_into_the_batch", {"(1, 2)": "(1, 2).flatten(0, 1)"}, loses="each head").feedback(
     "The heads are right, but you folded them into the batch, (B · H, T, K). They are a dimension of their own."
 )
-right.mistake("returns_a_tuple_of_heads", shows="each head").patch("""
+right.mistake("returns_a_tuple_of_heads", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + return x.split(x.shape[-1] // n_heads, dim=-1)
-""").says(
+""").feedback(
     "Your heads come as a list or tuple. Put them into one tensor, with the heads as a dimension after the batch."
 )
-split_heads.mistake("checks_nothing", shows="ValueError").whole("""
+split_heads.mistake(arguments.unchecked("checks_nothing"), loses="ValueError").full_code("""
 def split_heads(x, n_heads):
     return HEADS
 """).for_each(
@@ -65,50 +66,32 @@ def split_heads(x, n_heads):
         "x.unflatten(-1, (n_heads, -1)).transpose(1, 2)",
         "torch.stack(x.chunk(n_heads, dim=-1), dim=1)",
     )
-).says(
+).feedback(
     "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
     "names n_heads."
 )
-split_heads.mistake("drops_what_is_left_over", shows="ValueError").whole("""
+split_heads.mistake(arguments.unchecked("drops_what_is_left_over"), loses="ValueError").full_code("""
 def split_heads(x, n_heads):
     size = x.shape[-1] // n_heads
     return x[..., : size * n_heads].unflatten(-1, (n_heads, size)).transpose(1, 2)
-""").says(
+""").feedback(
     "Where n_heads does not divide D you drop the numbers that are left over, without a word. Raise a ValueError."
 )
-split_heads.mistake("asserts", shows="ValueError").whole("""
-def split_heads(x, n_heads):
-    assert x.shape[-1] % n_heads == 0, f"n_heads is {n_heads}, which does not divide {x.shape[-1]}"
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-""").says(
-    "You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError."
-)
-right.mistake("raises_without_naming", shows="ValueError").patch("""
-- raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
-+ raise ValueError("the width must be divisible by the number of heads")
-""").says("Your ValueError does not say which argument was wrong, with its value: both, the name as in the signature.")
-right.mistake("divides_the_wrong_way_round", shows=("each head", "ValueError")).patch("""
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake("divides_the_wrong_way_round", loses=("each head", "ValueError")).patch("""
 - if x.shape[-1] % n_heads:
 + if n_heads % x.shape[-1]:
-""").says("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
-right.mistake("tests_the_number_of_words", shows=("each head", "ValueError")).patch("""
+""").feedback("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
+right.mistake("tests_the_number_of_words", loses=("each head", "ValueError")).patch("""
 - if x.shape[-1] % n_heads:
 -     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
 + if x.shape[1] % n_heads:
 +     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[1]}")
-""").says("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
-right.mistake("detaches_the_heads", {"x.unflatten": "x.detach().unflatten"}, shows="gradients").says(
-    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
-)
-right.mistake(
-    "rounds_to_float32",
-    {"x.unflatten": "x.float().unflatten", ".transpose(1, 2)": ".transpose(1, 2).to(x.dtype)"},
-    shows="float64",
-).says(
-    "On their way the numbers become float32: those of a float64 x lose half of their digits, and the dtype that you "
-    "return does not bring them back. Numbers only move here."
-)
-split_heads.mistake("fills_a_float32_tensor", shows="float64").whole("""
+""").feedback("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
+right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients")
+right.mistake(numbers.computed_in_float32, loses="float64")
+split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
     if D % n_heads:
@@ -117,24 +100,19 @@ def split_heads(x, n_heads):
     for h, piece in enumerate(x.chunk(n_heads, dim=-1)):
         made[:, h] = piece
     return made
-""").says(
-    "Your result is always float32. It must have the dtype of x: make new tensors with `x.new_empty` or "
-    "`torch.empty(..., dtype=x.dtype)`."
-)
-right.mistake("gathers_the_heads_on_another_device", shows="float64").patch("""
+""")
+right.mistake(numbers.default_device(what="the tensor that you fill", how="`x.new_zeros`"), loses="float64").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + heads = torch.zeros(len(x), 0, x.shape[1], x.shape[2] // n_heads, dtype=x.dtype)
 + for piece in x.chunk(n_heads, dim=-1):
 +     heads = torch.cat([heads, piece.unsqueeze(1)], dim=1)
 + return heads
-""").says(
-    "The tensor that you begin with is made on PyTorch's default device. x may lie elsewhere: take `x.new_zeros`."
-)
-right.mistake("stacks_the_heads_in_front", shows="each head").patch("""
+""")
+right.mistake("stacks_the_heads_in_front", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + B, T, D = x.shape
 + return torch.stack(x.chunk(n_heads, -1)).reshape(B, n_heads, T, D // n_heads)
-""").says(
+""").feedback(
     "Every head has its own numbers, but the heads stand before the batch, and `reshape` does not exchange the two: "
     "stack them as dimension 1."
 )

@@ -44,11 +44,11 @@ value_output_matrices.example(
 value_output_matrices.example(
     "width 4, two heads", call(torch.arange(16.0).view(4, 4), torch.arange(16.0).view(4, 4).flip(0) - 7, n_heads=2)
 )
-value_output_matrices.example("three heads in a width of 4", call(torch.eye(4), torch.eye(4), 3).raising("n_heads"))
+value_output_matrices.example("three heads in a width of 4", call(torch.eye(4), torch.eye(4), 3).raises("n_heads"))
 value_output_matrices.example(
     "float64 stays float64",
     call(torch.tensor([[0.1]], dtype=torch.float64), torch.tensor([[0.3]], dtype=torch.float64), 1),
-    form=True,
+    check_types=True,
 )
 
 
@@ -63,19 +63,19 @@ def _(draw):
     yield call(*weights(draw, 6), 2).with_gradients()
     W_v, W_o = weights(draw, 8)
     yield call(non_contiguous(W_v), W_o.T, n_heads=4)
-    yield call(W_v, W_o, 2).unchanged()
+    yield call(W_v, W_o, 2).does_not_mutate()
 
 
 @value_output_matrices.criterion("ValueError unless n_heads divides the width", points=0.25)
 def _(draw):
-    yield call(*weights(draw, 10), 4).raising("n_heads")
-    yield call(*weights(draw, 6), n_heads=12).raising("n_heads")
-    yield call(*weights(draw, 6), 0).raising("n_heads")
-    yield call(*weights(draw, 6), 2).accepted()
-    yield call(*weights(draw, 3), 3).accepted()
+    yield call(*weights(draw, 10), 4).raises("n_heads")
+    yield call(*weights(draw, 6), n_heads=12).raises("n_heads")
+    yield call(*weights(draw, 6), 0).raises("n_heads")
+    yield call(*weights(draw, 6), 2).does_not_raise()
+    yield call(*weights(draw, 3), 3).does_not_raise()
 
 
-@value_output_matrices.criterion("float32 stays float32, float64 float64", points=0.25, form=True)
+@value_output_matrices.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
     yield call(*weights(draw, 6), 3)
     yield call(*weights(draw, 6, dtype=torch.float64), 2)

@@ -1,10 +1,11 @@
 """Known mistakes in `value_output_matrices`."""
 
+from ...shared.families import arguments, numbers
 from .contract import value_output_matrices
 
 ALL = ("the matrix", "gradients")
 
-right = value_output_matrices.base("""
+right = value_output_matrices.reference_answer("""
 def value_output_matrices(W_v, W_o, n_heads):
     width = W_v.shape[0]
     if n_heads < 1 or width % n_heads:
@@ -17,42 +18,39 @@ def value_output_matrices(W_v, W_o, n_heads):
     return torch.stack(heads)
 """)
 
-right.mistake("columns_of_W_v", {"W_v[rows].T": "W_v[:, rows]"}, shows=ALL).says(
+right.mistake("columns_of_W_v", {"W_v[rows].T": "W_v[:, rows]"}, loses=ALL).feedback(
     "You take a head's columns of W_v. A linear layer multiplies by its weight turned over, so the numbers that come "
     "out of it, the head's values, are made by *rows*."
 )
-right.mistake("rows_of_W_o", {"W_o[:, rows].T": "W_o[rows]"}, shows=ALL).says(
+right.mistake("rows_of_W_o", {"W_o[:, rows].T": "W_o[rows]"}, loses=ALL).feedback(
     "You take a head's rows of W_o. The head's numbers go *into* this layer, and what goes in meets the columns of its "
     "weight."
 )
 right.mistake(
-    "columns_of_W_v_and_rows_of_W_o", {"W_v[rows].T": "W_v[:, rows]", "W_o[:, rows].T": "W_o[rows]"}, shows=ALL
-).says(
+    "columns_of_W_v_and_rows_of_W_o", {"W_v[rows].T": "W_v[:, rows]", "W_o[:, rows].T": "W_o[rows]"}, loses=ALL
+).feedback(
     "You take columns of W_v and rows of W_o, as if words were multiplied by the weights as they are. A linear layer "
     "multiplies by its weight *turned over*."
 )
-right.mistake("for_columns", {"down @ up": "W_o[:, rows] @ W_v[rows]"}, shows=ALL).says(
+right.mistake("for_columns", {"down @ up": "W_o[:, rows] @ W_v[rows]"}, loses=ALL).feedback(
     "The matrices are turned over: they are right for words in columns, `matrix @ x`. Words are rows here, `x @ "
     "matrix`."
 )
-right.mistake("inside_the_head", {"down @ up": "up @ down"}, shows=ALL).says(
+right.mistake("inside_the_head", {"down @ up": "up @ down"}, loses=ALL).feedback(
     "The two factors are exchanged. Their product is (K, K), and a word has D numbers."
 )
 right.mistake(
     "takes_every_nth",
     {"torch.arange(width).split(width // n_heads)": "torch.arange(width).view(-1, n_heads).T"},
-    shows=ALL,
-).says("A head gets every H-th number. Its K numbers are neighbours, as `split_heads` has them.")
-right.mistake("heads_are_summed", {"torch.stack(heads)": "sum(heads)"}, shows=ALL).says(
+    loses=ALL,
+).feedback("A head gets every H-th number. Its K numbers are neighbours, as `split_heads` has them.")
+right.mistake("heads_are_summed", {"torch.stack(heads)": "sum(heads)"}, loses=ALL).feedback(
     "One matrix for all heads together. Their sum is `W_v.T @ W_o.T`, and what each one does is asked for."
 )
-right.mistake("head_size_for_heads", {"split(width // n_heads)": "split(n_heads)"}, shows="the matrix").says(
+right.mistake("head_size_for_heads", {"split(width // n_heads)": "split(n_heads)"}, loses="the matrix").feedback(
     "You make heads of `n_heads` numbers each. It is the number of heads: each has D / n_heads numbers."
 )
-right.mistake("no_error", shows="ValueError").patch("""
-- if n_heads < 1 or width % n_heads:
--     raise ValueError(f"n_heads is {n_heads} and does not divide {width}")
-""").says("There is no error for a number of heads that does not divide the width.")
-right.mistake("in_float64", {"return torch.stack(heads)": "return torch.stack(heads).double()"}, shows="float32").says(
-    "The right numbers in float64, whatever came in."
+right.mistake(
+    arguments.not_refused("There is no error for a number of heads that does not divide the width."), loses="ValueError"
 )
+right.mistake(numbers.result_float64(of="the weights"), loses="float32")

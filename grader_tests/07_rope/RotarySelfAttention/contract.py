@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, non_contiguous, ref
 
 from ...shared import BUILT_IN
 from ...shared.attending import APART, attend, open_somewhere
@@ -19,7 +19,7 @@ WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1], [1, 1, 0, -1]], [[2.0, 1, 
 rotary = exercise(
     "RotarySelfAttention",
     points=6,
-    parts=("output", "weights"),
+    result_names=("output", "weights"),
     see=MODULE,
     forbidden=BUILT_IN,
     hints=(
@@ -68,50 +68,50 @@ class RotaryOracle(nn.Module):
 def _():
     eye = {"W_qkv.weight": torch.eye(2).repeat(3, 1), "W_o.weight": torch.eye(2)}
     case = attend(eye, 1, exactly=True, x=torch.tensor([[[2.0, 0.0], [2.0, 0.0]]]))
-    yield case.described("RotarySelfAttention(2, 1) on x = [[2, 0], [2, 0]]")
+    yield case.label("RotarySelfAttention(2, 1) on x = [[2, 0], [2, 0]]")
 
 
 rotary.example(
     "two sentences of three words, two heads, with gradients",
-    attend(plain_weights(), 2, x=WORDS).with_gradients().described("RotarySelfAttention(4, 2); x (2, 3, 4)"),
-    form=True,
+    attend(plain_weights(), 2, x=WORDS).with_gradients().label("RotarySelfAttention(4, 2); x (2, 3, 4)"),
+    check_types=True,
 )
 
 
 @rotary.example("at positions 7, 2 and 2.5, base 100")
 def _():
     case = attend(plain_weights(), 1, options={"base": 100.0}, x=WORDS, positions=torch.tensor([7.0, 2.0, 2.5]))
-    yield turned(case, 7).described("RotarySelfAttention(4, 1, base=100.0); x (2, 3, 4), positions [7, 2, 2.5]")
+    yield turned(case, 7).label("RotarySelfAttention(4, 1, base=100.0); x (2, 3, 4), positions [7, 2, 2.5]")
 
 
 @rotary.example("two heads of four numbers, at the positions 10, 0 and 4")
 def _():
     state = {"W_qkv.weight": torch.arange(192.0).sin().view(24, 8), "W_o.weight": torch.arange(64.0).cos().view(8, 8)}
     case = attend(state, 2, x=torch.arange(24.0).sin().view(1, 3, 8), positions=torch.tensor([10, 0, 4]))
-    yield turned(case, 50).described("RotarySelfAttention(8, 2); x (1, 3, 8), positions [10, 0, 4]")
+    yield turned(case, 50).label("RotarySelfAttention(8, 2); x (1, 3, 8), positions [10, 0, 4]")
 
 
 @rotary.example("a causal mask (T, T)")
 def _():
     case = attend(plain_weights(), 2, x=WORDS, mask=torch.ones(3, 3).triu(1).bool())
-    yield case.described("RotarySelfAttention(4, 2); x (2, 3, 4), mask (3, 3), no word sees what comes after it")
+    yield case.label("RotarySelfAttention(4, 2); x (2, 3, 4), mask (3, 3), no word sees what comes after it")
 
 
 @rotary.example("a padding mask (B, 1, 1, T), in which all of the second sentence is blocked")
 def _():
     mask = torch.tensor([[False, False, True], [True, True, True]]).view(2, 1, 1, 3)
     case = attend(plain_weights(), 2, x=WORDS, mask=mask).with_gradients()
-    yield case.described("RotarySelfAttention(4, 2); x (2, 3, 4), mask (2, 1, 1, 3)")
+    yield case.label("RotarySelfAttention(4, 2); x (2, 3, 4), mask (2, 1, 1, 3)")
 
 
 @rotary.criterion("its parameters: W_qkv (3D, D) and W_o (D, D), nothing else", points=0.5)
 def _(draw):
     for width, n_heads in ((8, 2), (12, 3)):
         s = Script()
-        m = s.call(SUBJECT, width, n_heads, name="module")
+        m = s.call(EXERCISE, width, n_heads, name="module")
         # raises where a name or a shape is wrong; what the module computes is no matter here
         s.call(helper("load_weights"), m, weights(draw, width), name="prepared")
-        yield s.case(ref("prepared")).holding("anything")
+        yield s.case(ref("prepared")).check_with("any_result")
 
 
 @rotary.criterion("self-attention over 0 … T-1", points=1)
@@ -122,17 +122,17 @@ def _(draw):
     yield turned(attend(weights(draw, 8), 1, x=draw.normal(1, 4, 8)), 4)
     yield turned(attend(weights(draw, 8), 2, x=draw.normal(3, 1, 8)), 1)
     s = Script(x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=open_somewhere(draw, 5, 5))
-    m = s.call(SUBJECT, 8, 2, name="module")
+    m = s.call(EXERCISE, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, s.mask)
     s.call(m, s.x, name="out")  # no positions and no mask of the first call may remain
-    yield turned(s.case(ref("out")).described("x (2, 5, 8), after a call with positions and a mask"), 5)
+    yield turned(s.case(ref("out")).label("x (2, 5, 8), after a call with positions and a mask"), 5)
     s = Script(before=draw.normal(2, 3, 8), x=draw.normal(2, 6, 8))
-    m = s.call(SUBJECT, 8, 2, name="module")
+    m = s.call(EXERCISE, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, name="out")
-    yield turned(s.case(ref("out")).described("x (2, 6, 8), after a call with three tokens"), 6)
+    yield turned(s.case(ref("out")).label("x (2, 6, 8), after a call with three tokens"), 6)
 
 
 # A score is a sum over K entries of products of two rotated numbers; two angles are off by 1e-6 * far at most, so a
@@ -144,11 +144,11 @@ def _(draw):
     yield turned(attend(weights(draw, 16), 2, x=draw.normal(3, 5, 16), positions=fractions), 100)
     far = draw.integers(3000, 9000, 4)
     case = attend(weights(draw, 12), 2, x=draw.normal(2, 4, 12), positions=far)
-    yield case.within(5e-2, 3e-2)
+    yield case.tolerance(5e-2, 3e-2)
     yield turned(attend(weights(draw, 8), 2, x=draw.normal(2, 4, 8), positions=torch.tensor([5, 0, 5, 9])), 50)
 
     s = Script(before=draw.normal(2, 6, 8), x=draw.normal(3, 6, 8), positions=far_apart(draw, 6))
-    m = s.call(SUBJECT, 8, 2, name="module")
+    m = s.call(EXERCISE, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, s.positions, name="out")  # by position; nothing of the first call may remain
@@ -163,8 +163,8 @@ def _(draw):
         )
         yield turned(case, 200)
     s = Script(x=draw.normal(2, 6, 8), positions=far_apart(draw, 6))
-    m = s.call(SUBJECT, d_model=8, n_heads=1, base=30.0, name="module")
-    s.call(SUBJECT, 12, 3, 5000.0)  # another module has a base of its own
+    m = s.call(EXERCISE, d_model=8, n_heads=1, base=30.0, name="module")
+    s.call(EXERCISE, 12, 3, 5000.0)  # another module has a base of its own
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, name="out")
     yield turned(s.case(ref("out")), 200)
@@ -177,7 +177,7 @@ def _(draw):
         case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5), mask=mask)
         yield turned(case, 200)
     s = Script(x=draw.normal(3, 6, 8), positions=far_apart(draw, 6), mask=torch.ones(6, 6).triu(1).bool())
-    m = s.call(SUBJECT, 8, 2, name="module")
+    m = s.call(EXERCISE, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, s.mask, name="out")  # all by position
     yield turned(s.case(ref("out")), 200)
@@ -192,7 +192,7 @@ def _(draw):
     one_head = torch.tensor([False, True, False]).view(3, 1, 1)
     for mask in (some, padded, one_head, torch.ones(2, 1, 5, 5, dtype=torch.bool)):
         case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=mask)
-        yield case.with_gradients().holding("zero_where_all_is_blocked", mask=mask, shape=(2, 3, 5, 5))
+        yield case.with_gradients().check_with("zero_for_fully_masked_rows", mask=mask, shape=(2, 3, 5, 5))
 
 
 @rotary.criterion("scores of any size", points=0.5)
@@ -209,13 +209,13 @@ def _(draw):
         }
         return attend(state, n_heads, x=x, positions=torch.zeros(5, dtype=torch.int64), **masks)
 
-    yield case(3, -1).described("RotarySelfAttention(6, 3); scores of about -1e13, all positions 0")
+    yield case(3, -1).label("RotarySelfAttention(6, 3); scores of about -1e13, all positions 0")
     # Blocked scores that are set to -1e9 become the greatest
     mask = draw.chance(0.5, 5, 5)
     mask[:, largest], mask[:, smallest] = True, False
-    yield case(1, -1, mask=mask).described("RotarySelfAttention(6, 1); scores of about -1e13; mask (5, 5)")
+    yield case(1, -1, mask=mask).label("RotarySelfAttention(6, 1); scores of about -1e13; mask (5, 5)")
     # The greatest score is blocked: a softmax over all keys leaves nothing for the others
-    yield case(1, 1, mask=mask).described("RotarySelfAttention(6, 1); scores of about 1e13; mask (5, 5)")
+    yield case(1, 1, mask=mask).label("RotarySelfAttention(6, 1); scores of about 1e13; mask (5, 5)")
 
 
 @rotary.criterion("gradients", points=1)
@@ -228,7 +228,7 @@ def _(draw):
     yield turned(case.with_gradients(), 200)
 
 
-@rotary.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@rotary.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield turned(
         attend(
@@ -237,7 +237,7 @@ def _(draw):
             x=draw.normal(2, 5, 12, dtype=torch.float64),
             positions=far_apart(draw, 5),
             mask=open_somewhere(draw, 5, 5),
-        ).unchanged(),
+        ).does_not_mutate(),
         200,
     )
     yield turned(
@@ -247,11 +247,11 @@ def _(draw):
             x=draw.normal(5, 2, 8).transpose(0, 1),
             positions=non_contiguous(far_apart(draw, 5)),
             mask=non_contiguous(open_somewhere(draw, 5, 5)),
-        ).unchanged(),
+        ).does_not_mutate(),
         200,
     )
     yield turned(
-        attend(weights(draw, 8), 2, x=draw.normal(2, 6, 8), positions=draw.uniform(6, high=9.0)).unchanged(), 9
+        attend(weights(draw, 8), 2, x=draw.normal(2, 6, 8), positions=draw.uniform(6, high=9.0)).does_not_mutate(), 9
     )
     for given in ({"positions": far_apart(draw, 5)}, {"mask": open_somewhere(draw, 5, 5)}):
-        yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), **given).on_another_device()
+        yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), **given).device_only()

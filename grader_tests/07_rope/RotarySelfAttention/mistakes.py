@@ -1,12 +1,13 @@
 """Known mistakes in `RotarySelfAttention`."""
 
+from ...shared.families import gradients, masks, modules, numbers
 from ...shared.heads import STEPS, add_mistakes
 from ..common import CLOCKS, LAYOUTS, TURNING
 from .contract import rotary
 
 EVERYWHERE = ("self-attention", "the positions", "the base")  # what an answer loses whose every result is wrong
 
-right = rotary.base(
+right = rotary.reference_answer(
     """
 def cos_and_sin(x, positions, base):
     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
@@ -45,219 +46,217 @@ class RotarySelfAttention(nn.Module):
     + STEPS
 )
 
-right.mistake("RotatesNothing", shows=EVERYWHERE).patch("""
+right.mistake("RotatesNothing", loses=EVERYWHERE).patch("""
 - return self.turn(query, positions), self.turn(key, positions), value
 + return query, key, value
-""").says(
+""").feedback(
     "Your module gives what attention gives without positions: nothing is rotated, or all words of a head by the same "
     "angle. Words are dimension -2 only after heads and words have changed places; rotate then."
 )
-right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, shows=EVERYWHERE).says(
+right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, loses=EVERYWHERE).feedback(
     "Only the queries are rotated. A score depends on the gap between two positions only if both are turned, each by "
     "its own."
 )
-right.mistake("RotatesOnlyTheKeys", {"self.turn(query, positions)": "query"}, shows=EVERYWHERE).says(
+right.mistake("RotatesOnlyTheKeys", {"self.turn(query, positions)": "query"}, loses=EVERYWHERE).feedback(
     "Only the keys are rotated. A score depends on the gap between two positions only if both are turned, each by its "
     "own."
 )
 right.mistake(
-    "RotatesTheValuesToo", {"positions), value": "positions), self.turn(value, positions)"}, shows=EVERYWHERE
-).says(
+    "RotatesTheValuesToo", {"positions), value": "positions), self.turn(value, positions)"}, loses=EVERYWHERE
+).feedback(
     "The values are rotated, too. The weights are right, and what they pass on is turned by where it stood: values "
     "stay as they are."
 )
-right.mistake("RotatesBeforeTheSplit", shows=EVERYWHERE).patch("""
+right.mistake("RotatesBeforeTheSplit", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, value = map(self.split, self.rotate(*self.project(x), positions))
-""").says(
+""").feedback(
     "You rotate before you split the heads, so the frequencies are those of the whole width D: the first head turns "
     "fast, the last hardly at all. Split first; every head has all the clocks."
 )
-right.mistake("RotatesTheInput", shows=EVERYWHERE).patch("""
+right.mistake("RotatesTheInput", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, _ = map(self.split, self.project(self.turn(x, positions)))
 + value = self.split(self.project(x)[2])
-""").says(
+""").feedback(
     "x is rotated before it is projected. The projections mix the numbers of a pair with all others, and nothing of "
     "the gap is left: rotate queries and keys."
 )
-right.mistake("RotatesTheInputOfAllThree", shows=EVERYWHERE).patch("""
+right.mistake("RotatesTheInputOfAllThree", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, value = map(self.split, self.project(self.turn(x, positions)))
-""").says(
+""").feedback(
     "x is rotated before it is projected, and the values are made from it, too. Rotate queries and keys, after the "
     "heads are split."
 )
-right.mistake("PairsTheHalves", shows=EVERYWHERE).patch("""
+right.mistake("PairsTheHalves", loses=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
-""").says(
+""").feedback(
     "You pair number i with number i + K/2. That is the other layout, and needs the rows of W_qkv in another order.",
     see=LAYOUTS,
 )
 right.mistake(
     "TurnsClockwise",
     {"cos_and_sin(x, positions, self.base)": "cos_and_sin(x, -positions, self.base)"},
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "You rotate clockwise. Both queries and keys, so the scores still depend on the gap; but weights that were made "
     "for the other direction do not fit.",
     see=TURNING,
 )
-right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, shows=EVERYWHERE).says(
+right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, loses=EVERYWHERE).feedback(
     "A minus sign is missing: x0 becomes x0·cos − x1·sin. With a plus this is no rotation.", see=TURNING
 )
 right.mistake(
-    "TurnsInOppositeDirections", {"self.turn(key, positions)": "self.turn(key, -positions)"}, shows=EVERYWHERE
-).says(
+    "TurnsInOppositeDirections", {"self.turn(key, positions)": "self.turn(key, -positions)"}, loses=EVERYWHERE
+).feedback(
     "Queries and keys are turned in opposite directions: the score depends on the sum of the positions, not on the "
     "gap.",
     see="5. Only the gap counts",
 )
 right.mistake(
-    "IgnoresThePositions", {" if positions is None else positions": ""}, shows=("the positions", "the base")
-).says("`positions` changes nothing: 0 … T-1 is only the default.")
-right.mistake("RoundsThePositions", {"else positions": "else positions.long()"}, shows="the positions").says(
+    "IgnoresThePositions", {" if positions is None else positions": ""}, loses=("the positions", "the base")
+).feedback("`positions` changes nothing: 0 … T-1 is only the default.")
+right.mistake("RoundsThePositions", {"else positions": "else positions.long()"}, loses="the positions").feedback(
     "The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3."
 )
-right.mistake("KeepsTheFirstAngles", shows="the positions").patch("""
+right.mistake("KeepsTheFirstAngles", loses="the positions").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
 + if not hasattr(self, "kept") or self.kept[0].shape[0] != x.shape[-2]:
 +     self.kept = cos_and_sin(x, positions, self.base)
 + return turn_pairs(x, *self.kept)
-""").says(
+""").feedback(
     "Cosines and sines of the first call are kept and used again, for other positions. Keep frequencies, if anything, "
     "or look at whether the positions are still the same."
 )
-right.mistake("RemembersThePositions", shows="self-attention").patch("""
+right.mistake("RemembersThePositions", loses="self-attention").patch("""
 - positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
 + if positions is not None:
 +     self.kept = positions
 + positions = getattr(self, "kept", torch.arange(x.shape[1], device=x.device))
-""").says("Positions that were given once are kept for later calls. Without positions they are 0 … T-1, each time.")
+""").feedback("Positions that were given once are kept for later calls. Without positions they are 0 … T-1, each time.")
 right.mistake(
     "AllAtOnePlace",
     {"torch.arange(x.shape[1], device=x.device)": "torch.full((x.shape[1],), x.shape[1])"},
-    shows="self-attention",
-).says(
+    loses="self-attention",
+).feedback(
     "All tokens stand at the same place, for instance at the length of the text so far. Each has a position of its own."
 )
-right.mistake("IgnoresTheBase", {"positions, self.base)": "positions, 10000.0)"}, shows="the base").says(
+right.mistake("IgnoresTheBase", {"positions, self.base)": "positions, 10000.0)"}, loses="the base").feedback(
     "`base` changes nothing. Hand it on to your rotation.", see=CLOCKS
 )
-right.mistake("TakesTheRowsInAnotherOrder", shows=EVERYWHERE).patch("""
+right.mistake("TakesTheRowsInAnotherOrder", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 + ORDER = map(self.split, self.project(x))
-""").for_each(ORDER=("key, query, value", "query, value, key", "value, key, query")).says(
+""").for_each(ORDER=("key, query, value", "query, value, key", "value, key, query")).feedback(
     "The rows of W_qkv are taken in another order: first come those of the queries, then of the keys, then of the "
     "values."
 )
-right.mistake("ReadsThePackedRowsHeadByHead", shows=("self-attention", "the positions")).patch("""
+right.mistake("ReadsThePackedRowsHeadByHead", loses=("self-attention", "the positions")).patch("""
 - return self.W_qkv(x).chunk(3, dim=-1)
 + size = x.shape[-1] // self.n_heads
 + parts = self.W_qkv(x).unflatten(-1, (self.n_heads, 3, size))
 + return tuple(parts[..., i, :].flatten(-2) for i in range(3))
-""").says(
+""").feedback(
     "You read W_qkv head by head, q, k and v of head 0 first. Its rows are all queries, then all keys, then all "
     "values; only inside each third do they belong to the heads in turn."
 )
-right.mistake("FrequenciesOfTheModelsWidth", {"self.base)": "self.base ** (1 / self.n_heads))"}, shows=EVERYWHERE).says(
+right.mistake(
+    "FrequenciesOfTheModelsWidth", {"self.base)": "self.base ** (1 / self.n_heads))"}, loses=EVERYWHERE
+).feedback(
     "The frequencies are those of a vector as wide as the model. A head has K numbers, and K stands in the exponent.",
     see=CLOCKS,
 )
-right.mistake("LooksUpInAShortTable", shows="the positions").patch("""
+right.mistake("LooksUpInAShortTable", loses="the positions").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
 + cos, sin = cos_and_sin(x, torch.arange(512), self.base)
 + return turn_pairs(x, cos[positions], sin[positions])
-""").says(
+""").feedback(
     "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between "
     "two whole numbers."
 )
-right.mistake("BlocksTheFutureUnasked", shows=EVERYWHERE).patch("""
+right.mistake(masks.causal_by_default, loses=EVERYWHERE).patch("""
 - blocked = torch.tensor(False) if mask is None else mask
 + blocked = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1) if mask is None else mask
-""").says("Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.")
-right.mistake("ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=EVERYWHERE).says(
-    "You scale by the width of the model: the scores belong to one head, so its width counts."
-)
-right.mistake("HasThreeProjections", shows=("its parameters", *EVERYWHERE)).patch("""
+""")
+right.mistake(
+    "ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE
+).feedback("You scale by the width of the model: the scores belong to one head, so its width counts.")
+right.mistake("HasThreeProjections", loses=("its parameters", *EVERYWHERE)).patch("""
 - self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 + self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 @@
 - return self.W_qkv(x).chunk(3, dim=-1)
 + return self.W_q(x), self.W_k(x), self.W_v(x)
-""").says("Your module has W_q, W_k and W_v. Here they are packed into one layer, W_qkv, with 3D outputs.")
-right.mistake("LearnsTheFrequencies", shows="its parameters").patch("""
+""").feedback("Your module has W_q, W_k and W_v. Here they are packed into one layer, W_qkv, with 3D outputs.")
+right.mistake("LearnsTheFrequencies", loses="its parameters").patch("""
   self.n_heads, self.base = n_heads, base
 + self.frequencies = nn.Parameter(torch.ones(d_model // n_heads // 2))
-""").says(
+""").feedback(
     "Your frequencies are parameters, so training would change them. They are no part of what is learned: compute "
     "them, or register a buffer."
 )
-right.mistake("DetachesTheRotated", {"self.base))": "self.base)).detach()"}, shows="gradients").says(
-    "The numbers are right, but queries and keys were detached (or rotated under no_grad): nothing that they do is "
-    "ever learned."
-)
+right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"self.base))": "self.base)).detach()"}, loses="gradients")
 add_mistakes(right, EVERYWHERE)
-right.mistake("MultipliesTheMaskByInfinity", shows=("masks", "a fully", "gradients")).patch("""
+right.mistake("MultipliesTheMaskByInfinity", loses=("masks", "a fully", "gradients")).patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 + if mask is not None:
 +     scores = scores + mask.to(scores.dtype) * -torch.inf
 + weights = scores.softmax(-1)
-""").says(
+""").feedback(
     "The mask is multiplied by −∞, and 0 · −∞ is NaN: every score becomes NaN that should have stayed what it was."
 )
-right.mistake("KeepsThePlacesOfTheFirstCall", shows="self-attention").patch("""
+right.mistake("KeepsThePlacesOfTheFirstCall", loses="self-attention").patch("""
 - positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
 + if positions is None:
 +     self.places = positions = getattr(self, "places", torch.arange(x.shape[1], device=x.device))
-""").says(
+""").feedback(
     "The positions 0 … T-1, or a table of their cosines, are made in the first call and kept. The next text may be "
     "longer: make them for each x, or as many as are missing."
 )
 right.mistake(
-    "SharesTheBase", {"self.n_heads, self.base = n_heads": "self.n_heads, type(self).base = n_heads"}, shows="the base"
-).says(
+    "SharesTheBase", {"self.n_heads, self.base = n_heads": "self.n_heads, type(self).base = n_heads"}, loses="the base"
+).feedback(
     "`base` is kept where all modules of the class share it: a second one changes the first. Keep it in `self`.",
     see=CLOCKS,
 )
-right.mistake("CountsOnAnotherDevice", {"x.shape[1], device=x.device": "x.shape[1]"}, shows="float64").says(
-    "The default positions are made on PyTorch's default device. x may lie elsewhere: make them on its device."
+right.mistake(
+    numbers.default_device("CountsOnAnotherDevice", what="the default positions", how="`device=x.device`"),
+    {"x.shape[1], device=x.device": "x.shape[1]"},
+    loses="float64",
 )
-right.mistake("ForgetsSuperInit", shows=("its parameters", "self-attention")).patch("""
+right.mistake(modules.super_init_forgotten, loses=("its parameters", "self-attention")).patch("""
 - super().__init__()
-""").says(
-    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
-    "every other module's `__init__`?"
-)
-right.mistake("TakesPartnersFromTheOtherHalf", shows="self-attention").patch("""
+""")
+right.mistake("TakesPartnersFromTheOtherHalf", loses="self-attention").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
 + cos, sin = (part.repeat_interleave(2, -1) for part in cos_and_sin(x, positions, self.base))
 + first, second = x.chunk(2, dim=-1)
 + return x * cos + torch.cat([-second, first], dim=-1) * sin
-""").says(
+""").feedback(
     "The angles are those of neighbours, and each number's partner is taken from the other half (`rotate_half`). A "
     "pair is two *neighbours* here: numbers 0 and 1, 2 and 3, and so on."
 )
-right.mistake("TurnsTheHalvesClockwise", shows="self-attention").patch("""
+right.mistake("TurnsTheHalvesClockwise", loses="self-attention").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
 + cos, sin = cos_and_sin(x, positions, self.base)
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)
-""").says(
+""").feedback(
     "Two things at once: you pair each number with one from the other half, and you turn clockwise. A pair is two "
     "neighbours, and a positive angle turns against the clock."
 )
-right.mistake("HasABiasAtTheBeginning", shows="its parameters").patch("""
+right.mistake("HasABiasAtTheBeginning", loses="its parameters").patch("""
   self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 + self.W_qkv = nn.Linear(d_model, 3 * d_model)
-""").says("Your packed projection, W_qkv, has a bias. Make it with `bias=False`, like the other.")
-right.mistake("HasABiasAtTheEnd", shows="its parameters").patch("""
+""").feedback("Your packed projection, W_qkv, has a bias. Make it with `bias=False`, like the other.")
+right.mistake("HasABiasAtTheEnd", loses="its parameters").patch("""
   self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 + self.W_o = nn.Linear(d_model, d_model)
-""").says("Your last projection, W_o, has a bias. Make it with `bias=False`, like the first.")
+""").feedback("Your last projection, W_o, has a bias. Make it with `bias=False`, like the first.")

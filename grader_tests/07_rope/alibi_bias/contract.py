@@ -27,7 +27,7 @@ def alibi_bias_oracle(n_heads, T):
 
 alibi_bias.example("one head, three places", call(1, 3))
 alibi_bias.example("two heads, two places", call(2, 2))
-alibi_bias.example("eight heads: slopes 1/2, 1/4, ...", call(8, T=2), form=True)
+alibi_bias.example("eight heads: slopes 1/2, 1/4, ...", call(8, T=2), check_types=True)
 
 
 @alibi_bias.criterion("the slope of each head", points=1)
@@ -44,6 +44,6 @@ def _(draw):
     yield call(1, 6)
 
 
-@alibi_bias.criterion("float32", points=0.5, form=True)
+@alibi_bias.criterion("float32", points=0.5, check_types=True)
 def _(draw):
     yield call(2, 4)

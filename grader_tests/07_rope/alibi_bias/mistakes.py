@@ -4,7 +4,7 @@ from .contract import alibi_bias
 
 EVERYWHERE = ("the slope", "every distance")
 
-right = alibi_bias.base("""
+right = alibi_bias.reference_answer("""
 def alibi_bias(n_heads, T):
     slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
     places = torch.arange(T, dtype=torch.float32)
@@ -12,35 +12,35 @@ def alibi_bias(n_heads, T):
     return -slopes[:, None, None] * gaps
 """)
 
-right.mistake("rewards_distance", {"-slopes[:": "slopes[:"}, shows=EVERYWHERE).says(
+right.mistake("rewards_distance", {"-slopes[:": "slopes[:"}, loses=EVERYWHERE).feedback(
     "The sign is the other way round: what is far away gets a *higher* score. A bias here is 0 or negative."
 )
-right.mistake("counts_heads_from_0", {"1, n_heads + 1": "n_heads"}, shows=EVERYWHERE).says(
+right.mistake("counts_heads_from_0", {"1, n_heads + 1": "n_heads"}, loses=EVERYWHERE).feedback(
     "The first head's slope is 1: heads are counted from 1 here, so that it is 2 to the power of -8/H."
 )
 right.mistake(
     "slopes_by_halves",
     {"-8.0 * torch.arange(1, n_heads + 1) / n_heads": "-1.0 * torch.arange(1, n_heads + 1)"},
-    shows="the slope",
-).says(
+    loses="the slope",
+).feedback(
     "Each slope is half of the one before whatever the number of heads is. That is so for eight heads only: the "
     "slopes go down to 2 to the power of -8 for any number."
 )
 right.mistake(
     "keeps_the_sign_of_the_gap",
     {"(places[:, None] - places[None, :]).abs()": "places[:, None] - places[None, :]"},
-    shows=EVERYWHERE,
-).says("Keys after the query get a positive bias: it is the distance that counts, which has no sign.")
-right.mistake("squares_the_distance", {".abs()": ".square()"}, shows="every distance").says(
+    loses=EVERYWHERE,
+).feedback("Keys after the query get a positive bias: it is the distance that counts, which has no sign.")
+right.mistake("squares_the_distance", {".abs()": ".square()"}, loses="every distance").feedback(
     "The distance is squared. The bias is *linear*: twice as far, twice the bias."
 )
 right.mistake(
     "one_slope_for_all",
     {"slopes[:, None, None] * gaps": "slopes[:1, None, None].expand(n_heads, 1, 1) * gaps"},
-    shows="the slope",
-).says("All heads have the slope of the first. Each head has one of its own.")
+    loses="the slope",
+).feedback("All heads have the slope of the first. Each head has one of its own.")
 right.mistake(
     "in_float64",
     {"return -slopes[:, None, None] * gaps": "return (-slopes[:, None, None] * gaps).double()"},
-    shows="float32",
-).says("The right numbers in float64. Scores are float32, and a sum would become float64.")
+    loses="float32",
+).feedback("The right numbers in float64. Scores are float32, and a sum would become float64.")

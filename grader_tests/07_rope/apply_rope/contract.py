@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, non_contiguous, ref
 
 from ...shared import BUILT_IN
 from ..common import turned
@@ -45,7 +45,7 @@ apply_rope.example(
 apply_rope.example(
     "one pair at three positions",
     turned(call(torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1, 2])), 2),
-    form=True,
+    check_types=True,
 )
 
 
@@ -84,10 +84,10 @@ def _(draw):
     yield turned(call(draw.normal(6, 6), non_contiguous(draw.permutation(30)[:6])), 30)
     places = torch.cat([torch.tensor([0]), draw.permutation(8)[:4] + 1, torch.tensor([9])])
     s = Script(before=draw.normal(6, 8), x=draw.normal(6, 8), first=places, then=places[[0, 3, 4, 1, 2, 5]])
-    s.call(SUBJECT, s.before, s.first)
-    s.call(SUBJECT, s.x, s.then, name="out")  # nothing of the first positions may remain
+    s.call(EXERCISE, s.before, s.first)
+    s.call(EXERCISE, s.x, s.then, name="out")  # nothing of the first positions may remain
     text = "apply_rope(x (6, 8), positions (6,)), after a call with the same positions in another order"
-    yield turned(s.case(ref("out")).described(text), 9)
+    yield turned(s.case(ref("out")).label(text), 9)
 
 
 @apply_rope.criterion("any leading dimensions", points=1)
@@ -111,9 +111,9 @@ def _(draw):
     yield turned(call(draw.normal(5, 8), draw.permutation(20)[:5], draw.number(20.0, 90.0)), 20)
     yield turned(call(draw.normal(2, 4, 6), draw.permutation(20)[:4], base=500000.0), 20)
     s = Script(before=draw.normal(4, 8), x=draw.normal(4, 8), positions=draw.permutation(20)[:4])
-    s.call(SUBJECT, s.before, s.positions)
-    s.call(SUBJECT, s.x, s.positions, 30.0, name="out")  # nothing of the first base may remain
-    yield turned(s.case().described("apply_rope(x (4, 8), positions (4,), 30.0), after a call with another base"), 20)
+    s.call(EXERCISE, s.before, s.positions)
+    s.call(EXERCISE, s.x, s.positions, 30.0, name="out")  # nothing of the first base may remain
+    yield turned(s.case().label("apply_rope(x (4, 8), positions (4,), 30.0), after a call with another base"), 20)
 
 
 @apply_rope.criterion("gradients", points=1)
@@ -126,16 +126,16 @@ def _(draw):
     yield turned(call(draw.normal(3, 6, 2).double(), draw.permutation(20)[:6]).with_gradients(), 20)
 
 
-@apply_rope.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@apply_rope.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    yield turned(call(draw.normal(2, 5, 8, dtype=torch.float64), draw.permutation(20)[:5]).unchanged(), 20)
+    yield turned(call(draw.normal(2, 5, 8, dtype=torch.float64), draw.permutation(20)[:5]).does_not_mutate(), 20)
     positions = draw.uniform(4, high=20.0, dtype=torch.float64)
-    yield turned(call(draw.normal(4, 6, dtype=torch.float64), positions).unchanged(), 20)
-    yield turned(call(draw.normal(3, 6), draw.uniform(3, high=20.0)).unchanged(), 20)
-    yield call(draw.normal(2, 5, 6), draw.permutation(20)[:5]).on_another_device()
+    yield turned(call(draw.normal(4, 6, dtype=torch.float64), positions).does_not_mutate(), 20)
+    yield turned(call(draw.normal(3, 6), draw.uniform(3, high=20.0)).does_not_mutate(), 20)
+    yield call(draw.normal(2, 5, 6), draw.permutation(20)[:5]).device_only()
     # the dtype of x counts, whatever that of the positions is
     yield turned(call(draw.normal(2, 3, 6), draw.uniform(3, high=20.0, dtype=torch.float64)), 20)
     yield turned(call(draw.normal(3, 8, dtype=torch.float64), draw.uniform(3, high=20.0)), 20)
-    yield turned(call(non_contiguous(draw.normal(2, 5, 6)), draw.permutation(20)[:5]).unchanged(), 20)
+    yield turned(call(non_contiguous(draw.normal(2, 5, 6)), draw.permutation(20)[:5]).does_not_mutate(), 20)
     # heads cut out of wider vectors, as a module does it: (B, T, H, K), then heads and positions change places
     yield turned(call(draw.normal(2, 7, 3, 6).transpose(1, 2), draw.permutation(25)[:7]), 25)

@@ -1,11 +1,12 @@
 """Known mistakes in `apply_rope`."""
 
+from ...shared.families import gradients, numbers, shapes
 from ..common import CLOCKS, LAYOUTS, TURNING
 from .contract import apply_rope
 
 EVERYWHERE = ("every", "any positions", "any leading")  # what an answer loses whose every result is wrong
 
-right = apply_rope.base("""
+right = apply_rope.reference_answer("""
 def apply_rope(x, positions, base=10000.0):
     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
     angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
@@ -15,7 +16,7 @@ def apply_rope(x, positions, base=10000.0):
 """)
 
 # With the angles in float32, as most answers have them: far away, in float64 and for gradients it shows which
-plain = apply_rope.base("""
+plain = apply_rope.reference_answer("""
 def apply_rope(x, positions, base=10000.0):
     frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=torch.float32, device=x.device) / x.shape[-1])
     angles = positions.float()[:, None] * frequencies
@@ -24,257 +25,247 @@ def apply_rope(x, positions, base=10000.0):
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 """)
 
-right.mistake("halves_for_neighbours", shows=EVERYWHERE).patch("""
+right.mistake("halves_for_neighbours", loses=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
-""").says(
+""").feedback(
     "You pair number i with number i + dim/2. That is the other layout, and it is right for weights that were made for "
     "it; here the pairs are neighbours: 0 and 1, 2 and 3, …",
     see=LAYOUTS,
 )
-right.mistake("partners_from_the_other_half", shows=EVERYWHERE).patch("""
+right.mistake("partners_from_the_other_half", loses=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + cos, sin = cos.repeat_interleave(2, dim=-1), sin.repeat_interleave(2, dim=-1)
 + first, second = x.chunk(2, dim=-1)
 + return x * cos + torch.cat([-second, first], dim=-1) * sin
-""").says(
+""").feedback(
     "Two layouts are mixed: the angles are those of neighbouring pairs, and the partner of each number is taken from "
     "the other half of the vector.",
     see=LAYOUTS,
 )
-right.mistake("angles_of_the_other_layout", shows=EVERYWHERE).patch("""
+right.mistake("angles_of_the_other_layout", loses=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + cos, sin = torch.cat([cos, cos], dim=-1), torch.cat([sin, sin], dim=-1)
 + even, odd = x[..., 0::2], x[..., 1::2]
 + return x * cos + torch.stack([-odd, even], dim=-1).flatten(-2) * sin
-""").says(
+""").feedback(
     "Two layouts are mixed: each number gets its neighbour as a partner, and the angles stand one after the other, "
     "once for each half (`cat`, `repeat`). Neighbours need the same angle: each of them twice in a row.",
     see=LAYOUTS,
 )
-right.mistake("leaves_the_halves_apart", shows=EVERYWHERE).patch("""
+right.mistake("leaves_the_halves_apart", loses=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return torch.cat([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
-""").says(
+""").feedback(
     "Every pair is turned rightly, and stored in the wrong place: all first members, then all second ones. They must "
     "stand between each other again, as they did in x.",
     see=LAYOUTS,
 )
-right.mistake("clockwise", {"positions.double()": "-positions.double()"}, shows=EVERYWHERE).says(
+right.mistake("clockwise", {"positions.double()": "-positions.double()"}, loses=EVERYWHERE).feedback(
     "These pairs turn clockwise. Counter-clockwise the sine is subtracted in the first number of a pair and added in "
     "the second: (1, 0), turned a little, has a positive second number.",
     see=TURNING,
 )
-right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, shows=EVERYWHERE).says(
+right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, loses=EVERYWHERE).feedback(
     "A minus is missing: both numbers of a pair get the other one *added*. That is no rotation; vectors grow and "
     "shrink.",
     see=TURNING,
 )
-right.mistake("exchanges_cosine_and_sine", {"cos, sin =": "sin, cos ="}, shows=EVERYWHERE).says(
+right.mistake("exchanges_cosine_and_sine", {"cos, sin =": "sin, cos ="}, loses=EVERYWHERE).feedback(
     "Cosine and sine have changed places. At position 0 nothing may happen: cos 0 is 1, sin 0 is 0.", see=TURNING
 )
-right.mistake("forgets_the_partner", {"angles.sin()": "0 * angles.sin()"}, shows=EVERYWHERE).says(
+right.mistake("forgets_the_partner", {"angles.sin()": "0 * angles.sin()"}, loses=EVERYWHERE).feedback(
     "The partner is missing: each number is multiplied by a cosine, and nothing of its partner is added.", see=TURNING
 )
-right.mistake("adds_an_encoding", shows=EVERYWHERE).patch("""
+right.mistake("adds_an_encoding", loses=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return x + torch.stack([sin, cos], dim=-1).flatten(-2)
-""").says(
+""").feedback(
     "These are the sines and cosines *added* to x, as in a model with positional encodings. RoPE turns; it adds "
     "nothing.",
     see=TURNING,
 )
-right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, shows=EVERYWHERE).says(
+right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, loses=EVERYWHERE).feedback(
     "The factor 2 is missing in the exponent: pair i has -2i/dim, so that the last pair comes close to 1/base.",
     see=CLOCKS,
 )
-right.mistake("exponent_without_the_minus", {"(-i / x.shape[-1])": "(i / x.shape[-1])"}, shows=EVERYWHERE).says(
+right.mistake("exponent_without_the_minus", {"(-i / x.shape[-1])": "(i / x.shape[-1])"}, loses=EVERYWHERE).feedback(
     "The frequencies grow from pair to pair: a minus is missing in the exponent.", see=CLOCKS
 )
-right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, shows=EVERYWHERE).says(
+right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, loses=EVERYWHERE).feedback(
     "All pairs turn equally fast. Each has a frequency of its own.", see=CLOCKS
 )
 right.mistake(
     "frequencies_counted_from_one",
     {"torch.arange(0, x.shape[-1], 2": "torch.arange(2, x.shape[-1] + 2, 2"},
-    shows=EVERYWHERE,
-).says("The frequencies are counted from 1: the first pair has the frequency 1, whatever base is.", see=CLOCKS)
-right.mistake("base_is_ignored", {"* base **": "* 10000.0 **"}, shows="any base").says(
+    loses=EVERYWHERE,
+).feedback("The frequencies are counted from 1: the first pair has the frequency 1, whatever base is.", see=CLOCKS)
+right.mistake("base_is_ignored", {"* base **": "* 10000.0 **"}, loses="any base").feedback(
     "`base` changes nothing: it is an argument, 10000 only by default.", see=CLOCKS
 )
 right.mistake(
     "positions_are_ignored",
     {"positions.double()": "torch.arange(x.shape[-2]).double()"},
-    shows=("any positions", "any leading", "positions"),
-).says("You count the rows, 0, 1, 2, …, and never look at `positions`.")
-right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, shows=EVERYWHERE).says(
+    loses=("any positions", "any leading", "positions"),
+).feedback("You count the rows, 0, 1, 2, …, and never look at `positions`.")
+right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, loses=EVERYWHERE).feedback(
     "Every vector is turned one position too far: 1 was added to the positions that you were given."
 )
 right.mistake(
     "counts_from_the_first_position",
     {"positions.double()": "(positions - positions[0]).double()"},
-    shows=("any positions", "any leading"),
-).says(
+    loses=("any positions", "any leading"),
+).feedback(
     "The first position was taken off all of them. Scores of queries and keys would not change by that; the vectors "
     "that are asked for here do."
 )
 plain.mistake(
-    "whole_positions_only", {"positions.float()": "positions.WHOLE().float()"}, shows="any positions"
-).for_each(WHOLE=("long", "round")).says(
+    "whole_positions_only", {"positions.float()": "positions.WHOLE().float()"}, loses="any positions"
+).for_each(WHOLE=("long", "round")).feedback(
     "The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3."
 )
 right.mistake(
     "sorts_the_positions",
     {"positions.double()": "positions.sort().values.double()"},
-    shows=("any positions", "any leading"),
-).says("The positions were put in order before they were used. Row t of x stands at positions[t].")
-right.mistake("keeps_the_first_angles", shows=("any positions", "any base")).patch("""
+    loses=("any positions", "any leading"),
+).feedback("The positions were put in order before they were used. Row t of x stands at positions[t].")
+right.mistake("keeps_the_first_angles", loses=("any positions", "any base")).patch("""
   def apply_rope(x, positions, base=10000.0):
 +     kept = apply_rope.__dict__
 @@
 - cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + angles = kept.setdefault(str(x.shape[-2:]), angles)
 + cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-""").says(
+""").feedback(
     "The angles of one call are kept for later ones with as many vectors. Other positions, or another base, have other "
     "angles."
 )
-right.mistake("looks_up_in_a_short_table", shows=("any positions", "positions")).patch("""
+right.mistake("looks_up_in_a_short_table", loses=("any positions", "positions")).patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = (torch.arange(512).double()[:, None] * base ** (-i / x.shape[-1]))[positions]
-""").says(
+""").feedback(
     "A table of cosines and sines for whole positions: others cannot be looked up in it. Positions go to "
     "10,000, may be negative, and may be fractions."
 )
-right.mistake("along_the_first_dimension", shows="any leading").patch("""
+right.mistake("along_the_first_dimension", loses="any leading").patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + positions = positions[torch.arange(x.shape[0]) % len(positions)]
 + angles = positions.double().view(-1, *[1] * (x.ndim - 1)) * base ** (-i / x.shape[-1])
-""").says(
+""").feedback(
     "The wrong dimension: you turn by the index along the *first* dimension of x. The positions belong to dimension "
     "-2, whatever stands before it."
 )
-right.mistake("finds_the_dimension_by_its_size", shows="any leading").patch("""
+right.mistake("finds_the_dimension_by_its_size", loses="any leading").patch("""
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + if x.ndim > 2 and x.shape[-3] == len(positions):
 +     cos, sin = cos[:, None], sin[:, None]
-""").says(
+""").feedback(
     "The dimension is found by its size: one that has as many entries as `positions` is taken for T, wherever it "
     "stands. T is dimension -2, always."
 )
-right.mistake("takes_so_many_dimensions_only", shows=("every", "any leading")).patch("""
+right.mistake("takes_so_many_dimensions_only", loses=("every", "any leading")).patch("""
   def apply_rope(x, positions, base=10000.0):
 +     NAMES = x.shape
-""").for_each(NAMES=("batch, heads, tokens, dim", "batch, tokens, dim")).says(
+""").for_each(NAMES=("batch, heads, tokens, dim", "batch, tokens, dim")).feedback(
     "It takes x only with a certain number of dimensions. `...` stands for any number of them, none included."
 )
-right.mistake("by_view", shows="float64").patch("""
+right.mistake(shapes.view_of_strided, loses="float64").patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 + even, odd = x.view(-1, x.shape[-2], x.shape[-1] // 2, 2).unbind(-1)
 @@
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).view(x.shape)
-""").says(
-    "`view` fails where the numbers do not lie side by side in memory, as after a transpose; `reshape` copies then."
-)
-right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, shows=EVERYWHERE).says(
+""")
+right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, loses=EVERYWHERE).feedback(
     "The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING
 )
 plain.mistake(
     "angles_in_half_precision",
     {"positions.float()[:, None] * frequencies": "ANGLES"},
-    shows=("any positions", "positions"),
+    loses=("any positions", "positions"),
 ).for_each(
     ANGLES=(
         "(positions.float()[:, None] * frequencies).bfloat16().float()",
         "positions.bfloat16().float()[:, None] * frequencies",
         "positions.half().float()[:, None] * frequencies",
     )
-).says(
+).feedback(
     "Angles or positions were rounded to half precision, which cannot tell the position 9,000 from 9,001. Use "
     "float32 for them, whatever dtype x has."
 )
 right.mistake(
     "frequencies_in_half_precision",
     {"base ** (-i / x.shape[-1])": "(base ** (-i / x.shape[-1])).bfloat16().float()"},
-    shows=("any positions", "positions"),
-).says(
+    loses=("any positions", "positions"),
+).feedback(
     "The frequencies were kept in half precision: at position 10,000 their small error has grown to many radians. Use "
     "float32 for them, whatever dtype x has."
 )
-right.mistake(
-    "result_in_float64",
-    {"angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()"},
-    shows="float64",
-).says("The result has another dtype than x. Angles may be computed in any precision; the result is of the dtype of x.")
+right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 plain.mistake(
     "result_as_wide_as_the_positions",
     {
         "positions.float()": "positions",
         "angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()",
     },
-    shows="float64",
-).says("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
-right.mistake("result_in_float32", shows="float64").patch("""
-  def apply_rope(x, positions, base=10000.0):
-+     x = x.float()
-""").says("The result is float32 whatever x is. It has the dtype of x.")
-plain.mistake("without_gradient", shows="gradients").patch("""
+    loses="float64",
+).feedback("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
+right.mistake(numbers.result_float32(of="`x`"), loses="float64")
+plain.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
   def apply_rope(x, positions, base=10000.0):
 +     x = x.detach()
-""").says("No gradient flows through the result: it was made under no_grad, or from x.detach().")
-right.mistake("in_polar_coordinates", shows="gradients").patch("""
+""")
+right.mistake("in_polar_coordinates", loses="gradients").patch("""
 - cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 @@
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + radius, angles = torch.hypot(even, odd), torch.atan2(odd, even) + angles.to(x.dtype)
 + return torch.stack([radius * angles.cos(), radius * angles.sin()], dim=-1).flatten(-2)
-""").says(
+""").feedback(
     "The length and the angle of a pair of zeros have no gradient, so that it comes back NaN for a vector of zeros. "
     "The rotation itself has one everywhere.",
     see=TURNING,
 )
-plain.mistake("turns_x_in_place", shows=("gradients", "float64")).patch("""
+plain.mistake("turns_x_in_place", loses=("gradients", "float64")).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + even, odd = x[..., 0::2].clone(), x[..., 1::2].clone()
 + PLACE[..., 0::2] = even * cos - odd * sin
 + PLACE[..., 1::2] = even * sin + odd * cos
 + return x
-""").for_each(PLACE=("x", "x.data")).says(
+""").for_each(PLACE=("x", "x.data")).feedback(
     "x itself was turned, so whoever called you finds theirs changed. Build a new tensor."
 )
-right.mistake("uses_what_it_has_overwritten", shows=EVERYWHERE).patch("""
+right.mistake("uses_what_it_has_overwritten", loses=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first = even * cos - odd * sin
 + return torch.stack([first, first * sin + odd * cos], dim=-1).flatten(-2)
-""").says(
+""").feedback(
     "The second number of each pair is computed from the first one *after* it was turned. Both need the old values."
 )
-right.mistake("as_complex_without_contiguous", shows="float64").patch("""
+right.mistake("as_complex_without_contiguous", loses="float64").patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
 + return torch.view_as_real(pairs * torch.complex(cos, sin)).flatten(-2)
-""").says(
+""").feedback(
     "Complex numbers are a fine way, but `torch.view_as_complex` wants the two numbers of a pair side by side in "
     "memory. After a transpose they may not be: call `.contiguous()` first."
 )
-right.mistake("frequencies_on_another_device", {", device=x.device": ""}, shows="float64").says(
-    "The frequencies are made on PyTorch's default device. x may lie elsewhere: make them on its device, or move them "
-    "there."
+right.mistake(
+    numbers.default_device(what="the frequencies", how="`device=x.device`"), {", device=x.device": ""}, loses="float64"
 )
-right.mistake("turns_the_halves_clockwise", shows=("every pair", "any positions")).patch("""
+right.mistake("turns_the_halves_clockwise", loses=("every pair", "any positions")).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)
-""").says(
+""").feedback(
     "Two things at once: you pair each number with one from the other half, and you turn clockwise. A pair is two "
     "neighbours, and a positive angle turns against the clock."
 )

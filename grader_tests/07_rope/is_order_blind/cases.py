@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.exercises.exercise import call, specimen
+from grading.exercises.exercise import call, sample_model
 
 from ...shared import INF
 
@@ -126,10 +126,10 @@ def telling(draw, tokens, bias, permutation):
 
 def attending(bias=None, T=7, **options):
     """Attention among T tokens, or with this bias (T, T)."""
-    return specimen("biased_attention", bias=torch.zeros(T, T) if bias is None else bias, **options)
+    return sample_model("biased_attention", bias=torch.zeros(T, T) if bias is None else bias, **options)
 
 
 def asked(text, function, x, permutation):
     """The exercise asked about a function, which `text` describes."""
     kind = "" if x.dtype == torch.float32 else " " + str(x.dtype).removeprefix("torch.")
-    return call(function, x, permutation).described(f"is_order_blind of {text}; x {tuple(x.shape)}{kind}")
+    return call(function, x, permutation).label(f"is_order_blind of {text}; x {tuple(x.shape)}{kind}")

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grading.exercises.exercise import call, exercise, non_contiguous, specimen
+from grading.exercises.exercise import call, exercise, non_contiguous, sample_model
 
 from ...shared import BUILT_IN
 from .cases import (
@@ -53,20 +53,22 @@ def is_order_blind_oracle(attention, x, permutation):
 @is_order_blind.example("every token gets the mean of all tokens; 0, 1, 2 become 1, 2, 0")
 def _():
     x = torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]])
-    yield call(specimen("mixture", matrix=torch.full((3, 3), 1 / 3)), x, torch.tensor([1, 2, 0]))
+    yield call(sample_model("mixture", matrix=torch.full((3, 3), 1 / 3)), x, torch.tensor([1, 2, 0]))
 
 
 @is_order_blind.example("every token gets half of itself and the mean of all; 0, 1, 2 become 1, 2, 0")
 def _():
     x = torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]])
-    yield call(specimen("mixture", matrix=torch.full((3, 3), 1 / 3) + torch.eye(3) / 2), x, torch.tensor([1, 2, 0]))
+    yield call(sample_model("mixture", matrix=torch.full((3, 3), 1 / 3) + torch.eye(3) / 2), x, torch.tensor([1, 2, 0]))
 
 
 @is_order_blind.example("every token gets the mean of what came up to it")
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(
-        specimen("mixture", matrix=means), torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]]), torch.tensor([1, 2, 0])
+        sample_model("mixture", matrix=means),
+        torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]]),
+        torch.tensor([1, 2, 0]),
     )
 
 
@@ -74,7 +76,7 @@ def _():
 def _():
     means = torch.ones(4, 4).tril() / torch.tensor([[1.0], [2.0], [3.0], [4.0]])
     x = torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0], [-3.0, 1.0]])
-    yield call(specimen("mixture", matrix=means), x, torch.tensor([0, 1, 3, 2])).unchanged()
+    yield call(sample_model("mixture", matrix=means), x, torch.tensor([0, 1, 3, 2])).does_not_mutate()
 
 
 @is_order_blind.example(
@@ -82,13 +84,13 @@ def _():
 )
 def _():
     x = torch.tensor([[1.0], [2.0], [4.0], [7.0], [-3.0]])
-    yield call(specimen("mixture", matrix=torch.eye(5).roll(1, 0)), x, torch.tensor([1, 3, 0, 4, 2]))
+    yield call(sample_model("mixture", matrix=torch.eye(5).roll(1, 0)), x, torch.tensor([1, 3, 0, 4, 2]))
 
 
 @is_order_blind.example("the same function; all move on by two places, 0, 1, 2, 3, 4 become 2, 3, 4, 0, 1")
 def _():
     x = torch.tensor([[1.0], [2.0], [4.0], [7.0], [-3.0]])
-    yield call(specimen("mixture", matrix=torch.eye(5).roll(1, 0)), x, torch.tensor([2, 3, 4, 0, 1]))
+    yield call(sample_model("mixture", matrix=torch.eye(5).roll(1, 0)), x, torch.tensor([2, 3, 4, 0, 1]))
 
 
 @is_order_blind.example("the mean of all; the third output holds 0.02 times the second token more")
@@ -96,14 +98,16 @@ def _():
     matrix = torch.full((3, 3), 1 / 3)
     matrix[2, 1] += 0.02
     x = torch.tensor([[-2.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
-    yield call(specimen("mixture", matrix=matrix), x, torch.tensor([1, 2, 0]))
+    yield call(sample_model("mixture", matrix=matrix), x, torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.example("the mean of what came up to it, and nothing changes places", form=True)
+@is_order_blind.example("the mean of what came up to it, and nothing changes places", check_types=True)
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(
-        specimen("mixture", matrix=means), torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]]), torch.tensor([0, 1, 2])
+        sample_model("mixture", matrix=means),
+        torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]]),
+        torch.tensor([0, 1, 2]),
     )
 
 
@@ -111,7 +115,7 @@ def _():
 def _():
     matrix = torch.full((3, 3), 1 / 3)
     matrix[0, 1] += 2e-6
-    yield call(specimen("mixture", matrix=matrix), torch.tensor([[1.0], [-1.0], [0.0]]), torch.tensor([1, 2, 0]))
+    yield call(sample_model("mixture", matrix=matrix), torch.tensor([[1.0], [-1.0], [0.0]]), torch.tensor([1, 2, 0]))
 
 
 @is_order_blind.criterion("functions that see the order, and functions that do not", points=1)
@@ -124,10 +128,10 @@ def _(draw):
         ("attention by which every token is fond of itself", attending(2.0 * torch.eye(T))),
         (
             "the mean of all, its features mixed",
-            specimen("mixture", matrix=everywhere, features=one_sided(draw, D, D).mT),
+            sample_model("mixture", matrix=everywhere, features=one_sided(draw, D, D).mT),
         ),
-        ("three times a token less the mean of all", specimen("mixture", matrix=3.0 * torch.eye(T) - everywhere)),
-        ("each token as it is", specimen("mixture", matrix=torch.eye(T))),
+        ("three times a token less the mean of all", sample_model("mixture", matrix=3.0 * torch.eye(T) - everywhere)),
+        ("each token as it is", sample_model("mixture", matrix=torch.eye(T))),
     )
     following = torch.eye(T).roll(1, 1)
     seeing = (
@@ -135,19 +139,19 @@ def _(draw):
         ("attention to the neighbours only", attending(window(T, 1))),
         ("attention with a bias for each two places", attending(3.0 * draw.normal(T, T))),
         ("attention with positions added to the tokens", attending(positions=2.0 * draw.normal(T, D))),
-        ("attention whose queries and keys are turned", specimen("turned_attention", turns=turns(T, D))),
+        ("attention whose queries and keys are turned", sample_model("turned_attention", turns=turns(T, D))),
         # The outputs are others, and their sum over all tokens is the same; then the sum and length of each, too
-        ("the mean of a token and the next", specimen("mixture", matrix=0.5 * torch.eye(T) + 0.5 * following)),
+        ("the mean of a token and the next", sample_model("mixture", matrix=0.5 * torch.eye(T) + 0.5 * following)),
         (
             "a token and the next, with a layer norm after it",
-            specimen("mixture", matrix=50.0 * (torch.eye(T) + following), normalised=True),
+            sample_model("mixture", matrix=50.0 * (torch.eye(T) + following), normalised=True),
         ),
     )
     for text, function in blind:  # where an output is near 0, its rounding is large beside it: asked below
         yield asked(text, function, one_sided(draw, T, D), scrambled(draw, T))
     for text, function in seeing:
         yield asked(text, function, loud(draw, T, D), scrambled(draw, T))
-    next_one = specimen("mixture", matrix=following)
+    next_one = sample_model("mixture", matrix=following)
     for at in (0, T - 1):
         yield asked("the token that comes next", next_one, loud(draw, T, D), with_a_pair(draw, T, at))
 
@@ -197,28 +201,30 @@ def _(draw):
     for by, alike in ((2e-6, True), (-2e-6, False), (0.013, True), (-0.013, False)):
         text = f"the mean of all, and in one output {by:g} of one token more"
         place = draw.integer(3, 6)
-        function = specimen("mixture", matrix=nudged(T, draw.integer(0, 3), place, by), features=one)
+        function = sample_model("mixture", matrix=nudged(T, draw.integer(0, 3), place, by), features=one)
         yield asked(text, function, before(draw, T, D, place, 2, alike), torch.arange(T).roll(1))
-        yield asked(text, specimen("mixture", matrix=nudged(4, 3, 1, by)), signs.double(), torch.tensor([1, 2, 3, 0]))
+        yield asked(
+            text, sample_model("mixture", matrix=nudged(4, 3, 1, by)), signs.double(), torch.tensor([1, 2, 3, 0])
+        )
     # Outputs between 4 and 9 that differ by 0.012 to 0.027 in one token: little beside them, and no rounding
     text = "the mean of all, and in one output 0.003 of one token more, of tokens ten times as large"
     tokens = 10.0 * one_sided(draw, T, D)
-    yield asked(text, specimen("mixture", matrix=nudged(T, 1, 4, 0.003)), tokens, torch.arange(T).roll(1))
+    yield asked(text, sample_model("mixture", matrix=nudged(T, 1, 4, 0.003)), tokens, torch.arange(T).roll(1))
 
 
-@is_order_blind.criterion("True or False, a single token, any dtype, nothing is changed", points=0.5, form=True)
+@is_order_blind.criterion("True or False, a single token, any dtype, nothing is changed", points=0.5, check_types=True)
 def _(draw):
     yield asked("plain attention", attending(T=1), loud(draw, 1, 4), torch.zeros(1, dtype=torch.int64))
     # A token that moves changes its output by half of its entries or more; the turned one, which moves, the sum of all
-    times_place = specimen("mixture", matrix=torch.arange(1.0, 6.0).diag())
+    times_place = sample_model("mixture", matrix=torch.arange(1.0, 6.0).diag())
     kinds = (
         ("plain attention", attending(T=5), one_sided),
         ("each token times its place, 1 to 5", times_place, partial(unlike, turned=[0])),
     )
     # Sums of tokens of about a million: rounding is under 1e-8 in float64, and about 0.1 on a way through float32
-    mean = specimen("mixture", matrix=torch.ones(9, 9) / 9)
+    mean = sample_model("mixture", matrix=torch.ones(9, 9) / 9)
     yield asked("the mean of all", mean, 1e6 * one_sided(draw, 9, 16).double(), scrambled(draw, 9))
     for text, function, tokens in kinds:
-        yield asked(text, function, tokens(draw, 5, 3), scrambled(draw, 5)).unchanged()
-        yield asked(text, function, tokens(draw, 5, 4).double(), scrambled(draw, 5)).unchanged()
+        yield asked(text, function, tokens(draw, 5, 3), scrambled(draw, 5)).does_not_mutate()
+        yield asked(text, function, tokens(draw, 5, 4).double(), scrambled(draw, 5)).does_not_mutate()
         yield asked(text, function, non_contiguous(tokens(draw, 5, 2)), non_contiguous(scrambled(draw, 5)))

@@ -30,9 +30,9 @@ def to_half_split_oracle(x):
 to_half_split.example("six numbers", call(torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])))
 to_half_split.example(
     "two vectors of eight numbers, with gradients; nothing is to be changed",
-    call(torch.arange(16.0).reshape(2, 8)).with_gradients().unchanged(),
+    call(torch.arange(16.0).reshape(2, 8)).with_gradients().does_not_mutate(),
 )
-to_half_split.example("a single pair", call(torch.tensor([7.0, -1.0])), form=True)
+to_half_split.example("a single pair", call(torch.tensor([7.0, -1.0])), check_types=True)
 
 
 @to_half_split.criterion("one vector", points=0.5)
@@ -54,11 +54,11 @@ def _(draw):
     yield call(draw.normal(3, 4, 6)).with_gradients()
 
 
-@to_half_split.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@to_half_split.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     # numbers only change places: on a way through float32 they would be rounded, by up to 6e-8 of themselves
-    yield call(draw.normal(2, 3, 6, dtype=torch.float64)).within(1e-12).unchanged()
-    yield call(draw.normal(4, 10)).unchanged()
-    yield call(draw.normal(2, 8)).on_another_device()
-    yield call(non_contiguous(draw.normal(3, 8))).unchanged()
-    yield call(draw.normal(2, 5, 3, 6).transpose(1, 2)).unchanged()
+    yield call(draw.normal(2, 3, 6, dtype=torch.float64)).tolerance(1e-12).does_not_mutate()
+    yield call(draw.normal(4, 10)).does_not_mutate()
+    yield call(draw.normal(2, 8)).device_only()
+    yield call(non_contiguous(draw.normal(3, 8))).does_not_mutate()
+    yield call(draw.normal(2, 5, 3, 6).transpose(1, 2)).does_not_mutate()

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, helper, ref
+from grading.exercises.exercise import EXERCISE, Script, helper, ref
 
 
 def block_weights(draw, D, dtype=torch.float32):
@@ -30,7 +30,7 @@ def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
     """Construct, give weights, call with x and, where it is given, the mask; observes "out"."""
     s = Script(**inputs)
     chosen = {"dropout": dropout} if dropout else {}
-    m = s.call(SUBJECT, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
+    m = s.call(EXERCISE, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
     s.call(helper("load_weights"), m, state, training=training, exactly=False)
     s.call(m, s.x, *([s.mask] if "mask" in inputs else []), name="out")
     return s.case(ref("out"))

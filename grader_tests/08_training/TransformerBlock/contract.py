@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, ref
 
 from .cases import KINDS, SIZES, block_weights, causal, scattered, small_block, through_block
 
@@ -46,59 +46,57 @@ class BlockOracle(nn.Module):
 @transformer_block.example("its parameters: their names and shapes")
 def _():
     s = Script()
-    m = s.call(SUBJECT, 6, 2, name="module")
+    m = s.call(EXERCISE, 6, 2, name="module")
     s.call(helper("load_weights"), m, {k: v.repeat(*[3] * v.ndim) for k, v in small_block().items()}, exactly=True)
     s.call(helper("inspect"), m, name="found")
     s.call(method(ref("found", "parameters"), "__len__"), name="count")
-    yield s.case(ref("count")).described("the parameters of TransformerBlock(6, 2)")
+    yield s.case(ref("count")).label("the parameters of TransformerBlock(6, 2)")
 
 
 transformer_block.example(
     "three words of width 2",
-    through_block(small_block(), 1, x=STREAM).described("TransformerBlock(2, 1); x (1, 3, 2), no mask"),
-    form=True,
+    through_block(small_block(), 1, x=STREAM).label("TransformerBlock(2, 1); x (1, 3, 2), no mask"),
+    check_types=True,
 )
 
 
 @transformer_block.example("the same with a causal mask, and gradients")
 def _():
     case = through_block(small_block(), 1, training=True, x=STREAM, mask=causal(3)).with_gradients()
-    yield case.described("TransformerBlock(2, 1); x (1, 3, 2), mask (3, 3)")
+    yield case.label("TransformerBlock(2, 1); x (1, 3, 2), mask (3, 3)")
 
 
 @transformer_block.example("two heads, two sentences")
 def _():
     state = {k: v.repeat(*[2] * v.ndim) / (v.ndim + 1) for k, v in small_block().items()}
     x = torch.arange(24.0).view(2, 3, 4) % 5 - 1
-    case = through_block(state, 2, x=x, mask=causal(3)).unchanged()
-    yield case.described("TransformerBlock(4, 2); x (2, 3, 4), mask (3, 3)")
+    case = through_block(state, 2, x=x, mask=causal(3)).does_not_mutate()
+    yield case.label("TransformerBlock(4, 2); x (2, 3, 4), mask (3, 3)")
 
 
 @transformer_block.example("with dropout, in eval mode")
 def _():
     case = through_block(small_block(), 1, dropout=0.5, x=STREAM)
-    yield case.described("TransformerBlock(2, 1, dropout=0.5).eval(); x (1, 3, 2)")
+    yield case.label("TransformerBlock(2, 1, dropout=0.5).eval(); x (1, 3, 2)")
 
 
 @transformer_block.example("with dropout in training mode, attention silenced")
 def _():
     state = small_block() | {"attention.out_proj.weight": torch.zeros(2, 2)}
     case = through_block(state, 1, dropout=0.5, training=True, x=STREAM)
-    yield case.described("TransformerBlock(2, 1, dropout=0.5) in training mode; attention's out_proj is all 0")
+    yield case.label("TransformerBlock(2, 1, dropout=0.5) in training mode; attention's out_proj is all 0")
 
 
 @transformer_block.criterion("its parts: their names, kinds and parameters", points=0.5)
 def _(draw):
     for D, n_heads in ((6, 2), (10, 5)):
         s = Script()
-        m = s.call(SUBJECT, D, n_heads, name="module")
+        m = s.call(EXERCISE, D, n_heads, name="module")
         s.call(helper("load_weights"), m, block_weights(draw, D), exactly=True)
         s.call(helper("attribute"), m, "training", name="mode")
-        yield s.case(ref("mode")).described(
-            f"the names and shapes of the parameters of TransformerBlock({D}, {n_heads})"
-        )
+        yield s.case(ref("mode")).label(f"the names and shapes of the parameters of TransformerBlock({D}, {n_heads})")
     s = Script()
-    m = s.call(SUBJECT, 12, 4, 0.2, name="module")
+    m = s.call(EXERCISE, 12, 4, 0.2, name="module")
     for name in ("norm_1", "norm_2", "attention", "mlp"):
         s.call(helper("attribute"), m, name, name=name)
     for place, name in enumerate(("first", "second", "third")):
@@ -106,14 +104,14 @@ def _(draw):
     kinds = [s.call(helper("bases"), ref(name), name=f"kind of {name}") for name in KINDS]
     asked = {"heads": "num_heads", "first axis": "batch_first", "dropout": "dropout"}
     told = [s.call(helper("attribute"), ref("attention"), what, name=name) for name, what in asked.items()]
-    other = s.call(SUBJECT, 12, 4, 0.2, name="other")
+    other = s.call(EXERCISE, 12, 4, 0.2, name="other")
     told.append(s.call(helper("state_of"), other, name="before"))
     s.call(helper("fill"), m, 7.0)
     told.append(s.call(helper("state_of"), other, name="after"))
     yield (
         s.case(*kinds, *told)
-        .holding("of_these_kinds", kinds=KINDS, heads=4, dropout=0.2)
-        .described("the parts of TransformerBlock(12, 4, dropout=0.2)")
+        .check_with("submodule_types", kinds=KINDS, heads=4, dropout=0.2)
+        .label("the parts of TransformerBlock(12, 4, dropout=0.2)")
     )
 
 
@@ -131,23 +129,23 @@ def _(draw):
     yield through_block(block_weights(draw, 8), 2, training=True, x=draw.normal(3, 6, 8), mask=scattered(draw, 6))
     # Nothing of an earlier call may remain; each has an x of its own, so that a sum in place costs nothing here
     s = Script(before=draw.normal(2, 4, 6), x=draw.normal(2, 4, 6), mask=causal(4))
-    m = s.call(SUBJECT, d_model=6, n_heads=3, dropout=0.0, name="module")
+    m = s.call(EXERCISE, d_model=6, n_heads=3, dropout=0.0, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
     s.call(m, s.before, mask=s.mask)
     s.call(m, s.x, name="out")
     yield s.case(ref("out"))
     s = Script(before=draw.normal(2, 4, 6), x=draw.normal(2, 4, 6), mask=causal(4), other=causal(4).T.contiguous())
-    m = s.call(SUBJECT, 6, 2, name="module")
+    m = s.call(EXERCISE, 6, 2, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
     s.call(m, s.before, s.mask)
     s.call(m, s.x, s.other, name="out")
-    yield s.case(ref("out")).described("x (2, 4, 6), mask (4, 4), after a call with another mask of this shape")
+    yield s.case(ref("out")).label("x (2, 4, 6), mask (4, 4), after a call with another mask of this shape")
     s = Script(before=draw.normal(2, 3, 6), x=draw.normal(2, 6, 6), shorter=causal(3), mask=causal(6))
-    m = s.call(SUBJECT, 6, 2, name="module")
+    m = s.call(EXERCISE, 6, 2, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
     s.call(m, s.before, s.shorter)
     s.call(m, s.x, s.mask, name="out")
-    yield s.case(ref("out")).described("x (2, 6, 6), mask (6, 6), after a call with three words")
+    yield s.case(ref("out")).label("x (2, 6, 6), mask (6, 6), after a call with three words")
 
 
 @transformer_block.criterion("dropout on the attention weights, and nowhere else", points=0.5)
@@ -164,55 +162,55 @@ def _(draw):
     }
     x = draw.normal(B, T, D, dtype=dtype)
     s = Script(x=x, copy=x.clone())  # two of them, so that a sum in place costs nothing here
-    m = s.call(SUBJECT, D, H, dropout=p, name="module")
+    m = s.call(EXERCISE, D, H, dropout=p, name="module")
     s.call(helper("load_weights"), m, state, training=True, exactly=False)
     s.call(m, s.x, name="first")
     s.call(m, s.copy, name="second")
-    made = s.case(ref("first"), ref("second")).holding("drops_weights_of_a_block", x=x, p=p, heads=H)
-    yield made.described(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
+    made = s.case(ref("first"), ref("second")).check_with("drops_attention_weights", x=x, p=p, heads=H)
+    yield made.label(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
     s = Script(x=draw.normal(2, 5, 8))
-    m = s.call(SUBJECT, 8, 2, name="module")
-    s.call(SUBJECT, 8, 2, dropout=0.5)  # another block has a dropout of its own
+    m = s.call(EXERCISE, 8, 2, name="module")
+    s.call(EXERCISE, 8, 2, dropout=0.5)  # another block has a dropout of its own
     s.call(helper("load_weights"), m, block_weights(draw, 8), training=True, exactly=False)
     s.call(m, s.x, name="out")
-    yield s.case(ref("out")).described("TransformerBlock(8, 2) in training mode, while another one has dropout")
+    yield s.case(ref("out")).label("TransformerBlock(8, 2) in training mode, while another one has dropout")
     silent = block_weights(draw, 10) | {"attention.out_proj.weight": torch.zeros(10, 10)}
     made = through_block(silent, 2, dropout=0.5, training=True, x=draw.normal(3, 5, 10))
-    yield made.described("TransformerBlock(10, 2, dropout=0.5) in training mode; attention's out_proj is all 0")
+    yield made.label("TransformerBlock(10, 2, dropout=0.5) in training mode; attention's out_proj is all 0")
     x = draw.normal(3, 5, 10)
     s = Script(x=x, copy=x.clone())
-    m = s.call(SUBJECT, 10, 2, dropout=0.5, name="module")
+    m = s.call(EXERCISE, 10, 2, dropout=0.5, name="module")
     s.call(helper("load_weights"), m, silent, training=True, exactly=False)
     s.call(m, s.x, name="out")
     s.call(method(m, "eval"))
     s.call(m, s.copy, name="clean")
-    made = s.case(ref("out"), ref("clean")).holding("only_attention_drops", x=x, p=0.5)
-    yield made.described("the same block in training mode and in eval mode; attention's out_proj is all 0")
+    made = s.case(ref("out"), ref("clean")).check_with("dropout_only_in_attention", x=x, p=0.5)
+    yield made.label("the same block in training mode and in eval mode; attention's out_proj is all 0")
     for tag, options in (("drops unasked", {}), ("eval mode drops, too", {"dropout": 0.5})):
         s = Script(x=draw.normal(2, 6, 8))
         s.inputs["copy"] = s.inputs["x"].clone()
-        m = s.call(SUBJECT, 8, 2, **options, name="module")
-        s.call(SUBJECT, 8, 2, dropout=0.5)
+        m = s.call(EXERCISE, 8, 2, **options, name="module")
+        s.call(EXERCISE, 8, 2, dropout=0.5)
         s.call(method(m, "train"), not options)
         s.call(m, s.x, name="one")
         s.call(m, s.copy, name="again")
-        made = s.case(ref("one"), ref("again")).holding("the_same_every_time", tag=tag)
-        yield made.described(f"two calls of a block, {'in eval mode' if options else 'made without dropout'}")
+        made = s.case(ref("one"), ref("again")).check_with("deterministic", tag=tag)
+        yield made.label(f"two calls of a block, {'in eval mode' if options else 'made without dropout'}")
     yield through_block(block_weights(draw, 8), 2, dropout=0.6, x=draw.normal(2, 7, 8))
 
 
-@transformer_block.criterion("gradients, float64, any device, x left alone", points=0.5, form=True)
+@transformer_block.criterion("gradients, float64, any device, x left alone", points=0.5, check_types=True)
 def _(draw):
     state = block_weights(draw, 8)
     yield through_block(state, 2, training=True, x=draw.normal(2, 5, 8), mask=causal(5)).with_gradients()
-    pure = through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6), mask=scattered(draw, 4)).unchanged()
-    yield pure.holding("changes_nothing")
-    yield through_block(block_weights(draw, 6), 2, x=draw.normal(2, 4, 6), mask=causal(4)).on_another_device()
+    pure = through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6), mask=scattered(draw, 4)).does_not_mutate()
+    yield pure.check_with("arguments_unchanged")
+    yield through_block(block_weights(draw, 6), 2, x=draw.normal(2, 4, 6), mask=causal(4)).device_only()
     state, x = block_weights(draw, 4, torch.float64), draw.normal(2, 6, 4, dtype=torch.float64)
     yield through_block(state, 2, x=x, mask=causal(6)).with_gradients()  # in eval mode
     s = Script(x=draw.normal(2, 3, 4, dtype=torch.float64))
-    m = s.call(SUBJECT, 4, 2, name="module")
+    m = s.call(EXERCISE, 4, 2, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 4, torch.float64), exactly=False)
     s.call(method(m, "norm_1"), s.x, name="part")
     s.call(m, s.x, name="out")  # to have looked at a part of it changes nothing
-    yield s.case(ref("part"), ref("out")).described("norm_1 of TransformerBlock(4, 2) in float64, then the whole")
+    yield s.case(ref("part"), ref("out")).label("norm_1 of TransformerBlock(4, 2) in float64, then the whole")

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, helper, method, ref
 
 from ..common import gentle, window_state, windowed
 
@@ -15,7 +15,7 @@ def looking(draw, *, training, before=(), **options):
     s.call(method(s.model, "train"), training)
     for step in before:
         step(s)
-    s.call(SUBJECT, s.model, s.ids, s.targets, name="loss")
+    s.call(EXERCISE, s.model, s.ids, s.targets, name="loss")
     mode = "training" if training else "eval"
     return s, f"evaluate of a model in {mode} mode, ids (3, 5)"
 
@@ -25,7 +25,7 @@ def looked_at(training, **options):
         model=windowed(gentle(), **options), ids=torch.tensor([[0, 1], [1, 1]]), targets=torch.tensor([[1, 1], [0, 1]])
     )
     s.call(method(s.model, "train"), training)
-    s.call(SUBJECT, s.model, s.ids, s.targets, name="loss")
+    s.call(EXERCISE, s.model, s.ids, s.targets, name="loss")
     return s
 
 
@@ -36,7 +36,7 @@ def asked_in_turn(s, model="model"):
     and 15 places cannot be shared out evenly among 6 tokens.
     """
     targets = s.inputs["targets"]
-    return [s.call(SUBJECT, ref(model), s.ids, (targets + k) % 6, name=f"{model} {k}") for k in range(6)]
+    return [s.call(EXERCISE, ref(model), s.ids, (targets + k) % 6, name=f"{model} {k}") for k in range(6)]
 
 
 def with_and_without_gradients(draw):
@@ -54,5 +54,5 @@ def with_and_without_gradients(draw):
     s.call(s.contrary, s.ids, name="logits")
     s.call(helper("trainable"), s.contrary, name="trainable")
 
-    made = s.case(*asked, ref("logits"), ref("trainable")).holding("measured_without_gradients")
-    return made.described("evaluate of two models, one of which gives other logits where gradients could flow")
+    made = s.case(*asked, ref("logits"), ref("trainable")).check_with("evaluated_without_gradients")
+    return made.label("evaluate of two models, one of which gives other logits where gradients could flow")

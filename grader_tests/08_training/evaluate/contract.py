@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, non_contiguous, ref, sample_model
 
 from ..common import window_state, windowed
 from .cases import asked_in_turn, looked_at, looking, with_and_without_gradients
@@ -37,12 +37,12 @@ def evaluate_oracle(model, inputs, targets):
 
 evaluate.example(
     "the loss of a small model",
-    looked_at(False).case(ref("loss")).described("evaluate(model, inputs, targets), ids (2, 2)"),
-    form=True,
+    looked_at(False).case(ref("loss")).label("evaluate(model, inputs, targets), ids (2, 2)"),
+    check_types=True,
 )
 evaluate.example(
     "with dropout of 0.9, in training mode before",
-    looked_at(True, dropout=0.9).case(ref("loss")).described("evaluate of a model with dropout, ids (2, 2)"),
+    looked_at(True, dropout=0.9).case(ref("loss")).label("evaluate of a model with dropout, ids (2, 2)"),
 )
 
 
@@ -50,14 +50,14 @@ evaluate.example(
 def _():
     s = looked_at(True, dropout=0.5)
     s.call(helper("modes_of"), s.model, name="modes")
-    yield s.case(ref("modes")).described("the mode of every part of the model, after evaluate")
+    yield s.case(ref("modes")).label("the mode of every part of the model, after evaluate")
 
 
 @evaluate.example("a model in eval mode stays in it")
 def _():
     s = looked_at(False)
     s.call(helper("modes_of"), s.model, name="modes")
-    yield s.case(ref("modes")).described("the mode of every part of the model, after evaluate")
+    yield s.case(ref("modes")).label("the mode of every part of the model, after evaluate")
 
 
 @evaluate.example("without gradients")
@@ -65,35 +65,37 @@ def _():
     s = looked_at(True)
     s.call(helper("attribute"), s.model, "calls", name="calls")
     counts = [s.call(method(ref("calls"), "count"), [2, mode, True], name=f"in {mode}") for mode in (False, True)]
-    yield s.case(*counts).described("how often the model was called with gradients, in eval and in training mode")
+    yield s.case(*counts).label("how often the model was called with gradients, in eval and in training mode")
 
 
-@evaluate.criterion("the mean loss, a float", points=0.5, form=True)
+@evaluate.criterion("the mean loss, a float", points=0.5, check_types=True)
 def _(draw):
     for sharpness in (1.0, 5.0):
         state = window_state(draw, N=7, D=4, T=6, sharpness=sharpness)
         s = Script(model=windowed(state), ids=draw.integers(0, 7, 4, 6), targets=draw.integers(0, 7, 4, 6))
-        s.call(SUBJECT, s.model, s.ids, s.targets, name="loss")
-        yield s.case(ref("loss")).described("evaluate on ids (4, 6)")
+        s.call(EXERCISE, s.model, s.ids, s.targets, name="loss")
+        yield s.case(ref("loss")).label("evaluate on ids (4, 6)")
     state = {"table.weight": draw.normal(9, 9)}
     ids = non_contiguous(draw.integers(0, 9, 5, 3))
-    s = Script(model=specimen("Bigram", state, n_tokens=9, block_size=4), ids=ids, targets=draw.integers(0, 9, 5, 3))
-    s.call(SUBJECT, s.model, s.ids, s.targets, name="loss")
-    yield s.case(ref("loss")).described("evaluate on ids (5, 3), not contiguous")
+    s = Script(
+        model=sample_model("Bigram", state, n_tokens=9, block_size=4), ids=ids, targets=draw.integers(0, 9, 5, 3)
+    )
+    s.call(EXERCISE, s.model, s.ids, s.targets, name="loss")
+    yield s.case(ref("loss")).label("evaluate on ids (5, 3), not contiguous")
 
 
 @evaluate.criterion("in eval mode", points=0.5)
 def _(draw):
     for options in ({"dropout": 0.5}, {"batch_norm": True}, {"dropout": 0.9, "batch_norm": True}):
         s, text = looking(draw, training=True, **options)
-        yield s.case(ref("loss")).described(f"{text}, with {' and '.join(options)}")
+        yield s.case(ref("loss")).label(f"{text}, with {' and '.join(options)}")
     s, text = looking(draw, training=True, contrary="training")
-    yield s.case(ref("loss")).described(f"{text}, which gives other logits while a part of it is in training mode")
+    yield s.case(ref("loss")).label(f"{text}, which gives other logits while a part of it is in training mode")
     s, text = looking(draw, training=True, dropout=0.5)
     for name in ("one", "again"):
-        s.call(SUBJECT, s.model, s.ids, s.targets, name=name)
-    made = s.case(ref("one"), ref("again")).holding("the_same_every_time", tag="dropout falls")
-    yield made.described(f"{text}, with dropout, two times more")
+        s.call(EXERCISE, s.model, s.ids, s.targets, name=name)
+    made = s.case(ref("one"), ref("again")).check_with("deterministic", tag="dropout falls")
+    yield made.label(f"{text}, with dropout, two times more")
 
 
 @evaluate.criterion("the mode is left as it was, in all parts", points=0.5)
@@ -105,7 +107,7 @@ def _(draw):
             s.call(s.model, s.ids, name="logits")
             asked = [*asked_in_turn(s), *asked_in_turn(s, "other")]
             yield (
-                s.case(ref("logits"), *asked).holding("left_as_it_was").described(f"what the model gives after {text}")
+                s.case(ref("logits"), *asked).check_with("mode_unchanged").label(f"what the model gives after {text}")
             )
 
 
@@ -126,5 +128,5 @@ def _(draw):
         for name in ("one", "another"):
             s.call(s.model, s.ids, name=name)
         names = ("old gradients", "gradients", "before", "after", "one", "another")
-        yield s.case(*map(ref, names)).holding("nothing_changed").described(f"the model after {text}")
+        yield s.case(*map(ref, names)).check_with("model_unchanged").label(f"the model after {text}")
     yield with_and_without_gradients(draw)

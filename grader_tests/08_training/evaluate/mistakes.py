@@ -1,10 +1,11 @@
 """Known mistakes in `evaluate`."""
 
+from ...shared.families import gradients, results, scores, shapes
 from .contract import evaluate
 
 EVERYWHERE = ("the mean", "in eval")  # what an answer loses whose every result is wrong
 
-right = evaluate.base("""
+right = evaluate.reference_answer("""
 def evaluate(model, inputs, targets):
     was = model.training
     model.eval()
@@ -14,80 +15,77 @@ def evaluate(model, inputs, targets):
     return loss
 """)
 
-evaluate.mistake("forgets_eval_mode", shows="in eval", when="dropout falls").whole("""
+evaluate.mistake("forgets_eval_mode", loses="in eval", when="dropout falls").full_code("""
 def evaluate(model, inputs, targets):
     with torch.no_grad():
         return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").says("The model is evaluated in whatever mode it is in. In training mode dropout spoils the number.")
-evaluate.mistake("stays_in_eval_mode", shows="the mode").whole("""
+""").feedback("The model is evaluated in whatever mode it is in. In training mode dropout spoils the number.")
+evaluate.mistake("stays_in_eval_mode", loses="the mode").full_code("""
 def evaluate(model, inputs, targets):
     model.eval()
     with torch.no_grad():
         return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").says(
+""").feedback(
     "The model stays in eval mode. If it was being trained, the training goes on without dropout and nobody notices. "
     "Remember the mode before you change it."
 )
-right.mistake("always_goes_on_training", shows="the mode").patch("""
+right.mistake("always_goes_on_training", loses="the mode").patch("""
 - was = model.training
 @@
 - model.train(was)
 + model.train()
-""").says(
+""").feedback(
     "The model is always put into training mode afterwards. It may have been in eval mode before: remember which."
 )
-right.mistake("restores_the_flag_only", {"model.train(was)": "model.training = was"}, shows="the mode").says(
+right.mistake("restores_the_flag_only", {"model.train(was)": "model.training = was"}, loses="the mode").feedback(
     "You restore the flag of the model itself and forget its parts, whose dropout stays off. `model.train(mode)` "
     "reaches them all."
 )
-right.mistake("switches_the_flag_only", shows="in eval", when="dropout falls").patch("""
+right.mistake("switches_the_flag_only", loses="in eval", when="dropout falls").patch("""
 - was = model.training
 - model.eval()
 + was, model.training = model.training, False
 @@
 - model.train(was)
 + model.training = was
-""").says(
+""").feedback(
     "`model.training = False` switches the model itself and none of its parts: dropout goes on. Use model.eval()."
 )
-right.mistake("switches_the_parts_only", shows="in eval").patch("""
+right.mistake("switches_the_parts_only", loses="in eval").patch("""
 - model.eval()
 + for part in model.children():
 +     part.eval()
-""").says(
+""").feedback(
     "You switch the model's parts one by one, or its dropout layers only, and not the model: `model.eval()` reaches "
     "them all, and itself."
 )
-right.mistake("takes_the_dropout_out", shows="without").patch("""
+right.mistake("takes_the_dropout_out", loses="without").patch("""
   was = model.training
 + for part in model.modules():
 +     if isinstance(part, nn.Dropout):
 +         part.p = 0.0
-""").says(
+""").feedback(
     "The dropout layers are set to 0 for good. In eval mode they do nothing by themselves, and are as before "
     "afterwards."
 )
-right.mistake("switches_gradients_off_for_good", shows="without").patch("""
+right.mistake(gradients.gradients_switched_off, loses="without").patch("""
 - with torch.no_grad():
 -     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + torch.set_grad_enabled(False)
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").says(
-    "Gradients are switched off, and never on again: whatever is trained afterwards learns nothing. `with "
-    "torch.no_grad():` ends by itself."
-)
-right.mistake("evaluates_in_training_mode", {"model.eval": "model.train"}, shows="in eval", when="dropout falls").says(
-    "The mode is switched the wrong way round: you evaluate in training mode."
-)
-right.mistake("keeps_gradients_on", shows="without").patch("""
+""")
+right.mistake(
+    "evaluates_in_training_mode", {"model.eval": "model.train"}, loses="in eval", when="dropout falls"
+).feedback("The mode is switched the wrong way round: you evaluate in training mode.")
+right.mistake("keeps_gradients_on", loses="without").patch("""
 - with torch.no_grad():
 -     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").says(
+""").feedback(
     "eval mode does not switch off gradients. Without torch.no_grad() every evaluation keeps what a backward() would "
     "need."
 )
-right.mistake("goes_backward", shows="without", when="gradients are added").patch("""
+right.mistake("goes_backward", loses="without", when="gradients are added").patch("""
 - with torch.no_grad():
 -     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
@@ -95,45 +93,41 @@ right.mistake("goes_backward", shows="without", when="gradients are added").patc
 @@
 - return loss
 + return loss.item()
-""").says("You call backward(): an evaluation must leave the gradients alone.")
-right.mistake("clears_the_gradients", shows="without", when="gradients are cleared").patch("""
+""").feedback("You call backward(): an evaluation must leave the gradients alone.")
+right.mistake("clears_the_gradients", loses="without", when="gradients are cleared").patch("""
   model.eval()
 + model.zero_grad()
-""").says("You clear the model's gradients. They are none of an evaluation's business.")
-right.mistake("freezes_the_model", shows="without").patch("""
+""").feedback("You clear the model's gradients. They are none of an evaluation's business.")
+right.mistake("freezes_the_model", loses="without").patch("""
 - model.eval()
 - with torch.no_grad():
 -     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + model.eval().requires_grad_(False)
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").says("The parameters are frozen and stay so: nothing can be trained afterwards.")
-right.mistake("returns_a_loss_tensor", {".item()": ""}, shows="the mean").says(
+""").feedback("The parameters are frozen and stay so: nothing can be trained afterwards.")
+right.mistake("returns_a_loss_tensor", {".item()": ""}, loses="the mean").feedback(
     "You return a tensor; `.item()` makes it a float."
 )
-right.mistake("totals_the_loss", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, shows=EVERYWHERE).says(
-    "You return the sum over the positions; the mean is asked for."
-)
-right.mistake("returns_the_accuracy", shows="the mean").patch("""
+right.mistake(
+    "totals_the_loss", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, loses=EVERYWHERE
+).feedback("You return the sum over the positions; the mean is asked for.")
+right.mistake("returns_the_accuracy", loses="the mean").patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + hits = (model(inputs).argmax(-1) == targets).float().mean().item()
 @@
 - return loss
 + return hits
-""").says("You return the share of targets that were guessed right. It is the loss that is asked for.")
-right.mistake("returns_perplexity", {".item(": ".exp().item("}, shows=EVERYWHERE).says(
-    "You return the exponential of the loss, the perplexity."
-)
-right.mistake("softens_the_logits", {"model(inputs)": "model(inputs).softmax(-1)"}, shows=EVERYWHERE).says(
-    "A softmax too many: cross-entropy takes logits."
-)
-right.mistake("lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, shows=EVERYWHERE).says(
+""").feedback("You return the share of targets that were guessed right. It is the loss that is asked for.")
+right.mistake(results.perplexity, {".item(": ".exp().item("}, loses=EVERYWHERE)
+right.mistake(scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=EVERYWHERE)
+right.mistake("lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, loses=EVERYWHERE).feedback(
     "Logits and targets are laid flat in different orders: positions are held to targets of others."
 )
-right.mistake("shifts_what_is_shifted", shows=EVERYWHERE).patch("""
+right.mistake("shifts_what_is_shifted", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten()).item()
-""").says("The targets are shifted once more: they lie one step ahead of the inputs already.")
-right.mistake("averages_unequal_parts", shows="the mean").patch("""
+""").feedback("The targets are shifted once more: they lie one step ahead of the inputs already.")
+right.mistake("averages_unequal_parts", loses="the mean").patch("""
   model.eval()
 + losses = []
 @@
@@ -143,22 +137,19 @@ right.mistake("averages_unequal_parts", shows="the mean").patch("""
 @@
 - return loss
 + return sum(losses) / len(losses)
-""").for_each(PART=(2, 3, 4)).says(
+""").for_each(PART=(2, 3, 4)).feedback(
     "Windows are judged a few at a time, and the means of unequal parts averaged. A window of the last, smaller part "
     "then counts for more: weigh each part by its size, or add up and divide once."
 )
-right.mistake("turns_the_mode_round", {"(was)": "(not was)"}, shows="the mode").says(
+right.mistake("turns_the_mode_round", {"(was)": "(not was)"}, loses="the mode").feedback(
     "The mode is the other one afterwards. Note which it was before you switch, and put that one back."
 )
-right.mistake("judges_the_last_position", shows=EVERYWHERE).patch("""
+right.mistake("judges_the_last_position", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1]).item()
-""").says("Only the last position of each window is judged. All of them count.")
-right.mistake("scrambles_the_classes", shows="the mean").patch("""
+""").feedback("Only the last position of each window is judged. All of them count.")
+right.mistake(shapes.classes_reshaped, loses="the mean").patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + logits = model(inputs)
 + loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets).item()
-""").says(
-    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
-    "mixes logits of several positions. Which operation exchanges two dimensions?"
-)
+""")

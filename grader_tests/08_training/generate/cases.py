@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, generator, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, generator, helper, method, ref
 
 from ..common import window_state, windowed
 
@@ -27,7 +27,7 @@ def written(draw, n_tokens, *, length=3, batch=8, block_size=5, training=False, 
     state = window_state(draw, N=11, D=16, T=block_size, sharpness=3.0)
     s = Script(model=windowed(state, **options), prompt=draw.integers(0, 11, batch, length))
     s.call(method(s.model, "train"), training)
-    s.call(SUBJECT, s.model, s.prompt, n_tokens, temperature=temperature, name="tokens")
+    s.call(EXERCISE, s.model, s.prompt, n_tokens, temperature=temperature, name="tokens")
     text = (
         f"generate(model, prompt ({batch}, {length}), {n_tokens}, temperature={temperature}), block_size {block_size}"
     )
@@ -39,9 +39,9 @@ def written_twice(draw, tag, **options):
     s, text = written(draw, 8, batch=6, **options)
     for seed, name in ((1, "one"), (2, "again")):
         s.call(helper("seed"), seed)
-        s.call(SUBJECT, s.model, s.prompt, 8, temperature=0, generator=generator(seed), name=name)
-    made = s.case(ref("one"), ref("again")).holding("the_same_every_time", tag=tag)
-    return made.described(f"{text}, two times more" + f", with {' and '.join(options)}" * bool(options))
+        s.call(EXERCISE, s.model, s.prompt, 8, temperature=0, generator=generator(seed), name=name)
+    made = s.case(ref("one"), ref("again")).check_with("deterministic", tag=tag)
+    return made.label(f"{text}, two times more" + f", with {' and '.join(options)}" * bool(options))
 
 
 def chances(table, temperature):

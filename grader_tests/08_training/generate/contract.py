@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
+from grading.exercises.exercise import EXERCISE, Script, exercise, generator, helper, method, ref, sample_model
 
 from ..common import gentle, windowed
 from .cases import CONTRARY, chances, cycle, written, written_twice
@@ -43,81 +43,79 @@ def generate_oracle(model, prompt, n_tokens, temperature=1.0, generator=None):
     return tokens
 
 
-@generate.example("greedy: each token's likeliest successor", form=True)
+@generate.example("greedy: each token's likeliest successor", check_types=True)
 def _():
-    s = Script(model=specimen("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[0], [2]]))
-    s.call(SUBJECT, s.model, s.prompt, 5, temperature=0, name="tokens")
-    yield s.case(ref("tokens")).described("generate(model, torch.tensor([[0], [2]]), 5, temperature=0); 3 follows 2, …")
+    s = Script(model=sample_model("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[0], [2]]))
+    s.call(EXERCISE, s.model, s.prompt, 5, temperature=0, name="tokens")
+    yield s.case(ref("tokens")).label("generate(model, torch.tensor([[0], [2]]), 5, temperature=0); 3 follows 2, …")
 
 
 @generate.example("sampled, where there is no doubt")
 def _():
-    s = Script(model=specimen("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[3, 1, 2]]))
-    s.call(SUBJECT, s.model, s.prompt, 3, generator=generator(0), name="tokens")
-    yield s.case(ref("tokens")).described("generate(model, torch.tensor([[3, 1, 2]]), 3, generator=generator)")
+    s = Script(model=sample_model("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[3, 1, 2]]))
+    s.call(EXERCISE, s.model, s.prompt, 3, generator=generator(0), name="tokens")
+    yield s.case(ref("tokens")).label("generate(model, torch.tensor([[3, 1, 2]]), 3, generator=generator)")
 
 
 @generate.example("a model that looks back over all it is shown")
 def _():
     s = Script(model=windowed(gentle()), prompt=torch.tensor([[0, 1, 1, 0], [1, 0, 0, 0]]))
-    s.call(SUBJECT, s.model, s.prompt, 4, 0.0, name="tokens")
-    yield s.case(ref("tokens")).described("generate(model, prompt (2, 4), 4, temperature=0.0), block_size 2")
+    s.call(EXERCISE, s.model, s.prompt, 4, 0.0, name="tokens")
+    yield s.case(ref("tokens")).label("generate(model, prompt (2, 4), 4, temperature=0.0), block_size 2")
 
 
 @generate.example("nothing to add")
 def _():
-    s = Script(model=specimen("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[0, 3]]))
-    s.call(SUBJECT, s.model, s.prompt, 0, name="tokens")
-    yield s.case(ref("tokens")).described("generate(model, torch.tensor([[0, 3]]), 0)")
+    s = Script(model=sample_model("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[0, 3]]))
+    s.call(EXERCISE, s.model, s.prompt, 0, name="tokens")
+    yield s.case(ref("tokens")).label("generate(model, torch.tensor([[0, 3]]), 0)")
 
 
 @generate.example("the same generator, the same text")
 def _():
     flat = {"table.weight": torch.zeros(50, 50)}
-    s = Script(model=specimen("Bigram", flat, n_tokens=50, block_size=3), prompt=torch.tensor([[7]]))
+    s = Script(model=sample_model("Bigram", flat, n_tokens=50, block_size=3), prompt=torch.tensor([[7]]))
     s.call(helper("seed"), 1)
-    s.call(SUBJECT, s.model, s.prompt, 8, generator=generator(4), name="first")
+    s.call(EXERCISE, s.model, s.prompt, 8, generator=generator(4), name="first")
     s.call(helper("seed"), 2)
-    s.call(SUBJECT, s.model, s.prompt, 8, generator=generator(4), name="again")
+    s.call(EXERCISE, s.model, s.prompt, 8, generator=generator(4), name="again")
     s.call(method(ref("first"), "sub"), ref("again"), name="difference")
-    yield s.case(ref("difference")).described("the tokens of two calls with equal generators, subtracted")
+    yield s.case(ref("difference")).label("the tokens of two calls with equal generators, subtracted")
 
 
 @generate.example("in eval mode, without gradients, and back in training mode")
 def _():
     s = Script(model=windowed(gentle(), dropout=0.5), prompt=torch.tensor([[0, 1]]))
     s.call(method(s.model, "train"))
-    s.call(SUBJECT, s.model, s.prompt, 2, 0, name="tokens")
+    s.call(EXERCISE, s.model, s.prompt, 2, 0, name="tokens")
     s.call(helper("modes_of"), s.model, name="modes")
     s.call(helper("attribute"), s.model, "calls", name="calls")
     wrong = ([2, True, True], [2, True, False], [2, False, True])
     counts = [s.call(method(ref("calls"), "count"), call, name=f"count{i}") for i, call in enumerate(wrong)]
     text = "the modes after generate, and how often it called the model in training mode or with gradients"
-    yield s.case(ref("modes"), *counts).described(text)
+    yield s.case(ref("modes"), *counts).label(text)
 
 
-@generate.criterion("temperature 0: prompt and likeliest tokens, int64, any device", points=0.5, form=True)
+@generate.criterion("temperature 0: prompt and likeliest tokens, int64, any device", points=0.5, check_types=True)
 def _(draw):
     for n_tokens, length, batch in ((4, 2, 5), (1, 1, 1), (0, 3, 2), (6, 1, 3)):
         s, text = written(draw, n_tokens, length=length, batch=batch, block_size=8)
-        yield s.case(ref("tokens")).in_its_own_dtype().unchanged().described(text)
+        yield s.case(ref("tokens")).exact_in_float32().does_not_mutate().label(text)
     s, text = written(draw, 2)
-    yield s.case(ref("tokens")).on_another_device().described(text)
+    yield s.case(ref("tokens")).device_only().label(text)
     yield written_twice(draw, "random at 0")
     s, text = written(draw, 2, length=9, block_size=4)
-    yield s.case(ref("tokens")).holding("leaves_the_prompt").described(f"the prompt after {text}")
-    s = Script(model=specimen("Bigram", cycle(5), n_tokens=5, block_size=3), prompt=torch.tensor([[3]]))
-    s.call(SUBJECT, s.model, s.prompt, 7, temperature=0, name="tokens")
-    yield s.case(ref("tokens")).described(
-        "generate(model, torch.tensor([[3]]), 7, temperature=0), through all 5 tokens"
-    )
+    yield s.case(ref("tokens")).check_with("prompt_unchanged").label(f"the prompt after {text}")
+    s = Script(model=sample_model("Bigram", cycle(5), n_tokens=5, block_size=3), prompt=torch.tensor([[3]]))
+    s.call(EXERCISE, s.model, s.prompt, 7, temperature=0, name="tokens")
+    yield s.case(ref("tokens")).label("generate(model, torch.tensor([[3]]), 7, temperature=0), through all 5 tokens")
 
 
 @generate.criterion("shows all tokens so far, at most block_size", points=0.5)
 def _(draw):
     for n_tokens, length, block_size in ((9, 3, 5), (4, 11, 6), (5, 4, 4), (3, 2, 1)):
         s, text = written(draw, n_tokens, length=length, block_size=block_size, temperature=0.0)
-        yield s.case(ref("tokens")).in_its_own_dtype().described(text)
+        yield s.case(ref("tokens")).exact_in_float32().label(text)
 
 
 @generate.criterion("samples follow softmax(logits / temperature)", points=1)
@@ -126,44 +124,44 @@ def _(draw):
     for options, seeded in (({}, True), ({}, False), *(({"temperature": t}, True) for t in (0.05, 0.5, 3.0))):
         temperature = options.get("temperature", 1.0)
         table = draw.normal(5, 5, scale=1.5 * min(1.0, temperature))
-        s = Script(model=specimen("Bigram", {"table.weight": table}, n_tokens=5, block_size=2), prompt=prompt)
+        s = Script(model=sample_model("Bigram", {"table.weight": table}, n_tokens=5, block_size=2), prompt=prompt)
         dice = {"generator": generator(draw.integer(0, 10**6))} if seeded else {}
-        s.call(SUBJECT, s.model, s.prompt, 2, **options, **dice, name="tokens")
+        s.call(EXERCISE, s.model, s.prompt, 2, **options, **dice, name="tokens")
         given = {"wanted": chances(table, temperature), "n_tokens": 2, "temperature": temperature}
-        made = s.case(ref("tokens")).holding("by_probability", **given)
+        made = s.case(ref("tokens")).check_with("matches_distribution", **given)
         without = "" if seeded else ", no generator"
-        yield made.described(f"generate on 4000 prompts of one token, temperature {temperature}{without}")
+        yield made.label(f"generate on 4000 prompts of one token, temperature {temperature}{without}")
     # More tokens than are kept where only some of the likeliest are, and all nearly alike
     flat = 0.2 * torch.linspace(0.0, 1.0, 64)[draw.permutation(64)].expand(64, 64)
-    model = specimen("Bigram", {"table.weight": flat}, n_tokens=64, block_size=2)
+    model = sample_model("Bigram", {"table.weight": flat}, n_tokens=64, block_size=2)
     s = Script(model=model, prompt=torch.zeros(8000, 1, dtype=torch.int64))
-    s.call(SUBJECT, s.model, s.prompt, 1, generator=generator(draw.integer(0, 10**6)), name="tokens")
-    made = s.case(ref("tokens")).holding("by_probability", wanted=chances(flat, 1.0), n_tokens=1)
-    yield made.described("generate on 8000 prompts of one token, with 64 tokens that are nearly alike")
+    s.call(EXERCISE, s.model, s.prompt, 1, generator=generator(draw.integer(0, 10**6)), name="tokens")
+    made = s.case(ref("tokens")).check_with("matches_distribution", wanted=chances(flat, 1.0), n_tokens=1)
+    yield made.label("generate on 8000 prompts of one token, with 64 tokens that are nearly alike")
 
 
 @generate.criterion("all randomness comes from the generator", points=0.5)
 def _(draw):
     table, seed = torch.zeros(60, 60), draw.integer(0, 10**6)
     table[:, 0] = -60.0  # never written: who stops at token 0 loses nothing here, whatever the seed
-    model = specimen("Bigram", {"table.weight": table}, n_tokens=60, block_size=4)
+    model = sample_model("Bigram", {"table.weight": table}, n_tokens=60, block_size=4)
     s = Script(model=model, prompt=torch.tensor([[3], [3]]), generator=generator(seed))
     s.call(helper("seed"), 1)
     s.call(helper("generator_state"), s.generator, name="before")
-    s.call(SUBJECT, s.model, s.prompt, 20, 1.0, s.generator, name="one")
+    s.call(EXERCISE, s.model, s.prompt, 20, 1.0, s.generator, name="one")
     s.call(helper("generator_state"), s.generator, name="after")
-    s.call(SUBJECT, s.model, s.prompt, 20, 1.0, s.generator, name="later")
+    s.call(EXERCISE, s.model, s.prompt, 20, 1.0, s.generator, name="later")
     s.call(helper("seed"), 2)
-    s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed), name="again")
-    s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed + 1), name="other")
+    s.call(EXERCISE, s.model, s.prompt, 20, generator=generator(seed), name="again")
+    s.call(EXERCISE, s.model, s.prompt, 20, generator=generator(seed + 1), name="other")
     made = s.case(*(ref(name) for name in ("one", "again", "other", "later", "before", "after")))
-    yield made.holding("texts_of_the_generator").described("calls with equal and with different generators")
-    s = Script(model=specimen("Bigram", {"table.weight": draw.normal(9, 9)}, n_tokens=9, block_size=2))
+    yield made.check_with("texts_follow_generator").label("calls with equal and with different generators")
+    s = Script(model=sample_model("Bigram", {"table.weight": draw.normal(9, 9)}, n_tokens=9, block_size=2))
     s.inputs["prompt"] = draw.integers(0, 9, 50, 1)
-    s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed), name="default")
-    s.call(SUBJECT, s.model, s.prompt, 20, 1.0, generator(seed), name="one")
-    made = s.case(ref("default"), ref("one")).holding("the_same_text")
-    yield made.described("generate without a temperature, and with 1.0, with equal generators")
+    s.call(EXERCISE, s.model, s.prompt, 20, generator=generator(seed), name="default")
+    s.call(EXERCISE, s.model, s.prompt, 20, 1.0, generator(seed), name="one")
+    made = s.case(ref("default"), ref("one")).check_with("default_temperature_is_one")
+    yield made.label("generate without a temperature, and with 1.0, with equal generators")
 
 
 @generate.criterion("eval mode, no gradients, mode restored", points=0.5)
@@ -171,10 +169,10 @@ def _(draw):
     for training in (True, False):
         s, text = written(draw, 4, training=training, dropout=0.8)
         mode = f"the model is in {'training' if training else 'eval'} mode before"
-        yield s.case(ref("tokens")).in_its_own_dtype().described(f"{text}; {mode}, and has dropout")
+        yield s.case(ref("tokens")).exact_in_float32().label(f"{text}; {mode}, and has dropout")
         for contrary, where in CONTRARY.items():
             s, text = written(draw, 4, training=training, contrary=contrary)
             s.call(s.model, s.prompt, name="logits")  # as training would, next
-            made = s.case(ref("tokens"), ref("logits")).in_its_own_dtype()
-            yield made.described(f"{text}, and a call of the model; {mode}, and gives other logits {where}")
+            made = s.case(ref("tokens"), ref("logits")).exact_in_float32()
+            yield made.label(f"{text}, and a call of the model; {mode}, and gives other logits {where}")
     yield written_twice(draw, "dropout falls", training=True, dropout=0.8)

@@ -1,10 +1,11 @@
 """Known mistakes in `generate`."""
 
+from ...shared.families import calls, gradients, numbers
 from .contract import generate
 
 EVERYWHERE = ("temperature", "shows")  # what an answer loses whose every result is wrong
 
-right = generate.base("""
+right = generate.reference_answer("""
 class Writer:
     def __init__(self, model, generator=None):
         self.model, self.generator = model, generator
@@ -46,119 +47,125 @@ def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
     return Writer(model, generator).run(prompt, n_tokens, temperature)
 """)
 
-right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, shows="shows").says(
+right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, loses="shows").feedback(
     "You show the model more than block_size tokens, all that there are or too many of them. It has places for "
     "block_size only, which are the last ones."
 )
-right.mistake("shows_the_first", {"-self.model.block_size :": ": self.model.block_size"}, shows="shows").says(
+right.mistake("shows_the_first", {"-self.model.block_size :": ": self.model.block_size"}, loses="shows").feedback(
     "You show the model the *first* block_size tokens, which soon no longer change. It needs the last ones."
 )
-right.mistake("shows_the_last_token", {"self.model.block_size": "1"}, shows=EVERYWHERE).says(
+right.mistake("shows_the_last_token", {"self.model.block_size": "1"}, loses=EVERYWHERE).feedback(
     "You show the model the last token alone. It can use all of the last block_size tokens."
 )
-right.mistake("shows_one_too_few", {"self.model.block_size": "max(1, self.model.block_size - 1)"}, shows="shows").says(
-    "You show one token fewer than the model could use: its last block_size tokens."
-)
-right.mistake("shows_the_prompt_only", shows=("temperature", "shows", "samples")).patch("""
+right.mistake(
+    "shows_one_too_few", {"self.model.block_size": "max(1, self.model.block_size - 1)"}, loses="shows"
+).feedback("You show one token fewer than the model could use: its last block_size tokens.")
+right.mistake("shows_the_prompt_only", loses=("temperature", "shows", "samples")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Forgetful(Writer):
 +     def context(self, tokens):
 +         return prompt[:, -self.model.block_size :]
 +
 + return Forgetful(model, generator).run(prompt, n_tokens, temperature)
-""").says("What you have chosen is never shown to the model: it sees the prompt every time, and forgets what it wrote.")
-right.mistake("reads_the_first_position", {":, -1": ":, 0"}, shows=EVERYWHERE).says(
+""").feedback(
+    "What you have chosen is never shown to the model: it sees the prompt every time, and forgets what it wrote."
+)
+right.mistake("reads_the_first_position", {":, -1": ":, 0"}, loses=EVERYWHERE).feedback(
     "You take the logits of the first position. The last one's tell what comes next."
 )
-right.mistake("returns_the_new_tokens", shows=EVERYWHERE).patch("""
+right.mistake("returns_the_new_tokens", loses=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, temperature)[:, prompt.shape[1] :]
-""").says("You return the new tokens only. The prompt comes first.")
-right.mistake("writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tokens + 1"}, shows=EVERYWHERE).says(
+""").feedback("You return the new tokens only. The prompt comes first.")
+right.mistake("writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tokens + 1"}, loses=EVERYWHERE).feedback(
     "You write one token too many."
 )
-right.mistake("writes_one_too_few", {"run(prompt, n_tokens": "run(prompt, n_tokens - 1"}, shows=EVERYWHERE).says(
+right.mistake("writes_one_too_few", {"run(prompt, n_tokens": "run(prompt, n_tokens - 1"}, loses=EVERYWHERE).feedback(
     "You write one token too few."
 )
-right.mistake("keeps_what_it_shows", shows=EVERYWHERE).patch("""
+right.mistake("keeps_what_it_shows", loses=EVERYWHERE).patch("""
 + tokens = self.context(tokens)
   tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
-""").says(
+""").feedback(
     "What the model is no longer shown is lost from the result, too: the window has taken the name of the text. The "
     "window is for the model alone."
 )
-right.mistake("counts_the_prompt", shows=EVERYWHERE).patch("""
+right.mistake("counts_the_prompt", loses=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens - prompt.shape[1], temperature)
-""").says("You write n_tokens in all, the prompt included. n_tokens come after it.")
-right.mistake("puts_it_in_front", {"[tokens, chosen]": "[chosen, tokens]"}, shows=EVERYWHERE).says(
+""").feedback("You write n_tokens in all, the prompt included. n_tokens come after it.")
+right.mistake("puts_it_in_front", {"[tokens, chosen]": "[chosen, tokens]"}, loses=EVERYWHERE).feedback(
     "You put each new token in front. Text grows at its end."
 )
-right.mistake("divides_by_zero", shows=EVERYWHERE).patch("""
+right.mistake("divides_by_zero", loses=EVERYWHERE).patch("""
 - if temperature == 0:
 -     return logits.argmax(-1, keepdim=True)
-""").says("temperature = 0 divides by 0. It means: take the likeliest token.")
-right.mistake("stops_at_token_zero", shows="temperature").patch("""
+""").feedback("temperature = 0 divides by 0. It means: take the likeliest token.")
+right.mistake("stops_at_token_zero", loses="temperature").patch("""
 - tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
 + chosen = self.choose(self.logits(tokens), temperature)
 + if (chosen == 0).all():
 +     break
 + tokens = self.append(tokens, chosen)
-""").says("You stop when token 0 is written. No token means “the end” here: n_tokens are asked for.")
-right.mistake("fills_up_with_zeros", shows=EVERYWHERE).patch("""
+""").feedback("You stop when token 0 is written. No token means “the end” here: n_tokens are asked for.")
+right.mistake("fills_up_with_zeros", loses=EVERYWHERE).patch("""
 - return tokens[:, -self.model.block_size :]
 + return F.pad(tokens, (self.model.block_size, 0))[:, -self.model.block_size :]
-""").says(
+""").feedback(
     "What is shown to the model is filled up with zeros to block_size. Token 0 is a token like any other, and the "
     "model takes it for text: show what there is."
 )
-right.mistake("takes_zero_for_not_given", shows=EVERYWHERE, when="random at 0").patch("""
+right.mistake("takes_zero_for_not_given", loses=EVERYWHERE, when="random at 0").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, temperature or 1.0)
-""").says(
+""").feedback(
     "At temperature 0 you draw at random, where the likeliest token is asked for. Is 0 taken for “not given” (`if not "
     "temperature`, `temperature or 1.0`)?"
 )
-right.mistake("lifts_the_temperature", shows="samples", when="too hot").patch("""
+right.mistake("lifts_the_temperature", loses="samples", when="too hot").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Lifted(Writer):
 +     def probabilities(self, logits, temperature):
 +         return super().probabilities(logits, temperature + 0.1)
 +
 + return Lifted(model, generator).run(prompt, n_tokens, temperature)
-""").says(
+""").feedback(
     "You add something to the temperature, or keep it above some value, so that it is never 0. Low temperatures are "
     "then far too high. Ask for 0 by itself, and divide by what was given."
 )
-right.mistake("is_always_greedy", shows=("samples", "all randomness")).patch("""
+right.mistake("is_always_greedy", loses=("samples", "all randomness")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, 0)
-""").says("You always take the likeliest token. With a temperature above 0 tokens are drawn.")
-right.mistake("takes_the_least_likely", shows=EVERYWHERE).patch("""
+""").feedback("You always take the likeliest token. With a temperature above 0 tokens are drawn.")
+right.mistake("takes_the_least_likely", loses=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Contrary(Writer):
 +     def choose(self, logits, temperature):
 +         return super().choose(-logits if temperature == 0 else logits, temperature)
 +
 + return Contrary(model, generator).run(prompt, n_tokens, temperature)
-""").says("The likeliest token, at temperature 0, is the one with the greatest logit; you take the smallest.")
-right.mistake("ignores_the_temperature", {"logits / temperature": "logits"}, shows="samples", when="as at 1.0").says(
+""").feedback("The likeliest token, at temperature 0, is the one with the greatest logit; you take the smallest.")
+right.mistake(
+    "ignores_the_temperature", {"logits / temperature": "logits"}, loses="samples", when="as at 1.0"
+).feedback(
     "The temperature has no effect. Is it used at all? Dividing probabilities by it, after the softmax, changes "
     "nothing once they are normalised: divide the logits."
 )
 right.mistake(
     "multiplies_by_the_temperature",
     {"logits / temperature": "logits * temperature"},
-    shows="samples",
+    loses="samples",
     when="multiplied",
-).says("The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices.")
-right.mistake("compounds_the_temperature", shows="samples", when="compounded").patch("""
+).feedback(
+    "The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices."
+)
+right.mistake("compounds_the_temperature", loses="samples", when="compounded").patch("""
   tokens = prompt
   for _ in range(n_tokens):
 -     tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
 +     length = tokens.shape[1] - prompt.shape[1] + 1
 +     tokens = self.append(tokens, self.choose(self.logits(tokens), temperature**length))
-""").says(
+""").feedback(
     "The temperature is applied once more for every token that is written: the first is drawn as it should be, and "
     "each one after it from sharper or flatter logits. Divide fresh logits, and change nothing that the next token "
     "uses."
@@ -166,18 +173,21 @@ right.mistake("compounds_the_temperature", shows="samples", when="compounded").p
 right.mistake(
     "softens_twice",
     {"logits / temperature": "torch.softmax(logits / temperature, -1)"},
-    shows="samples",
+    loses="samples",
     when="a softmax of the softmax",
-).says("A softmax of a softmax is drawn from, which is almost even.")
+).feedback("A softmax of a softmax is drawn from, which is almost even.")
 right.mistake(
-    "draws_from_the_global_dice", {"(model, generator)": "(model)"}, shows="all randomness", when="not of the generator"
-).says("The generator is not used, so nobody can repeat the text by its seed.")
-right.mistake("seeds_the_generator", shows="all randomness", when="every text is the same").patch("""
+    calls.global_dice(what="your tokens"),
+    {"(model, generator)": "(model)"},
+    loses="all randomness",
+    when="not of the generator",
+)
+right.mistake("seeds_the_generator", loses="all randomness", when="every text is the same").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     if generator is not None:
 +         generator.manual_seed(generator.initial_seed())
-""").says("You seed the generator anew: every call writes the same text.")
-right.mistake("seeds_for_every_token", shows="all randomness", when="every text is the same").patch("""
+""").feedback("You seed the generator anew: every call writes the same text.")
+right.mistake("seeds_for_every_token", loses="all randomness", when="every text is the same").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Stuck(Writer):
 +     def choose(self, logits, temperature):
@@ -186,47 +196,47 @@ right.mistake("seeds_for_every_token", shows="all randomness", when="every text 
 +         return super().choose(logits, temperature)
 +
 + return Stuck(model, generator).run(prompt, n_tokens, temperature)
-""").says("You seed the generator anew for every token: one and the same throw decides them all.")
-right.mistake("draws_one_for_all_rows", shows=("temperature", "samples", "all randomness")).patch("""
+""").feedback("You seed the generator anew for every token: one and the same throw decides them all.")
+right.mistake("draws_one_for_all_rows", loses=("temperature", "samples", "all randomness")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Uniform(Writer):
 +     def choose(self, logits, temperature):
 +         return super().choose(logits[:1], temperature).expand(len(logits), 1)
 +
 + return Uniform(model, generator).run(prompt, n_tokens, temperature)
-""").says("One token is drawn, for the first row, and given to all rows. Each row has probabilities of its own.")
-right.mistake("writes_in_training_mode", shows="eval mode", when="dropout falls").patch("""
+""").feedback("One token is drawn, for the first row, and given to all rows. Each row has probabilities of its own.")
+right.mistake("writes_in_training_mode", loses="eval mode", when="dropout falls").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + with torch.no_grad():
 +     return Writer(model, generator).write(prompt, n_tokens, temperature)
-""").says("The model writes in training mode if it was in it: dropout disturbs every word.")
-right.mistake("stays_a_reader", shows="eval mode").patch("""
+""").feedback("The model writes in training mode if it was in it: dropout disturbs every word.")
+right.mistake("stays_a_reader", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + model.eval()
 + with torch.no_grad():
 +     return Writer(model, generator).write(prompt, n_tokens, temperature)
-""").says("The model stays in eval mode. If it was being trained, put it back.")
-right.mistake("always_back_to_training", shows="eval mode").patch("""
+""").feedback("The model stays in eval mode. If it was being trained, put it back.")
+right.mistake("always_back_to_training", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + model.eval()
 + with torch.no_grad():
 +     tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
 + model.train()
 + return tokens
-""").says("The model is always put into training mode afterwards. Remember which mode it was in.")
-right.mistake("writes_with_gradients", shows="eval mode").patch("""
+""").feedback("The model is always put into training mode afterwards. Remember which mode it was in.")
+right.mistake("writes_with_gradients", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + was = model.training
 + model.eval()
 + tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
 + model.train(was)
 + return tokens
-""").says("Gradients are on, so every token's computation is kept in case of a backward() that never comes.")
-right.mistake("switches_gradients_off", shows="eval mode").patch("""
+""").feedback("Gradients are on, so every token's computation is kept in case of a backward() that never comes.")
+right.mistake(gradients.gradients_switched_off, loses="eval mode").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     torch.set_grad_enabled(False)
-""").says("Gradients are switched off, and never on again: whatever is trained afterwards learns nothing.")
-right.mistake("restores_the_model_only", shows="eval mode").patch("""
+""")
+right.mistake("restores_the_model_only", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + was = model.training
 + model.eval()
@@ -234,23 +244,23 @@ right.mistake("restores_the_model_only", shows="eval mode").patch("""
 +     tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
 + model.training = was
 + return tokens
-""").says(
+""").feedback(
     "The mode of the model itself is restored, and that of its parts is not: they stay in eval mode. "
     "`model.train(mode)` reaches them all."
 )
-right.mistake("cuts_the_prompt", {"run(prompt": "run(prompt[:, -model.block_size :]"}, shows="shows").says(
+right.mistake("cuts_the_prompt", {"run(prompt": "run(prompt[:, -model.block_size :]"}, loses="shows").feedback(
     "The prompt is cut to block_size in the result. The model is shown that much at most; the text keeps everything."
 )
-right.mistake("writes_into_the_prompt", shows="temperature").patch("""
+right.mistake("writes_into_the_prompt", loses="temperature").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + tokens = Writer(model, generator).run(prompt, n_tokens, temperature)
 + return prompt.resize_(tokens.shape).copy_(tokens)
-""").says("You write into the prompt: the caller's tensor is changed. The result is a new one.")
-right.mistake("is_greedy_when_cool", shows="samples").patch("""
+""").feedback("You write into the prompt: the caller's tensor is changed. The result is a new one.")
+right.mistake("is_greedy_when_cool", loses="samples").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, 0 if temperature < 1 else temperature)
-""").says("At a temperature of 1/2 or less you take the likeliest token, or at any below 1. Only 0 is greedy.")
-right.mistake("draws_from_the_likeliest", shows="samples", when="the likeliest only").patch("""
+""").feedback("At a temperature of 1/2 or less you take the likeliest token, or at any below 1. Only 0 is greedy.")
+right.mistake("draws_from_the_likeliest", loses="samples", when="the likeliest only").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Picky(Writer):
 +     def probabilities(self, logits, temperature):
@@ -258,10 +268,10 @@ right.mistake("draws_from_the_likeliest", shows="samples", when="the likeliest o
 +         return torch.where(p >= p.topk(min(KEPT, p.shape[-1])).values[:, -1:], p, 0.0)
 +
 + return Picky(model, generator).run(prompt, n_tokens, temperature)
-""").for_each(KEPT=(3, 5, 10, 40, 50)).says(
+""").for_each(KEPT=(3, 5, 10, 40, 50)).feedback(
     "Only the few likeliest tokens are drawn from. Each token has the probability that the softmax gives it."
 )
-right.mistake("slides_a_window_over_the_prompt", shows="temperature").patch("""
+right.mistake("slides_a_window_over_the_prompt", loses="temperature").patch("""
 - tokens = prompt
 - for _ in range(n_tokens):
 -     tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
@@ -274,11 +284,11 @@ right.mistake("slides_a_window_over_the_prompt", shows="temperature").patch("""
 +         window = self.append(window, chosen)
 +     else:
 +         window[:] = self.append(window[:, 1:], chosen)
-""").says(
+""").feedback(
     "You write into a window on the prompt. Where the prompt is longer than block_size that is a part of the caller's "
     "own tensor: a slice is a view, and changes what it was taken from."
 )
-generate.mistake("a_default_that_is_cooler", shows="all randomness", when="another default").whole("""
+generate.mistake("a_default_that_is_cooler", loses="all randomness", when="another default").full_code("""
 def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
     was = model.training
     model.eval()
@@ -294,10 +304,11 @@ def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
             tokens = torch.cat([tokens, chosen], dim=1)
     model.train(was)
     return tokens
-""").says("Without a temperature you take another one than 1.0, which is the default.")
-right.mistake("writes_on_another_device", shows="temperature").patch("""
+""").feedback("Without a temperature you take another one than 1.0, which is the default.")
+right.mistake(
+    numbers.default_device(where="the prompt", what="the tensor that you begin with", how="`prompt.new_zeros`"),
+    loses="temperature",
+).patch("""
 - tokens = prompt
 + tokens = torch.cat([torch.zeros(len(prompt), 0, dtype=torch.int64), prompt], dim=1)
-""").says(
-    "The text begins as a tensor on PyTorch's default device. The prompt may lie elsewhere: take `prompt.new_zeros`."
-)
+""")

@@ -8,4 +8,4 @@ def drawn(data, block_size, batch_size, calls, seed):
     s = Script(data=data, generator=generator(seed))
     s.call(helper("repeat"), calls, student("get_batch"), s.data, block_size, batch_size, s.generator, name="result")
     text = f"{calls} calls of get_batch on {len(data)} tokens, block_size {block_size}, batch_size {batch_size}"
-    return s.case().described(text)
+    return s.case().label(text)

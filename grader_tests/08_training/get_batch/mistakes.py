@@ -1,8 +1,9 @@
 """Known mistakes in `get_batch`."""
 
+from ...shared.families import arguments, calls, numbers
 from .contract import get_batch
 
-right = get_batch.base("""
+right = get_batch.reference_answer("""
 def get_batch(data, block_size, batch_size, generator):
     n = len(data) - block_size
     if n < 1:
@@ -12,142 +13,139 @@ def get_batch(data, block_size, batch_size, generator):
     return data[place], data[place + 1]
 """)
 
-right.mistake("forgets_to_shift", shows="windows", when="not shifted").patch("""
+right.mistake("forgets_to_shift", loses="windows", when="not shifted").patch("""
 - place = starts[:, None] + torch.arange(block_size)
 - return data[place], data[place + 1]
 + inputs = torch.stack([data[s : s + block_size] for s in starts])
 + return inputs, inputs.clone()
-""").says(
+""").feedback(
     "Your targets are the inputs themselves. A model trained on them learns to repeat what it sees, with a loss of 0: "
     "the targets begin one token later."
 )
 right.mistake(
-    "shifts_twice", {"place + 1": "(place + 2).clamp(max=len(data) - 1)"}, shows="windows", when="two ahead"
-).says("Your targets lie two steps ahead: each is the token after the one that should be predicted.")
+    "shifts_twice", {"place + 1": "(place + 2).clamp(max=len(data) - 1)"}, loses="windows", when="two ahead"
+).feedback("Your targets lie two steps ahead: each is the token after the one that should be predicted.")
 right.mistake(
-    "looks_back", {"[place], data[place + 1]": "[place + 1], data[place]"}, shows="windows", when="what comes before"
-).says("Inputs and targets have changed places: your targets lie one step *behind* the inputs.")
-right.mistake("one_target_for_a_window", shows="windows", when="one target for a window").patch("""
+    "looks_back", {"[place], data[place + 1]": "[place + 1], data[place]"}, loses="windows", when="what comes before"
+).feedback("Inputs and targets have changed places: your targets lie one step *behind* the inputs.")
+right.mistake("one_target_for_a_window", loses="windows", when="one target for a window").patch("""
 - place = starts[:, None] + torch.arange(block_size)
 - return data[place], data[place + 1]
 + return torch.stack([data[s : s + block_size] for s in starts]), data[starts + block_size]
-""").says(
+""").feedback(
     "Your targets hold the one token after each window only. Every position of the window has a target of its own."
 )
-right.mistake("puts_time_first", shows="windows", when="time comes first").patch("""
+right.mistake("puts_time_first", loses="windows", when="time comes first").patch("""
 - place = starts[:, None] + torch.arange(block_size)
 + place = torch.arange(block_size)[:, None] + starts
-""").says("Your windows have the length of the batch and there are block_size of them: (T, B) instead of (B, T).")
-right.mistake("makes_floats", shows="windows", when="floats").patch("""
+""").feedback("Your windows have the length of the batch and there are block_size of them: (T, B) instead of (B, T).")
+right.mistake("makes_floats", loses="windows", when="floats").patch("""
 - place = starts[:, None] + torch.arange(block_size)
 - return data[place], data[place + 1]
 + inputs, targets = torch.zeros(2, batch_size, block_size)
 + for row, s in enumerate(starts):
 +     inputs[row], targets[row] = data[s : s + block_size], data[s + 1 : s + 1 + block_size]
 + return inputs, targets
-""").says("Your ids are no longer int64: an embedding needs whole numbers, and the loss int64 targets.")
+""").feedback("Your ids are no longer int64: an embedding needs whole numbers, and the loss int64 targets.")
 right.mistake(
     "never_draws_the_last_window",
     {"torch.randint(n,": "torch.randint(n - 1,"},
-    shows=("every", "windows"),
+    loses=("every", "windows"),
     when="never the last",
-).says(
+).feedback(
     "The last window is never drawn: the bound of torch.randint is already one past the greatest number. Of L tokens, "
     "L - block_size starts fit."
 )
-right.mistake("runs_past_the_end", shows="every").patch("""
+right.mistake("runs_past_the_end", loses="every").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 - place = starts[:, None] + torch.arange(block_size)
 - return data[place], data[place + 1]
 + starts = torch.randint(n + 1, (batch_size,), generator=generator)
 + inputs = torch.stack([data[s : s + block_size] for s in starts])
 + return inputs, torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])
-""").says(
+""").feedback(
     "A start too many: the window at the last start has no token left for its last target. The window *and one more "
     "token* must fit."
 )
-right.mistake("rounds_to_the_nearest", shows="every", when="the ends half as often").patch("""
+right.mistake("rounds_to_the_nearest", loses="every", when="the ends half as often").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = (torch.rand(batch_size, generator=generator) * (n - 1)).round().long()
-""").says(
+""").feedback(
     "Rounding a random number to the nearest whole one draws the first and the last start half as often as the others. "
     "Round down, or draw whole numbers."
 )
 right.mistake(
     "never_draws_the_first_window",
     {"torch.randint(n,": "torch.randint(min(1, n - 1), n,"},
-    shows="every",
+    loses="every",
     when="never the first",
-).says("The first window is never drawn: starts begin at 0.")
-right.mistake("moves_starts_into_range", shows="every", when="the last too often").patch("""
+).feedback("The first window is never drawn: starts begin at 0.")
+right.mistake("moves_starts_into_range", loses="every", when="the last too often").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = torch.randint(len(data), (batch_size,), generator=generator).clamp(max=n - 1)
-""").says(
+""").feedback(
     "Starts that do not fit are moved to the last one that does, which is therefore drawn far too often. Draw among "
     "those that fit in the first place."
 )
-right.mistake("cuts_the_text_into_pieces", shows="every").patch("""
+right.mistake("cuts_the_text_into_pieces", loses="every").patch("""
 - n = len(data) - block_size
 + n = (len(data) - 1) // block_size
 @@
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = torch.randint(n, (batch_size,), generator=generator) * block_size
-""").says("Your windows start at multiples of block_size only. They may overlap: every place is a start.")
-get_batch.mistake("goes_round", shows="every", when="goes round").whole("""
+""").feedback("Your windows start at multiples of block_size only. They may overlap: every place is a start.")
+get_batch.mistake("goes_round", loses="every", when="goes round").full_code("""
 def get_batch(data, block_size, batch_size, generator):
     if len(data) <= block_size:
         raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
     starts = torch.randint(len(data), (batch_size,), generator=generator)
     place = starts[:, None] + torch.arange(block_size)
     return data[place % len(data)], data[(place + 1) % len(data)]
-""").says("Your windows run over the end of the text and go on at its beginning, a sequel that nobody wrote.")
-right.mistake("draws_one_start_for_all", shows="drawn", when="one start for all").patch("""
+""").feedback("Your windows run over the end of the text and go on at its beginning, a sequel that nobody wrote.")
+right.mistake("draws_one_start_for_all", loses="drawn", when="one start for all").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 - place = starts[:, None] + torch.arange(block_size)
 - return data[place], data[place + 1]
 + s = torch.randint(n, (1,), generator=generator).item()
 + inputs = data[s : s + block_size].repeat(batch_size, 1)
 + return inputs, data[s + 1 : s + 1 + block_size].repeat(batch_size, 1)
-""").says("All windows of a batch are the same: draw a start for each row.")
-right.mistake("takes_neighbours", shows="drawn", when="neighbours").patch("""
+""").feedback("All windows of a batch are the same: draw a start for each row.")
+right.mistake("takes_neighbours", loses="drawn", when="neighbours").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = (torch.randint(n, (1,), generator=generator) + torch.arange(batch_size)) % n
-""").says("Only the first start is drawn, and the other rows follow it step by step. Draw a start for each row.")
-right.mistake("draws_without_replacement", shows="drawn", when="none comes twice").patch("""
+""").feedback("Only the first start is drawn, and the other rows follow it step by step. Draw a start for each row.")
+right.mistake("draws_without_replacement", loses="drawn", when="none comes twice").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = torch.randperm(n, generator=generator)[:batch_size]
-""").says(
+""").feedback(
     "You draw without replacement: no window comes twice, and a batch cannot hold more windows than there are starts."
 )
-right.mistake("replaces_only_where_it_must", shows="drawn", when="none comes twice").patch("""
+right.mistake("replaces_only_where_it_must", loses="drawn", when="none comes twice").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = torch.multinomial(torch.ones(n), batch_size, replacement=batch_size > n, generator=generator)
-""").says(
+""").feedback(
     "Within a batch no window comes twice, as long as there are enough of them. Each row draws from *all* starts, "
     "whatever the others have drawn."
 )
-right.mistake("sorts_the_starts", {"=generator)": "=generator).sort().values"}, shows="drawn", when="sorted").says(
+right.mistake("sorts_the_starts", {"=generator)": "=generator).sort().values"}, loses="drawn", when="sorted").feedback(
     "The starts of a batch are sorted. Each row is to be drawn on its own, so that no row knows of the others."
 )
 right.mistake(
-    "draws_from_the_global_state", {", generator=generator": ""}, shows="drawn", when="not of the generator"
-).says(
-    "The generator is not used: your starts come from torch's global state, so nobody can repeat the run by its seed."
+    calls.global_dice(what="your starts"), {", generator=generator": ""}, loses="drawn", when="not of the generator"
 )
-right.mistake("seeds_in_every_call", shows="drawn", when="every batch is the same").patch("""
+right.mistake("seeds_in_every_call", loses="drawn", when="every batch is the same").patch("""
 + generator.manual_seed(generator.initial_seed())
   starts = torch.randint(n, (batch_size,), generator=generator)
-""").says("You seed the generator anew in every call, so every batch of the training is the same one.")
-get_batch.mistake("checks_no_length", shows="ValueError").whole("""
-def get_batch(data, block_size, batch_size, generator):
-    starts = torch.randint(len(data) - block_size, (batch_size,), generator=generator)
-    place = starts[:, None] + torch.arange(block_size)
-    return data[place], data[place + 1]
-""").says(
-    "Where the text is too short an error arises inside PyTorch. Check the lengths yourself, and raise a ValueError "
-    "that names data or block_size."
+""").feedback("You seed the generator anew in every call, so every batch of the training is the same one.")
+right.mistake(
+    arguments.not_refused(
+        "Where the text is too short an error arises inside PyTorch. Check the lengths yourself, and raise a "
+        "ValueError "
+        "that names data or block_size."
+    ),
+    loses="ValueError",
 )
-right.mistake("accepts_a_token_too_few", shows="ValueError").patch("""
+right.mistake("accepts_a_token_too_few", loses="ValueError").patch("""
 - if n < 1:
 + if n < 0:
 @@
@@ -156,38 +154,32 @@ right.mistake("accepts_a_token_too_few", shows="ValueError").patch("""
 @@
 - return data[place], data[place + 1]
 + return data[place], data[(place + 1).clamp(max=len(data) - 1)]
-""").says("You accept a text of block_size tokens. The last target needs one more.")
-right.mistake("refuses_the_shortest", {"n < 1": "n < 2"}, shows=("ValueError", "windows")).says(
-    "You refuse a text of block_size + 1 tokens, into which exactly one window fits."
-)
-right.mistake("refuses_large_batches", {"n < 1": "n < batch_size"}, shows=("ValueError", "windows")).says(
+""").feedback("You accept a text of block_size tokens. The last target needs one more.")
+right.mistake(
+    arguments.valid_refused("refuses_the_shortest"), {"n < 1": "n < 2"}, loses=("ValueError", "windows")
+).feedback("You refuse a text of block_size + 1 tokens, into which exactly one window fits.")
+right.mistake(
+    arguments.valid_refused("refuses_large_batches"), {"n < 1": "n < batch_size"}, loses=("ValueError", "windows")
+).feedback(
     "You refuse a batch of more windows than there are starts. They are drawn with replacement: it may be of any size."
 )
-right.mistake("names_nothing", shows="ValueError").patch("""
-- raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
-+ raise ValueError("the text is too short")
-""").says(
-    "Your ValueError does not say what was wrong. Name an argument, as in the signature, with its value or shape."
-)
-get_batch.mistake("asserts_the_length", shows="ValueError").whole("""
-def get_batch(data, block_size, batch_size, generator):
-    assert len(data) > block_size, f"data of shape {tuple(data.shape)} is too short for block_size {block_size}"
-    starts = torch.randint(len(data) - block_size, (batch_size,), generator=generator)
-    place = starts[:, None] + torch.arange(block_size)
-    return data[place], data[place + 1]
-""").says(
-    "You refuse with an `assert`. It raises an AssertionError, and not even that under `python -O`: raise a ValueError."
-)
-right.mistake("turns_the_window_round", shows="windows", when="turned round").patch("""
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake("turns_the_window_round", loses="windows", when="turned round").patch("""
 - place = starts[:, None] + torch.arange(block_size)
 - return data[place], data[place + 1]
 + inputs = torch.stack([data[s : s + block_size] for s in starts])
 + return inputs, inputs.roll(-1, 1)
-""").says(
+""").feedback(
     "The last target of a window is the window's own first token: you turn each window round. It is the token of the "
     "text that comes next."
 )
-get_batch.mistake("gathers_rows_on_another_device", shows="windows").whole("""
+get_batch.mistake(
+    numbers.default_device(
+        where="the data", what="the tensor that you fill", how="`data.new_zeros`, or `torch.stack` of a list"
+    ),
+    loses="windows",
+).full_code("""
 def get_batch(data, block_size, batch_size, generator):
     if len(data) <= block_size:
         raise ValueError(f"data has {len(data)} tokens, too few for block_size={block_size}")
@@ -195,16 +187,13 @@ def get_batch(data, block_size, batch_size, generator):
     for start in torch.randint(len(data) - block_size, (batch_size,), generator=generator).tolist():
         rows = torch.cat([rows, data[start : start + block_size + 1][None]])
     return rows[:, :-1], rows[:, 1:]
-""").says(
-    "The tensor that you begin with is made on PyTorch's default device. The data may lie elsewhere: take "
-    "`data.new_zeros`, or `torch.stack` of a list."
-)
+""")
 right.mistake(
     "stays_in_the_first_corner",
     {"torch.randint(n,": "torch.randint(min(n, block_size),"},
-    shows="every start",
+    loses="every start",
     when="the first few only",
-).says(
+).feedback(
     "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
     "Print the greatest start of a thousand."
 )

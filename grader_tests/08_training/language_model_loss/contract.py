@@ -44,7 +44,7 @@ def language_model_loss_oracle(logits, targets, ignore_index=-100):
 
 
 language_model_loss.example(
-    "two positions, two tokens: a loss of log 2", call(torch.zeros(1, 2, 2), torch.tensor([[0, 1]])), form=True
+    "two positions, two tokens: a loss of log 2", call(torch.zeros(1, 2, 2), torch.tensor([[0, 1]])), check_types=True
 )
 language_model_loss.example(
     "probabilities of 3/4 and 1/4",
@@ -75,7 +75,7 @@ language_model_loss.example(
 # A logarithm that is added to a logit of 10,000 is rounded to 0.0005: the contract asks for 1e-2 there.
 language_model_loss.example(
     "huge logits",
-    call(torch.tensor([[[1e4, 0.0, -1e4], [0.0, 9000.0, 9000.0]]]), torch.tensor([[0, 1]])).within(1e-2),
+    call(torch.tensor([[[1e4, 0.0, -1e4], [0.0, 9000.0, 9000.0]]]), torch.tensor([[0, 1]])).tolerance(1e-2),
 )
 
 
@@ -112,12 +112,12 @@ def _(draw):
     yield (
         call(draw.normal(2, 3, 5), torch.full((2, 3), -100))
         .with_gradients()
-        .holding("zero_of_ignored_targets", dtype="torch.float32")
+        .check_with("zero_loss_if_all_ignored", dtype="torch.float32")
     )
     yield (
         call(draw.normal(1, 4, 3), torch.full((1, 4), 1), 1)
         .with_gradients()
-        .holding("zero_of_ignored_targets", dtype="torch.float32")
+        .check_with("zero_loss_if_all_ignored", dtype="torch.float32")
     )
 
 
@@ -126,24 +126,30 @@ def _(draw):
     # No target is 0: whoever takes that for padding loses the same whatever is drawn
     for scale in (1e4, -1e4):
         logits = scale + draw.normal(2, 3, 5)  # all of a size: only their differences matter
-        yield call(logits, draw.integers(1, 5, 2, 3)).with_gradients().holding("loss_of_huge_logits")
+        yield call(logits, draw.integers(1, 5, 2, 3)).with_gradients().check_with("finite_loss_for_huge_logits")
     logits = draw.uniform(3, 2, 6, low=-1e4, high=1e4)
-    yield call(logits, draw.integers(1, 6, 3, 2)).with_gradients().holding("loss_of_huge_logits")
+    yield call(logits, draw.integers(1, 6, 3, 2)).with_gradients().check_with("finite_loss_for_huge_logits")
     surprised = torch.tensor([[[1e4, -1e4, 0.0], [9e3, -1e4, 1e4]]])
-    yield call(surprised, torch.tensor([[1, 1]])).with_gradients().holding("loss_of_huge_logits")
+    yield call(surprised, torch.tensor([[1, 1]])).with_gradients().check_with("finite_loss_for_huge_logits")
 
 
-@language_model_loss.criterion("gradients, float64, any layout and device, arguments left alone", points=0.5, form=True)
+@language_model_loss.criterion(
+    "gradients, float64, any layout and device, arguments left alone", points=0.5, check_types=True
+)
 def _(draw):
     targets = draw.integers(0, 6, 2, 4)
     targets[0, 3] = 0
     yield call(moderate(draw, 2, 4, 6), targets).with_gradients()
-    yield call(moderate(draw, 3, 2, 25, dtype=torch.float64), draw.integers(0, 25, 3, 2)).with_gradients().unchanged()
+    yield (
+        call(moderate(draw, 3, 2, 25, dtype=torch.float64), draw.integers(0, 25, 3, 2))
+        .with_gradients()
+        .does_not_mutate()
+    )
     logits = moderate(draw, 4, 3, 5).transpose(0, 1)
     targets = draw.integers(0, 5, 4, 3).transpose(0, 1)
-    yield call(draw.normal(3, 2, 4, dtype=torch.float64), torch.full((3, 2), -100)).holding(
-        "zero_of_ignored_targets", dtype="torch.float64"
+    yield call(draw.normal(3, 2, 4, dtype=torch.float64), torch.full((3, 2), -100)).check_with(
+        "zero_loss_if_all_ignored", dtype="torch.float64"
     )
-    yield call(moderate(draw, 2, 3, 5), draw.integers(0, 5, 2, 3)).on_another_device()
+    yield call(moderate(draw, 2, 3, 5), draw.integers(0, 5, 2, 3)).device_only()
     targets[1, 2] = -100
-    yield call(logits, targets).with_gradients().unchanged()
+    yield call(logits, targets).with_gradients().does_not_mutate()

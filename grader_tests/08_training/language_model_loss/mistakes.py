@@ -1,8 +1,9 @@
 """Known mistakes in `language_model_loss`."""
 
+from ...shared.families import gradients, numbers, results, shapes
 from .contract import language_model_loss
 
-right = language_model_loss.base("""
+right = language_model_loss.reference_answer("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
     safe = targets.where(counts, torch.zeros_like(targets))
@@ -10,78 +11,86 @@ def language_model_loss(logits, targets, ignore_index=-100):
     return -(picked * counts).sum() / counts.sum().clamp(min=1)
 """)
 
-right.mistake("forgets_the_minus", {"-(": "("}, shows=("the mean", "logits")).says(
+right.mistake("forgets_the_minus", {"-(": "("}, loses=("the mean", "logits")).feedback(
     "The sign is wrong: log-probabilities are negative, and the loss is minus their mean."
 )
-right.mistake("sums", {"() / counts.sum().clamp(min=1)": "()"}, shows=("the mean", "ignored")).says(
+right.mistake("sums", {"() / counts.sum().clamp(min=1)": "()"}, loses=("the mean", "ignored")).feedback(
     "You return the sum of the losses, not their mean."
 )
-right.mistake("keeps_the_positions", shows="the mean").patch("""
+right.mistake("keeps_the_positions", loses="the mean").patch("""
 - picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return -logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1) * counts
-""").says("You return one loss for each position. The loss is a single number, their mean.")
-right.mistake("normalises_over_positions", {"(-1).": "(1)."}, shows="the mean").says(
+""").feedback("You return one loss for each position. The loss is a single number, their mean.")
+right.mistake("normalises_over_positions", {"(-1).": "(1)."}, loses="the mean").feedback(
     "Your probabilities sum to 1 along the positions, not along the vocabulary: look at the `dim` of the softmax."
 )
 right.mistake(
-    "takes_the_softmax_twice", {"logits.log_softmax": "logits.softmax(-1).log_softmax"}, shows="the mean"
-).says("A softmax too many: log_softmax wants the logits as they are. Fed with probabilities the loss can hardly fall.")
-right.mistake("forgets_to_normalise", {"logits.log_softmax(-1)": "logits"}, shows="the mean").says(
+    "takes_the_softmax_twice", {"logits.log_softmax": "logits.softmax(-1).log_softmax"}, loses="the mean"
+).feedback(
+    "A softmax too many: log_softmax wants the logits as they are. Fed with probabilities the loss can hardly fall."
+)
+right.mistake("forgets_to_normalise", {"logits.log_softmax(-1)": "logits"}, loses="the mean").feedback(
     "You pick the logit of each target, not its log-probability: the logits have to be normalised first."
 )
-language_model_loss.mistake("flattens_in_another_order", shows="the mean").whole("""
+language_model_loss.mistake("flattens_in_another_order", loses="the mean").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     flat, wanted = logits.reshape(-1, logits.shape[-1]), targets.t().reshape(-1)
     counts = wanted != ignore_index
     safe = wanted.where(counts, torch.zeros_like(wanted))
     picked = flat.log_softmax(-1).gather(-1, safe[:, None])[:, 0]
     return -(picked * counts).sum() / counts.sum().clamp(min=1)
-""").says(
+""").feedback(
     "Logits and targets are laid flat in different orders, so that each position is held to another one's target."
 )
-right.mistake("shifts_inside", shows="the mean").patch("""
+right.mistake("shifts_inside", loses="the mean").patch("""
   def language_model_loss(logits, targets, ignore_index=-100):
 +     logits, targets = logits[:, :-1], targets[:, 1:]
-""").says(
+""").feedback(
     "You shift once more inside the loss. The targets are already one step ahead; position t belongs to targets[:, t]."
 )
-right.mistake("counts_in_bits", {".squeeze(-1)": ".squeeze(-1) / math.log(2)"}, shows="the mean").says(
+right.mistake("counts_in_bits", {".squeeze(-1)": ".squeeze(-1) / math.log(2)"}, loses="the mean").feedback(
     "Your logarithm is to the base 2, so the loss is in bits. In this lesson it is in nats, the natural logarithm."
 )
-right.mistake("averages_probabilities", shows="the mean").patch("""
+right.mistake("averages_probabilities", loses="the mean").patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + if not counts.any():
 +     return (picked * counts).sum()
 + return -(torch.logsumexp(picked[counts], 0) - counts.sum().log())
-""").says("You average the probabilities and take the logarithm afterwards. It is the logarithms that are averaged.")
-right.mistake("returns_the_perplexity", shows=("the mean", "0 where")).patch("""
+""").feedback(
+    "You average the probabilities and take the logarithm afterwards. It is the logarithms that are averaged."
+)
+right.mistake(results.perplexity, loses=("the mean", "0 where")).patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return torch.exp(-(picked * counts).sum() / counts.sum().clamp(min=1))
-""").says("You return the perplexity, the exponential of the loss.")
-right.mistake("divides_by_all", {"counts.sum().clamp(min=1)": "counts.numel()"}, shows="ignored").says(
+""")
+right.mistake("divides_by_all", {"counts.sum().clamp(min=1)": "counts.numel()"}, loses="ignored").feedback(
     "You divide by the number of all targets. The mean is over those that are not ignored."
 )
-right.mistake("averages_sentence_by_sentence", shows="ignored").patch("""
+right.mistake("averages_sentence_by_sentence", loses="ignored").patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return (-(picked * counts).sum(1) / counts.sum(1).clamp(min=1)).mean()
-""").says(
+""").feedback(
     "You take a mean for each sentence and then the mean of those. Where sentences have different numbers of targets, "
     "that is another number: every target counts alike."
 )
-language_model_loss.mistake("counts_the_ignored", shows=("ignored", "0 where")).whole("""
+language_model_loss.mistake("counts_the_ignored", loses=("ignored", "0 where")).full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     safe = targets.where(targets != ignore_index, torch.zeros_like(targets))
     return -logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1).mean()
-""").says("Ignored targets are counted: you replace them by a token and go on. They must not reach the mean.")
-language_model_loss.mistake("knows_no_ignoring", shows=("ignored", "0 where")).whole("""
+""").feedback("Ignored targets are counted: you replace them by a token and go on. They must not reach the mean.")
+language_model_loss.mistake("knows_no_ignoring", loses=("ignored", "0 where")).full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     return -logits.log_softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1).mean()
-""").says("You never look at ignore_index: an ignored target is used as an index.")
-right.mistake("knows_minus_100_only", {"!= ignore_index": "!= -100"}, shows=("ignored", "0 where")).says(
+""").feedback("You never look at ignore_index: an ignored target is used as an index.")
+right.mistake("knows_minus_100_only", {"!= ignore_index": "!= -100"}, loses=("ignored", "0 where")).feedback(
     "You ignore -100 whatever ignore_index says. Compare with the argument."
 )
-right.mistake("computes_in_float32", {"logits.log_softmax": "logits.float().log_softmax"}, shows="gradients").says(
+right.mistake(
+    numbers.float32_on_the_way("computes_in_float32"),
+    {"logits.log_softmax": "logits.float().log_softmax"},
+    loses="gradients",
+).feedback(
     "You turn the logits into float32, whatever they were: of float64 the loss keeps half of its digits. Leave the "
     "dtype as it is."
 )
@@ -91,70 +100,67 @@ right.mistake(
         "targets != ignore_index": "targets >= 0",
         "targets.where(counts, torch.zeros_like(targets))": "targets.clamp(min=0)",
     },
-    shows="ignored",
-).says("You ignore every negative target, and no other. ignore_index may be any number, that of a token included.")
+    loses="ignored",
+).feedback("You ignore every negative target, and no other. ignore_index may be any number, that of a token included.")
 right.mistake(
     "replaces_only_negative_targets",
     {"targets.where(counts, torch.zeros_like(targets))": "targets.clamp(min=0)"},
-    shows="ignored",
-).says(
+    loses="ignored",
+).feedback(
     "What is ignored is replaced before picking only if it is negative. ignore_index may also be a number beyond the "
     "vocabulary, which is no index either."
 )
 right.mistake(
     "takes_zero_for_padding",
     {"= targets != ignore_index": "= (targets != ignore_index) & (targets != 0)"},
-    shows=("the mean", "gradients"),
-).says("Targets of 0 are never counted. Token 0 is a token like any other: only ignore_index is ignored.")
-language_model_loss.mistake("divides_by_nothing", shows="0 where").whole("""
+    loses=("the mean", "gradients"),
+).feedback("Targets of 0 are never counted. Token 0 is a token like any other: only ignore_index is ignored.")
+language_model_loss.mistake("divides_by_nothing", loses="0 where").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
     return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
-""").says("Where all targets are ignored you divide 0 by 0. The loss is 0 then, and so is its gradient.")
-right.mistake("mends_the_value_only", shows="0 where").patch("""
+""").feedback("Where all targets are ignored you divide 0 by 0. The loss is 0 then, and so is its gradient.")
+right.mistake("mends_the_value_only", loses="0 where").patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + mean = -(picked * counts).sum() / counts.sum()
 + return torch.where(counts.any(), mean, 0.0 * picked.sum())
-""").says(
+""").feedback(
     "Where all targets are ignored the NaN is replaced afterwards. The value is 0 then, and the gradient still NaN."
 )
-language_model_loss.mistake("returns_a_plain_zero", shows="0 where").whole("""
+language_model_loss.mistake("returns_a_plain_zero", loses="0 where").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
     if not counts.any():
         return 0.0
     return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
-""").says(
+""").feedback(
     "Where all targets are ignored you return a Python number. The result is a tensor everywhere: 0 times something "
     "that depends on the logits has the right dtype and device."
 )
-language_model_loss.mistake("returns_a_new_zero", shows="0 where").whole("""
+language_model_loss.mistake("returns_a_new_zero", loses="0 where").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
     if not counts.any():
         return torch.tensor(0.0)
     return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
-""").says(
+""").feedback(
     "Where all targets are ignored your 0 is a new float32 tensor, whatever the dtype and the device of the logits."
 )
-right.mistake("subtracts_one_maximum", shows="logits").patch("""
+right.mistake(numbers.one_maximum_for_all, loses="logits").patch("""
 - picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 + shifted = logits - logits.max()
 + logp = shifted - shifted.exp().sum(-1, keepdim=True).log()
 + picked = logp.gather(-1, safe.unsqueeze(-1)).squeeze(-1)
-""").says(
-    "One maximum is subtracted for the whole tensor. Rows far below it underflow to a logarithm of 0: each row has its "
-    "own maximum."
-)
-right.mistake("overflows", shows="logits").patch("""
+""")
+right.mistake("overflows", loses="logits").patch("""
 - picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 + logp = logits - logits.exp().sum(-1, keepdim=True).log()
 + picked = logp.gather(-1, safe.unsqueeze(-1)).squeeze(-1)
-""").says(
+""").feedback(
     "The exponentials overflow: with logits of 1e4 they are infinite. Let log_softmax or logsumexp do it, or subtract "
     "the maximum first."
 )
-right.mistake("takes_the_logarithm_of_softmax", shows="logits").patch("""
+right.mistake("takes_the_logarithm_of_softmax", loses="logits").patch("""
 - picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 + picked = PICKED.squeeze(-1)
 """).for_each(
@@ -162,22 +168,21 @@ right.mistake("takes_the_logarithm_of_softmax", shows="logits").patch("""
         "logits.softmax(-1).log().gather(-1, safe.unsqueeze(-1))",
         "logits.softmax(-1).gather(-1, safe.unsqueeze(-1)).log()",
     )
-).says("The logarithm of the softmax is infinite where a probability is too small for the dtype. Use log_softmax.")
-right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}, shows="logits").for_each(
+).feedback("The logarithm of the softmax is infinite where a probability is too small for the dtype. Use log_softmax.")
+right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}, loses="logits").for_each(
     BOUNDED=[
         bounded.format(eps)
         for eps in (1e-9, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5)
         for bounded in ("(logits.softmax(-1) + {})", "logits.softmax(-1).clamp(min={})")
     ]
-).says(
+).feedback(
     "A small number is added to the probability before the logarithm, or takes its place. That bounds the loss: what "
     "is very wrong no longer costs more than what is wrong, and has no gradient."
 )
 right.mistake(
-    "detaches_the_loss", {"logits.log_softmax": "logits.detach().log_softmax"}, shows=("gradients", "ignored")
-).says(
-    "The value is right, but no gradient can pass: the result was detached (`.detach()`, `.item()`, no_grad). Nothing "
-    "could be learnt from it."
+    gradients.cut(what="the logits"),
+    {"logits.log_softmax": "logits.detach().log_softmax"},
+    loses=("gradients", "ignored"),
 )
 right.mistake(
     "overwrites_the_targets",
@@ -185,56 +190,50 @@ right.mistake(
         "safe = targets.where(counts, torch.zeros_like(targets))": "targets[~counts] = 0",
         "safe.unsqueeze": "targets.unsqueeze",
     },
-    shows="gradients",
-).says("You write into targets while replacing what is ignored: the caller's tensor is changed. Work on a new one.")
-language_model_loss.mistake("flattens_by_view", shows="gradients").whole("""
+    loses="gradients",
+).feedback("You write into targets while replacing what is ignored: the caller's tensor is changed. Work on a new one.")
+language_model_loss.mistake(shapes.view_of_strided, loses="gradients").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     flat, wanted = logits.view(-1, logits.shape[-1]), targets.view(-1)
     counts = wanted != ignore_index
     picked = flat.log_softmax(-1).gather(-1, wanted.where(counts, torch.zeros_like(wanted))[:, None])[:, 0]
     return -(picked * counts).sum() / counts.sum().clamp(min=1)
-""").says("`view` fails where the numbers do not lie in memory in the order of the shape. Use reshape or flatten.")
-language_model_loss.mistake("returns_a_zero_without_a_past", shows="0 where").whole("""
+""")
+language_model_loss.mistake("returns_a_zero_without_a_past", loses="0 where").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
     if not counts.any():
         return logits.new_zeros(())
     return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
-""").says(
+""").feedback(
     "Where all targets are ignored your 0 has nothing to do with the logits, and `backward()` fails on it: a training "
     "would end there. 0 times something that is made of the logits does not fail."
 )
 right.mistake(
-    "zeros_on_another_device",
+    numbers.default_device(where="the logits", what="zeros", how="`torch.zeros_like`, or the number 0.0"),
     {"(picked * counts)": "torch.where(counts, picked, torch.zeros(counts.shape, dtype=logits.dtype))"},
-    shows="gradients",
-).says(
-    "Zeros are made on PyTorch's default device. The logits may lie elsewhere: take `torch.zeros_like`, or the plain "
-    "number 0.0."
+    loses="gradients",
 )
-right.mistake("counts_in_powers_of_ten", shows="the mean").patch("""
+right.mistake("counts_in_powers_of_ten", loses="the mean").patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return -(picked * counts).sum() / counts.sum().clamp(min=1) / math.log(10)
-""").says("The logarithm is to the base ten. The natural one is asked for: `log`, not `log10`.")
+""").feedback("The logarithm is to the base ten. The natural one is asked for: `log`, not `log10`.")
 right.mistake(
-    "scrambles_the_classes",
+    shapes.classes_reshaped,
     {"logits.log_softmax(-1)": "logits.reshape(*logits.shape[:-2], *logits.shape[:-3:-1]).mT.log_softmax(-1)"},
-    shows="the mean",
-).says(
-    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
-    "mixes logits of several positions. Which operation exchanges two dimensions?"
+    loses="the mean",
 )
 right.mistake(
     "divides_infinities",
     {"logits.log_softmax(-1)": "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()"},
-    shows="logits",
-).says(
+    loses="logits",
+).feedback(
     "The exponentials overflow: with logits of 1e4 you divide infinity by infinity. Let log_softmax do it, or subtract "
     "the maximum first."
 )
 right.mistake(
-    "cuts_large_logits_off", {"logits.log_softmax": "logits.clamp(-LIMIT, LIMIT).log_softmax"}, shows="logits"
-).for_each(LIMIT=(50.0, 20.0, 30.0, 80.0, 88.0, 100.0)).says(
+    "cuts_large_logits_off", {"logits.log_softmax": "logits.clamp(-LIMIT, LIMIT).log_softmax"}, loses="logits"
+).for_each(LIMIT=(50.0, 20.0, 30.0, 80.0, 88.0, 100.0)).feedback(
     "You cut large logits off, and what they differ by is lost. Only differences matter to a softmax: subtract the "
     "largest logit of each position, and none overflows."
 )

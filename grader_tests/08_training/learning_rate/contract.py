@@ -31,14 +31,14 @@ def learning_rate_oracle(step, warmup, total, peak, floor=0.0):
     return floor + (peak - floor) * math.cos(math.pi * share / 2) ** 2
 
 
-learning_rate.example("the first step of a warm-up over 4", call(0, 4, 12, 0.1), form=True)
+learning_rate.example("the first step of a warm-up over 4", call(0, 4, 12, 0.1), check_types=True)
 learning_rate.example("the last step of the warm-up, and the one after it", call(3, 4, 12, 0.1), call(4, 4, 12, 0.1))
 learning_rate.example(
     "half-way down, and at the end", call(8, 4, 12, 0.1), call(10, 4, 12, 0.1), call(12, 4, 12, 0.1, floor=0.01)
 )
 learning_rate.example("down to a floor, and staying there", call(8, 4, 12, 0.5, floor=0.1), call(30, 4, 12, 0.5, 0.1))
 learning_rate.example("no warm-up at all", call(0, 0, 10, 1.0))
-learning_rate.example("a warm-up as long as the training", call(2, 10, 10, 1.0).raising("warmup", "total"))
+learning_rate.example("a warm-up as long as the training", call(2, 10, 10, 1.0).raises("warmup", "total"))
 
 
 @learning_rate.criterion("a straight line up to the peak", points=0.5)
@@ -60,7 +60,7 @@ def _(draw):
         peak = draw.number(1e-4, 2.0)
         for step in sorted({warmup, warmup + 1, (warmup + total) // 2, last}):
             yield call(step, warmup, total, peak)
-        yield call(total, warmup, total, peak).holding("zero_rate")
+        yield call(total, warmup, total, peak).check_with("zero_learning_rate")
     yield call(draw.integer(30, 90), 25, 100, draw.number(0.1, 1.0))
     yield call(61, 9, 130, draw.number(2e-5, 6e-5))
 
@@ -72,16 +72,16 @@ def _(draw):
         yield call(step, 6, 40, peak, low)
     for step in (41, 47, 80, 1000):  # past the end, where a cosine would go up again
         yield call(step, 6, 40, peak, floor=low)
-        yield call(step, 6, 40, peak).holding("zero_rate")
+        yield call(step, 6, 40, peak).check_with("zero_learning_rate")
     for step in (0, 1, 13, 18):
         yield call(step, 0, 20, peak)
     yield call(0, 0, 1, peak, low)
 
 
-@learning_rate.criterion("a float, and ValueError unless 0 <= warmup < total", points=0.5, form=True)
+@learning_rate.criterion("a float, and ValueError unless 0 <= warmup < total", points=0.5, check_types=True)
 def _(draw):
     for step, warmup, total in ((0, 12, 12), (3, 31, 25), (0, -2, 9), (30, -1, 7), (40, 13, 13), (5, 0, 0), (0, 4, -3)):
-        yield call(step, warmup, total, 0.5).raising("warmup", "total")
-    yield call(5, 4, 30, 0.5).accepted()
+        yield call(step, warmup, total, 0.5).raises("warmup", "total")
+    yield call(5, 4, 30, 0.5).does_not_raise()
     for step in (2, 15, 40):  # on the way up, on the way down, past the end
         yield call(step, 4, 30, 0.5, 0.125)

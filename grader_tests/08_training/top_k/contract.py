@@ -40,8 +40,8 @@ top_k.example("two of four", call(PAPER, 2))
 top_k.example("a tie for the only place", call(torch.tensor([2.0, 2.0, 1.0]).log(), 1))
 top_k.example("more than there are", call(PAPER, k=9))
 top_k.example("two texts", call(torch.stack([PAPER, PAPER.flip(0) - 5.0]), 3))
-top_k.example("none at all", call(PAPER, 0).raising("k"))
-top_k.example("float64 stays float64", call(PAPER.double(), 2), form=True)
+top_k.example("none at all", call(PAPER, 0).raises("k"))
+top_k.example("float64 stays float64", call(PAPER.double(), 2), check_types=True)
 
 
 @top_k.criterion("which are kept, and their shares", points=0.75)
@@ -58,7 +58,7 @@ def _(draw):
 def _(draw):
     yield call(drawn(draw, 4, 5), 2)
     yield call(drawn(draw, 2, 3, 4), k=3).with_gradients()
-    yield call(drawn(draw, 5, 5), 2).unchanged()
+    yield call(drawn(draw, 5, 5), 2).does_not_mutate()
 
 
 @top_k.criterion("equals are kept together", points=0.25)
@@ -70,14 +70,14 @@ def _(draw):
 
 @top_k.criterion("ValueError if k < 1", points=0.25)
 def _(draw):
-    yield call(drawn(draw, 4), 0).raising("k")
-    yield call(drawn(draw, 4), -draw.integer(1, 4)).raising("k")
-    yield call(drawn(draw, 4), 1).accepted()
+    yield call(drawn(draw, 4), 0).raises("k")
+    yield call(drawn(draw, 4), -draw.integer(1, 4)).raises("k")
+    yield call(drawn(draw, 4), 1).does_not_raise()
 
 
-@top_k.criterion("float64, any layout and device", points=0.25, form=True)
+@top_k.criterion("float64, any layout and device", points=0.25, check_types=True)
 def _(draw):
     yield call(drawn(draw, 5), 2)
     yield call(drawn(draw, 5).double(), 2)
     yield call(non_contiguous(drawn(draw, 4, 5)), 3)
-    yield call(drawn(draw, 3, 5), 2).on_another_device()
+    yield call(drawn(draw, 3, 5), 2).device_only()

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, generator, helper, ref, specimen, student
+from grading.exercises.exercise import EXERCISE, Script, generator, helper, ref, sample_model, student
 
 from ..common import windowed
 
@@ -56,8 +56,8 @@ def trained(draw, steps=STEPS, length=2500):
     """A script that trains a table of logits on a text and then shows it text that it has not seen."""
     follows, data, unseen = texts(draw, length)
     table = {"table.weight": torch.zeros(TOKENS, TOKENS)}
-    s = Script(model=specimen("Bigram", table, n_tokens=TOKENS, block_size=WINDOW), data=data, unseen=unseen)
-    s.call(SUBJECT, s.model, s.data, steps, BATCH, generator(draw.integer(0, 10**6)), PEAK, name="losses")
+    s = Script(model=sample_model("Bigram", table, n_tokens=TOKENS, block_size=WINDOW), data=data, unseen=unseen)
+    s.call(EXERCISE, s.model, s.data, steps, BATCH, generator(draw.integer(0, 10**6)), PEAK, name="losses")
     s.call(helper("state_of"), s.model, name="after")
     return s, follows
 
@@ -66,22 +66,22 @@ def left_over(draw):
     """A training whose batches are one window of 4 tokens, and the gradients that it leaves."""
     _, data, _ = texts(draw, 600)
     table = {"table.weight": torch.zeros(TOKENS, TOKENS)}
-    s = Script(model=specimen("Bigram", table, n_tokens=TOKENS, block_size=4), data=data)
-    s.call(SUBJECT, s.model, s.data, 30, 1, generator(draw.integer(0, 10**6)), PEAK)
+    s = Script(model=sample_model("Bigram", table, n_tokens=TOKENS, block_size=4), data=data)
+    s.call(EXERCISE, s.model, s.data, 30, 1, generator(draw.integer(0, 10**6)), PEAK)
     s.call(helper("gradients_of"), s.model, name="gradients")
-    made = s.case().holding("gradients_of_the_last_batch", tokens=4)
-    return made.described("the gradients after training for 30 steps, each with one window of 4 tokens")
+    made = s.case().check_with("gradients_from_last_batch", tokens=4)
+    return made.label("the gradients after training for 30 steps, each with one window of 4 tokens")
 
 
 def on_the_way(draw, peak):
     """A training of SCHEDULED steps broken off after each count of calls, which shows how far each step goes."""
-    s = Script(model=specimen("Slope", block_size=3), data=torch.zeros(40, dtype=torch.int64))
+    s = Script(model=sample_model("Slope", block_size=3), data=torch.zeros(40, dtype=torch.int64))
     dice = generator(draw.integer(0, 10**6))
     s.call(helper("on_the_way"), COUNTS, student("train"), s.model, s.data, SCHEDULED, 2, dice, peak=peak, name="path")
     warmup = SCHEDULED / 10
     decay = [(1 + math.cos(math.pi * (i - warmup) / (SCHEDULED - warmup))) / 2 for i in range(SCHEDULED)]
-    made = s.case().holding("like_the_schedule", counts=COUNTS, steps=SCHEDULED, peak=peak, decay=decay)
-    return made.lasting(20)
+    made = s.case().check_with("follows_schedule", counts=COUNTS, steps=SCHEDULED, peak=peak, decay=decay)
+    return made.timeout(20)
 
 
 def like_its_contrary(draw, state):
@@ -91,32 +91,30 @@ def like_its_contrary(draw, state):
     models = {"plain": windowed(state), "contrary": windowed(state, contrary="resting"), "other": windowed(state)}
     for name, model in models.items():
         s.inputs[name] = model
-        s.call(SUBJECT, ref(name), s.another if name == "other" else s.text, 20, 3, generator(seed))
+        s.call(EXERCISE, ref(name), s.another if name == "other" else s.text, 20, 3, generator(seed))
         s.call(helper("state_of"), ref(name), name=f"after {name}")
 
-    made = s.case(*(ref(f"after {name}") for name in models)).holding("trained_in_training_mode", state=state)
-    return made.described("train on models in eval mode, one of which gives other logits in that mode")
+    made = s.case(*(ref(f"after {name}") for name in models)).check_with("trains_in_training_mode", state=state)
+    return made.label("train on models in eval mode, one of which gives other logits in that mode")
 
 
 def short(draw, steps):
     """A training so short that a tenth of it is no step at all, or one."""
     zeros = {"table.weight": torch.zeros(9, 9)}
-    s = Script(model=specimen("Bigram", zeros, n_tokens=9, block_size=4), data=draw.integers(0, 9, 80))
-    s.call(SUBJECT, s.model, s.data, steps, 3, generator(draw.integer(0, 10**6)), name="losses")
+    s = Script(model=sample_model("Bigram", zeros, n_tokens=9, block_size=4), data=draw.integers(0, 9, 80))
+    s.call(EXERCISE, s.model, s.data, steps, 3, generator(draw.integer(0, 10**6)), name="losses")
 
-    made = s.case().holding("begins_before_the_first_step", steps=steps, tokens=9)
-    return made.described(f"train for {steps} step{'s' * (steps > 1)}")
+    made = s.case().check_with("loss_before_first_step", steps=steps, tokens=9)
+    return made.label(f"train for {steps} step{'s' * (steps > 1)}")
 
 
 def where_it_reads(draw):
     """A training on a text whose tokens are its places, which shows which of them the model has seen."""
     length = 296
     table = {"table.weight": torch.zeros(length, length)}
-    s = Script(model=specimen("Bigram", table, n_tokens=length, block_size=WINDOW), data=torch.arange(length))
-    s.call(SUBJECT, s.model, s.data, STEPS, BATCH, generator(draw.integer(0, 10**6)), PEAK)
+    s = Script(model=sample_model("Bigram", table, n_tokens=length, block_size=WINDOW), data=torch.arange(length))
+    s.call(EXERCISE, s.model, s.data, STEPS, BATCH, generator(draw.integer(0, 10**6)), PEAK)
     s.call(helper("state_of"), s.model, name="after")
     few = 3 * BATCH * WINDOW
-    made = s.case(ref("after")).holding("reads_the_whole_text", length=length, few=few).lasting(20)
-    return made.described(
-        f"train(model, data, {STEPS}, {BATCH}, generator, {PEAK}) on a text of {length} different tokens"
-    )
+    made = s.case(ref("after")).check_with("samples_whole_text", length=length, few=few).timeout(20)
+    return made.label(f"train(model, data, {STEPS}, {BATCH}, generator, {PEAK}) on a text of {length} different tokens")

@@ -1,8 +1,9 @@
 """Known mistakes in `train`."""
 
+from ...shared.families import arguments, scores, shapes
 from .contract import train
 
-right = train.base("""
+right = train.reference_answer("""
 def train(model, data, steps, batch_size, generator, peak=3e-3):
     def rate(step):
         warmup = steps // 10
@@ -33,187 +34,186 @@ def train(model, data, steps, batch_size, generator, peak=3e-3):
     return losses
 """)
 
-right.mistake("only_measures", shows=("the trained", "AdamW", "a list")).patch("""
+right.mistake("only_measures", loses=("the trained", "AdamW", "a list")).patch("""
 - loss.backward()
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 - optimizer.step()
-""").says("The model is never changed: nothing steps.")
-right.mistake("piles_gradients_up", shows="the trained", when="not cleared").patch("""
+""").feedback("The model is never changed: nothing steps.")
+right.mistake("piles_gradients_up", loses="the trained", when="not cleared").patch("""
 - optimizer.zero_grad()
-""").says(
+""").feedback(
     "Gradients are never cleared, so that every step goes along the sum of all before it. The loss falls, and settles "
     "much too high."
 )
 right.mistake(
-    "learns_to_repeat", {"data[place + 1]": "data[place]"}, shows="the trained", when="the token itself"
-).says(
+    "learns_to_repeat", {"data[place + 1]": "data[place]"}, loses="the trained", when="the token itself"
+).feedback(
     "The targets are not shifted. The loss in training goes to 0, since the model repeats what it sees, and on real "
     "targets it is worse than no training."
 )
 right.mistake(
-    "skips_a_token", {"data[place + 1]": "data[place + 1].roll(-1, 1)"}, shows="the trained", when="two ahead"
-).says("The targets are shifted twice: the model learns what comes after the next token.")
-right.mistake("learns_one_batch_by_heart", shows="the trained", when="one batch").patch("""
+    "skips_a_token", {"data[place + 1]": "data[place + 1].roll(-1, 1)"}, loses="the trained", when="two ahead"
+).feedback("The targets are shifted twice: the model learns what comes after the next token.")
+right.mistake("learns_one_batch_by_heart", loses="the trained", when="one batch").patch("""
   losses = []
 + inputs, targets = batch()
 @@
 - inputs, targets = batch()
-""").says("One batch is drawn before the loop and learnt by heart. Draw a new one in each step.")
-right.mistake("learns_three_batches_by_heart", shows="the trained", when="a few batches").patch("""
+""").feedback("One batch is drawn before the loop and learnt by heart. Draw a new one in each step.")
+right.mistake("learns_three_batches_by_heart", loses="the trained", when="a few batches").patch("""
   losses = []
 + batches = [batch() for _ in range(3)]
 @@
 - inputs, targets = batch()
 + inputs, targets = batches[step % 3]
-""").says(
+""").feedback(
     "A few batches are drawn before the loop and used again and again, until the model knows them by heart. Draw a new "
     "one in each step."
 )
 right.mistake(
-    "reads_half_of_the_text", {"len(data) - T": "len(data) // 2 - T"}, shows="the trained", when="half of the text"
-).says("Windows are drawn from the first half of the text only. All of it is there to be learnt.")
-right.mistake("forgets_the_averages", shows="the trained").patch("""
+    "reads_half_of_the_text", {"len(data) - T": "len(data) // 2 - T"}, loses="the trained", when="half of the text"
+).feedback("Windows are drawn from the first half of the text only. All of it is there to be learnt.")
+right.mistake("forgets_the_averages", loses="the trained").patch("""
   for step in range(steps):
 +     optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
-""").says(
+""").feedback(
     "You make a new optimizer in each step. AdamW keeps averages of all gradients so far; a new one has forgotten "
     "them, and goes the full learning rate wherever the last batch points."
 )
 right.mistake(
     "decays_by_the_gradient",
     {"AdamW(model.parameters(), lr=peak)": "Adam(model.parameters(), lr=peak, weight_decay=0.01)"},
-    shows="the trained",
-).says(
+    loses="the trained",
+).feedback(
     "Adam with weight_decay adds the weights to the gradient, and then divides by its size. AdamW keeps the two apart."
 )
-right.mistake("trains_the_last_position_only", shows="a list").patch("""
+right.mistake("trains_the_last_position_only", loses="a list").patch("""
 - loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(logits[:, -1], targets[:, -1])
-""").says("Only the last position of each window is trained. Every position has its target, and costs nothing more.")
+""").feedback(
+    "Only the last position of each window is trained. Every position has its target, and costs nothing more."
+)
 right.mistake(
     "smooths_the_curve",
     {"return losses": "return [sum(losses[: i + 1]) / (i + 1) for i in range(steps)]"},
-    shows="a list",
-).says("You return averages of the losses so far. The list holds the loss of each step.")
-right.mistake("shuffles_the_data", shows="a list").patch("""
+    loses="a list",
+).feedback("You return averages of the losses so far. The list holds the loss of each step.")
+right.mistake(arguments.argument_changed(what="the data"), loses="a list").patch("""
 + data.copy_(data.flip(0) + 1)
   return losses
-""").says("The data is changed in place. It may be needed again.")
+""")
 right.mistake(
-    "trains_on_probabilities", {"model(inputs)": "model(inputs).softmax(-1)"}, shows=("the trained", "a list")
-).says("A softmax too many before the cross-entropy: it takes logits.")
-right.mistake("mixes_positions_up", {"targets.flatten()": "targets.t().flatten()"}, shows="the trained").says(
+    scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=("the trained", "a list")
+)
+right.mistake("mixes_positions_up", {"targets.flatten()": "targets.t().flatten()"}, loses="the trained").feedback(
     "Logits and targets are laid flat in different orders: positions are held to targets of others."
 )
-right.mistake("descends_plainly", {"optim.AdamW": "optim.SGD"}, shows=("the trained", "AdamW")).says(
+right.mistake("descends_plainly", {"optim.AdamW": "optim.SGD"}, loses=("the trained", "AdamW")).feedback(
     "The optimizer is plain gradient descent. AdamW is asked for; with a gradient of norm 1 at most, the other hardly "
     "moves at these rates."
 )
-right.mistake("trains_a_copy", shows=("the trained", "AdamW")).patch("""
+right.mistake("trains_a_copy", loses=("the trained", "AdamW")).patch("""
   def train(model, data, steps, batch_size, generator, peak=3e-3):
 +     import copy
 +
 +     model = copy.deepcopy(model)
-""").says("A copy of the model is trained; the one that was handed in stays as it was.")
-right.mistake("keeps_the_rate", {"= rate(step)": "= peak"}, shows="AdamW").says(
+""").feedback("A copy of the model is trained; the one that was handed in stays as it was.")
+right.mistake("keeps_the_rate", {"= rate(step)": "= peak"}, loses="AdamW").feedback(
     "The learning rate is peak in every step: no warm-up, no decay. Did the rate that you computed reach the "
     "optimizer's param_groups?"
 )
-right.mistake("never_warms_up", shows="AdamW").patch("""
+right.mistake("never_warms_up", loses="AdamW").patch("""
 - if step < warmup:
 -     return peak * (step + 1) / warmup
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (1 + math.cos(math.pi * step / steps)) / 2
-""").says("The learning rate decays from the first step: the warm-up is missing.")
-right.mistake("never_decays", shows="AdamW").patch("""
+""").feedback("The learning rate decays from the first step: the warm-up is missing.")
+right.mistake("never_decays", loses="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak
-""").says("After the warm-up the rate stays at its peak. A cosine takes it down to 0.")
-right.mistake("decays_linearly", shows="AdamW").patch("""
+""").feedback("After the warm-up the rate stays at its peak. A cosine takes it down to 0.")
+right.mistake("decays_linearly", loses="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (steps - step) / (steps - warmup)
-""").says("The rate decays in a straight line. Half a cosine is asked for.")
-right.mistake("stops_at_a_floor", shows="AdamW").patch("""
+""").feedback("The rate decays in a straight line. Half a cosine is asked for.")
+right.mistake("stops_at_a_floor", loses="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (FLOOR + (1 - FLOOR) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2)
-""").for_each(FLOOR=(0.1, 0.2)).says("The decay ends at a part of the peak, a tenth or more. It goes down to 0.")
-right.mistake("warms_up_for_half", {"steps // 10": "steps // PARTS"}, shows="AdamW").for_each(PARTS=(2, 4)).says(
+""").for_each(FLOOR=(0.1, 0.2)).feedback("The decay ends at a part of the peak, a tenth or more. It goes down to 0.")
+right.mistake("warms_up_for_half", {"steps // 10": "steps // PARTS"}, loses="AdamW").for_each(PARTS=(2, 4)).feedback(
     "Half of the steps or so are warm-up. The first tenth is."
 )
-right.mistake("warms_up_for_a_twentieth", {"steps // 10": "steps // PARTS"}, shows="AdamW").for_each(
+right.mistake("warms_up_for_a_twentieth", {"steps // 10": "steps // PARTS"}, loses="AdamW").for_each(
     PARTS=(20, 50)
-).says("Only a twentieth of the steps is warm-up. The first tenth is.")
-right.mistake("knows_one_peak", shows="AdamW").patch("""
+).feedback("Only a twentieth of the steps is warm-up. The first tenth is.")
+right.mistake("knows_one_peak", loses="AdamW").patch("""
   def train(model, data, steps, batch_size, generator, peak=3e-3):
 +     peak = 3e-3
-""").says("peak is taken and not used: the learning rate is always that of the default.")
-right.mistake("goes_too_fast", {"= rate(step)": "= FACTOR * rate(step)"}, shows="AdamW").for_each(FACTOR=(10, 2)).says(
-    "The optimizer has a learning rate many times too high."
-)
+""").feedback("peak is taken and not used: the learning rate is always that of the default.")
+right.mistake("goes_too_fast", {"= rate(step)": "= FACTOR * rate(step)"}, loses="AdamW").for_each(
+    FACTOR=(10, 2)
+).feedback("The optimizer has a learning rate many times too high.")
 right.mistake(
-    "draws_batches_elsewhere", {", generator=generator)": ")"}, shows="a list", when="not of the generator"
-).says("The batches do not come from the generator, so that nobody can repeat the run.")
+    "draws_batches_elsewhere", {", generator=generator)": ")"}, loses="a list", when="not of the generator"
+).feedback("The batches do not come from the generator, so that nobody can repeat the run.")
 right.mistake(
-    "returns_the_last_loss", {"return losses": "return losses[-1]"}, shows="a list", when="the last loss"
-).says("You return the last loss only. The list of all of them is a curve.")
-right.mistake("collects_tensors", {"loss.item()": "loss.detach()"}, shows="a list", when="losses are tensors").says(
+    "returns_the_last_loss", {"return losses": "return losses[-1]"}, loses="a list", when="the last loss"
+).feedback("You return the last loss only. The list of all of them is a curve.")
+right.mistake("collects_tensors", {"loss.item()": "loss.detach()"}, loses="a list", when="losses are tensors").feedback(
     "Your losses are tensors, each with all that it was computed from. Floats are asked for."
 )
 right.mistake(
     "trains_the_last_layer",
     {"AdamW(model.parameters()": "AdamW(list(model.parameters())[-1:]"},
-    shows="a list",
+    loses="a list",
     when="a part is trained",
-).says("The optimizer is given a part of the parameters only. The rest of the model stays as it was made.")
+).feedback("The optimizer is given a part of the parameters only. The rest of the model stays as it was made.")
 right.mistake(
-    "returns_a_tensor_of_losses", {"return losses": "return torch.tensor(losses)"}, shows="a list", when="one tensor"
-).says("You return a tensor. The losses are to be a list of floats.")
-right.mistake("keeps_the_losses", shows="a list", when="nothing is returned").patch("""
+    "returns_a_tensor_of_losses", {"return losses": "return torch.tensor(losses)"}, loses="a list", when="one tensor"
+).feedback("You return a tensor. The losses are to be a list of floats.")
+right.mistake("keeps_the_losses", loses="a list", when="nothing is returned").patch("""
 - return losses
-""").says("Nothing is returned: return the list of losses.")
-right.mistake("takes_a_step_too_few", {"range(steps)": "range(steps - 1)"}, shows="a list", when="a step too few").says(
-    "One step too few is taken."
-)
+""").feedback("Nothing is returned: return the list of losses.")
 right.mistake(
-    "takes_a_step_more", {"range(steps)": "[*range(steps), steps - 1]"}, shows="a list", when="a step more"
-).says("One step too many is taken.")
-right.mistake("trains_a_resting_model", shows="a list", when="not in training mode").patch("""
+    "takes_a_step_too_few", {"range(steps)": "range(steps - 1)"}, loses="a list", when="a step too few"
+).feedback("One step too few is taken.")
+right.mistake(
+    "takes_a_step_more", {"range(steps)": "[*range(steps), steps - 1]"}, loses="a list", when="a step more"
+).feedback("One step too many is taken.")
+right.mistake("trains_a_resting_model", loses="a list", when="not in training mode").patch("""
 - model.train()
-""").says("The model is trained in the mode that it came in, or in eval mode: without dropout.")
-right.mistake("has_its_own_batch_size", {"(batch_size,)": "(8,)"}, shows="a list").says(
+""").feedback("The model is trained in the mode that it came in, or in eval mode: without dropout.")
+right.mistake("has_its_own_batch_size", {"(batch_size,)": "(8,)"}, loses="a list").feedback(
     "batch_size is taken and not used."
 )
-right.mistake("divides_by_a_warm_up_of_no_steps", shows="a list").patch("""
+right.mistake("divides_by_a_warm_up_of_no_steps", loses="a list").patch("""
 - if step < warmup:
 -     return peak * (step + 1) / warmup
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + share = max(0, step - warmup) / (steps - warmup)
 + return peak * min((step + 1) / warmup, (1 + math.cos(math.pi * share)) / 2)
-""").says("With fewer than ten steps a tenth of them is no step at all, and you divide by it.")
-right.mistake("divides_by_one_less_than_the_warm_up", shows="a list").patch("""
+""").feedback("With fewer than ten steps a tenth of them is no step at all, and you divide by it.")
+right.mistake("divides_by_one_less_than_the_warm_up", loses="a list").patch("""
 - return peak * (step + 1) / warmup
 + return peak * step / (warmup - 1)
-""").says("With ten steps one is warm-up, and you divide by one less than that: by 0.")
-right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, shows="AdamW").says(
+""").feedback("With ten steps one is warm-up, and you divide by one less than that: by 0.")
+right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, loses="AdamW").feedback(
     "The peak is multiplied in twice, so that the rate is hardly above 0 all the time. Print the learning rate that "
     "the optimizer has in the middle of the training."
 )
-right.mistake("looks_back", {"data[place + 1]": "data[place - 1]"}, shows="the trained", when="what comes before").says(
-    "The targets are one step behind: the model learns what came *before* each token."
-)
+right.mistake(
+    "looks_back", {"data[place + 1]": "data[place - 1]"}, loses="the trained", when="what comes before"
+).feedback("The targets are one step behind: the model learns what came *before* each token.")
 right.mistake(
     "stays_in_the_first_corner",
     {"len(data) - T,": "min(len(data) - T, FEW),"},
-    shows="the trained",
+    loses="the trained",
     when="the first corner",
-).for_each(FEW=("batch_size", "T")).says(
+).for_each(FEW=("batch_size", "T")).feedback(
     "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
     "Print the greatest start of a thousand."
 )
-right.mistake("scrambles_the_classes", shows="the trained").patch("""
+right.mistake(shapes.classes_reshaped, loses="the trained").patch("""
 - loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets)
-""").says(
-    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
-    "mixes logits of several positions. Which operation exchanges two dimensions?"
-)
+""")

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, helper, method, ref
 
 from ..common import window_state, windowed
 
@@ -20,7 +20,7 @@ def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, batch=4, layout=torch.
     s.call(method(s.model, "train"), False)
     s.call(helper("optimizer"), s.model, kind, name="optimizer", **chosen)
     for i in range(steps):
-        s.call(SUBJECT, s.model, ref("optimizer"), ref(f"ids{2 * i}"), ref(f"ids{2 * i + 1}"), name="loss")
+        s.call(EXERCISE, s.model, ref("optimizer"), ref(f"ids{2 * i}"), ref(f"ids{2 * i + 1}"), name="loss")
     s.call(helper("state_of"), s.model, name="after")
     how = "the gradient's norm is above 1" if sharpness > 1 else "the gradient's norm is below 1"
     return s, f"train_step on ids ({batch}, 3), {kind}; {how}"
@@ -36,11 +36,9 @@ def in_groups(draw):
     for part, lr in (("tokens", 0.2), ("places", 1.0)):
         s.call(helper("parameters"), s.call(helper("attribute"), s.model, part, name=part), name=f"those of {part}")
         s.call(method(ref("optimizer"), "add_param_group"), {"params": ref(f"those of {part}"), "lr": lr})
-    s.call(SUBJECT, s.model, ref("optimizer"), s.ids, s.targets)
+    s.call(EXERCISE, s.model, ref("optimizer"), s.ids, s.targets)
     s.call(helper("state_of"), s.model, name="after")
-    return s.case(ref("after")).described(
-        "train_step on ids (4, 3), SGD with three groups; the gradient's norm is above 1"
-    )
+    return s.case(ref("after")).label("train_step on ids (4, 3), SGD with three groups; the gradient's norm is above 1")
 
 
 def shown(state, *, old=False, kind="SGD", **chosen):
@@ -50,7 +48,7 @@ def shown(state, *, old=False, kind="SGD", **chosen):
         s.call(s.model, s.ids, name="logits")
         s.call(method(ref("logits"), "sum"), name="total")
         s.call(helper("backward"), ref("total"))
-    s.call(SUBJECT, s.model, ref("optimizer"), s.ids, s.targets, name="loss")
+    s.call(EXERCISE, s.model, ref("optimizer"), s.ids, s.targets, name="loss")
     s.call(helper("state_of"), s.model, name="after")
     return s
 
@@ -65,9 +63,9 @@ def like_its_contrary(draw, before):
         s.call(method(ref(name), "train"), before)
         s.call(helper("optimizer"), ref(name), "SGD", name=f"optimizer of {name}", lr=0.1)
         wanted = (targets + 1) % 6 if name == "other" else targets
-        s.call(SUBJECT, ref(name), ref(f"optimizer of {name}"), ids, wanted, name=f"loss of {name}")
+        s.call(EXERCISE, ref(name), ref(f"optimizer of {name}"), ids, wanted, name=f"loss of {name}")
         s.call(helper("state_of"), ref(name), name=f"after {name}")
 
-    made = s.case(*(ref(f"after {name}") for name in s.inputs)).holding("steps_in_training_mode", state=state)
+    made = s.case(*(ref(f"after {name}") for name in s.inputs)).check_with("steps_in_training_mode", state=state)
     mode = "training" if before else "eval"
-    return made.described(f"train_step on models in {mode} mode, one of which gives other logits in eval mode")
+    return made.label(f"train_step on models in {mode} mode, one of which gives other logits in eval mode")

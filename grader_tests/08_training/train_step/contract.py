@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, non_contiguous, ref
 
 from ..common import gentle, window_state, windowed
 from .cases import in_groups, like_its_contrary, shown, stepping
@@ -41,31 +41,31 @@ def train_step_oracle(model, optimizer, inputs, targets):
 
 train_step.example(
     "the loss of a small model, before the step",
-    shown(gentle(), lr=1.0).case(ref("loss")).described("train_step(model, SGD(lr=1), inputs, targets)"),
-    form=True,
+    shown(gentle(), lr=1.0).case(ref("loss")).label("train_step(model, SGD(lr=1), inputs, targets)"),
+    check_types=True,
 )
 train_step.example(
     "its weights after the step",
-    shown(gentle(), lr=1.0).case(ref("after")).described("the parameters after train_step, SGD(lr=1)"),
+    shown(gentle(), lr=1.0).case(ref("after")).label("the parameters after train_step, SGD(lr=1)"),
 )
 
 
 @train_step.example("a gradient longer than 1")
 def _():
     state = gentle() | {"out.weight": torch.tensor([[30.0, -20.0], [-10.0, 40.0]])}
-    yield shown(state, lr=1.0).case(ref("after")).described("the parameters after train_step; the gradient is long")
+    yield shown(state, lr=1.0).case(ref("after")).label("the parameters after train_step; the gradient is long")
 
 
 train_step.example(
     "old gradients lie about",
-    shown(gentle(), old=True, lr=1.0).case(ref("after")).described("the same, after another backward()"),
+    shown(gentle(), old=True, lr=1.0).case(ref("after")).label("the same, after another backward()"),
 )
 
 
 @train_step.example("Adam")
 def _():
     s = shown(gentle(), kind="Adam", lr=0.1, eps=0.1)
-    yield s.case(ref("after")).described("the parameters after train_step, Adam(lr=0.1, eps=0.1)")
+    yield s.case(ref("after")).label("the parameters after train_step, Adam(lr=0.1, eps=0.1)")
 
 
 @train_step.example("a model in eval mode is trained in training mode")
@@ -73,37 +73,37 @@ def _():
     s = shown(gentle(), lr=1.0)
     s.call(helper("attribute"), s.model, "calls", name="calls")
     s.call(method(ref("calls"), "count"), [2, False, True], name="count")
-    yield s.case(ref("count")).described("how often the model was called with gradients in eval mode")
+    yield s.case(ref("count")).label("how often the model was called with gradients in eval mode")
 
 
-@train_step.criterion("returns the loss before the step, a float", points=0.5, form=True)
+@train_step.criterion("returns the loss before the step, a float", points=0.5, check_types=True)
 def _(draw):
     for sharpness in (0.3, 6.0):
         s, text = stepping(draw, sharpness=sharpness, lr=0.5)
-        yield s.case(ref("loss")).described(text)
+        yield s.case(ref("loss")).label(text)
 
 
 @train_step.criterion("an SGD step, its gradient clipped to norm 1", points=1)
 def _(draw):
     for sharpness, lr in ((6.0, 0.5), (0.3, 0.7), (12.0, 2.0)):
         s, text = stepping(draw, sharpness=sharpness, lr=lr)
-        yield s.case(ref("after")).described(text)
+        yield s.case(ref("after")).label(text)
 
 
 @train_step.criterion("old gradients are cleared", points=0.5)
 def _(draw):
     # Over so many targets the gradient's norm is between 0.1 and 0.5: a norm that is clipped to 0.5 shows above alone
     s, text = stepping(draw, sharpness=0.3, lr=0.5, steps=3, batch=24)
-    yield s.case(ref("after")).described(f"three times {text}")
+    yield s.case(ref("after")).label(f"three times {text}")
     state = window_state(draw, sharpness=0.3)
     s = Script(model=windowed(state), ids=draw.integers(0, 6, 18, 4), targets=draw.integers(0, 6, 18, 4))
     s.call(helper("optimizer"), s.model, "SGD", lr=0.5, name="optimizer")
     s.call(s.model, s.targets, name="logits")
     s.call(method(ref("logits"), "sum"), name="total")
     s.call(helper("backward"), ref("total"))
-    s.call(SUBJECT, s.model, ref("optimizer"), s.ids, s.targets, name="loss")
+    s.call(EXERCISE, s.model, ref("optimizer"), s.ids, s.targets, name="loss")
     s.call(helper("state_of"), s.model, name="after")
-    yield s.case(ref("after")).described("train_step on a model with gradients of an earlier backward()")
+    yield s.case(ref("after")).label("train_step on a model with gradients of an earlier backward()")
 
 
 @train_step.criterion("in training mode", points=0.5)
@@ -116,7 +116,7 @@ def _(draw):
 def _(draw):
     # A large eps, so that Adam's step depends on the size of a gradient, and no gradient near 0 decides by its sign
     s, text = stepping(draw, "AdamW", sharpness=6.0, steps=3, lr=0.1, eps=0.1, weight_decay=0.5)
-    yield s.case(ref("loss"), ref("after")).unchanged().described(f"three times {text}")
+    yield s.case(ref("loss"), ref("after")).does_not_mutate().label(f"three times {text}")
     s, text = stepping(draw, "SGD", sharpness=0.3, steps=3, layout=non_contiguous, lr=0.5, momentum=0.9)
-    yield s.case(ref("loss"), ref("after")).described(f"three times {text}, with momentum; inputs not contiguous")
+    yield s.case(ref("loss"), ref("after")).label(f"three times {text}, with momentum; inputs not contiguous")
     yield in_groups(draw)

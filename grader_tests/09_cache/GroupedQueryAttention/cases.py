@@ -1,6 +1,6 @@
 """What the cases of `GroupedQueryAttention` are made of."""
 
-from grading.exercises.exercise import SUBJECT, Script, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, helper, method, ref
 
 
 def weights(draw, width, n_heads, n_groups):
@@ -15,7 +15,7 @@ def weights(draw, width, n_heads, n_groups):
 def attend(state, n_heads, n_groups, *, training=False, exactly=False, earlier=(), **inputs):
     """Construct, give weights, call with -x and `earlier`, then with x and the other inputs by name; observes "out"."""
     s = Script(**inputs)
-    m = s.call(SUBJECT, len(state["W_o.weight"]), n_heads, n_groups, name="module")
+    m = s.call(EXERCISE, len(state["W_o.weight"]), n_heads, n_groups, name="module")
     s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
     s.call(m, s.call(method(s.x, "neg"), name="other"), *earlier)  # nothing of an earlier call may remain
     s.call(m, s.x, **{name: ref(name) for name in inputs if name != "x"}, name="out")

@@ -71,18 +71,18 @@ TURN = {
 }
 
 
-@gqa.example("four heads of width 1 in two groups", form=True)
+@gqa.example("four heads of width 1 in two groups", check_types=True)
 def _():
-    yield attend(TURN, 4, 2, exactly=True, x=WORDS).described("GroupedQueryAttention(4, 4, 2); x (2, 2, 4)")
+    yield attend(TURN, 4, 2, exactly=True, x=WORDS).label("GroupedQueryAttention(4, 4, 2); x (2, 2, 4)")
 
 
 @gqa.example("a causal mask, one group for two heads, with gradients")
 def _():
     case = attend(TURN, 2, 1, x=WORDS, mask=torch.tensor([[False, True], [False, False]])).with_gradients()
-    yield case.described("GroupedQueryAttention(4, 2, 1); x (2, 2, 4), mask (2, 2)")
+    yield case.label("GroupedQueryAttention(4, 2, 1); x (2, 2, 4), mask (2, 2)")
 
 
-gqa.example("three groups for four heads", call(8, 4, 3).raising("n_groups", "n_heads"))
+gqa.example("three groups for four heads", call(8, 4, 3).raises("n_groups", "n_heads"))
 
 
 @gqa.criterion("its parameters: four weights, those of keys and values smaller", points=0.5)
@@ -104,7 +104,7 @@ def _(draw):
     yield attend(weights(draw, 12, 3, 3), 3, 3, x=draw.normal(2, 5, 12))
     yield attend(weights(draw, 5, 1, 1), 1, 1, x=draw.normal(2, 4, 5))
     case = attend(weights(draw, 12, 3, 3), 3, 3, x=draw.normal(2, 5, 12), earlier=[open_somewhere(draw, 5, 5)])
-    yield case.described("GroupedQueryAttention(12, 3, 3); a call with a mask, and then one without")
+    yield case.label("GroupedQueryAttention(12, 3, 3); a call with a mask, and then one without")
 
 
 @gqa.criterion("masks that broadcast, and rows that are blocked throughout", points=1)
@@ -114,10 +114,10 @@ def _(draw):
     some = draw.chance(0.4, 5, 5)
     some[2] = True
     case = attend(weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12), mask=some)
-    yield case.with_gradients().holding("zero_where_all_is_blocked", mask=some, shape=(2, 4, 5, 5))
+    yield case.with_gradients().check_with("zero_for_fully_masked_rows", mask=some, shape=(2, 4, 5, 5))
     yield attend(
         weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12), mask=some.expand(2, 1, 5, 5).clone()
-    ).unchanged()
+    ).does_not_mutate()
 
 
 @gqa.criterion("gradients", points=0.5)
@@ -125,20 +125,20 @@ def _(draw):
     yield attend(weights(draw, 24, 6, 2), 6, 2, training=True, x=draw.normal(2, 5, 24)).with_gradients()
 
 
-@gqa.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@gqa.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     state = {name: weight.double() for name, weight in weights(draw, 24, 6, 3).items()}
     mask = open_somewhere(draw, 5, 5)
     mask[:, 1], mask[:, 2] = False, True  # a key that nobody sees is no row that sees nobody
     yield attend(state, 6, 3, x=draw.normal(2, 5, 24, dtype=torch.float64), mask=mask)
     yield attend(weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12))
-    yield attend(weights(draw, 12, 4, 2), 4, 2, x=non_contiguous(draw.normal(2, 5, 12)), mask=mask).unchanged()
-    yield attend(weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12), mask=mask).on_another_device()
+    yield attend(weights(draw, 12, 4, 2), 4, 2, x=non_contiguous(draw.normal(2, 5, 12)), mask=mask).does_not_mutate()
+    yield attend(weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12), mask=mask).device_only()
 
 
 @gqa.criterion("ValueError unless n_heads divides d_model, and n_groups n_heads", points=0.5)
 def _(draw):
-    yield call(12, 5, 1).raising("d_model", "n_heads")
-    yield call(d_model=12, n_heads=6, n_groups=4).raising("n_heads", "n_groups")
-    yield call(8, 2, 4).raising("n_heads", "n_groups")
-    yield call(12, 6, 3).accepted()
+    yield call(12, 5, 1).raises("d_model", "n_heads")
+    yield call(d_model=12, n_heads=6, n_groups=4).raises("n_heads", "n_groups")
+    yield call(8, 2, 4).raises("n_heads", "n_groups")
+    yield call(12, 6, 3).does_not_raise()

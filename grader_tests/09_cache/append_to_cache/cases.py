@@ -1,6 +1,6 @@
 """What the cases of `append_to_cache` are made of: all sizes differ."""
 
-from grading.exercises.exercise import SUBJECT, Script
+from grading.exercises.exercise import EXERCISE, Script
 
 
 def kept(draw, B=2, H=3, S=4, K=5, V=6, **options):
@@ -15,9 +15,9 @@ def two_ways_on(draw):
     """From one cache in two ways, one after the other: neither may reach into the other, or into what they share."""
     first, *ways = new(draw, T=3), new(draw), new(draw)
     s = Script(key=first[0], value=first[1])
-    shared = s.call(SUBJECT, None, s.key, s.value, name="shared")
+    shared = s.call(EXERCISE, None, s.key, s.value, name="shared")
     for name, (key, value) in zip(("one", "other"), ways, strict=True):
         s.inputs |= {f"key_of_{name}": key, f"value_of_{name}": value}
-    one = s.call(SUBJECT, shared, s.key_of_one, s.value_of_one, name="one")
-    other = s.call(SUBJECT, shared, s.key_of_other, s.value_of_other, name="other")
-    return s.case(shared, one, other).described("two ways on from one cache of three tokens")
+    one = s.call(EXERCISE, shared, s.key_of_one, s.value_of_one, name="one")
+    other = s.call(EXERCISE, shared, s.key_of_other, s.value_of_other, name="other")
+    return s.case(shared, one, other).label("two ways on from one cache of three tokens")

@@ -33,9 +33,9 @@ def append_to_cache_oracle(cache, key, value):
 
 ONE = torch.tensor([[[[1.0, 2.0]]]])
 
-append_to_cache.example("nothing is kept yet", call(None, ONE, -ONE), form=True)
+append_to_cache.example("nothing is kept yet", call(None, ONE, -ONE), check_types=True)
 append_to_cache.example("one token after one", call((ONE, -ONE), 10 * ONE, -10 * ONE))
-append_to_cache.example("keys of another width", call((ONE, -ONE), torch.ones(1, 1, 1, 3), ONE).raising("key"))
+append_to_cache.example("keys of another width", call((ONE, -ONE), torch.ones(1, 1, 1, 3), ONE).raises("key"))
 
 
 @append_to_cache.criterion("nothing is kept yet", points=0.5)
@@ -59,14 +59,14 @@ def _(draw):
 @append_to_cache.criterion("ValueError where batch, heads or widths differ", points=0.5)
 def _(draw):
     key, value = new(draw)
-    yield call(kept(draw, B=1), key, value).raising("key", "value", "cache")
-    yield call(kept(draw, H=1), key, value).raising("key", "value", "cache")
-    yield call(kept(draw, K=1), key, value).raising("key", "cache")
-    yield call(kept(draw, V=1), key, value).raising("value", "cache")
-    yield call(kept(draw, B=3, H=2), key, value).raising("key", "value", "cache")  # as many heads in all
-    yield call(kept(draw, K=6, V=5), key, value).raising("key", "value", "cache")  # as wide together
-    yield call(kept(draw, B=1, K=1, V=1), key, value).raising("key", "value", "cache")  # in both at once
-    yield call(kept(draw, S=9), key, value).accepted()
+    yield call(kept(draw, B=1), key, value).raises("key", "value", "cache")
+    yield call(kept(draw, H=1), key, value).raises("key", "value", "cache")
+    yield call(kept(draw, K=1), key, value).raises("key", "cache")
+    yield call(kept(draw, V=1), key, value).raises("value", "cache")
+    yield call(kept(draw, B=3, H=2), key, value).raises("key", "value", "cache")  # as many heads in all
+    yield call(kept(draw, K=6, V=5), key, value).raises("key", "value", "cache")  # as wide together
+    yield call(kept(draw, B=1, K=1, V=1), key, value).raises("key", "value", "cache")  # in both at once
+    yield call(kept(draw, S=9), key, value).does_not_raise()
 
 
 @append_to_cache.criterion("gradients", points=0.5)
@@ -75,12 +75,12 @@ def _(draw):
     yield call(None, *new(draw)).with_gradients()
 
 
-@append_to_cache.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@append_to_cache.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     # Nothing is computed, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
-    yield call(kept(draw, dtype=torch.float64), *new(draw, dtype=torch.float64)).within(1e-12)
+    yield call(kept(draw, dtype=torch.float64), *new(draw, dtype=torch.float64)).tolerance(1e-12)
     yield call(kept(draw), *new(draw))
-    yield call(None, *new(draw, dtype=torch.float64)).within(1e-12)
+    yield call(None, *new(draw, dtype=torch.float64)).tolerance(1e-12)
     yield call(None, *new(draw))
-    yield call(tuple(map(non_contiguous, kept(draw))), *map(non_contiguous, new(draw))).unchanged()
-    yield call(kept(draw), *new(draw)).on_another_device()
+    yield call(tuple(map(non_contiguous, kept(draw))), *map(non_contiguous, new(draw))).does_not_mutate()
+    yield call(kept(draw), *new(draw)).device_only()

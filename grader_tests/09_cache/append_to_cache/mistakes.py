@@ -1,10 +1,11 @@
 """Known mistakes in `append_to_cache`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import append_to_cache
 
 AFTER = "new ones"  # what an answer loses that joins wrongly
 
-right = append_to_cache.base("""
+right = append_to_cache.reference_answer("""
 def append_to_cache(cache, key, value):
     if cache is None:
         return key, value
@@ -15,106 +16,106 @@ def append_to_cache(cache, key, value):
     return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 """)
 
-right.mistake("new_ones_first", {"[keys, key]": "[key, keys]", "[values, value]": "[value, values]"}, shows=AFTER).says(
-    "The new ones stand first. A cache is in the order of the sentence: what is new comes last."
-)
+right.mistake(
+    "new_ones_first", {"[keys, key]": "[key, keys]", "[values, value]": "[value, values]"}, loses=AFTER
+).feedback("The new ones stand first. A cache is in the order of the sentence: what is new comes last.")
 right.mistake(
     "forgets_what_was_kept",
     {"torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "key, value"},
-    shows=AFTER,
-).says("What was kept is gone: the result holds the new keys and values only.")
+    loses=AFTER,
+).feedback("What was kept is gone: the result holds the new keys and values only.")
 right.mistake(
     "keeps_nothing_new",
     {"torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "keys, values"},
-    shows=AFTER,
-).says("The cache comes back as it was: what is new was not added.")
-right.mistake("joins_along_the_width", shows=AFTER).patch("""
+    loses=AFTER,
+).feedback("The cache comes back as it was: what is new was not added.")
+right.mistake("joins_along_the_width", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + wide = keys, key[..., :1, :].expand_as(keys), values, value[..., :1, :].expand_as(values)
 + return torch.cat(wide[:2], dim=-1), torch.cat(wide[2:], dim=-1)
-""").says("Positions are joined along the width of a head. The dimension that grows is the last but one.")
+""").feedback("Positions are joined along the width of a head. The dimension that grows is the last but one.")
 right.mistake(
     "values_before_keys",
     {
         "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([values, value], dim=-2), "
         "torch.cat([keys, key], dim=-2)"
     },
-    shows=AFTER,
-).says("Values stand where keys belong. The pair is (keys, values).")
-right.mistake("exchanges_them_at_the_start", {"return key, value": "return value, key"}, shows="nothing").says(
+    loses=AFTER,
+).feedback("Values stand where keys belong. The pair is (keys, values).")
+right.mistake("exchanges_them_at_the_start", {"return key, value": "return value, key"}, loses="nothing").feedback(
     "Without a cache the pair comes back as (values, keys). It is (keys, values), as ever."
 )
-right.mistake("keys_only", {", torch.cat([values, value], dim=-2)": ", values"}, shows=AFTER).says(
+right.mistake("keys_only", {", torch.cat([values, value], dim=-2)": ", values"}, loses=AFTER).feedback(
     "The values did not grow: keys and values are kept together, one of each for a position."
 )
 right.mistake(
-    "values_from_the_keys", {"torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=-2)"}, shows=AFTER
-).says("Both parts hold keys. The second one holds the values.")
-right.mistake("forgets_the_first_ones", {"return key, value": "return FIRST"}, shows="nothing").for_each(
+    "values_from_the_keys", {"torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=-2)"}, loses=AFTER
+).feedback("Both parts hold keys. The second one holds the values.")
+right.mistake("forgets_the_first_ones", {"return key, value": "return FIRST"}, loses="nothing").for_each(
     FIRST=("None", "key[:, :, :0], value[:, :, :0]")
-).says("Without a cache what is new is lost. The first keys and values are kept as well: they are the cache then.")
+).feedback("Without a cache what is new is lost. The first keys and values are kept as well: they are the cache then.")
 right.mistake(
     "keeps_one_new_one",
     {"[keys, key]": "[keys, key[:, :, PLACE]]", "[values, value]": "[values, value[:, :, PLACE]]"},
-    shows=AFTER,
-).for_each(PLACE=("-1:", ":1")).says(
+    loses=AFTER,
+).for_each(PLACE=("-1:", ":1")).feedback(
     "Only one of the new positions is kept. Several may come at once, a whole prompt say, and all of them are kept."
 )
-right.mistake("needs_a_cache", shows="nothing").patch("""
+right.mistake("needs_a_cache", loses="nothing").patch("""
 - if cache is None:
 -     return key, value
-""").says("With `cache=None` this fails. Before the first token nothing is kept.")
-right.mistake("refuses_nothing", shows="ValueError").patch("""
-- for name, old, more in (("key", keys, key), ("value", values, value)):
--     if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
--         raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
-""").says(
-    "Nothing is compared. PyTorch's own error comes from deep within: raise a ValueError that names the argument and"
-    " its shape."
+""").feedback("With `cache=None` this fails. Before the first token nothing is kept.")
+right.mistake(
+    arguments.not_refused(
+        "Nothing is compared. PyTorch's own error comes from deep within: raise a ValueError that names the "
+        "argument and"
+        " its shape."
+    ),
+    loses="ValueError",
 )
-right.mistake("looks_at_keys_only", {', ("value", values, value))': ",)"}, shows="ValueError").says(
+right.mistake("looks_at_keys_only", {', ("value", values, value))': ",)"}, loses="ValueError").feedback(
     "Only the keys are compared with what is kept. Values can be of another width, too."
 )
 right.mistake(
     "looks_at_values_only",
     {'(("key", keys, key), ("value", values, value))': '(("value", values, value),)'},
-    shows="ValueError",
-).says("Only the values are compared with what is kept. Keys can be of another width, too.")
-right.mistake("compares_no_widths", {" or old.shape[-1] != more.shape[-1]": ""}, shows="ValueError").says(
+    loses="ValueError",
+).feedback("Only the values are compared with what is kept. Keys can be of another width, too.")
+right.mistake("compares_no_widths", {" or old.shape[-1] != more.shape[-1]": ""}, loses="ValueError").feedback(
     "The widths are not compared. New keys as wide as those that are kept, and new values as wide as theirs."
 )
-right.mistake("compares_widths_only", {"old.shape[:2] != more.shape[:2] or ": ""}, shows="ValueError").says(
+right.mistake("compares_widths_only", {"old.shape[:2] != more.shape[:2] or ": ""}, loses="ValueError").feedback(
     "Only the widths are compared. The batch and the number of heads must agree as well."
 )
 right.mistake(
-    "compares_no_batch", {"old.shape[:2] != more.shape[:2]": "old.shape[1] != more.shape[1]"}, shows="Value"
-).says("The batch is not compared: new tokens of two sequences cannot follow those of three.")
+    "compares_no_batch", {"old.shape[:2] != more.shape[:2]": "old.shape[1] != more.shape[1]"}, loses="Value"
+).feedback("The batch is not compared: new tokens of two sequences cannot follow those of three.")
 right.mistake(
-    "compares_no_heads", {"old.shape[:2] != more.shape[:2]": "old.shape[0] != more.shape[0]"}, shows="Value"
-).says("The number of heads is not compared with that of what is kept.")
-right.mistake("compares_both_at_once", {" or old.shape": " and old.shape"}, shows="ValueError").says(
-    "There is an error only where batch or heads differ *and* the width does. Either is enough."
-)
+    "compares_no_heads", {"old.shape[:2] != more.shape[:2]": "old.shape[0] != more.shape[0]"}, loses="Value"
+).feedback("The number of heads is not compared with that of what is kept.")
+right.mistake(
+    arguments.unchecked("compares_both_at_once"), {" or old.shape": " and old.shape"}, loses="ValueError"
+).feedback("There is an error only where batch or heads differ *and* the width does. Either is enough.")
 right.mistake(
     "compares_how_many_numbers",
     {
         "old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old[:, :, 0].numel() != more[:, :, "
         "0].numel()"
     },
-    shows="ValueError",
-).says("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
+    loses="ValueError",
+).feedback("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
 right.mistake(
-    "an_error_that_does_not_say_what",
+    arguments.error_without_name()("an_error_that_does_not_say_what"),
     {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
-    shows="ValueError",
-).for_each(MESSAGE=("name", '"shapes differ"')).says(
+    loses="ValueError",
+).for_each(MESSAGE=("name", '"shapes differ"')).feedback(
     "The error has to say both which argument was wrong, `key` or `value`, and what shape it has."
 )
 right.mistake(
-    "refuses_other_widths",
+    arguments.valid_refused("refuses_other_widths"),
     {"old.shape[-1] != more.shape[-1]": "WIDTHS"},
-    shows=(AFTER, "ValueError"),
-).for_each(WIDTHS=("more.shape[-1] != keys.shape[-1]", "key.shape[-1] != value.shape[-1]")).says(
+    loses=(AFTER, "ValueError"),
+).for_each(WIDTHS=("more.shape[-1] != keys.shape[-1]", "key.shape[-1] != value.shape[-1]")).feedback(
     "Values are refused unless they are as wide as the keys. Their width is their own: compare values with values."
 )
 right.mistake(
@@ -123,27 +124,25 @@ right.mistake(
         "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=DIM), "
         "torch.cat([values, value], dim=DIM)"
     },
-    shows=AFTER,
-).for_each(DIM=(0, 1, -1)).says(
+    loses=AFTER,
+).for_each(DIM=(0, 1, -1)).feedback(
     "Old and new are joined along another dimension: the batch, the heads or the width. Positions are the last but one."
 )
 right.mistake(
-    "refuses_other_lengths",
+    arguments.valid_refused("refuses_other_lengths"),
     {"old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old.shape != more.shape"},
-    shows=(AFTER, "ValueError"),
-).says("New positions are refused unless there are as many as are kept. Their number is free: usually it is one.")
-right.mistake("asserts", shows="ValueError").patch("""
-- if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
--     raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
-+ assert old.shape[:2] == more.shape[:2] and old.shape[-1] == more.shape[-1], name
-""").says("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
-right.mistake("raises_another_error", {"raise ValueError": "raise ERROR"}, shows="ValueError").for_each(
-    ERROR=("TypeError", "RuntimeError")
-).says("Tensors that do not fit are of the right type, and of a wrong shape: raise a ValueError, and no other error.")
+    loses=(AFTER, "ValueError"),
+).feedback("New positions are refused unless there are as many as are kept. Their number is free: usually it is one.")
+right.mistake(arguments.asserts(), loses="ValueError")
 right.mistake(
-    "cuts_gradients_off",
+    arguments.wrong_error("TypeError")("raises_another_error"), {"raise ValueError": "raise ERROR"}, loses="ValueError"
+).for_each(ERROR=("TypeError", "RuntimeError")).feedback(
+    "Tensors that do not fit are of the right type, and of a wrong shape: raise a ValueError, and no other error."
+)
+right.mistake(
+    gradients.cut("cuts_gradients_off"),
     {"(cache, key, value):": "(cache, key, value):\n    cut = torch.Tensor.detach\n    CUT"},
-    shows="gradients",
+    loses="gradients",
 ).for_each(
     CUT=(
         "key, value, cache = cut(key), cut(value), cache and (cut(cache[0]), cut(cache[1]))",
@@ -154,27 +153,22 @@ right.mistake(
         "value, cache = cut(value), cache and (cache[0], cut(cache[1]))",
         "value, cache = (value, cache) if cache is None else (cut(value), (cache[0], cut(cache[1])))",
     )
-).says(
-    "A gradient is cut off on the way, by `detach`, `.data`, numpy or `no_grad`. It has to reach all that went in: "
-    "keys and values, new ones and kept ones."
 )
 right.mistake(
-    "detached",
+    gradients.cut("detached", what="what was kept"),
     {"[keys, key]": "[keys.detach(), key]", "[values, value]": "[values.detach(), value]"},
-    shows="gradients",
-).says("No gradient reaches what was kept: it was cut off by `detach`, `.data` or `no_grad`.")
+    loses="gradients",
+)
 right.mistake(
-    "always_float32",
+    numbers.always_float32(of="the keys and values"),
     {
         "(cache, key, value):": "(cache, key, value):\n    if ALWAYS:\n        key, value = key.float(), value.float()",
         "keys, values = cache": "keys, values = cache[0].float(), cache[1].float()\n    key, value = key.float(), "
         "value.float()",
     },
-    shows="float64",
-).for_each(ALWAYS=(False, True)).says(
-    "float64 goes in, and float32 comes out: look for `float()`, or a tensor that is made without a dtype."
-)
-append_to_cache.mistake("drops_the_oldest", shows=AFTER).whole("""
+    loses="float64",
+).for_each(ALWAYS=(False, True))
+append_to_cache.mistake("drops_the_oldest", loses=AFTER).full_code("""
 def append_to_cache(cache, key, value):
     if cache is None:
         return key, value
@@ -184,8 +178,8 @@ def append_to_cache(cache, key, value):
             raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
     S = keys.shape[-2]
     return torch.cat([keys, key], dim=-2)[..., -S:, :], torch.cat([values, value], dim=-2)[..., -S:, :]
-""").says("The cache does not grow: for every new position an old one is dropped. Here all of them are kept.")
-append_to_cache.mistake("joins_heads", shows=AFTER).whole("""
+""").feedback("The cache does not grow: for every new position an old one is dropped. Here all of them are kept.")
+append_to_cache.mistake("joins_heads", loses=AFTER).full_code("""
 def append_to_cache(cache, key, value):
     if cache is None:
         return key, value
@@ -195,8 +189,8 @@ def append_to_cache(cache, key, value):
             raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
     grow = lambda old, more: torch.cat([old.transpose(1, 2), more.transpose(1, 2)], dim=1)
     return grow(keys, key), grow(values, value)
-""").says("The dimensions of heads and positions are exchanged in the result. It is (B, H, S + T, K).")
-append_to_cache.mistake("writes_into_what_is_shared", shows=AFTER).whole("""
+""").feedback("The dimensions of heads and positions are exchanged in the result. It is (B, H, S + T, K).")
+append_to_cache.mistake(arguments.argument_changed("writes_into_what_is_shared"), loses=AFTER).full_code("""
 def append_to_cache(cache, key, value):
     grown = []
     for name, old, more in zip(("key", "value"), cache or (key[:, :, :0], value[:, :, :0]), (key, value)):
@@ -210,19 +204,8 @@ def append_to_cache(cache, key, value):
         grown.append(room[..., : S + T, :])
         grown[-1].room = room
     return tuple(grown)
-""").says(
+""").feedback(
     "New keys and values are written into memory that earlier results share. Where two answers go on from one cache, "
     "the second overwrites the first."
 )
-right.mistake(
-    "rounds_to_float32",
-    {
-        "(cache, key, value):": "(cache, key, value):\n    dtype = key.dtype\n"
-        "    key, value = key.float().to(dtype), value.float().to(dtype)",
-        "keys, values = cache": "keys, values = (kept.float().to(dtype) for kept in cache)",
-    },
-    shows="float64",
-).says(
-    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you "
-    "return does not bring them back."
-)
+right.mistake(numbers.computed_in_float32, loses="float64")

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, method, ref
+from grading.exercises.exercise import EXERCISE, Script, method, ref
 
 
 def fresh(draw, B=2, H=3, T=4, K=5, V=6, **options):
@@ -45,6 +45,6 @@ def in_pieces(draw):
     for n, size in enumerate((3, 1, 2, 2)):
         s.inputs |= dict(zip((f"query_{n}", f"key_{n}", f"value_{n}"), fresh(draw, T=size), strict=True))
         after = handed_on(s, (None, 0, 1, 1)[n], name=f"cache_{n}")
-        s.call(SUBJECT, *(ref(f"{name}_{n}") for name in ("query", "key", "value")), after, name=f"piece_{n}")
+        s.call(EXERCISE, *(ref(f"{name}_{n}") for name in ("query", "key", "value")), after, name=f"piece_{n}")
     pieces = [ref(f"piece_{n}") for n in range(4)]
-    return s.case(*pieces).described("pieces of three, one and two tokens, and two others after the four")
+    return s.case(*pieces).label("pieces of three, one and two tokens, and two others after the four")

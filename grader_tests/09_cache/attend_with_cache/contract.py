@@ -37,7 +37,7 @@ def attend_with_cache_oracle(query, key, value, cache=None):
     return torch.einsum("bhts,bhsv->bhtv", weights, value), weights, (key, value)
 
 
-attend_with_cache.example("one new token, and one that is kept", call(*on_paper()), form=True)
+attend_with_cache.example("one new token, and one that is kept", call(*on_paper()), check_types=True)
 attend_with_cache.example("nothing is kept yet", call(*on_paper()[:3]))
 attend_with_cache.example(
     "two new tokens at once, nothing kept",
@@ -88,11 +88,11 @@ def _(draw):
     yield call(query.abs() * 1e6 + 1e6, -key.abs() * 1e6 - 1e6, value)
 
 
-@attend_with_cache.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@attend_with_cache.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield call(*fresh(draw, dtype=torch.float64), kept(draw, dtype=torch.float64))
     yield call(*fresh(draw), kept(draw))
-    yield call(*map(non_contiguous, fresh(draw)), tuple(map(non_contiguous, kept(draw)))).unchanged()
-    yield call(*map(as_split, fresh(draw)), tuple(map(as_split, kept(draw)))).unchanged()
-    yield call(*fresh(draw), kept(draw)).on_another_device()
-    yield call(*fresh(draw)).on_another_device()
+    yield call(*map(non_contiguous, fresh(draw)), tuple(map(non_contiguous, kept(draw)))).does_not_mutate()
+    yield call(*map(as_split, fresh(draw)), tuple(map(as_split, kept(draw)))).does_not_mutate()
+    yield call(*fresh(draw), kept(draw)).device_only()
+    yield call(*fresh(draw)).device_only()

@@ -1,11 +1,12 @@
 """Known mistakes in `attend_with_cache`."""
 
+from ...shared.families import arguments, calls, gradients, masks, numbers, results, scores, shapes
 from .contract import attend_with_cache
 
 ALL = ("nothing", "one new", "several")  # what an answer loses whose every result is wrong
 WITH_ONE = ("one new", "several")  # whose results with a cache are wrong
 
-right = attend_with_cache.base("""
+right = attend_with_cache.reference_answer("""
 def attend_with_cache(query, key, value, cache=None):
     keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
     T, S = query.shape[-2], keys.shape[-2]
@@ -15,189 +16,165 @@ def attend_with_cache(query, key, value, cache=None):
     return weights @ values, weights, (keys, values)
 """)
 
-right.mistake("unscaled", {"keys.mT / keys.shape[-1] ** 0.5": "keys.mT"}, shows=ALL[1:]).says(
-    "The scores are not scaled: divide them by the root of the keys' width."
-)
-right.mistake("scaled_by_the_width", {"keys.shape[-1] ** 0.5": "keys.shape[-1]"}, shows=ALL).says(
-    "The scores are divided by the width itself. It is the root of the width that keeps their spread at 1."
-)
-right.mistake("multiplied_by_the_scale", {"keys.mT / keys": "keys.mT * keys"}, shows=ALL).says(
-    "The scores are multiplied by the root of the width. They are divided by it."
-)
-right.mistake("no_maximum_subtracted", shows="scores").patch("""
+right.mistake(scores.unscaled, {"keys.mT / keys.shape[-1] ** 0.5": "keys.mT"}, loses=ALL[1:])
+right.mistake(scores.scaled_by_width, {"keys.shape[-1] ** 0.5": "keys.shape[-1]"}, loses=ALL)
+right.mistake(scores.multiplied_by_root, {"keys.mT / keys": "keys.mT * keys"}, loses=ALL)
+right.mistake("no_maximum_subtracted", loses="scores").patch("""
 - weights = scores.masked_fill(later, float("-inf")).softmax(-1)
 + grown = scores.masked_fill(later, float("-inf")).exp()
 + weights = grown / grown.sum(-1, keepdim=True)
-""").says(
+""").feedback(
     "Large scores overflow: an exponential of 1000 is infinite. Subtract each row's maximum first, or use softmax."
 )
-right.mistake("scaled_by_the_number_of_keys", {"keys.shape[-1] **": "keys.shape[-2] **"}, shows=ALL[1:]).says(
+right.mistake("scaled_by_the_number_of_keys", {"keys.shape[-1] **": "keys.shape[-2] **"}, loses=ALL[1:]).feedback(
     "The scores are divided by the root of the number of keys, which grows with every token. It is their width."
 )
 right.mistake(
     "ignores_the_cache",
     {"if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))": ""},
-    shows=WITH_ONE,
-).says("What is kept is never looked at: the new tokens see themselves only.")
-right.mistake("attends_to_new_ones_only", shows=WITH_ONE).patch("""
+    loses=WITH_ONE,
+).feedback("What is kept is never looked at: the new tokens see themselves only.")
+right.mistake("attends_to_new_ones_only", loses=WITH_ONE).patch("""
 - return weights @ values, weights, (keys, values)
 + cache, keys, values = (keys, values), key, value
 + later = torch.ones(T, T, dtype=torch.bool, device=query.device).triu(1)
 + weights = (query @ keys.mT / keys.shape[-1] ** 0.5).masked_fill(later, float("-inf")).softmax(-1)
 + return weights @ values, weights, cache
-""").says("The cache that is returned is right, and nobody looks at it: the new tokens attend to themselves only.")
-right.mistake("attends_to_kept_ones_only", shows=WITH_ONE).patch("""
+""").feedback("The cache that is returned is right, and nobody looks at it: the new tokens attend to themselves only.")
+right.mistake("attends_to_kept_ones_only", loses=WITH_ONE).patch("""
 - return weights @ values, weights, (keys, values)
 + if cache is not None:
 +     weights = (query @ cache[0].mT / key.shape[-1] ** 0.5).softmax(-1)
 + return weights @ values[:, :, : weights.shape[-1]], weights, (keys, values)
-""").says(
+""").feedback(
     "The new tokens attend to what was kept, and not to themselves: what is new joins the cache too late. Each query "
     "sees its own key, too."
 )
 right.mistake(
     "keeps_what_was_kept",
     {"weights, (keys, values)": "weights, (keys, values) if cache is None else cache"},
-    shows=WITH_ONE,
-).says("The cache comes back as it went in. The next token must find the new keys and values in it.")
-right.mistake("keeps_new_ones_only", {"weights, (keys, values)": "weights, (key, value)"}, shows=WITH_ONE).says(
+    loses=WITH_ONE,
+).feedback("The cache comes back as it went in. The next token must find the new keys and values in it.")
+right.mistake("keeps_new_ones_only", {"weights, (keys, values)": "weights, (key, value)"}, loses=WITH_ONE).feedback(
     "The cache that is returned holds the new keys and values only: all that came before is lost."
 )
 right.mistake(
-    "new_ones_first", {"[cache[0], key]": "[key, cache[0]]", "[cache[1], value]": "[value, cache[1]]"}, shows=WITH_ONE
-).says("The new keys and values stand before those that are kept. They are later, and come last.")
-right.mistake("mask_aligned_at_the_start", {"triu(S - T + 1)": "triu(1)"}, shows=WITH_ONE).says(
+    "new_ones_first", {"[cache[0], key]": "[key, cache[0]]", "[cache[1], value]": "[value, cache[1]]"}, loses=WITH_ONE
+).feedback("The new keys and values stand before those that are kept. They are later, and come last.")
+right.mistake("mask_aligned_at_the_start", {"triu(S - T + 1)": "triu(1)"}, loses=WITH_ONE).feedback(
     "The mask takes the first new token for the first of all: it sees one key only. The queries are the *last* T of "
     "the S places."
 )
 right.mistake(
-    "sees_the_future", {'scores.masked_fill(later, float("-inf"))': "scores"}, shows=("nothing", "several")
-).says(
+    "sees_the_future", {'scores.masked_fill(later, float("-inf"))': "scores"}, loses=("nothing", "several")
+).feedback(
     "New tokens that come together see each other's future. One alone has none, which is why nobody notices while a "
     "model writes: a mask is needed as soon as several come at once."
 )
-right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T > 1 else S)"}, shows="several").says(
+right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T > 1 else S)"}, loses="several").feedback(
     "One new token sees all, and of several the first sees one key only: the mask takes it for the first of all, as "
     "PyTorch's `is_causal=True` does. The queries are the *last* T of the S places."
 )
-right.mistake("blocks_its_own_place", {"S - T + 1": "S - T"}, shows=WITH_ONE).says(
+right.mistake("blocks_its_own_place", {"S - T + 1": "S - T"}, loses=WITH_ONE).feedback(
     "A query does not see its own key. It sees all that came before, and itself."
 )
-right.mistake("opens_the_next_key", {"S - T + 1": "S - T + 2"}, shows=("nothing", "several")).says(
-    "Each query sees one key that comes after it: the diagonal lies one place too far to the right."
-)
-right.mistake("masks_without_a_cache_only", shows="several").patch("""
+right.mistake(masks.next_key_open, {"S - T + 1": "S - T + 2"}, loses=("nothing", "several"))
+right.mistake("masks_without_a_cache_only", loses="several").patch("""
 - later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1)
 + later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1) & (cache is None)
-""").says(
+""").feedback(
     "With a cache nothing is blocked. That is right for one new token, and wrong as soon as several come at once: "
     "the first of them sees those after it."
 )
-right.mistake("masks_with_a_cache_only", shows="nothing").patch("""
+right.mistake("masks_with_a_cache_only", loses="nothing").patch("""
 - later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1)
 + later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1) & (cache is not None)
-""").says("Without a cache nothing is blocked. The first tokens, a whole prompt, do not see their future either.")
-right.mistake("blocked_scores_are_zero", {'float("-inf")': "FILL"}, shows=("nothing", "several")).for_each(
+""").feedback("Without a cache nothing is blocked. The first tokens, a whole prompt, do not see their future either.")
+right.mistake(masks.blocked_by_small_number, {'float("-inf")': "FILL"}, loses=("nothing", "several")).for_each(
     FILL=(0.0, -1e-9)
-).says("Blocked scores become 0, or a number near it: a score like any other, whose weight is not 0. Blocked is −∞.")
-right.mistake("fills_with_a_number", {'float("-inf")': "FILL"}, shows="scores").for_each(FILL=(-1e9, -1e4)).says(
-    "Blocked scores become a number such as -1e9: not low enough where the others are lower still."
 )
+right.mistake(masks.blocked_by_number, {'float("-inf")': "FILL"}, loses="scores").for_each(FILL=(-1e9, -1e4))
 right.mistake(
-    "adds_a_number", {'scores.masked_fill(later, float("-inf"))': "(scores + FILL * later)"}, shows="scores"
-).for_each(FILL=(-1e9, -1e4, -1e3)).says(
+    "adds_a_number", {'scores.masked_fill(later, float("-inf"))': "(scores + FILL * later)"}, loses="scores"
+).for_each(FILL=(-1e9, -1e4, -1e3)).feedback(
     "A number such as -1e9 is added to blocked scores: not enough where scores differ by more than that."
 )
-right.mistake("inverted", {"masked_fill(later": "masked_fill(~later"}, shows=ALL).says(
+right.mistake("inverted", {"masked_fill(later": "masked_fill(~later"}, loses=ALL).feedback(
     "The mask is inverted: what may be seen is blocked, and what may not is open."
 )
 right.mistake(
-    "masked_after_the_softmax",
+    masks.after_softmax,
     {'scores.masked_fill(later, float("-inf")).softmax(-1)': "scores.softmax(-1).masked_fill(later, 0.0)"},
-    shows=("nothing", "several"),
-).says(
-    "The weights are masked after the softmax, so that those of a row no longer sum to 1. Block the scores before it."
+    loses=("nothing", "several"),
 )
-right.mistake("scaled_by_the_width_of_values", {"keys.shape[-1] **": "values.shape[-1] **"}, shows=ALL).says(
-    "The scale is made from the width of the values. It is the keys' width that makes scores grow."
-)
-right.mistake(
-    "scaled_by_the_model_width", {"keys.shape[-1] **": "(keys.shape[1] * keys.shape[-1]) **"}, shows=ALL
-).says(
-    "The scores are divided by the root of the width of all heads together. Each head's queries and keys are K long."
-)
-right.mistake("keeps_scaled_keys", shows=ALL).patch("""
+right.mistake(scores.scaled_by_values, {"keys.shape[-1] **": "values.shape[-1] **"}, loses=ALL)
+right.mistake(scores.scaled_by_model_width, {"keys.shape[-1] **": "(keys.shape[1] * keys.shape[-1]) **"}, loses=ALL)
+right.mistake("keeps_scaled_keys", loses=ALL).patch("""
 - keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 + key = key / key.shape[-1] ** 0.5
 + keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 @@
 - scores = query @ keys.mT / keys.shape[-1] ** 0.5
 + scores = query @ keys.mT
-""").says("New keys are scaled before they are kept. A cache holds keys as they came: scale queries, or the scores.")
-right.mistake("softmax_over_the_heads", {"softmax(-1)": "softmax(1)NAN"}, shows=ALL).for_each(
-    NAN=("", ".nan_to_num(0.0)")
-).says("The softmax goes over the heads. Each query's weights over the *keys* sum to 1.")
-right.mistake("softmax_over_the_queries", {"softmax(-1)": "softmax(-2).nan_to_num(0.0)"}, shows=ALL).says(
-    "Each column of the weights sums to 1, not each row: the softmax goes over the queries. Look at `dim`."
+""").feedback(
+    "New keys are scaled before they are kept. A cache holds keys as they came: scale queries, or the scores."
 )
-right.mistake("values_of_new_ones_only", shows=WITH_ONE).patch("""
+right.mistake(scores.softmax_over_heads, {"softmax(-1)": "softmax(1)NAN"}, loses=ALL).for_each(
+    NAN=("", ".nan_to_num(0.0)")
+)
+right.mistake(scores.softmax_over_queries, {"softmax(-1)": "softmax(-2).nan_to_num(0.0)"}, loses=ALL)
+right.mistake("values_of_new_ones_only", loses=WITH_ONE).patch("""
 - return weights @ values, weights, (keys, values)
 + return weights[..., -T:] @ value, weights, (keys, values)
-""").says("The output is made of the new values only. The weights fall on those that are kept, too.")
-right.mistake("weights_of_new_ones_only", {"values, weights,": "values, weights[..., -T:],"}, shows=WITH_ONE).says(
+""").feedback("The output is made of the new values only. The weights fall on those that are kept, too.")
+right.mistake("weights_of_new_ones_only", {"values, weights,": "values, weights[..., -T:],"}, loses=WITH_ONE).feedback(
     "The weights that are returned are those on the new keys. They have a column for every key, kept ones first."
 )
-right.mistake("weights_first", {"weights @ values, weights": "weights, weights @ values"}, shows=ALL).says(
-    "The weights come first and the output second. Return (output, weights, cache)."
-)
-right.mistake("no_cache_returned", {"weights, (keys, values)": "weights"}, shows=ALL).says(
+right.mistake(results.weights_first, {"weights @ values, weights": "weights, weights @ values"}, loses=ALL)
+right.mistake("no_cache_returned", {"weights, (keys, values)": "weights"}, loses=ALL).feedback(
     "The cache is not returned: the next token would find nothing. Return (output, weights, cache)."
 )
 right.mistake(
     "answers_the_last_one_only",
     {"query @ keys.mT": "query[:, :, -1:] @ keys.mT", "(later,": "(later[-1:],"},
-    shows=("nothing", "several"),
-).says("Only the last of the new tokens gets an output. Each of them has one, and weights of its own.")
-right.mistake("scores_for_weights", {"@ values, weights": "@ values, SCORES"}, shows=ALL[1:]).for_each(
+    loses=("nothing", "several"),
+).feedback("Only the last of the new tokens gets an output. Each of them has one, and weights of its own.")
+right.mistake(results.scores_for_weights, {"@ values, weights": "@ values, SCORES"}, loses=ALL[1:]).for_each(
     SCORES=("scores", 'scores.masked_fill(later, float("-inf"))')
-).says("What is returned beside the output are scores. Return the weights, after the softmax.")
-right.mistake("values_for_keys", {"weights, (keys, values)": "weights, (values, keys)"}, shows=ALL).says(
+)
+right.mistake("values_for_keys", {"weights, (keys, values)": "weights, (values, keys)"}, loses=ALL).feedback(
     "The cache holds values where keys belong. The pair is (keys, values)."
 )
 right.mistake(
-    "detached_cache", {"weights, (keys, values)": "weights, (keys.detach(), values.detach())"}, shows="gradients"
-).says("No gradient flows through the cache that is returned: it was cut off by `detach`, `.data` or `no_grad`.")
+    gradients.cut("detached_cache", what="the cache that you return"),
+    {"weights, (keys, values)": "weights, (keys.detach(), values.detach())"},
+    loses="gradients",
+)
 right.mistake(
-    "detached_kept",
+    gradients.cut("detached_kept", what="what was kept"),
     {
         "torch.cat([cache[0], key]": "torch.cat([cache[0].detach(), key]",
         "torch.cat([cache[1], value]": "torch.cat([cache[1].detach(), value]",
     },
-    shows="gradients",
-).says("No gradient reaches what was kept: it was cut off by `detach`, `.data` or `no_grad`.")
-right.mistake("made_without_gradients", {"def attend": "@torch.no_grad()\ndef attend"}, shows="gradients").says(
-    "No gradient flows at all: everything is made under `no_grad`. Whoever only writes can say so when calling; a "
-    "model that learns needs gradients."
+    loses="gradients",
 )
-right.mistake("detached_weights", {"values, weights,": "values, weights.detach(),"}, shows="gradients").says(
-    "No gradient flows through the weights that are returned: they were cut off by `detach`, `.data` or `no_grad`."
+right.mistake(
+    gradients.cut("made_without_gradients"), {"def attend": "@torch.no_grad()\ndef attend"}, loses="gradients"
 )
-right.mistake("changes_the_query", shows="float64").patch("""
+right.mistake(gradients.weights_detached, {"values, weights,": "values, weights.detach(),"}, loses="gradients")
+right.mistake(arguments.argument_changed(what="the query"), loses="float64").patch("""
 - keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 + keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 + query.data *= 1.0 + 0 * query.data.mean()
 + query.data += 1e-3
 + query = query - 1e-3
-""").says("The query is not what it was before the call: it was changed in place.")
+""")
 right.mistake(
-    "views_what_lies_apart",
+    shapes.view_of_strided,
     {"query @ keys.mT": "query.view(-1, T, query.shape[-1]).view(query.shape) @ keys.mT"},
-    shows="float64",
-).says(
-    "`view` fails where numbers do not lie one after the other, as in heads that were made by a transpose. `reshape` "
-    "copies them where it must."
+    loses="float64",
 )
-right.mistake("keeps_a_cache_of_its_own", shows="nothing").patch("""
+right.mistake(calls.result_remembered("keeps_a_cache_of_its_own"), loses="nothing").patch("""
 - def attend_with_cache(query, key, value, cache=None):
 + def attend_with_cache(query, key, value, cache=[]):
 +     mine, cache = (cache, tuple(cache) or None) if isinstance(cache, list) else ([], cache)
@@ -205,13 +182,11 @@ right.mistake("keeps_a_cache_of_its_own", shows="nothing").patch("""
 - weights = scores.masked_fill(later, float("-inf")).softmax(-1)
 + mine[:] = keys, values
 + weights = scores.masked_fill(later, float("-inf")).softmax(-1)
-""").says(
+""").feedback(
     "What an earlier call left is still there. A default such as `cache=[]` is made once, and is the same list in "
     "every call; so is a variable outside the function. Keep nothing: return the cache."
 )
-right.mistake("a_mask_on_another_device", {", device=query.device": ""}, shows="float64").says(
-    "The mask is made on PyTorch's default device. The queries may lie elsewhere: make it on theirs."
-)
 right.mistake(
-    "always_float32", {"weights @ values, weights": "(weights @ values).float(), weights.float()"}, shows="float64"
-).says("float64 goes in, and float32 comes out: look for `float()` on the way.")
+    numbers.default_device(where="the query", what="the mask"), {", device=query.device": ""}, loses="float64"
+)
+right.mistake(numbers.result_float32(of="the query"), loses="float64")

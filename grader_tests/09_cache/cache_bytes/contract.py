@@ -32,10 +32,10 @@ def cache_bytes_oracle(n_layers, n_kv_heads, d_head, length, batch_size=1, eleme
 
 
 cache_bytes.example("one layer, one head, ten tokens", call(1, 1, 4, 10))
-cache_bytes.example("a whole number of bytes, of type int", call(1, 1, 4, 20), form=True)
+cache_bytes.example("a whole number of bytes, of type int", call(1, 1, 4, 20), check_types=True)
 cache_bytes.example("a model of 32 layers and 8 heads of 128", call(32, 8, 128, 4096))
 cache_bytes.example("three sequences, in float32", call(2, 3, 5, 7, batch_size=3, element_bytes=4))
-cache_bytes.example("a negative length", call(2, 3, 5, -1).raising("length"))
+cache_bytes.example("a negative length", call(2, 3, 5, -1).raises("length"))
 
 
 @cache_bytes.criterion("keys and values of every layer, head and token", points=0.5)
@@ -59,17 +59,17 @@ def _(draw):
 
 @cache_bytes.criterion("ValueError where a number is below 0", points=0.5)
 def _(draw):
-    yield call(-1, 3, 5, 7).raising("n_layers")
-    yield call(2, -draw.integer(1, 9), 5, 7).raising("n_kv_heads")
-    yield call(2, 3, -5, 7).raising("d_head")
-    yield call(2, 3, 5, -draw.integer(1, 99)).raising("length")
-    yield call(2, 3, 5, 7, batch_size=-2).raising("batch_size")
-    yield call(2, 3, 5, 7, element_bytes=-4).raising("element_bytes")
-    yield call(-2, 3, 5, -7).raising("n_layers", "length")  # their product is positive
-    yield call(2, 3, 5, 0, 0, 0).accepted()
+    yield call(-1, 3, 5, 7).raises("n_layers")
+    yield call(2, -draw.integer(1, 9), 5, 7).raises("n_kv_heads")
+    yield call(2, 3, -5, 7).raises("d_head")
+    yield call(2, 3, 5, -draw.integer(1, 99)).raises("length")
+    yield call(2, 3, 5, 7, batch_size=-2).raises("batch_size")
+    yield call(2, 3, 5, 7, element_bytes=-4).raises("element_bytes")
+    yield call(-2, 3, 5, -7).raises("n_layers", "length")  # their product is positive
+    yield call(2, 3, 5, 0, 0, 0).does_not_raise()
 
 
-@cache_bytes.criterion("an int", points=0.5, form=True)
+@cache_bytes.criterion("an int", points=0.5, check_types=True)
 def _(draw):
     yield call(4, 3, 5, draw.integer(2, 30))
     yield call(4, 3, 5, 7, 2, 4)

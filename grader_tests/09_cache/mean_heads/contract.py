@@ -30,9 +30,9 @@ def mean_heads_oracle(weight, n_heads, n_groups):
 
 RAMP = torch.arange(8.0).view(8, 1) * torch.tensor([[1.0, 10.0]])
 
-mean_heads.example("four heads of width 2, two groups", call(RAMP, 4, 2), form=True)
+mean_heads.example("four heads of width 2, two groups", call(RAMP, 4, 2), check_types=True)
 mean_heads.example("all heads in one group", call(RAMP, 4, 1))
-mean_heads.example("three groups of four heads", call(RAMP, 4, 3).raising("n_groups", "n_heads"))
+mean_heads.example("three groups of four heads", call(RAMP, 4, 3).raises("n_groups", "n_heads"))
 
 
 @mean_heads.criterion("means of neighbouring heads", points=1)
@@ -47,16 +47,16 @@ def _(draw):
 
 @mean_heads.criterion("ValueError where numbers do not divide", points=0.5)
 def _(draw):
-    yield call(draw.normal(12, 5), 6, 4).raising("n_groups", "n_heads")
-    yield call(draw.normal(12, 5), 5, 1).raising("n_heads", "weight")
-    yield call(draw.normal(12, 5), n_heads=4, n_groups=8).raising("n_groups", "n_heads")
-    yield call(draw.normal(12, 5), 6, 6).accepted()
+    yield call(draw.normal(12, 5), 6, 4).raises("n_groups", "n_heads")
+    yield call(draw.normal(12, 5), 5, 1).raises("n_heads", "weight")
+    yield call(draw.normal(12, 5), n_heads=4, n_groups=8).raises("n_groups", "n_heads")
+    yield call(draw.normal(12, 5), 6, 6).does_not_raise()
 
 
-@mean_heads.criterion("gradients, float64, any layout and device, arguments left alone", points=0.5, form=True)
+@mean_heads.criterion("gradients, float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(12, 5), 6, 2).with_gradients()
     yield call(draw.normal(12, 5, dtype=torch.float64), 6, 3)
-    yield call(non_contiguous(draw.normal(12, 5)), 4, 2).unchanged()
+    yield call(non_contiguous(draw.normal(12, 5)), 4, 2).does_not_mutate()
     yield call(draw.normal(5, 12).T, 4, 2)
-    yield call(draw.normal(12, 5), 6, 2).on_another_device()
+    yield call(draw.normal(12, 5), 6, 2).device_only()

@@ -1,5 +1,6 @@
 """Known mistakes in `mean_heads`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import mean_heads
 
 MEANS = "means"
@@ -11,7 +12,7 @@ FORMS = (  # ways to cut the rows, each with an error of its own where that cann
 )
 CUT = "unflatten(0, (n_groups, n_heads // n_groups, -1))"
 
-right = mean_heads.base("""
+right = mean_heads.reference_answer("""
 def mean_heads(weight, n_heads, n_groups):
     if weight.shape[0] % n_heads:
         raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
@@ -20,140 +21,129 @@ def mean_heads(weight, n_heads, n_groups):
     return weight.unflatten(0, (n_groups, n_heads // n_groups, -1)).mean(1).flatten(0, 1)
 """)
 
-right.mistake("sums", {".mean(1)": ".sum(1)"}, shows=MEANS).says(
+right.mistake("sums", {".mean(1)": ".sum(1)"}, loses=MEANS).feedback(
     "The heads of a group are added up. Their mean is wanted, so that keys keep their size."
 )
-right.mistake("takes_the_first_head", {".mean(1)": "[:, 0]"}, shows=MEANS).says(
+right.mistake("takes_the_first_head", {".mean(1)": "[:, 0]"}, loses=MEANS).feedback(
     "Each group is its first head, and the others are dropped. Take the mean of all of them."
 )
-right.mistake("takes_the_last_head", {".mean(1)": "[:, -1]"}, shows=MEANS).says(
+right.mistake("takes_the_last_head", {".mean(1)": "[:, -1]"}, loses=MEANS).feedback(
     "Each group is its last head, and the others are dropped. Take the mean of all of them."
 )
-right.mistake("divides_by_another_number", {".mean(1)": ".sum(1).div(NUMBER)"}, shows=MEANS).for_each(
+right.mistake("divides_by_another_number", {".mean(1)": ".sum(1).div(NUMBER)"}, loses=MEANS).for_each(
     NUMBER=("n_groups", "n_heads")
-).says("The sum of a group is divided by another number than it has heads. H / G of them make a group.")
+).feedback("The sum of a group is divided by another number than it has heads. H / G of them make a group.")
 right.mistake(
-    "the_mean_of_all", {".mean(1)": ".mean((0, 1), keepdim=True)[0].expand(n_groups, -1, -1)"}, shows=MEANS
-).says("Every group is the mean of all heads. Each has heads of its own, H / G that follow each other.")
+    "the_mean_of_all", {".mean(1)": ".mean((0, 1), keepdim=True)[0].expand(n_groups, -1, -1)"}, loses=MEANS
+).feedback("Every group is the mean of all heads. Each has heads of its own, H / G that follow each other.")
 right.mistake(
     "deals_heads_out_in_turn",
     {"(n_groups, n_heads // n_groups, -1)).mean(1)": "(n_heads // n_groups, n_groups, -1)).mean(0)"},
-    shows=MEANS,
-).says(
+    loses=MEANS,
+).feedback(
     "Heads are dealt out in turn: with two groups, the even ones and the odd ones. A group is made of heads that "
     "follow each other, since head h reads group h // (H / G)."
 )
 right.mistake(
     "averages_within_a_head",
     {"(n_groups, n_heads // n_groups, -1)).mean(1)": "(n_groups, -1, n_heads // n_groups)).mean(2)"},
-    shows=MEANS,
-).says(
+    loses=MEANS,
+).feedback(
     "Rows that follow each other are averaged, which belong to one head. The rows of a head stand together, and the "
     "mean goes over heads."
 )
 right.mistake(
     "repeats_the_means",
     {".mean(1)": ".mean(1, keepdim=True).expand(-1, n_heads // n_groups, -1, -1).flatten(0, 1)"},
-    shows=MEANS,
-).says("Every head got the mean of its group, and there are as many rows as before. There is one for each group.")
+    loses=MEANS,
+).feedback("Every head got the mean of its group, and there are as many rows as before. There is one for each group.")
 right.mistake(
     "groups_for_heads_of_a_group",
     {"(n_groups, n_heads // n_groups, -1)": "(n_heads // n_groups, n_groups, -1)"},
-    shows=MEANS,
-).says("Here `n_groups` is how many heads a group has. It is how many groups there are.")
-right.mistake("averages_columns", {".mean(1).flatten(0, 1)": ".mean(-1).flatten(0, 1)"}, shows=MEANS).says(
+    loses=MEANS,
+).feedback("Here `n_groups` is how many heads a group has. It is how many groups there are.")
+right.mistake("averages_columns", {".mean(1).flatten(0, 1)": ".mean(-1).flatten(0, 1)"}, loses=MEANS).feedback(
     "The mean goes over the columns, which belong to the input. It goes over the heads of a group."
 )
-right.mistake("averages_another_dimension", {".mean(1)": ".mean(DIM)"}, shows=MEANS).for_each(DIM=(0, 2)).says(
+right.mistake("averages_another_dimension", {".mean(1)": ".mean(DIM)"}, loses=MEANS).for_each(DIM=(0, 2)).feedback(
     "The mean goes over another dimension, groups or the rows of a head. Of (groups, heads of a group, rows of a head) "
     "it is the second that goes."
 )
 right.mistake(
     "width_from_the_columns",
     {CUT: "reshape(n_groups, n_heads // n_groups, weight.shape[1] // n_heads, weight.shape[1])"},
-    shows=MEANS,
-).says("The width of a head is taken from the columns. It is the rows that heads share, H * K of them.")
+    loses=MEANS,
+).feedback("The width of a head is taken from the columns. It is the rows that heads share, H * K of them.")
 mean_heads.alternative("group_by_group").mistake(
-    "groups_that_overlap", {"heads[g * size : (g + 1) * size]": "heads[g : g + size]"}, shows=MEANS
-).says("The groups overlap: each begins one head after the last one. Group g begins at head g * H / G.")
+    "groups_that_overlap", {"heads[g * size : (g + 1) * size]": "heads[g : g + size]"}, loses=MEANS
+).feedback("The groups overlap: each begins one head after the last one. Group g begins at head g * H / G.")
 right.mistake(
-    "exchanges_heads_and_groups", {"weight, n_heads, n_groups)": "weight, n_groups, n_heads)"}, shows=MEANS
-).says("The arguments stand in another order: `n_heads` comes before `n_groups`.")
+    "exchanges_heads_and_groups", {"weight, n_heads, n_groups)": "weight, n_groups, n_heads)"}, loses=MEANS
+).feedback("The arguments stand in another order: `n_heads` comes before `n_groups`.")
 right.mistake(
-    "refuses_one_group_or_all", {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == REFUSED"}, shows=MEANS
-).for_each(REFUSED=(1, "n_heads")).says(
+    arguments.valid_refused("refuses_one_group_or_all"),
+    {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == REFUSED"},
+    loses=MEANS,
+).for_each(REFUSED=(1, "n_heads")).feedback(
     "A single group, or one for every head, is refused. Both numbers divide: that is a mean of all, or nothing to do."
 )
-right.mistake("leaves_three_dimensions", {".flatten(0, 1)": ""}, shows=MEANS).says(
+right.mistake("leaves_three_dimensions", {".flatten(0, 1)": ""}, loses=MEANS).feedback(
     "The result has three dimensions, (G, K, D). Put the groups' rows one after another: (G * K, D)."
 )
-right.mistake("any_groups", shows="ValueError").patch("""
+right.mistake(arguments.unchecked("any_groups"), loses="ValueError").patch("""
 - if n_heads % n_groups:
 -     raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}")
 + n_groups = min(n_groups, n_heads)
 + while n_heads % n_groups:
 +     n_groups -= 1
-""").says("There is no error where `n_groups` does not divide `n_heads`: another number is taken without a word.")
-right.mistake("any_heads", shows="ValueError").patch("""
+""").feedback("There is no error where `n_groups` does not divide `n_heads`: another number is taken without a word.")
+right.mistake(arguments.unchecked("any_heads"), loses="ValueError").patch("""
 - if weight.shape[0] % n_heads:
 -     raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
 + weight = weight[: len(weight) // n_heads * n_heads]
-""").says("There is no error where the rows cannot be shared out among the heads: some are dropped without a word.")
+""").feedback("There is no error where the rows cannot be shared out among the heads: some are dropped without a word.")
 right.mistake(
-    "divides_the_wrong_way", {"if n_heads % n_groups": "if n_groups % n_heads"}, shows=(MEANS, "ValueError")
-).says("Here `n_heads` has to divide `n_groups`. It is the other way round: n_groups divides n_heads, which is larger.")
+    "divides_the_wrong_way", {"if n_heads % n_groups": "if n_groups % n_heads"}, loses=(MEANS, "ValueError")
+).feedback(
+    "Here `n_heads` has to divide `n_groups`. It is the other way round: n_groups divides n_heads, which is larger."
+)
 right.mistake(
-    "shares_out_the_columns", {"if weight.shape[0] % n_heads": "if weight.shape[1] % n_heads"}, shows="ValueError"
-).says("It is asked whether `n_heads` divides the columns. The rows are what the heads share.")
-right.mistake("asserts", shows="ValueError").patch("""
-- if n_heads % n_groups:
--     raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}")
-+ assert n_heads % n_groups == 0, f"n_groups is {n_groups}"
-""").says("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
+    "shares_out_the_columns", {"if weight.shape[0] % n_heads": "if weight.shape[1] % n_heads"}, loses="ValueError"
+).feedback("It is asked whether `n_heads` divides the columns. The rows are what the heads share.")
+right.mistake(arguments.asserts("n_groups")("asserts"), loses="ValueError")
 right.mistake(
-    "leaves_groups_to_pytorch", {"if n_heads % n_groups": "if False", CUT: "FORM"}, shows="ValueError"
-).for_each(FORM=FORMS).says(
+    arguments.unchecked("leaves_groups_to_pytorch"),
+    {"if n_heads % n_groups": "if False", CUT: "FORM"},
+    loses="ValueError",
+).for_each(FORM=FORMS).feedback(
     "Whether `n_groups` divides `n_heads` is not asked. PyTorch's own error comes from deep within, if at all: raise a "
     "ValueError that names the number that does not divide, and its value."
 )
 right.mistake(
-    "leaves_heads_to_pytorch", {"if weight.shape[0] % n_heads": "if False", CUT: "FORM"}, shows="ValueError"
-).for_each(FORM=FORMS).says(
+    arguments.unchecked("leaves_heads_to_pytorch"),
+    {"if weight.shape[0] % n_heads": "if False", CUT: "FORM"},
+    loses="ValueError",
+).for_each(FORM=FORMS).feedback(
     "Whether `n_heads` divides the rows is not asked. PyTorch's own error comes from deep within, if at all: raise a "
     "ValueError that names the number that does not divide, and its value."
 )
 right.mistake(
-    "leaves_it_to_pytorch",
+    arguments.unchecked("leaves_it_to_pytorch"),
     {"if weight.shape[0] % n_heads": "if False", "if n_heads % n_groups": "if False", CUT: "FORM"},
-    shows="ValueError",
-).for_each(FORM=FORMS).says(
+    loses="ValueError",
+).for_each(FORM=FORMS).feedback(
     "Nothing is compared. PyTorch's own error comes from deep within, if at all: raise a ValueError that names the "
     "number that does not divide, and its value."
 )
-right.mistake("asserts_heads", shows="ValueError").patch("""
-- if weight.shape[0] % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
-+ assert weight.shape[0] % n_heads == 0, f"n_heads is {n_heads}"
-""").says("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
-right.mistake(
-    "an_error_without_a_name",
-    {
-        'f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}"': '"does not divide"',
-        'f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}"': '"does not divide"',
-    },
-    shows="ValueError",
-).says(
-    "The error has to say both which argument was wrong and what it was: the name, as in the signature, and the value."
-)
-right.mistake("detached", {"weight.unflatten": "weight.detach().unflatten"}, shows="gradients").says(
-    "No gradient reaches the weights: it was cut off by `detach`, `.data` or `no_grad`."
-)
-right.mistake("adds_up_in_place", {f"weight.{CUT}.mean(1).flatten(0, 1)": "SUM"}, shows="gradients").for_each(
+right.mistake(arguments.asserts("weight")("asserts_heads"), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(gradients.cut(what="the weight"), {"weight.unflatten": "weight.detach().unflatten"}, loses="gradients")
+right.mistake("adds_up_in_place", {f"weight.{CUT}.mean(1).flatten(0, 1)": "SUM"}, loses="gradients").for_each(
     SUM=(
         f"sum(weight.div_(n_heads // n_groups).{CUT}.unbind(1)).flatten(0, 1)",
         f"weight.{CUT}[:, 0].mul_(0).add_(weight.{CUT}.mean(1)).flatten(0, 1)",
     )
-).says("Numbers are written into the weights that were handed in, or into a part of them. Work on new tensors.")
-right.mistake("always_float32", {"weight.unflatten": "WEIGHT.unflatten"}, shows="gradients").for_each(
-    WEIGHT=("weight.float()", "torch.zeros(weight.shape).add_(weight)")
-).says("float64 goes in, and float32 comes out: look for `float()`, or for a tensor that is made without a dtype.")
+).feedback("Numbers are written into the weights that were handed in, or into a part of them. Work on new tensors.")
+right.mistake(
+    numbers.always_float32(of="the weight"), {"weight.unflatten": "WEIGHT.unflatten"}, loses="gradients"
+).for_each(WEIGHT=("weight.float()", "torch.zeros(weight.shape).add_(weight)"))

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, device, exercise, helper, method, student
+from grading.exercises.exercise import EXERCISE, Script, call, device, exercise, helper, method, student
 
 sliding_window_mask = exercise(
     "sliding_window_mask",
@@ -31,9 +31,9 @@ def sliding_window_mask_oracle(T, window, S=None, device=None):
 
 
 sliding_window_mask.example("four queries, a window of two", call(4, 2))
-sliding_window_mask.example("two new queries, five keys, a window of three", call(2, 3, 5), form=True)
+sliding_window_mask.example("two new queries, five keys, a window of three", call(2, 3, 5), check_types=True)
 sliding_window_mask.example("a window of one", call(3, 1))
-sliding_window_mask.example("no window", call(3, 0).raising("window"))
+sliding_window_mask.example("no window", call(3, 0).raises("window"))
 
 
 @sliding_window_mask.criterion("as many queries as keys", points=1)
@@ -44,8 +44,8 @@ def _(draw):
     yield call(T=4, window=9, device=device())  # wider than the sentence
     yield call(1, 1, 1, device())
     script = Script()
-    both = [script.call(SUBJECT, 4, window, device=device(), name=f"window_of_{window}") for window in (3, 1)]
-    yield script.case(*both).described("sliding_window_mask(4, 3), and then sliding_window_mask(4, 1)")
+    both = [script.call(EXERCISE, 4, window, device=device(), name=f"window_of_{window}") for window in (3, 1)]
+    yield script.case(*both).label("sliding_window_mask(4, 3), and then sliding_window_mask(4, 1)")
 
 
 @sliding_window_mask.criterion("more keys than queries", points=1)
@@ -61,23 +61,23 @@ def _(draw):
 
 @sliding_window_mask.criterion("ValueError if S < T or window < 1", points=0.5)
 def _(draw):
-    yield call(5, 2, 4).raising("S", "T")
-    yield call(draw.integer(7, 12), 3, S=draw.integer(1, 6)).raising("S", "T")
-    yield call(4, 0).raising("window")
-    yield call(4, -draw.integer(1, 9), 6).raising("window")
-    yield call(4, 1, 5).accepted()
-    yield call(4, 2, 4).accepted()
+    yield call(5, 2, 4).raises("S", "T")
+    yield call(draw.integer(7, 12), 3, S=draw.integer(1, 6)).raises("S", "T")
+    yield call(4, 0).raises("window")
+    yield call(4, -draw.integer(1, 9), 6).raises("window")
+    yield call(4, 1, 5).does_not_raise()
+    yield call(4, 2, 4).does_not_raise()
 
 
-@sliding_window_mask.criterion("boolean, on the device that was asked for", points=0.5, form=True)
+@sliding_window_mask.criterion("boolean, on the device that was asked for", points=0.5, check_types=True)
 def _(draw):
     yield call(4, 2)
     yield call(3, 2, 5)
     script = Script()
-    mask = script.call(SUBJECT, 4, 2, name="mask")
-    yield script.case(script.call(method(mask, "to"), device())).described("sliding_window_mask(4, 2)")
+    mask = script.call(EXERCISE, 4, 2, name="mask")
+    yield script.case(script.call(method(mask, "to"), device())).label("sliding_window_mask(4, 2)")
     for where in (device(), "cpu", "meta"):  # "meta" shows one that is always made on the CPU
         script = Script()
         script.call(helper("elsewhere"), student("sliding_window_mask"), 3, 2, 5, device=where)
-        made = script.case().holding("lies_where_asked")
-        yield made.described("sliding_window_mask(3, 2, 5, device=...), while another device is PyTorch's default")
+        made = script.case().check_with("mask_on_requested_device")
+        yield made.label("sliding_window_mask(3, 2, 5, device=...), while another device is PyTorch's default")

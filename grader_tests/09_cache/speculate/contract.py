@@ -43,7 +43,9 @@ speculate.example(
 )
 speculate.example("models that agree", call(torch.tensor([0.25, 0.75]), torch.tensor([0.25, 0.75])))
 speculate.example(
-    "float64 stays float64", call(torch.tensor([0.5, 0.5]).double(), torch.tensor([0.75, 0.25]).double()), form=True
+    "float64 stays float64",
+    call(torch.tensor([0.5, 0.5]).double(), torch.tensor([0.75, 0.25]).double()),
+    check_types=True,
 )
 
 
@@ -63,23 +65,23 @@ def _(draw):
 def _(draw):
     yield call(*drawn(draw, 5, 4)).with_gradients()
     yield call(*drawn(draw, 2, 3, 7))
-    yield call(*drawn(draw, 4, 4)).unchanged()
+    yield call(*drawn(draw, 4, 4)).does_not_mutate()
 
 
 @speculate.criterion("tokens without a share, models that agree", points=0.25)
 def _(draw):
     mix = draw.permutation(5)
-    yield call(
-        torch.tensor([0.5, 0.0, 0.25, 0.25, 0.0])[mix], torch.tensor([0.125, 0.5, 0.0, 0.375, 0.0])[mix]
-    ).described("some tokens have no share in one of the two, or in both")
+    yield call(torch.tensor([0.5, 0.0, 0.25, 0.25, 0.0])[mix], torch.tensor([0.125, 0.5, 0.0, 0.375, 0.0])[mix]).label(
+        "some tokens have no share in one of the two, or in both"
+    )
     target, draft = drawn(draw, 3, 4)
     draft[1] = target[1]
-    yield call(target, draft).described("the two models agree at one of three places")
+    yield call(target, draft).label("the two models agree at one of three places")
 
 
-@speculate.criterion("float64, any layout and device", points=0.25, form=True)
+@speculate.criterion("float64, any layout and device", points=0.25, check_types=True)
 def _(draw):
     yield call(*drawn(draw, 5))
     yield call(*drawn(draw, 2, 5, dtype=torch.float64))
     yield call(*map(non_contiguous, drawn(draw, 3, 4)))
-    yield call(*drawn(draw, 3, 4)).on_another_device()
+    yield call(*drawn(draw, 3, 4)).device_only()

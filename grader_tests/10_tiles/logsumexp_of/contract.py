@@ -51,7 +51,7 @@ logsumexp_of.example(
     "float32 in, float32 out; float64 in, float64 out",
     call(torch.tensor([0.5, 0.2, -0.3])),
     call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64)),
-    form=True,
+    check_types=True,
 )
 
 
@@ -59,9 +59,9 @@ logsumexp_of.example(
 def _(draw):
     yield call(draw.uniform(7, low=-3.0, high=3.0))
     yield call(draw.normal(5))
-    yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
-    yield call(torch.full((300,), draw.number(-2.0, 2.0))).described("300 equal scores")
-    yield call(torch.tensor([draw.number(1.0, 2.0)])).described("a single score")
+    yield call(draw.uniform(5, low=-6.0, high=-1.0)).label("five negative scores")
+    yield call(torch.full((300,), draw.number(-2.0, 2.0))).label("300 equal scores")
+    yield call(torch.tensor([draw.number(1.0, 2.0)])).label("a single score")
     yield after([draw.normal(4)], [draw.normal(4)])
 
 
@@ -71,7 +71,7 @@ def _(draw):
     yield call(draw.normal(2, 3, 5))
     yield call(draw.normal(1, 4))
     yield call(draw.normal(2, 1, 5))
-    yield call(draw.normal(3, 1)).described("rows of one score each")
+    yield call(draw.normal(3, 1)).label("rows of one score each")
     yield call(draw.normal(2, 3, 4, 5))
     # Each row has a level of its own, so that the maximum of all does not help
     yield call(draw.normal(4, 5) + torch.tensor([400.0, -400.0, 0.0, 200.0])[:, None])
@@ -97,8 +97,8 @@ def _(draw):
 @logsumexp_of.criterion("minus infinity adds nothing", points=0.5)
 def _(draw):
     yield from map(call, with_gaps(draw.normal(4, 6), (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)))
-    yield call(torch.full((4,), -INF)).described("nothing but scores of -inf")
-    yield call(with_gaps(300.0 + draw.normal(3, 5), (0, 2), range(5), (4,))).described("a row of nothing but -inf")
+    yield call(torch.full((4,), -INF)).label("nothing but scores of -inf")
+    yield call(with_gaps(300.0 + draw.normal(3, 5), (0, 2), range(5), (4,))).label("a row of nothing but -inf")
     # A finite score in its place, however low, adds something where the others lie as low
     for level in (-1e3, -1e4):
         yield sum_far_out(with_gaps(torch.full((4,), level), (1, 3)), level=torch.tensor(level), path=())
@@ -114,17 +114,17 @@ def _(draw):
     yield (
         call(torch.full((2, 3), -INF))
         .with_gradients()
-        .holding("gradients_are_finite")
-        .described("nothing but scores of -inf")
+        .check_with("finite_gradients")
+        .label("nothing but scores of -inf")
     )
 
 
-@logsumexp_of.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@logsumexp_of.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    yield call(draw.normal(4)).unchanged()
+    yield call(draw.normal(4)).does_not_mutate()
     yield call(draw.normal(3, 5, dtype=torch.float64))
-    yield call(draw.normal(5, dtype=torch.float64)).within(*WIDE).described("a vector in float64")
-    yield call(non_contiguous(draw.normal(2, 4, 3))).unchanged()
-    yield call(with_gaps(draw.normal(2, 5), (2,), range(5))).unchanged()
-    yield call(draw.normal(3, 4)).on_another_device()
+    yield call(draw.normal(5, dtype=torch.float64)).tolerance(*WIDE).label("a vector in float64")
+    yield call(non_contiguous(draw.normal(2, 4, 3))).does_not_mutate()
+    yield call(with_gaps(draw.normal(2, 5), (2,), range(5))).does_not_mutate()
+    yield call(draw.normal(3, 4)).device_only()
     yield filled_elsewhere("logsumexp_of", draw.normal(3, 4))

@@ -1,5 +1,6 @@
 """Known mistakes in `logsumexp_of`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import logsumexp_of
 
@@ -7,7 +8,7 @@ EVERYWHERE = ("the logarithm", "many rows", "scores of any")  # what an answer l
 SHIFT = "1. One number for a whole row"
 EMPTY = "A row of nothing"
 
-right = logsumexp_of.base("""
+right = logsumexp_of.reference_answer("""
 def logsumexp_of(scores):
     highest = scores.amax(-1, keepdim=True)
     empty = highest.isneginf()
@@ -15,182 +16,167 @@ def logsumexp_of(scores):
     total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
     return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
 """)
-ready_made = logsumexp_of.base("""
+ready_made = logsumexp_of.reference_answer("""
 def logsumexp_of(scores):
     empty = scores.isneginf().all(-1, keepdim=True)
     return torch.logsumexp(scores.masked_fill(empty, 0.0), -1).masked_fill(empty.squeeze(-1), -torch.inf)
 """)
 
-logsumexp_of.mistake("subtracts_no_maximum", shows="scores of any").whole("""
+logsumexp_of.mistake(numbers.exponentials_overflow("subtracts_no_maximum"), loses="scores of any").full_code("""
 def logsumexp_of(scores):
     empty = scores.isneginf().all(-1)
     return scores.masked_fill(empty[..., None], 0.0).exp().sum(-1).log().masked_fill(empty, -torch.inf)
-""").says(
+""").feedback(
     "The exponentials overflow from 88.7 on, and are all rounded to 0 below −104. Subtract the largest score of a "
     "row first, and add it to the logarithm.",
     see=SHIFT,
 )
-logsumexp_of.mistake("subtracts_no_maximum_and_ignores_empty_rows", shows=("scores of any", "gradients")).whole("""
+logsumexp_of.mistake("subtracts_no_maximum_and_ignores_empty_rows", loses=("scores of any", "gradients")).full_code("""
 def logsumexp_of(scores):
     return scores.exp().sum(-1).log()
-""").says(
+""").feedback(
     "This is the formula as it stands, and it overflows from 88.7 on. Subtract the largest score of a row first, and "
     "add it to the logarithm; and mind rows of nothing but −∞, whose gradient is NaN.",
     see=SHIFT,
 )
-right.mistake("does_not_add_the_maximum", {"highest + total": "total"}, shows=EVERYWHERE).says(
+right.mistake("does_not_add_the_maximum", {"highest + total": "total"}, loses=EVERYWHERE).feedback(
     "The largest score was subtracted, and is not added again: what comes out is the logarithm of the shifted sum.",
     see=SHIFT,
 )
 right.mistake(
-    "subtracts_the_maximum_again", {"(highest + total.log())": "(total.log() - highest)"}, shows=EVERYWHERE
-).says(
+    "subtracts_the_maximum_again", {"(highest + total.log())": "(total.log() - highest)"}, loses=EVERYWHERE
+).feedback(
     "The largest score was taken out of every exponential; it has to be *added* to the logarithm, not subtracted.",
     see=SHIFT,
 )
-right.mistake("returns_the_maximum", {"highest + total.log()": "highest"}, shows=EVERYWHERE).says(
+right.mistake("returns_the_maximum", {"highest + total.log()": "highest"}, loses=EVERYWHERE).feedback(
     "You return the largest score. It is near when one score leads by far; the logarithm of the sum is missing.",
     see=SHIFT,
 )
-right.mistake("returns_the_sum", {"total.log()": "total"}, shows=EVERYWHERE).says(
+right.mistake("returns_the_sum", {"total.log()": "total"}, loses=EVERYWHERE).feedback(
     "You add the sum itself to the largest score, and not its logarithm.", see=SHIFT
 )
-right.mistake("multiplies_by_the_maximum", {"highest + total.log()": "highest * total.log()"}, shows=EVERYWHERE).says(
-    "The largest score is multiplied with the logarithm. The logarithm of a product is a *sum*.", see=SHIFT
-)
-logsumexp_of.mistake("forgets_the_logarithm", shows=EVERYWHERE).whole("""
+right.mistake(
+    "multiplies_by_the_maximum", {"highest + total.log()": "highest * total.log()"}, loses=EVERYWHERE
+).feedback("The largest score is multiplied with the logarithm. The logarithm of a product is a *sum*.", see=SHIFT)
+logsumexp_of.mistake("forgets_the_logarithm", loses=EVERYWHERE).full_code("""
 def logsumexp_of(scores):
     return scores.exp().sum(-1)
-""").says(
+""").feedback(
     "This is the sum of the exponentials. Its logarithm is asked for, and to keep the sum small the largest score of a "
     "row is subtracted first.",
     see=SHIFT,
 )
-right.mistake("begins_with_a_fixed_maximum", shows="scores of any").patch("""
+right.mistake("begins_with_a_fixed_maximum", loses="scores of any").patch("""
 - empty = highest.isneginf()
 - highest = highest.masked_fill(empty, 0.0)
 + highest, empty = highest.clamp(min=LEAST), scores.isneginf().all(-1, keepdim=True)
-""").for_each(LEAST=(0.0, -1e9, -1e4)).says(
+""").for_each(LEAST=(0.0, -1e9, -1e4)).feedback(
     "What you subtract is never below a fixed number, from which the maximum begins (0, −1e9): where all scores of a "
     "row lie further below, every exponential is rounded to 0. Begin with the first score, or with −∞.",
     see=SHIFT,
 )
-right.mistake("takes_the_mean", {".sum(-1, ": ".mean(-1, "}, shows=EVERYWHERE).says(
+right.mistake("takes_the_mean", {".sum(-1, ": ".mean(-1, "}, loses=EVERYWHERE).feedback(
     "You take the mean of the exponentials where their sum is asked for: the result is too small by the logarithm of "
     "their number."
 )
-right.mistake("takes_another_logarithm", {".log()": ".LOG()"}, shows=EVERYWHERE).for_each(
+right.mistake("takes_another_logarithm", {".log()": ".LOG()"}, loses=EVERYWHERE).for_each(
     LOG=("log10", "log2", "log1p")
-).says("It is the natural logarithm, `torch.log`, that undoes `exp`: neither another base nor `log1p`.")
+).feedback("It is the natural logarithm, `torch.log`, that undoes `exp`: neither another base nor `log1p`.")
 right.mistake(
-    "one_maximum_for_all_rows",
+    numbers.one_maximum_for_all(see=SHIFT),
     {"scores.amax(-1, keepdim=True)": "scores.max() + torch.zeros_like(scores[..., :1])"},
-    shows="many rows",
-).says(
-    "You subtract one maximum, that of the whole tensor. In a row far below it every exponential is rounded to 0: "
-    "each row needs its own.",
-    see=SHIFT,
+    loses="many rows",
 )
-right.mistake("sums_over_everything", {"sum(-1, keepdim=True)": "sum()"}, shows="many rows").says(
+right.mistake("sums_over_everything", {"sum(-1, keepdim=True)": "sum()"}, loses="many rows").feedback(
     "The sum runs over the whole tensor: each row along the last dimension has a result of its own."
 )
 right.mistake(
     "works_along_the_first_dimension",
     {"amax(-1": "amax(0", "sum(-1": "sum(0", "squeeze(-1)": "squeeze(0)"},
-    shows="many rows",
-).says("You sum over the first dimension. The scores of one row lie along the last.")
+    loses="many rows",
+).feedback("You sum over the first dimension. The scores of one row lie along the last.")
 right.mistake(
     "works_along_dimension_1",
     {"amax(-1": "amax(1", "sum(-1": "sum(1", "squeeze(-1)": "squeeze(1)"},
-    shows=("the logarithm", "many rows"),
-).says(
+    loses=("the logarithm", "many rows"),
+).feedback(
     "You sum over dimension 1, which a row alone has not, and which is not the last one of a batch. Count from the "
     "end: `-1`."
 )
-right.mistake("keeps_the_dimension", {".squeeze(-1)": ""}, shows=EVERYWHERE).says(
+right.mistake("keeps_the_dimension", {".squeeze(-1)": ""}, loses=EVERYWHERE).feedback(
     "The result still has a last dimension of 1. Scores (..., S) give a result (...)."
 )
-right.mistake("loses_the_dimension", {"scores.amax(-1, keepdim=True)": "scores.amax(-1)"}, shows="many rows").says(
-    "A maximum that has lost its dimension does not line up with the rows that it came from. Keep it: `keepdim=True`."
-)
-logsumexp_of.mistake("rows_of_nothing_are_nan", shows=("minus infinity", "gradients")).whole("""
+right.mistake(shapes.dimension_lost, {"scores.amax(-1, keepdim=True)": "scores.amax(-1)"}, loses="many rows")
+logsumexp_of.mistake("rows_of_nothing_are_nan", loses=("minus infinity", "gradients")).full_code("""
 def logsumexp_of(scores):
     highest = scores.amax(-1, keepdim=True)
     return (highest + torch.exp(scores - highest).sum(-1, keepdim=True).log()).squeeze(-1)
-""").says(
+""").feedback(
     "A row of nothing but −∞ becomes NaN, since −∞ − (−∞) is none. Where the largest score is −∞, subtract 0.",
     see=EMPTY,
 )
-logsumexp_of.mistake("wipes_nan_off", shows="gradients").whole("""
+logsumexp_of.mistake("wipes_nan_off", loses="gradients").full_code("""
 def logsumexp_of(scores):
     highest = scores.amax(-1, keepdim=True)
     result = (highest + torch.exp(scores - highest).sum(-1, keepdim=True).log()).squeeze(-1)
     return result.nan_to_num(nan=-torch.inf, neginf=-torch.inf)
-""").says(
+""").feedback(
     "The values are right, but in a row of nothing the gradient is NaN: −∞ − (−∞) was made on the way and wiped off "
     "at the end, or the logarithm of 0 was taken, whose slope is infinite. Subtract 0 there, and take the logarithm "
     "of 1.",
     see=EMPTY,
 )
 right.mistake(
-    "a_row_of_nothing_is_finite", {"masked_fill(empty, -torch.inf)": "masked_fill(empty, FILL)"}, shows="minus infinity"
-).for_each(FILL=(0.0, -1e9, -1e4, -3.4028234663852886e38)).says(
+    "a_row_of_nothing_is_finite", {"masked_fill(empty, -torch.inf)": "masked_fill(empty, FILL)"}, loses="minus infinity"
+).for_each(FILL=(0.0, -1e9, -1e4, -3.4028234663852886e38)).feedback(
     "A row of nothing but −∞ has a sum of 0, and the logarithm of 0 is −∞: a finite number stands there.", see=EMPTY
 )
-right.mistake("adds_a_tiny_number", shows=("minus infinity",)).patch("""
+right.mistake(numbers.tiny_number_added(see=EMPTY), loses=("minus infinity",)).patch("""
 - total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
 - return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
 + total = torch.exp(scores - highest).sum(-1, keepdim=True)
 + return (highest + (total + EPS).log()).squeeze(-1)
-""").for_each(EPS=(1e-9, 1e-12, 1e-8, 1e-10)).says(
-    "You add a tiny number before the logarithm. It keeps −∞ away, which is just what a row of nothing should give.",
-    see=EMPTY,
-)
-right.mistake("takes_minus_infinity_for_a_low_score", shows="minus infinity").patch("""
+""").for_each(EPS=(1e-9, 1e-12, 1e-8, 1e-10))
+right.mistake("takes_minus_infinity_for_a_low_score", loses="minus infinity").patch("""
   def logsumexp_of(scores):
 +     given, scores = scores, scores.masked_fill(scores.isneginf(), FILL)
       highest = scores.amax(-1, keepdim=True)
 -     empty = highest.isneginf()
 +     empty = given.isneginf().all(-1, keepdim=True)
-""").for_each(FILL=(-1e3, -1e4)).says(
+""").for_each(FILL=(-1e3, -1e4)).feedback(
     "A score of −∞ becomes a low, finite one on the way (−10,000, say), whose exponential adds something where the "
     "other scores lie as low. It should add nothing.",
     see=EMPTY,
 )
-right.mistake("takes_minus_infinity_for_zero", shows="minus infinity").patch("""
+right.mistake("takes_minus_infinity_for_zero", loses="minus infinity").patch("""
   def logsumexp_of(scores):
 +     scores = scores.nan_to_num(neginf=0.0)
-""").says("A score of −∞ becomes a score of 0 on the way, whose exponential is 1. It should add nothing.", see=EMPTY)
-right.mistake("returns_the_weights", {".squeeze(-1)": "", "return (": "return scores - ("}, shows=EVERYWHERE).says(
+""").feedback(
+    "A score of −∞ becomes a score of 0 on the way, whose exponential is 1. It should add nothing.", see=EMPTY
+)
+right.mistake("returns_the_weights", {".squeeze(-1)": "", "return (": "return scores - ("}, loses=EVERYWHERE).feedback(
     "You subtract the log-sum-exp from the scores: that is the log-softmax. The log-sum-exp alone is asked for."
 )
-ready_made.mistake(
-    "computes_in_float32", {"torch.logsumexp(scores": "torch.logsumexp(scores.float()"}, shows="float64"
-).says("Float64 scores must give a float64 result: keep the dtype of `scores`.")
-ready_made.mistake(
-    "answers_in_float64", {"torch.logsumexp(scores": "torch.logsumexp(scores.double()"}, shows="float64"
-).says("Float32 scores must give a float32 result. (To compute in float64 is fine, if you convert back.)")
-ready_made.mistake("lets_no_gradient_through", {"0.0), -1)": "0.0), -1).detach()"}, shows="gradients").says(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, `.detach()`, `.data`, "
-    "`.numpy()`, `no_grad`)."
-)
+ready_made.mistake(numbers.result_float32(of="the scores"), loses="float64")
+ready_made.mistake(numbers.result_float64(of="the scores"), loses="float64")
+ready_made.mistake(gradients.cut(what="the scores"), {"0.0), -1)": "0.0), -1).detach()"}, loses="gradients")
 right.mistake(
-    "takes_the_sum_for_a_constant", {"highest + total.log()": "highest + total.log().detach()"}, shows="gradients"
-).says(
-    "The values are right, the gradient is not: only the largest score gets one. You take the logarithm of the sum "
-    "for a constant (`detach`, `no_grad`, `.item()`)."
+    gradients.treated_as_constant(what="the logarithm of the sum"),
+    {"highest + total.log()": "highest + total.log().detach()"},
+    loses="gradients",
 )
-right.mistake("detaches_the_maximum_in_one_place", shows="gradients").patch("""
+right.mistake("detaches_the_maximum_in_one_place", loses="gradients").patch("""
 - total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
 - return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
 + inside, outside = PLACES
 + total = torch.exp(scores - inside).sum(-1, keepdim=True).masked_fill(empty, 1.0)
 + return (outside + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
-""").for_each(PLACES=("highest.detach(), highest", "highest, highest.detach()")).says(
+""").for_each(PLACES=("highest.detach(), highest", "highest, highest.detach()")).feedback(
     "The largest score is subtracted and added again, so that its gradients cancel. You detach it in one of the two "
     "places, and the other's is left over: detach it in both, or in neither."
 )
-right.mistake("overwrites_minus_infinity", shows="float64").patch("""
+right.mistake(arguments.argument_changed("overwrites_minus_infinity"), loses="float64").patch("""
 - highest = scores.amax(-1, keepdim=True)
 - empty = highest.isneginf()
 + given = scores
@@ -199,12 +185,12 @@ right.mistake("overwrites_minus_infinity", shows="float64").patch("""
 +     given.masked_fill_(given.isneginf(), FILL)
 + highest = scores.amax(-1, keepdim=True)
 + empty = highest.isneginf()
-""").for_each(FILL=("torch.finfo(scores.dtype).min", -1e9)).says(
+""").for_each(FILL=("torch.finfo(scores.dtype).min", -1e9)).feedback(
     "You overwrite −∞ in the scores that were handed to you: for the caller a blocked key is then one with a low "
     "score. Make new ones, by `masked_fill` or `torch.where`.",
     see=EMPTY,
 )
-logsumexp_of.mistake("shifts_in_place", shows="float64").whole("""
+logsumexp_of.mistake(arguments.argument_changed(what="the scores"), loses="float64").full_code("""
 def logsumexp_of(scores):
     highest = scores.amax(-1, keepdim=True)
     empty = highest.isneginf()
@@ -214,25 +200,24 @@ def logsumexp_of(scores):
         scores -= highest
     total = torch.exp(kept - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
     return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
-""").says(
-    "Your function changes its argument: `scores -= …` and methods that end in `_` write into the tensor that the "
-    "caller still needs. Make a new tensor."
-)
-right.mistake("squeezes_every_dimension", {".squeeze(-1)": ".squeeze()"}, shows="many rows").says(
+""")
+right.mistake("squeezes_every_dimension", {".squeeze(-1)": ".squeeze()"}, loses="many rows").feedback(
     "`.squeeze()` takes away every dimension of 1, and where there is one row, too many. It is the last that goes: "
     "`.squeeze(-1)`."
 )
 right.mistake(
     "a_gap_empties_the_row",
     {"highest.isneginf()": "scores.isneginf().any(-1, keepdim=True)"},
-    shows="minus infinity",
-).says("One score of −∞ makes the whole row −∞. It adds nothing; only where *all* are −∞ is the result −∞.", see=EMPTY)
+    loses="minus infinity",
+).feedback(
+    "One score of −∞ makes the whole row −∞. It adds nothing; only where *all* are −∞ is the result −∞.", see=EMPTY
+)
 right.mistake(
     "a_row_of_nothing_is_plus_infinity",
     {"masked_fill(empty, -torch.inf)": "masked_fill(empty, torch.inf)"},
-    shows="minus infinity",
-).says("A row of nothing but −∞ gives +∞. It is the logarithm of an empty sum, which is −∞.", see=EMPTY)
-logsumexp_of.mistake("subtracts_something_else", shows="scores of any").whole("""
+    loses="minus infinity",
+).feedback("A row of nothing but −∞ gives +∞. It is the logarithm of an empty sum, which is −∞.", see=EMPTY)
+logsumexp_of.mistake("subtracts_something_else", loses="scores of any").full_code("""
 def logsumexp_of(scores):
     empty = scores.isneginf().all(-1, keepdim=True)
     scores = scores.masked_fill(empty, 0.0)
@@ -245,18 +230,10 @@ def logsumexp_of(scores):
         for least in ("amin", "mean")
         for open_ in ("", ".nan_to_num(neginf=0.0)")
     ]
-).says(
+).feedback(
     "What you subtract is not the largest score of the row, so that exponentials above it still overflow, and a −∞ "
     "among the scores makes it −∞.",
     see=SHIFT,
 )
-logsumexp_of.mistake("rounds_to_float32", shows="float64").whole("""
-def logsumexp_of(scores):
-    rounded = scores.float()
-    highest = rounded.amax(-1, keepdim=True)
-    empty = highest.isneginf()
-    highest = highest.masked_fill(empty, 0.0)
-    total = torch.exp(rounded - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
-    return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1).to(scores.dtype)
-""").says("The result has the right dtype, but was rounded to float32 on the way: compute in the scores' own dtype.")
-keeps_its_last_result(right, shows="the logarithm")
+right.mistake(numbers.computed_in_float32, loses="float64")
+keeps_its_last_result(right, loses="the logarithm")

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, method, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, method, non_contiguous, ref
 
 from ...shared import INF
 from ...shared.repeating import after
@@ -14,7 +14,7 @@ from .cases import far_apart, halves, nothing_seen
 merge = exercise(
     "merge",
     points=4,
-    parts=("output", "lse"),
+    result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 3: `merge(output, lse, other_output, other_lse)`",
     hints=(
@@ -43,7 +43,7 @@ def merge_oracle(output, lse, other_output, other_lse):
 
 paper = torch.tensor([[4.0, 0.0]]), torch.tensor([1.0]).log(), torch.tensor([[8.0, 4.0]]), torch.tensor([3.0]).log()
 nothing = torch.tensor([[0.0, 0.0]]), torch.tensor([-INF])
-merge.example("the one on paper", call(*paper), form=True)
+merge.example("the one on paper", call(*paper), check_types=True)
 merge.example("a side that saw nothing", call(*paper[:2], *nothing))
 merge.example("two sides that saw nothing", call(*nothing, *nothing))
 
@@ -52,8 +52,8 @@ merge.example("two sides that saw nothing", call(*nothing, *nothing))
 def _(draw):
     yield call(*halves(draw, 3, 4))
     yield call(*halves(draw, 1, 6, T=5, V=2))
-    yield call(*halves(draw, 5, 2, T=1, V=4)).described("a single query")
-    yield call(*halves(draw, 3, 4, T=3, V=3)).described("as many queries as numbers in a value")
+    yield call(*halves(draw, 5, 2, T=1, V=4)).label("a single query")
+    yield call(*halves(draw, 3, 4, T=3, V=3)).label("as many queries as numbers in a value")
     yield after(halves(draw, 3, 4), halves(draw, 3, 4))
 
 
@@ -66,11 +66,11 @@ def _(draw):
 
 @merge.criterion("sums that lie far apart, or far out", points=1)
 def _(draw):
-    yield call(*far_apart(draw, 10000.0, 9998.5)).within(*FAR)
-    yield call(*far_apart(draw, -10000.0, -9999.0)).within(*FAR)
-    yield call(*far_apart(draw, 10000.0, -10000.0)).within(*FAR)
-    yield call(*far_apart(draw, -90.0, 60.0)).within(*FAR)
-    yield call(*far_apart(draw, 95.0, 94.0)).within(*FAR)
+    yield call(*far_apart(draw, 10000.0, 9998.5)).tolerance(*FAR)
+    yield call(*far_apart(draw, -10000.0, -9999.0)).tolerance(*FAR)
+    yield call(*far_apart(draw, 10000.0, -10000.0)).tolerance(*FAR)
+    yield call(*far_apart(draw, -90.0, 60.0)).tolerance(*FAR)
+    yield call(*far_apart(draw, 95.0, 94.0)).tolerance(*FAR)
     # Each query has a level of its own, so that the maximum of all does not help
     levels = torch.tensor([400.0, -400.0, 0.0, -200.0])
     yield call(*far_apart(draw, levels, levels - 1.0))
@@ -81,13 +81,13 @@ def _(draw):
 @merge.criterion("a side that saw nothing", points=0.5)
 def _(draw):
     mine, other = halves(draw, 3, 4), halves(draw, 5, 2)
-    yield call(*nothing_seen(*mine[:2], rows=(1,)), *other[:2]).described("a query that saw nothing on one side")
-    yield call(*mine[:2], *nothing_seen(*other[:2], rows=(0, 2))).described("queries that saw nothing on the other")
-    yield call(*nothing_seen(*mine[:2], rows=(1, 2)), *nothing_seen(*other[:2], rows=(2, 3))).described(
+    yield call(*nothing_seen(*mine[:2], rows=(1,)), *other[:2]).label("a query that saw nothing on one side")
+    yield call(*mine[:2], *nothing_seen(*other[:2], rows=(0, 2))).label("queries that saw nothing on the other")
+    yield call(*nothing_seen(*mine[:2], rows=(1, 2)), *nothing_seen(*other[:2], rows=(2, 3))).label(
         "queries that saw nothing on one side or on both"
     )
     everything = range(4)
-    yield call(*nothing_seen(*mine[:2], everything), *nothing_seen(*other[:2], everything)).described(
+    yield call(*nothing_seen(*mine[:2], everything), *nothing_seen(*other[:2], everything)).label(
         "no query saw anything"
     )
 
@@ -100,23 +100,21 @@ def _(draw):
     yield call(*nothing_seen(*mine[:2], rows=(1,)), *nothing_seen(*other[:2], rows=(0, 3))).with_gradients()
     # Whether 0 is handed on or made anew where both sides are empty is open, so that only NaN is looked for
     both = nothing_seen(*mine[:2], rows=(1, 2)), nothing_seen(*other[:2], rows=(2, 3))
-    yield call(*both[0], *both[1]).with_gradients().holding("gradients_are_finite")
+    yield call(*both[0], *both[1]).with_gradients().check_with("finite_gradients")
 
 
-@merge.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@merge.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    yield call(*halves(draw, 3, 4)).unchanged()
+    yield call(*halves(draw, 3, 4)).does_not_mutate()
     yield call(*halves(draw, 3, 4, 2, dtype=torch.float64))
-    yield call(*halves(draw, 2, 3, dtype=torch.float64)).unchanged().within(*WIDE)
+    yield call(*halves(draw, 2, 3, dtype=torch.float64)).does_not_mutate().tolerance(*WIDE)
     # -inf is what one is tempted to overwrite, where both sides have it. What comes out is another criterion's matter
     mine, other = halves(draw, 3, 4), halves(draw, 5, 2)
     names = ("output", "lse", "other_output", "other_lse")
     given = (*nothing_seen(*mine[:2], rows=(1, 2)), *nothing_seen(*other[:2], rows=(2, 3)))
     s = Script(**dict(zip(names, given, strict=True)))
-    s.call(SUBJECT, s.output, s.lse, s.other_output, s.other_lse)
+    s.call(EXERCISE, s.output, s.lse, s.other_output, s.other_lse)
     kept = [s.call(method(ref(name), "neg"), name=f"{name}_afterwards") for name in ("lse", "other_lse")]
-    yield s.case(*kept).described(
-        "the log-sum-exps that were given, afterwards, where queries saw nothing on both sides"
-    )
-    yield call(*map(non_contiguous, halves(draw, 3, 4, 2))).unchanged()
-    yield call(*halves(draw, 3, 4)).on_another_device()
+    yield s.case(*kept).label("the log-sum-exps that were given, afterwards, where queries saw nothing on both sides")
+    yield call(*map(non_contiguous, halves(draw, 3, 4, 2))).does_not_mutate()
+    yield call(*halves(draw, 3, 4)).device_only()

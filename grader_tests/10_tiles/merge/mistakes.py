@@ -1,5 +1,6 @@
 """Known mistakes in `merge`."""
 
+from ...shared.families import arguments, gradients, numbers, results, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import merge
 
@@ -7,7 +8,7 @@ EVERYWHERE = ("two parts", "batches")  # what an answer loses whose every result
 IDEA = "3. Two parts into one"
 NOTHING = "Nothing, merged with something"
 
-right = merge.base("""
+right = merge.reference_answer("""
 def merge(output, lse, other_output, other_lse):
     highest = torch.maximum(lse, other_lse)
     highest = highest.masked_fill(highest.isneginf(), 0.0)
@@ -19,40 +20,40 @@ def merge(output, lse, other_output, other_lse):
     return top / total[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
 """)
 
-merge.mistake("takes_the_mean_of_outputs", shows=EVERYWHERE).whole("""
+merge.mistake("takes_the_mean_of_outputs", loses=EVERYWHERE).full_code("""
 def merge(output, lse, other_output, other_lse):
     return (output + other_output) / 2, torch.logaddexp(lse, other_lse)
-""").says(
+""").feedback(
     "You take the mean of both outputs. A part whose keys fit better has more of the weight: its share is that of "
     "its sum of exponentials.",
     see=IDEA,
 )
-merge.mistake("adds_the_outputs", shows=EVERYWHERE).whole("""
+merge.mistake("adds_the_outputs", loses=EVERYWHERE).full_code("""
 def merge(output, lse, other_output, other_lse):
     return output + other_output, torch.logaddexp(lse, other_lse)
-""").says(
+""").feedback(
     "You add the outputs. Each was divided by its own sum already: give both a share of the common one.", see=IDEA
 )
-merge.mistake("weighs_by_the_logarithms", shows=EVERYWHERE).whole("""
+merge.mistake("weighs_by_the_logarithms", loses=EVERYWHERE).full_code("""
 def merge(output, lse, other_output, other_lse):
     mine, theirs = lse[..., None], other_lse[..., None]
     return (mine * output + theirs * other_output) / (mine + theirs), torch.logaddexp(lse, other_lse)
-""").says(
+""").feedback(
     "The shares are taken from the logarithms themselves, which may be negative. A share is that of the *sums*: "
     "exponentials of them.",
     see=IDEA,
 )
-merge.mistake("subtracts_no_maximum", shows=("sums that lie", "a side that")).whole("""
+merge.mistake("subtracts_no_maximum", loses=("sums that lie", "a side that")).full_code("""
 def merge(output, lse, other_output, other_lse):
     mine, theirs = lse.exp(), other_lse.exp()
     total = mine + theirs
     return (mine[..., None] * output + theirs[..., None] * other_output) / total[..., None], total.log()
-""").says(
+""").feedback(
     "The sums are made from their logarithms as they are, and overflow, or are both rounded to 0. Subtract the "
     "larger logarithm of the two first.",
     see=IDEA,
 )
-merge.mistake("overflows", shows="sums that lie").whole("""
+merge.mistake("overflows", loses="sums that lie").full_code("""
 def merge(output, lse, other_output, other_lse):
     mine, theirs = lse.exp(), other_lse.exp()
     total = mine + theirs
@@ -60,7 +61,7 @@ def merge(output, lse, other_output, other_lse):
     total = total.masked_fill(empty, 1.0)
     top = mine[..., None] * output + theirs[..., None] * other_output
     return top / total[..., None], total.log().masked_fill(empty, -torch.inf)
-""").says(
+""").feedback(
     "Right for small numbers; but the sums are made from their logarithms as they are, and overflow, or are both "
     "rounded to 0. Subtract the larger logarithm of the two first.",
     see=IDEA,
@@ -71,42 +72,42 @@ right.mistake(
         "mine[..., None] * output + theirs[..., None] * other_output": "theirs[..., None] * output + mine[..., "
         "None] * other_output"
     },
-    shows=EVERYWHERE,
-).says("Each output gets the other one's share.", see=IDEA)
-right.mistake("does_not_divide", {"top / total[..., None]": "top"}, shows=EVERYWHERE).says(
+    loses=EVERYWHERE,
+).feedback("Each output gets the other one's share.", see=IDEA)
+right.mistake("does_not_divide", {"top / total[..., None]": "top"}, loses=EVERYWHERE).feedback(
     "The output is not divided by the common sum: the two shares have to add up to 1.", see=IDEA
 )
-right.mistake("returns_the_larger_logarithm", {"highest + total.log()": "highest"}, shows=EVERYWHERE).says(
+right.mistake("returns_the_larger_logarithm", {"highest + total.log()": "highest"}, loses=EVERYWHERE).feedback(
     "The log-sum-exp that you return is the larger of the two. The sums add up, and so it has to grow.", see=IDEA
 )
-right.mistake("adds_the_logarithms", {"highest + total.log()": "lse + other_lse"}, shows=EVERYWHERE).says(
+right.mistake("adds_the_logarithms", {"highest + total.log()": "lse + other_lse"}, loses=EVERYWHERE).feedback(
     "You add the two logarithms: that is the logarithm of the *product* of both sums.", see=IDEA
 )
-right.mistake("does_not_add_the_maximum", {"highest + total.log()": "total.log()"}, shows=EVERYWHERE).says(
+right.mistake("does_not_add_the_maximum", {"highest + total.log()": "total.log()"}, loses=EVERYWHERE).feedback(
     "The output is right, but what you subtracted before `exp` has to be added to the logarithm again.", see=IDEA
 )
-right.mistake("returns_the_sum", {"highest + total.log()": "highest.exp() * total"}, shows=EVERYWHERE).says(
+right.mistake("returns_the_sum", {"highest + total.log()": "highest.exp() * total"}, loses=EVERYWHERE).feedback(
     "You return the sum of exponentials and not its logarithm.", see=IDEA
 )
 right.mistake(
-    "takes_the_mean_of_sums", {"highest + total.log()": "highest + (total / 2).log()"}, shows=EVERYWHERE
-).says("The log-sum-exp is that of the *mean* of both sums. They add up.", see=IDEA)
-right.mistake("keeps_the_first", {"top / total[..., None]": "output"}, shows=EVERYWHERE).says(
+    "takes_the_mean_of_sums", {"highest + total.log()": "highest + (total / 2).log()"}, loses=EVERYWHERE
+).feedback("The log-sum-exp is that of the *mean* of both sums. They add up.", see=IDEA)
+right.mistake("keeps_the_first", {"top / total[..., None]": "output"}, loses=EVERYWHERE).feedback(
     "The output is that of the first side alone.", see=IDEA
 )
 right.mistake(
     "takes_the_better_side",
     {"top / total[..., None]": "torch.where((lse > other_lse)[..., None], output, other_output)"},
-    shows=EVERYWHERE,
-).says("You take the output of the side with the larger sum. Both count, by their shares.", see=IDEA)
+    loses=EVERYWHERE,
+).feedback("You take the output of the side with the larger sum. Both count, by their shares.", see=IDEA)
 right.mistake(
     "shares_do_not_line_up",
     {
         "mine[..., None] * output + theirs[..., None] * other_output": "mine * output + theirs * other_output",
         "top / total[..., None]": "top / TOTAL",
     },
-    shows=EVERYWHERE,
-).for_each(TOTAL=("total[..., None]", "total")).says(
+    loses=EVERYWHERE,
+).for_each(TOTAL=("total[..., None]", "total")).feedback(
     "Shares (..., T) do not line up with outputs (..., T, V): give them a last dimension, `[..., None]`."
 )
 right.mistake(
@@ -115,13 +116,13 @@ right.mistake(
         "return top / total[..., None], (highest + total.log())": "first = lse >= other_lse\n    return "
         "torch.where(first[..., None], output, other_output), torch.maximum(lse, other_lse)"
     },
-    shows=EVERYWHERE,
-).says("You keep the side with the larger sum, and drop the other one. Both count, by their shares.", see=IDEA)
+    loses=EVERYWHERE,
+).feedback("You keep the side with the larger sum, and drop the other one. Both count, by their shares.", see=IDEA)
 right.mistake(
     "begins_with_a_maximum_of_0",
     {"torch.maximum(lse, other_lse)\n": "torch.maximum(lse, other_lse).clamp(min=0.0)\n"},
-    shows="sums that lie",
-).says(
+    loses="sums that lie",
+).feedback(
     "What you subtract is never below 0: where both log-sum-exps are far below, their exponentials are rounded to 0. "
     "Subtract the larger of the two, whatever it is.",
     see=IDEA,
@@ -132,21 +133,21 @@ right.mistake(
         "torch.maximum(lse, other_lse)\n": "torch.maximum(lse, other_lse).max().expand(lse.shape)\n",
         "empty = total == 0": "empty = EMPTY",
     },
-    shows="sums that lie",
-).for_each(EMPTY=("total == 0", "torch.maximum(lse, other_lse).isneginf()", "highest.isneginf()")).says(
+    loses="sums that lie",
+).for_each(EMPTY=("total == 0", "torch.maximum(lse, other_lse).isneginf()", "highest.isneginf()")).feedback(
     "You subtract the largest number of the whole tensor. Each query has one of its own."
 )
 right.mistake(
     "both_sides_of_nothing_are_nan",
     {"highest = highest.masked_fill(highest.isneginf(), 0.0)": "pass"},
-    shows=("a side that", "gradients"),
-).says("Where both sides saw nothing the result is NaN, since −∞ − (−∞) is none. Subtract 0 there.", see=NOTHING)
+    loses=("a side that", "gradients"),
+).feedback("Where both sides saw nothing the result is NaN, since −∞ − (−∞) is none. Subtract 0 there.", see=NOTHING)
 right.mistake(
     "divides_nothing_by_nothing",
     {"    total = total.masked_fill(empty, 1.0)\n": ""},
-    shows=("a side that", "gradients"),
-).says("Where both sides saw nothing the sum is 0, and 0 / 0 is NaN. Divide by 1 there.", see=NOTHING)
-merge.mistake("one_side_of_nothing_is_nan", shows=("a side that", "gradients")).whole("""
+    loses=("a side that", "gradients"),
+).feedback("Where both sides saw nothing the sum is 0, and 0 / 0 is NaN. Divide by 1 there.", see=NOTHING)
+merge.mistake("one_side_of_nothing_is_nan", loses=("a side that", "gradients")).full_code("""
 def merge(output, lse, other_output, other_lse):
     SWAP
     share = torch.exp(lse - other_lse) / (1 + torch.exp(lse - other_lse))
@@ -154,43 +155,40 @@ def merge(output, lse, other_output, other_lse):
     return share[..., None] * output + (1 - share)[..., None] * other_output, together
 """).for_each(
     SWAP=("'the other is the measure'", "output, lse, other_output, other_lse = other_output, other_lse, output, lse")
-).says(
+).feedback(
     "You subtract one side's log-sum-exp from the other's: where it is −∞, or far below, the exponential of the "
     "difference is infinite. Subtract the larger of the two from both.",
     see=NOTHING,
 )
-merge.mistake("takes_the_difference_of_nothing", shows=("a side that", "gradients")).whole("""
+merge.mistake("takes_the_difference_of_nothing", loses=("a side that", "gradients")).full_code("""
 def merge(output, lse, other_output, other_lse):
     share = torch.sigmoid(other_lse - lse)[..., None]
     return output - share * (output - other_output), lse - F.logsigmoid(lse - other_lse)
-""").says(
+""").feedback(
     "Right wherever both sides saw something. You go by the difference of the two log-sum-exps alone: where both are "
     "−∞ it is NaN, and −∞ − (−∞) is made again where the first one is. Subtract a 0 there, and add the logarithm to "
     "the larger of the two.",
     see=NOTHING,
 )
 right.mistake(
-    "nothing_becomes_finite", {"masked_fill(empty, -torch.inf)": "masked_fill(empty, FILL)"}, shows="a side that"
-).for_each(FILL=(0.0, -1e9, -1e4)).says(
+    "nothing_becomes_finite", {"masked_fill(empty, -torch.inf)": "masked_fill(empty, FILL)"}, loses="a side that"
+).for_each(FILL=(0.0, -1e9, -1e4)).feedback(
     "Where both sides saw nothing the log-sum-exp has to stay −∞: a finite number stands there.", see=NOTHING
 )
-right.mistake("adds_a_tiny_number", shows="a side that").patch("""
+right.mistake(numbers.tiny_number_added(see=NOTHING), loses="a side that").patch("""
 - total = mine + theirs
 + total = mine + theirs + EPS
-""").for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8)).says(
-    "You add a tiny number to the sum. It keeps −∞ away, which is just what two sides that saw nothing should give.",
-    see=NOTHING,
-)
+""").for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8))
 right.mistake(
     "nothing_becomes_plus_infinity",
     {"masked_fill(empty, -torch.inf)": "masked_fill(empty, torch.inf)"},
-    shows="a side that",
-).says(
+    loses="a side that",
+).feedback(
     "The log-sum-exp of two sides that saw nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a "
     "merge that side would get everything.",
     see=NOTHING,
 )
-right.mistake("wipes_nan_off_at_the_end", shows="gradients").patch("""
+right.mistake(gradients.nan_wiped_off(see=NOTHING), loses="gradients").patch("""
 - highest = highest.masked_fill(highest.isneginf(), 0.0)
 @@
 - empty = total == 0
@@ -198,20 +196,14 @@ right.mistake("wipes_nan_off_at_the_end", shows="gradients").patch("""
 @@
 - return top / total[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
 + return (top / total[..., None]).nan_to_num(), (highest + total.log()).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
-""").says(
-    "Forward all is right, but NaN was made on the way and wiped off at the end: in the gradients it is still there. "
-    "Subtract 0 where both are −∞.",
-    see=NOTHING,
-)
+""")
 right.mistake(
-    "lets_no_gradient_through_the_log_sum_exp",
+    gradients.cut(what="the log-sum-exp"),
     {"(empty, -torch.inf)": "(empty, -torch.inf).detach()"},
-    shows="gradients",
-).says("No gradient flows through the log-sum-exp (`detach`, `no_grad`). The next merge takes its shares from it.")
-right.mistake("keeps_a_dimension", {"(empty, -torch.inf)": "(empty, -torch.inf)[..., None]"}, shows=EVERYWHERE).says(
-    "The log-sum-exp has a last dimension of 1. One number for each query: its shape is (..., T)."
+    loses="gradients",
 )
-merge.mistake("one_query_of_nothing_decides_for_all", shows="a side that").whole("""
+right.mistake(shapes.dimension_kept, {"(empty, -torch.inf)": "(empty, -torch.inf)[..., None]"}, loses=EVERYWHERE)
+merge.mistake("one_query_of_nothing_decides_for_all", loses="a side that").full_code("""
 def merge(output, lse, other_output, other_lse):
     if lse.isneginf().any():
         return other_output, other_lse
@@ -220,44 +212,32 @@ def merge(output, lse, other_output, other_lse):
     together = torch.logaddexp(lse, other_lse)
     mine, theirs = (lse - together).exp(), (other_lse - together).exp()
     return mine[..., None] * output + theirs[..., None] * other_output, together
-""").says(
+""").feedback(
     "Where one query saw nothing on a side, the other side is taken for all queries. Each query has its own shares.",
     see=NOTHING,
 )
 right.mistake(
-    "takes_shares_for_constants",
+    gradients.treated_as_constant(what="the shares", of="the log-sum-exps"),
     {
         "mine[..., None] * output + theirs[..., None] * other_output": "mine.detach()[..., None] * output + "
         "theirs.detach()[..., None] * other_output",
         "/ total[": "/ total.detach()[",
     },
-    shows="gradients",
-).says(
-    "The output is right, its gradient is not: the shares are taken for constants (`detach`, `no_grad`), yet they "
-    "change with the log-sum-exps."
+    loses="gradients",
 )
 right.mistake(
-    "returns_the_log_sum_exp_first",
+    results.weights_first(other="log-sum-exp"),
     {
         "return top / total[..., None], (highest + total.log()).masked_fill(empty, "
         "-torch.inf)": "return (highest + total.log()).masked_fill(empty, -torch.inf), top / total[..., None]"
     },
-    shows=EVERYWHERE,
-).says("The results are in the wrong order: the output first, then the log-sum-exp.")
+    loses=EVERYWHERE,
+)
 right.mistake(
-    "returns_the_output_alone", {", (highest + total.log()).masked_fill(empty, -torch.inf)": ""}, shows=EVERYWHERE
-).says("You return the output alone. What is merged once will be merged again: the log-sum-exp belongs to it.")
-right.mistake(
-    "computes_in_float32",
-    {
-        "torch.exp(lse - highest), torch.exp(other_lse - highest)": "torch.exp((lse - highest).float()), "
-        "torch.exp((other_lse - highest).float())",
-        "* output": "* output.float()",
-        "* other_output": "* other_output.float()",
-    },
-    shows="float64",
-).says("Float64 arguments must give float64 results: convert nothing to float32.")
-right.mistake("writes_into_the_log_sum_exps", shows="float64").patch("""
+    "returns_the_output_alone", {", (highest + total.log()).masked_fill(empty, -torch.inf)": ""}, loses=EVERYWHERE
+).feedback("You return the output alone. What is merged once will be merged again: the log-sum-exp belongs to it.")
+right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
+right.mistake(arguments.argument_changed("writes_into_the_log_sum_exps"), loses="float64").patch("""
 - highest = torch.maximum(lse, other_lse)
 - highest = highest.masked_fill(highest.isneginf(), 0.0)
 + given, other_given = lse.clone(), other_lse.clone()
@@ -268,7 +248,7 @@ right.mistake("writes_into_the_log_sum_exps", shows="float64").patch("""
 + lse, other_lse = given, other_given
 + highest = torch.maximum(lse, other_lse)
 + highest = highest.masked_fill(highest.isneginf(), 0.0)
-""").says(
+""").feedback(
     "You overwrite −∞ in the log-sum-exps that were handed to you. Whoever merges them again takes them for sums of 1: "
     "make new ones, by `masked_fill` or `torch.where`."
 )
@@ -279,6 +259,6 @@ right.mistake(
         "torch.no_grad():\n        output *= mine[..., None]\n    top = mine[..., None] * kept + theirs[..., None] * "
         "other_output"
     },
-    shows="float64",
-).says("You write into the output that was handed to you (`*=`, `+=`, methods that end in `_`). Make a new tensor.")
-keeps_its_last_result(right, shows="two parts")
+    loses="float64",
+).feedback("You write into the output that was handed to you (`*=`, `+=`, methods that end in `_`). Make a new tensor.")
+keeps_its_last_result(right, loses="two parts")

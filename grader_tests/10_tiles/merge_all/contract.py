@@ -56,7 +56,7 @@ merge_all.example("the one on paper", call(*PAPER))
 merge_all.example("a part that saw nothing", call(*unseen(*PAPER, [(2, 0)])))
 merge_all.example("no part saw anything", call(torch.zeros(2, 1, 2), torch.full((2, 1), -INF)))
 merge_all.example("a single part", call(PAPER[0][:1], PAPER[1][:1]))
-merge_all.example("float64 stays float64", call(*(tensor.double() for tensor in PAPER)), form=True)
+merge_all.example("float64 stays float64", call(*(tensor.double() for tensor in PAPER)), check_types=True)
 
 
 @merge_all.criterion("many parts of the keys", points=1)
@@ -72,21 +72,21 @@ def _(draw):
 def _(draw):
     for levels in ([10000.0, 9998.5, 9999.0], [-10000.0, -9999.0, -10001.0], [-90.0, 60.0, 61.0], [95.0, -95.0, 94.0]):
         lses = torch.tensor(levels)[draw.permutation(3)][:, None] + torch.tensor([0.0, -400.0])
-        yield call(draw.normal(3, 2, 4), lses).within(*FAR)
+        yield call(draw.normal(3, 2, 4), lses).tolerance(*FAR)
 
 
 @merge_all.criterion("parts that saw nothing", points=0.5)
 def _(draw):
     some = unseen(*parts(draw, [3, 4, 2], T=4), [(0, 1), (2, 1), (1, 3)])
-    yield call(*some).described("parts in which some queries saw nothing")
+    yield call(*some).label("parts in which some queries saw nothing")
     nothing = unseen(*parts(draw, [3, 4], T=3), [(0, 2), (1, 2), (0, 0)])
-    yield call(*nothing).described("a query that saw nothing in any part")
-    yield call(*nothing).with_gradients().holding("gradients_are_finite")
+    yield call(*nothing).label("a query that saw nothing in any part")
+    yield call(*nothing).with_gradients().check_with("finite_gradients")
 
 
-@merge_all.criterion("float64, any layout and device, arguments left alone", points=0.25, form=True)
+@merge_all.criterion("float64, any layout and device, arguments left alone", points=0.25, check_types=True)
 def _(draw):
-    yield call(*parts(draw, [3, 2, 4])).unchanged()
-    yield call(*parts(draw, [3, 2, 4], dtype=torch.float64)).unchanged()
+    yield call(*parts(draw, [3, 2, 4])).does_not_mutate()
+    yield call(*parts(draw, [3, 2, 4], dtype=torch.float64)).does_not_mutate()
     yield call(*map(non_contiguous, parts(draw, [3, 4], 2)))
-    yield call(*parts(draw, [3, 4])).on_another_device()
+    yield call(*parts(draw, [3, 4])).device_only()

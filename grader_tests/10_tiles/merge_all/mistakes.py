@@ -1,12 +1,13 @@
 """Known mistakes in `merge_all`."""
 
+from ...shared.families import numbers
 from .contract import merge_all
 
 MANY = "many parts"
 FAR_OUT = "sums that lie"
 NOTHING = "parts that saw nothing"
 
-right = merge_all.base("""
+right = merge_all.reference_answer("""
 def merge_all(outputs, lses):
     highest = lses.amax(dim=0).detach()
     highest = torch.where(highest.isneginf(), 0.0, highest)
@@ -21,44 +22,42 @@ def merge_all(outputs, lses):
 right.mistake(
     "plain_mean",
     {"(shares[..., None] * outputs).sum(dim=0) / total[..., None]": "outputs.mean(dim=0)"},
-    shows=(MANY, FAR_OUT),
-).says("All parts count alike. One whose scores are high has more of the sum: its share is exp(lse − that of all).")
-right.mistake("not_divided", {" / total[..., None]": ""}, shows=MANY).says(
+    loses=(MANY, FAR_OUT),
+).feedback("All parts count alike. One whose scores are high has more of the sum: its share is exp(lse − that of all).")
+right.mistake("not_divided", {" / total[..., None]": ""}, loses=MANY).feedback(
     "The shares do not sum to 1: divide by their sum."
 )
-right.mistake("shares_by_the_lse", {"torch.exp(lses - highest)": "lses - highest + 1.0"}, shows=MANY).says(
+right.mistake("shares_by_the_lse", {"torch.exp(lses - highest)": "lses - highest + 1.0"}, loses=MANY).feedback(
     "A log-sum-exp is a logarithm. Shares are in proportion to its exponential."
 )
-right.mistake("sums_the_logarithms", {"highest + total.log()": "lses.sum(dim=0)"}, shows=(MANY, FAR_OUT)).says(
+right.mistake("sums_the_logarithms", {"highest + total.log()": "lses.sum(dim=0)"}, loses=(MANY, FAR_OUT)).feedback(
     "Logarithms are added, which multiplies what they are logarithms of. It is the log of the *sum* of exponentials."
 )
-right.mistake("the_highest_lse", {"highest + total.log()": "highest"}, shows=MANY).says(
+right.mistake("the_highest_lse", {"highest + total.log()": "highest"}, loses=MANY).feedback(
     "The log-sum-exp of all is that of the highest part: the others have been left out of the sum."
 )
-right.mistake("forgets_to_add_the_highest", {"highest + total.log()": "total.log()"}, shows=(MANY, FAR_OUT)).says(
+right.mistake("forgets_to_add_the_highest", {"highest + total.log()": "total.log()"}, loses=(MANY, FAR_OUT)).feedback(
     "What was subtracted from each log-sum-exp before the exponential has to be added again after the logarithm."
 )
 right.mistake(
-    "overflows", {"highest = lses.amax(dim=0).detach()": "highest = torch.zeros_like(lses[0])"}, shows=FAR_OUT
-).says("Large log-sum-exps overflow, or all become 0. Subtract the highest of the parts before you exponentiate.")
+    "overflows", {"highest = lses.amax(dim=0).detach()": "highest = torch.zeros_like(lses[0])"}, loses=FAR_OUT
+).feedback("Large log-sum-exps overflow, or all become 0. Subtract the highest of the parts before you exponentiate.")
 right.mistake(
     "nothing_minus_nothing",
     {"highest = torch.where(highest.isneginf(), 0.0, highest)\n": "highest = highest + 0.0\n"},
-    shows=NOTHING,
-).says("Where no part saw anything, −∞ − (−∞) is NaN, and so is 0 / 0. Subtract a 0 there, and divide by a 1.")
+    loses=NOTHING,
+).feedback("Where no part saw anything, −∞ − (−∞) is NaN, and so is 0 / 0. Subtract a 0 there, and divide by a 1.")
 right.mistake(
     "the_log_of_one",
     {'torch.where(seen, highest + total.log(), float("-inf"))': "highest + total.log()"},
-    shows=NOTHING,
-).says("A query that saw nothing has the log-sum-exp −∞, the logarithm of an empty sum, and not 0.")
+    loses=NOTHING,
+).feedback("A query that saw nothing has the log-sum-exp −∞, the logarithm of an empty sum, and not 0.")
 right.mistake(
     "over_the_queries",
     {"lses.amax(dim=0)": "lses.amax(dim=-1, keepdim=True)", "shares.sum(dim=0)": "shares.sum(dim=-1, keepdim=True)"},
-    shows=MANY,
-).says("The shares sum to 1 over the queries. They have to over the *parts*, which is the first dimension.")
+    loses=MANY,
+).feedback("The shares sum to 1 over the queries. They have to over the *parts*, which is the first dimension.")
 right.mistake(
-    "the_first_two", {"(lses - highest)": "(lses[:2] - highest)", "* outputs)": "* outputs[:2])"}, shows=(MANY, FAR_OUT)
-).says("Only two parts are merged. There may be any number of them.")
-right.mistake("always_float32", {"return output, ": "return output.float(), "}, shows="float64").says(
-    "The result is always float32. It has the dtype of the parts."
-)
+    "the_first_two", {"(lses - highest)": "(lses[:2] - highest)", "* outputs)": "* outputs[:2])"}, loses=(MANY, FAR_OUT)
+).feedback("Only two parts are merged. There may be any number of them.")
+right.mistake(numbers.always_float32(of="the parts"), {"return output, ": "return output.float(), "}, loses="float64")

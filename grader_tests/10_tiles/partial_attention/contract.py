@@ -23,7 +23,7 @@ from ..common import (
 partial_attention = exercise(
     "partial_attention",
     points=4,
-    parts=("output", "lse"),
+    result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 2: `partial_attention(query, key, value, mask=None)`",
     hints=(
@@ -52,7 +52,7 @@ def partial_attention_oracle(query, key, value, mask=None):
     return torch.einsum("...ts,...sv->...tv", weights, value), lse
 
 
-partial_attention.example("the one on paper", call(*on_paper()), form=True)
+partial_attention.example("the one on paper", call(*on_paper()), check_types=True)
 partial_attention.example("the second key blocked", call(*on_paper(), torch.tensor([[False, True]])))
 partial_attention.example("both keys blocked", call(*on_paper(), mask=torch.tensor([[True, True]])))
 
@@ -62,7 +62,7 @@ def _(draw):
     yield call(*drawn(draw))
     yield call(*drawn(draw, T=1, S=5, K=7, V=4), mask=None)
     yield call(*drawn(draw, T=5, S=5, K=2, V=2), None)
-    yield call(*drawn(draw, T=3, S=1, K=6, V=2)).described("a single key")
+    yield call(*drawn(draw, T=3, S=1, K=6, V=2)).label("a single key")
     yield after(drawn(draw), drawn(draw))
 
 
@@ -87,9 +87,9 @@ def _(draw):
 
 @partial_attention.criterion("scores up to ±10,000", points=0.5)
 def _(draw):
-    yield call(*far_out(draw)).within(*FAR)
-    yield call(*far_out(draw), some_open(draw, 4, 6)).within(*FAR)
-    yield call(*far_out(draw, level=2000.0)).within(*FAR)
+    yield call(*far_out(draw)).tolerance(*FAR)
+    yield call(*far_out(draw), some_open(draw, 4, 6)).tolerance(*FAR)
+    yield call(*far_out(draw, level=2000.0)).tolerance(*FAR)
     for mask in ([], [some_open(draw, 4, 6)]):
         query, key, value = far_out(draw)
         yield sum_far_out(query, key, value, *mask, level=10000.0 * query[:, 0])
@@ -97,14 +97,14 @@ def _(draw):
     for levels in ([-1.0, -1.0, -1.0, -1.0], [1.0, 0.5, 1.0, 0.25]):
         query, key, value = far_out(draw)
         query[:, 0] = torch.tensor(levels)
-        yield call(query, key, value).within(*FAR)
+        yield call(query, key, value).tolerance(*FAR)
     # The open keys of the first query are far below the blocked ones
     query, key, value = far_out(draw, T=2)
     key[:3, 0] = -20000.0
     yield (
         call(query, key, value, torch.tensor([False, True, False, True, True, True]))
-        .within(*FAR)
-        .described("blocked keys that would win by 20,000")
+        .tolerance(*FAR)
+        .label("blocked keys that would win by 20,000")
     )
 
 
@@ -121,15 +121,15 @@ def _(draw):
     yield call(*drawn(draw, 2, T=1, S=5, K=7, V=4), mask=None).with_gradients()
     yield call(*drawn(draw, 2, 3), blocked_in_part(draw, 4, 6, rows=(0, 2))).with_gradients()
     # A constant has no gradient, which is 0 as well: only NaN is looked for
-    yield call(*drawn(draw), torch.ones(4, 6, dtype=torch.bool)).with_gradients().holding("gradients_are_finite")
+    yield call(*drawn(draw), torch.ones(4, 6, dtype=torch.bool)).with_gradients().check_with("finite_gradients")
 
 
-@partial_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@partial_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
-    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7)).within(*WIDE)
+    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7)).tolerance(*WIDE)
     yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
-    yield call(*drawn(draw, 2), some_open(draw, 4, 6)).unchanged()
-    yield call(*drawn(draw), some_open(draw, 4, 6)).on_another_device()
-    yield call(*drawn(draw)).on_another_device()
+    yield call(*drawn(draw, 2), some_open(draw, 4, 6)).does_not_mutate()
+    yield call(*drawn(draw), some_open(draw, 4, 6)).device_only()
+    yield call(*drawn(draw)).device_only()
     yield filled_elsewhere("partial_attention", *drawn(draw, 2), some_open(draw, 4, 6))

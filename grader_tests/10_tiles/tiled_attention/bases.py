@@ -2,7 +2,7 @@
 
 from .contract import tiled_attention
 
-right = tiled_attention.base("""
+right = tiled_attention.reference_answer("""
 def tiled_attention(query, key, value, mask=None, tile=64):
     if tile < 1:
         raise ValueError(f"tile is {tile}, and must be at least 1")
@@ -27,7 +27,7 @@ def tiled_attention(query, key, value, mask=None, tile=64):
     lse = highest.masked_fill(empty, 0.0) + total.log()
     return output / total, lse.masked_fill(empty, -torch.inf).squeeze(-1)
 """)
-whole = tiled_attention.base("""
+whole = tiled_attention.reference_answer("""
 def tiled_attention(query, key, value, mask=None, tile=64):
     if tile < 1:
         raise ValueError(f"tile is {tile}, and must be at least 1")

@@ -32,6 +32,6 @@ def measured(draw, *leading, T, S, K, V, tile=None, mask=None):
     # A column of ones beside values of width 1, which gives the sums, is half as much again: only wide keys can tell
     once = pairs * (K + V) if K > 1 else 10**9
     # Every operation is looked at, which makes it slower: whoever goes query by query needs its time
-    case = s.case().holding("in_tiles", scores=[*leading, T, tile or DEFAULT], products=once).lasting(20)
+    case = s.case().check_with("computed_in_tiles", scores=[*leading, T, tile or DEFAULT], products=once).timeout(20)
     blocked = "" if mask is None else " and a mask"
-    return case.described(f"{T} queries of width {K}, {S} keys{blocked}{told(tile)}: what is made on the way")
+    return case.label(f"{T} queries of width {K}, {S} keys{blocked}{told(tile)}: what is made on the way")

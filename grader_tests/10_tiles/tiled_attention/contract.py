@@ -13,7 +13,7 @@ from .cases import measured, some_open
 tiled_attention = exercise(
     "tiled_attention",
     points=5,
-    parts=("output", "lse"),
+    result_names=("output", "lse"),
     forbidden=NOT_ALLOWED,
     see="Exercise 4: `tiled_attention(query, key, value, mask=None, tile=64)`",
     hints=(
@@ -59,21 +59,21 @@ def three_keys():
     return query, torch.cat([key, key[1:]]), torch.tensor([[4.0], [8.0], [1.0]])
 
 
-tiled_attention.example("three keys, two at a time", call(*three_keys(), tile=2), form=True)
+tiled_attention.example("three keys, two at a time", call(*three_keys(), tile=2), check_types=True)
 tiled_attention.example("one at a time, and all at once", call(*three_keys(), tile=1), call(*three_keys(), tile=64))
 tiled_attention.example(
     "a mask, and a row that sees nothing", call(*three_keys(), torch.tensor([[False, True, True]]), tile=1),
     call(*three_keys(), torch.tensor([[True, True, True]]), tile=2),
 )  # fmt: skip
-tiled_attention.example("a tile of nothing", call(*three_keys(), tile=0).raising("tile"))
+tiled_attention.example("a tile of nothing", call(*three_keys(), tile=0).raises("tile"))
 
 
 @tiled_attention.criterion("the same for any tile", points=1)
 def _(draw):
     for tile in (1, 2, 3, 4, 6, 7, 64):
         yield call(*drawn(draw), tile=tile)
-    yield call(*drawn(draw, T=3, S=1, K=2, V=2), tile=1).described("a single key")
-    yield call(*drawn(draw, T=3, S=150, K=4, V=2)).described("150 keys, with the default tile")
+    yield call(*drawn(draw, T=3, S=1, K=2, V=2), tile=1).label("a single key")
+    yield call(*drawn(draw, T=3, S=150, K=4, V=2)).label("150 keys, with the default tile")
     yield call(*drawn(draw, T=7, S=5, K=3, V=2), tile=2)
     yield call(*drawn(draw, T=5, S=5, K=3, V=2), None, 3)
     yield after(drawn(draw), drawn(draw))
@@ -95,7 +95,7 @@ def _(draw):
     yield call(query, key, value, some_open(draw, 4, 6), tile=1)
     yield call(query, key, value, some_open(draw, 2, 1, 1, 6), tile=2)
     yield call(query, key, value, some_open(draw, 6), tile=5)
-    yield call(query, key, value, torch.tensor([False, True, False, False])[:, None], tile=4).described(
+    yield call(query, key, value, torch.tensor([False, True, False, False])[:, None], tile=4).label(
         "a mask (4, 1) that blocks whole rows"
     )
 
@@ -105,16 +105,16 @@ def _(draw):
     yield call(*drawn(draw), blocked_in_part(draw, 4, 6), tile=2)
     yield call(*drawn(draw, 2), torch.ones(4, 6, dtype=torch.bool), tile=4)
     first = torch.tensor([True, True, True, False, False, True])
-    yield call(*drawn(draw), first, tile=2).described("a first tile that nobody sees")
-    yield call(*drawn(draw), first.flip(0), tile=1).described("a last tile that nobody sees")
-    yield call(*far_out(draw), tile=2).within(*FAR)
-    yield call(*far_out(draw), blocked_in_part(draw, 4, 6), tile=1).within(*FAR)
+    yield call(*drawn(draw), first, tile=2).label("a first tile that nobody sees")
+    yield call(*drawn(draw), first.flip(0), tile=1).label("a last tile that nobody sees")
+    yield call(*far_out(draw), tile=2).tolerance(*FAR)
+    yield call(*far_out(draw), blocked_in_part(draw, 4, 6), tile=1).tolerance(*FAR)
     query, key, value = far_out(draw)
     yield sum_far_out(query, key, value, level=10000.0 * query[:, 0], tile=2)
     # The best key comes last: what was summed up before must shrink to nothing
     query, key, value = far_out(draw, T=2)
     key[:3, 0] = -20000.0
-    yield call(query, key, value, tile=2).within(*FAR)
+    yield call(query, key, value, tile=2).tolerance(*FAR)
 
 
 @tiled_attention.criterion("one pass, never more than T x tile scores", points=1)
@@ -137,18 +137,18 @@ def _(draw):
 
 @tiled_attention.criterion("bad tiles are refused, good ones are not", points=0.5)
 def _(draw):
-    yield call(*drawn(draw), tile=0).raising("tile")
-    yield call(*drawn(draw), None, -3).raising("tile")
-    yield call(*drawn(draw), tile=1).accepted()
-    yield call(*drawn(draw), tile=100).accepted()
+    yield call(*drawn(draw), tile=0).raises("tile")
+    yield call(*drawn(draw), None, -3).raises("tile")
+    yield call(*drawn(draw), tile=1).does_not_raise()
+    yield call(*drawn(draw), tile=100).does_not_raise()
 
 
-@tiled_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@tiled_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    yield call(*drawn(draw), tile=4).unchanged()
+    yield call(*drawn(draw), tile=4).does_not_mutate()
     yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64), tile=2)
-    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7), tile=3).within(*WIDE)
+    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7), tile=3).tolerance(*WIDE)
     yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)), tile=4)
-    yield call(*drawn(draw, 2), some_open(draw, 4, 6), tile=2).unchanged()
-    yield call(*drawn(draw), some_open(draw, 4, 6), tile=4).on_another_device()
-    yield call(*drawn(draw), tile=4).on_another_device()
+    yield call(*drawn(draw, 2), some_open(draw, 4, 6), tile=2).does_not_mutate()
+    yield call(*drawn(draw), some_open(draw, 4, 6), tile=4).device_only()
+    yield call(*drawn(draw), tile=4).device_only()

@@ -1,5 +1,6 @@
 """Known mistakes in `tiled_attention`."""
 
+from ...shared.families import arguments, gradients, masks, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from ..common import BLOCKED, SCALE
 from .bases import NOTHING_YET, QUERIES_IN_TILES, TWO_PASSES, right, whole
@@ -10,7 +11,7 @@ PASS = "4. All keys, a tile at a time"
 MEMORY = "5. What memory it takes"
 ONE_PASS = "one pass"
 
-whole.mistake("makes_all_scores_at_once", shows=ONE_PASS).patch("""
+whole.mistake("makes_all_scores_at_once", loses=ONE_PASS).patch("""
   def tiled_attention(query, key, value, mask=None, tile=64):
 @@
 - output = lse = None
@@ -21,7 +22,7 @@ whole.mistake("makes_all_scores_at_once", shows=ONE_PASS).patch("""
 -     output, lse = found if start == 0 else join(output, lse, *found)
 - return output, lse
 + return attend(query, key, value, mask)
-""").says(
+""").feedback(
     "All T × S scores are there at once: `tile` is not used, or what was made in tiles is joined again. Make the "
     "scores of one tile, keep of it an output and a log-sum-exp, and be done with it before the next.",
     see=MEMORY,
@@ -32,16 +33,16 @@ whole.mistake(
         "mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "torch.zeros(*query.shape[:-1], key.shape[-2], "
         "dtype=query.dtype, device=query.device).masked_fill(mask, -torch.inf)[..., part].isneginf()"
     },
-    shows=ONE_PASS,
-).says(
+    loses=ONE_PASS,
+).feedback(
     "You make of the mask T × S numbers, 0 and −∞, as large as all scores. Leave it boolean, and cut it with the keys.",
     see=MEMORY,
 )
 right.mistake(
     "cuts_scores_that_are_all_there",
     {"query @ key[..., part, :].mT * scale": "(query @ key.mT * scale)[..., part]"},
-    shows=ONE_PASS,
-).says(
+    loses=ONE_PASS,
+).feedback(
     "The scores are read in tiles, but they are made all at once, and T × S of them are in memory. Cut the *keys*, "
     "before the product.",
     see=MEMORY,
@@ -49,24 +50,24 @@ right.mistake(
 whole.mistake(
     "always_takes_64",
     {"range(0, key.shape[-2], tile)": "range(0, key.shape[-2], 64)", "start + tile": "start + 64"},
-    shows=ONE_PASS,
-).says("The tile is always 64 keys, whatever `tile` says.", see=MEMORY)
+    loses=ONE_PASS,
+).feedback("The tile is always 64 keys, whatever `tile` says.", see=MEMORY)
 whole.mistake(
     "takes_all_keys_by_default",
     {"tile=64): ".strip(): "tile=None):\n    tile = key.shape[-2] if tile is None else tile"},
-    shows=ONE_PASS,
-).says("Where no tile is given you take all keys at once. The default is a tile of 64.", see=MEMORY)
+    loses=ONE_PASS,
+).feedback("Where no tile is given you take all keys at once. The default is a tile of 64.", see=MEMORY)
 whole.mistake(
     "takes_tile_for_a_number_of_tiles",
     {"    output = lse = None\n": "    output, lse, tile = None, None, -(-key.shape[-2] // tile)\n"},
-    shows=ONE_PASS,
-).says("You make `tile` parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY)
-tiled_attention.mistake("tiles_the_queries", shows=ONE_PASS).whole(QUERIES_IN_TILES).says(
+    loses=ONE_PASS,
+).feedback("You make `tile` parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY)
+tiled_attention.mistake("tiles_the_queries", loses=ONE_PASS).full_code(QUERIES_IN_TILES).feedback(
     "You cut the queries into tiles, and each tile of them sees all keys at once: `tile × S` scores, which grow with "
     "S. Cut the keys.",
     see=MEMORY,
 )
-whole.mistake("collects_the_results_of_all_tiles", shows=ONE_PASS).patch("""
+whole.mistake("collects_the_results_of_all_tiles", loses=ONE_PASS).patch("""
 - output = lse = None
 + outputs, sums = [], []
 @@
@@ -78,38 +79,38 @@ whole.mistake("collects_the_results_of_all_tiles", shows=ONE_PASS).patch("""
 + lse = log_of_sum(torch.stack(sums, -1))
 + shares = (torch.stack(sums) - lse.nan_to_num(neginf=0.0)).exp()
 + return (shares[..., None] * torch.stack(outputs)).sum(0), lse
-""").says(
+""").feedback(
     "The scores are made tile by tile, but the results of all tiles are kept, and then stacked: with more keys there "
     "are more of them. Merge each with what you have, and be done with it.",
     see=MEMORY,
 )
-tiled_attention.mistake("goes_over_the_keys_twice", shows=ONE_PASS).whole(TWO_PASSES).says(
+tiled_attention.mistake("goes_over_the_keys_twice", loses=ONE_PASS).full_code(TWO_PASSES).feedback(
     "You go over the keys twice: once for the sums, once for the output. One pass is enough, if what was summed up "
     "before shrinks whenever a larger score comes along.",
     see=PASS,
 )
-right.mistake("does_not_shrink_the_output", {"output * shrink": "output"}, shows=EVERYWHERE).says(
+right.mistake("does_not_shrink_the_output", {"output * shrink": "output"}, loses=EVERYWHERE).feedback(
     "When a larger score comes along, the output so far was made with another maximum. It has to shrink like the sum.",
     see=PASS,
 )
-right.mistake("does_not_shrink_the_sum", {"total * shrink": "total"}, shows=EVERYWHERE).says(
+right.mistake("does_not_shrink_the_sum", {"total * shrink": "total"}, loses=EVERYWHERE).feedback(
     "When a larger score comes along, the sum so far was made with another maximum. It has to shrink like the output.",
     see=PASS,
 )
-right.mistake("does_not_shrink", {"output * shrink": "output", "total * shrink": "total"}, shows=EVERYWHERE).says(
+right.mistake("does_not_shrink", {"output * shrink": "output", "total * shrink": "total"}, loses=EVERYWHERE).feedback(
     "Each tile subtracts another maximum, and neither the sum nor the output so far is brought to the new one.",
     see=PASS,
 )
 right.mistake(
-    "shrinks_the_wrong_way", {"torch.exp(highest - level)": "torch.exp(level - highest)"}, shows=EVERYWHERE
-).says(
+    "shrinks_the_wrong_way", {"torch.exp(highest - level)": "torch.exp(level - highest)"}, loses=EVERYWHERE
+).feedback(
     "What was summed up before grows where it should shrink: the factor is exp(old maximum − new maximum).", see=PASS
 )
 right.mistake(
     "each_tile_has_its_own_maximum",
     {"torch.maximum(highest, scores.amax(-1, keepdim=True))": "scores.amax(-1, keepdim=True)"},
-    shows="tiles and rows",
-).says(
+    loses="tiles and rows",
+).feedback(
     "The maximum is that of the last tile and not of all so far. A tile with low scores then blows up what was "
     "summed up before: take the larger of the old one and the new.",
     see=PASS,
@@ -117,12 +118,12 @@ right.mistake(
 right.mistake(
     "divides_in_every_tile",
     {"parts @ value[..., part, :]\n": "parts / parts.sum(-1, keepdim=True).clamp_min(1e-30) @ value[..., part, :]\n"},
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "Each tile's output is divided by its own sum before it is added. Divide once, at the end, by the sum of all.",
     see=PASS,
 )
-right.mistake("does_not_divide", {"output / total": "output"}, shows=EVERYWHERE).says(
+right.mistake("does_not_divide", {"output / total": "output"}, loses=EVERYWHERE).feedback(
     "The output is not divided by the sum of the exponentials.", see=PASS
 )
 whole.mistake(
@@ -131,8 +132,8 @@ whole.mistake(
         "found if start == 0 else join(output, lse, *found)": "found if start == 0 else (output + found[0], "
         "join(output, lse, *found)[1])"
     },
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "You add up the outputs of the tiles. Each has its share of the weight: merge them.", see="3. Two parts into one"
 )
 whole.mistake(
@@ -141,24 +142,24 @@ whole.mistake(
         "found if start == 0 else join(output, lse, *found)": "found if start == 0 else ((output * start + found[0] "
         "* tile) / (start + tile), join(output, lse, *found)[1])"
     },
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "You take the mean of the tiles' outputs. Each has its share of the weight: merge them.",
     see="3. Two parts into one",
 )
 whole.mistake(
-    "keeps_the_last_tile", {"found if start == 0 else join(output, lse, *found)": "found"}, shows=EVERYWHERE
-).says("The result is that of the last tile: every tile takes the place of those before it.", see=PASS)
+    "keeps_the_last_tile", {"found if start == 0 else join(output, lse, *found)": "found"}, loses=EVERYWHERE
+).feedback("The result is that of the last tile: every tile takes the place of those before it.", see=PASS)
 whole.mistake(
     "forgets_the_rest",
     {"range(0, key.shape[-2], tile)": "range(0, max(1, key.shape[-2] // tile) * tile, tile)"},
-    shows=EVERYWHERE,
-).says("Where `tile` does not divide S the last keys are left out.", see=PASS)
+    loses=EVERYWHERE,
+).feedback("Where `tile` does not divide S the last keys are left out.", see=PASS)
 whole.mistake(
     "cuts_a_key_too_far_or_too_near",
     {"slice(start, start + tile)": "slice(start, start + tile + MORE)"},
-    shows=EVERYWHERE,
-).for_each(MORE=(1, -1)).says(
+    loses=EVERYWHERE,
+).for_each(MORE=(1, -1)).feedback(
     "Your slices are off by one: neighbouring tiles share a key, or a key between them is left out. `start : start + "
     "tile` are `tile` keys, and the end of one tile is the start of the next.",
     see=PASS,
@@ -169,15 +170,17 @@ whole.mistake(
         "    output = lse = None\n": "    key, value = key.unflatten(-2, (-1, min(tile, "
         "key.shape[-2]))).flatten(-3, -2), value\n    output = lse = None\n"
     },
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "You cut the keys into tiles by a reshape, which fails where `tile` does not divide S. The last tile may be "
     "shorter.",
     see=PASS,
 )
 whole.mistake(
-    "refuses_a_tile_that_does_not_divide", {"if tile < 1:": "if tile < 1 or key.shape[-2] % tile:"}, shows=EVERYWHERE
-).says(
+    arguments.valid_refused("refuses_a_tile_that_does_not_divide"),
+    {"if tile < 1:": "if tile < 1 or key.shape[-2] % tile:"},
+    loses=EVERYWHERE,
+).feedback(
     "A tile that does not divide S is refused. It is right, too: the last tile is then shorter, by what a slice that "
     "goes past the end gives.",
     see=PASS,
@@ -185,44 +188,40 @@ whole.mistake(
 whole.mistake(
     "shifts_the_last_tile_back",
     {"slice(start, start + tile)": "slice(max(0, min(start, key.shape[-2] - tile)), start + tile)"},
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "Where `tile` does not divide S the last tile begins earlier, so that it is a whole one: keys read before are "
     "read again, and count twice. The last tile may be shorter.",
     see=PASS,
 )
-whole.mistake("does_not_cut_the_mask", {"[..., part]\n": "\n"}, shows="with a mask").says(
+whole.mistake("does_not_cut_the_mask", {"[..., part]\n": "\n"}, loses="with a mask").feedback(
     "The mask is not cut with the keys: each tile has to have its own columns of it, which are the last dimension.",
     see=PASS,
 )
 whole.mistake(
     "gives_every_tile_the_first_mask",
     {"key.shape[-2])[..., part]": "key.shape[-2])[..., : part.stop - part.start][..., : key[..., part, :].shape[-2]]"},
-    shows="with a mask",
-).says("Every tile gets the mask's first columns. A tile's columns are those of its keys.", see=PASS)
+    loses="with a mask",
+).feedback("Every tile gets the mask's first columns. A tile's columns are those of its keys.", see=PASS)
 whole.mistake(
     "wants_a_whole_mask",
     {"mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "mask[..., :, part]"},
-    shows="batches",
-).says(
+    loses="batches",
+).feedback(
     "A mask that broadcasts, with a last dimension of 1, say, cannot be cut as it is: `expand` it first, which makes "
     "a view and no new numbers.",
     see=PASS,
 )
-whole.mistake(
-    "ignores_the_mask", {"None if mask is None else mask": "None if True else mask"}, shows="with a mask"
-).says("The mask is never used.")
-whole.mistake(
-    "sees_what_is_blocked", {"masked_fill(mask, -torch.inf)": "masked_fill(~mask, -torch.inf)"}, shows="with a mask"
-).says("The mask is inverted: True means *blocked*.")
+whole.mistake(masks.ignored, {"None if mask is None else mask": "None if True else mask"}, loses="with a mask")
+whole.mistake(masks.inverted, {"masked_fill(mask, -torch.inf)": "masked_fill(~mask, -torch.inf)"}, loses="with a mask")
 right.mistake(
     "begins_with_a_maximum_of_0",
     {
         "torch.full_like(query[..., :1], -torch.inf)": "torch.zeros_like(query[..., :1])",
         "total = total.masked_fill(empty, 1.0)": "total = TOTAL",
     },
-    shows="tiles and rows",
-).for_each(TOTAL=("total.masked_fill(empty, 1.0)", "total")).says(
+    loses="tiles and rows",
+).for_each(TOTAL=("total.masked_fill(empty, 1.0)", "total")).feedback(
     "The maximum begins with 0, so that it stays 0 where all scores are far below, and every exponential is rounded "
     "to 0. Begin with −∞.",
     see=PASS,
@@ -230,27 +229,27 @@ right.mistake(
 right.mistake(
     "tiles_of_nothing_are_nan",
     {"level = new.masked_fill(new.isneginf(), 0.0)": "level = new", "empty = total == 0": "empty = EMPTY"},
-    shows="tiles and rows",
-).for_each(EMPTY=("total == 0", "highest.isneginf()")).says(
+    loses="tiles and rows",
+).for_each(EMPTY=("total == 0", "highest.isneginf()")).feedback(
     "A tile of which a query sees nothing makes NaN of the whole row: the maximum is still −∞, and −∞ − (−∞) is NaN.",
     see=BLOCKED,
 )
 right.mistake(
-    "rows_of_nothing_are_nan", {"    total = total.masked_fill(empty, 1.0)\n": ""}, shows="tiles and rows"
-).says("A row that sees nothing is NaN: 0 / 0. Divide by 1 there, and let its log-sum-exp be −∞.", see=BLOCKED)
-right.mistake("a_row_of_nothing_is_finite", {"lse.masked_fill(empty, -torch.inf)": "lse"}, shows="tiles and rows").says(
-    "The log-sum-exp of a row that sees nothing is a finite number, and must be −∞.", see=BLOCKED
-)
+    "rows_of_nothing_are_nan", {"    total = total.masked_fill(empty, 1.0)\n": ""}, loses="tiles and rows"
+).feedback("A row that sees nothing is NaN: 0 / 0. Divide by 1 there, and let its log-sum-exp be −∞.", see=BLOCKED)
+right.mistake(
+    "a_row_of_nothing_is_finite", {"lse.masked_fill(empty, -torch.inf)": "lse"}, loses="tiles and rows"
+).feedback("The log-sum-exp of a row that sees nothing is a finite number, and must be −∞.", see=BLOCKED)
 right.mistake(
     "a_row_of_nothing_is_plus_infinity",
     {"lse.masked_fill(empty, -torch.inf)": "lse.masked_fill(empty, torch.inf)"},
-    shows="tiles and rows",
-).says(
+    loses="tiles and rows",
+).feedback(
     "The log-sum-exp of a row that sees nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
     "that side would get everything.",
     see=BLOCKED,
 )
-tiled_attention.mistake("subtracts_no_maximum", shows="tiles and rows").whole("""
+tiled_attention.mistake("subtracts_no_maximum", loses="tiles and rows").full_code("""
 def tiled_attention(query, key, value, mask=None, tile=64):
     if tile < 1:
         raise ValueError(f"tile is {tile}, and must be at least 1")
@@ -267,110 +266,91 @@ def tiled_attention(query, key, value, mask=None, tile=64):
     empty = total == 0
     total = total.masked_fill(empty, 1.0)
     return output / total, total.log().masked_fill(empty, -torch.inf).squeeze(-1)
-""").says(
+""").feedback(
     "The exponentials are summed up as they are, without a maximum. On paper nothing is wrong with that; they "
     "overflow from 88.7 on.",
     see="1. One number for a whole row",
 )
-right.mistake("returns_the_maximum", {"lse.masked_fill(empty": "highest.masked_fill(empty"}, shows=EVERYWHERE).says(
+right.mistake("returns_the_maximum", {"lse.masked_fill(empty": "highest.masked_fill(empty"}, loses=EVERYWHERE).feedback(
     "You return the largest score beside the output, and not the log-sum-exp.", see="1. One number for a whole row"
 )
 right.mistake(
     "returns_the_logarithm_of_the_shifted_sum",
     {"highest.masked_fill(empty, 0.0) + total.log()": "total.log()"},
-    shows=EVERYWHERE,
-).says("The log-sum-exp lacks the maximum that was subtracted before `exp`.", see="1. One number for a whole row")
-right.mistake("unscaled", {".mT * scale": ".mT"}, shows=EVERYWHERE).says(
-    "The scores are not scaled: divide them by √K.", see=SCALE
-)
+    loses=EVERYWHERE,
+).feedback("The log-sum-exp lacks the maximum that was subtracted before `exp`.", see="1. One number for a whole row")
+right.mistake(scores.unscaled(see=SCALE), {".mT * scale": ".mT"}, loses=EVERYWHERE)
 right.mistake(
-    "returns_the_output_alone", {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ""}, shows=EVERYWHERE
-).says("You return the output alone: two results are asked for, (output, lse).")
-right.mistake("keeps_a_dimension", {".squeeze(-1)": ""}, shows=EVERYWHERE).says(
-    "The log-sum-exp has a last dimension of 1. One number for each query: its shape is (..., T)."
+    results.output_alone(other="log-sum-exp"),
+    {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ""},
+    loses=EVERYWHERE,
 )
+right.mistake(shapes.dimension_kept, {".squeeze(-1)": ""}, loses=EVERYWHERE)
 whole.mistake(
-    "takes_any_tile",
+    arguments.unchecked("takes_any_tile"),
     {"    if tile < 1:\n": "    tile = max(1, tile)\n    if tile < 1:\n"},
-    shows="bad tiles",
-).says("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
+    loses="bad tiles",
+).feedback("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
 whole.mistake(
-    "does_not_look_at_tile",
+    arguments.unchecked("does_not_look_at_tile"),
     {
         '    if tile < 1:\n        raise ValueError(f"tile is {tile}, and must be at least 1")\n': "",
         "output = lse = None\n": "output, lse = EMPTY\n",
     },
-    shows="bad tiles",
-).for_each(EMPTY=("None, None", *NOTHING_YET)).says(
+    loses="bad tiles",
+).for_each(EMPTY=("None, None", *NOTHING_YET)).feedback(
     "A tile below 1 is not refused by you: `range` complains of a step of 0, and of a negative one nothing comes at "
     "all. Raise a ValueError that names `tile` and its value."
 )
-whole.mistake(
-    "does_not_say_what_is_wrong", {'f"tile is {tile}, and must be at least 1"': '"bad argument"'}, shows="bad tiles"
-).says("The error does not say what was wrong: name the argument, `tile`, and its value.")
-whole.mistake("refuses_one", {"if tile < 1:": "if tile <= 1:"}, shows="bad tiles").says(
+whole.mistake(arguments.error_without_name(), loses="bad tiles")
+whole.mistake(arguments.valid_refused("refuses_one"), {"if tile < 1:": "if tile <= 1:"}, loses="bad tiles").feedback(
     "A tile of one key is refused. It is the smallest there is, and right: refuse what is *less* than 1."
 )
 whole.mistake(
-    "looks_for_zero_alone",
+    arguments.unchecked("looks_for_zero_alone"),
     {"if tile < 1:": "if tile == 0:", "output = lse = None\n": "output, lse = EMPTY\n"},
-    shows="bad tiles",
-).for_each(EMPTY=("None, None", *NOTHING_YET)).says(
+    loses="bad tiles",
+).for_each(EMPTY=("None, None", *NOTHING_YET)).feedback(
     "A tile of 0 is refused, a negative one is not: `range` makes no tile of it. Refuse whatever is less than 1."
 )
-whole.mistake("looks_for_negative_ones_alone", {"if tile < 1:": "if tile < 0:"}, shows="bad tiles").says(
+whole.mistake(
+    arguments.unchecked("looks_for_negative_ones_alone"), {"if tile < 1:": "if tile < 0:"}, loses="bad tiles"
+).feedback(
     "A negative tile is refused, a tile of 0 is not: it is left to `range`, whose error does not name `tile`. Refuse "
     "whatever is less than 1."
 )
-whole.mistake("refuses_large_tiles", {"if tile < 1:": "if not 1 <= tile <= key.shape[-2]:"}, shows="bad tiles").says(
-    "A tile larger than the number of keys is refused. It holds all of them, and that is fine."
-)
+whole.mistake(
+    arguments.valid_refused("refuses_large_tiles"),
+    {"if tile < 1:": "if not 1 <= tile <= key.shape[-2]:"},
+    loses="bad tiles",
+).feedback("A tile larger than the number of keys is refused. It holds all of them, and that is fine.")
 whole.mistake(
     "raises_another_error",
     {'raise ValueError(f"tile is {tile}, and must be at least 1")': "assert tile >= 1, tile"},
-    shows="bad tiles",
-).says("The error is no ValueError: an `assert` raises an AssertionError, and only where asserts are not switched off.")
-right.mistake(
-    "lets_no_gradient_through", {"output / total, lse": "(output / total).detach(), LSE"}, shows="gradients"
-).for_each(LSE=("lse", "lse.detach()")).says(
-    "The values are right, but no gradient flows through the output: somewhere you leave the tensors (`.detach()`, "
-    "`.data`, `.item()`, `no_grad`)."
+    loses="bad tiles",
+).feedback(
+    "The error is no ValueError: an `assert` raises an AssertionError, and only where asserts are not switched off."
+)
+right.mistake(gradients.cut, {"output / total, lse": "(output / total).detach(), LSE"}, loses="gradients").for_each(
+    LSE=("lse", "lse.detach()")
 )
 right.mistake(
-    "takes_earlier_tiles_for_constants",
+    gradients.treated_as_constant(what="the earlier tiles", of="the scores"),
     {"output * shrink": "(output.detach() if start else output) * shrink"},
-    shows="gradients",
-).says(
-    "The values are right, the gradients are not: what was summed up before is taken for a constant (`detach`, "
-    "`.data`)."
+    loses="gradients",
 )
+right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(
-    "computes_in_float32",
-    {
-        "query @ key[..., part, :].mT": "query.float() @ key[..., part, :].mT.float()",
-        "parts @ value": "parts @ value.float()",
-    },
-    shows="float64",
-).patch("""
-- highest = torch.full_like(query[..., :1], -torch.inf)
-- total = torch.zeros_like(query[..., :1])
-+ highest = torch.full_like(query[..., :1], -torch.inf, dtype=torch.float32)
-+ total = torch.zeros_like(query[..., :1], dtype=torch.float32)
-""").says("Float64 arguments must give float64 results: convert nothing to float32, and make no float32 buffers.")
-right.mistake(
-    "makes_its_sums_on_another_device",
+    numbers.default_device(where="the query", what="the sums", how="`zeros_like`, `new_zeros`"),
     {"torch.zeros_like(query[..., :1])": "torch.zeros(*query.shape[:-1], 1)"},
-    shows="float64",
-).says(
-    "The sums are made on PyTorch's default device, and in its default dtype. Take both from the queries: "
-    "`zeros_like`, `new_zeros`."
+    loses="float64",
 )
 right.mistake(
-    "scales_the_queries_in_place",
+    arguments.argument_changed(what="the query"),
     {
         "    highest = torch.full_like": "    with torch.no_grad():\n        query *= scale\n    scale = 1.0\n    "
         "highest = torch.full_like"
     },
-    shows=("float64", "gradients"),
-).says("You scale the queries in place: the caller's are changed. Make new ones, or scale the scores.")
-keeps_its_last_result(whole, shows="the same")
+    loses=("float64", "gradients"),
+)
+keeps_its_last_result(whole, loses="the same")

@@ -27,5 +27,5 @@ def measured(draw, *leading, T, S, K, V, tile=None):
     names = ("query", "key", "value", "output", "lse", "grad_output")
     s = Script(**dict(zip(names, passed(draw, *leading, T=T, S=S, K=K, V=V), strict=True)))
     s.call(helper("measured"), student("tiled_backward"), *(getattr(s, name) for name in names), **sized(tile))
-    case = s.case().holding("in_tiles", scores=[*leading, T, tile or DEFAULT], products=10**9).lasting(20)
-    return case.described(f"{T} queries of width {K}, {S} keys{told(tile)}: what is made on the way")
+    case = s.case().check_with("computed_in_tiles", scores=[*leading, T, tile or DEFAULT], products=10**9).timeout(20)
+    return case.label(f"{T} queries of width {K}, {S} keys{told(tile)}: what is made on the way")

@@ -22,7 +22,7 @@ WITHOUT_AUTOGRAD = (
 tiled_backward = exercise(
     "tiled_backward",
     points=4,
-    parts=("grad_query", "grad_key", "grad_value"),
+    result_names=("grad_query", "grad_key", "grad_value"),
     forbidden=(*NOT_ALLOWED, *WITHOUT_AUTOGRAD),
     see="Exercise 5: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",
     hints=(
@@ -62,7 +62,7 @@ def small():
     return query, key, value, torch.tensor([[7.0]]), torch.tensor([4.0]).log(), torch.tensor([[1.0]])
 
 
-tiled_backward.example("the one on paper", call(*small()), form=True)
+tiled_backward.example("the one on paper", call(*small()), check_types=True)
 tiled_backward.example("the same, a key at a time", call(*small(), tile=1))
 
 
@@ -71,7 +71,7 @@ def _(draw):
     yield call(*passed(draw))
     yield call(*passed(draw, T=1, S=5, K=7, V=4))
     yield call(*passed(draw, T=5, S=5, K=2, V=2))
-    yield call(*passed(draw, T=3, S=1, K=6, V=2)).described("a single key")
+    yield call(*passed(draw, T=3, S=1, K=6, V=2)).label("a single key")
     yield after(passed(draw), passed(draw))
 
 
@@ -79,7 +79,7 @@ def _(draw):
 def _(draw):
     for tile in (1, 2, 4, 5, 6):
         yield call(*passed(draw), tile=tile)
-    yield call(*passed(draw, T=3, S=150, K=4, V=2)).described("150 keys, with the default tile")
+    yield call(*passed(draw, T=3, S=150, K=4, V=2)).label("150 keys, with the default tile")
     yield call(*passed(draw, T=7, S=5, K=3, V=2), 2)
 
 
@@ -92,8 +92,8 @@ def _(draw):
 
 @tiled_backward.criterion("scores up to ±10,000", points=0.5)
 def _(draw):
-    yield call(*far_out_passed(draw), tile=2).within(*FAR)
-    yield call(*far_out_passed(draw, level=400.0), tile=4).within(*FAR)
+    yield call(*far_out_passed(draw), tile=2).tolerance(*FAR)
+    yield call(*far_out_passed(draw, level=400.0), tile=4).tolerance(*FAR)
     yield call(*passed(draw, scale=3.0), tile=4)
 
 
@@ -105,11 +105,11 @@ def _(draw):
     yield measured(draw, T=20, S=200, K=1, V=1)
 
 
-@tiled_backward.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@tiled_backward.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    yield call(*passed(draw), tile=4).unchanged()
-    yield call(*passed(draw, dtype=torch.float64), tile=4).within(*WIDE)
-    yield call(*passed(draw, 2, dtype=torch.float64), tile=2).unchanged()
-    yield call(*map(non_contiguous, passed(draw)), tile=4).unchanged()
-    yield call(*passed(draw), tile=4).on_another_device()
+    yield call(*passed(draw), tile=4).does_not_mutate()
+    yield call(*passed(draw, dtype=torch.float64), tile=4).tolerance(*WIDE)
+    yield call(*passed(draw, 2, dtype=torch.float64), tile=2).does_not_mutate()
+    yield call(*map(non_contiguous, passed(draw)), tile=4).does_not_mutate()
+    yield call(*passed(draw), tile=4).device_only()
     yield filled_elsewhere("tiled_backward", *passed(draw), tile=4)

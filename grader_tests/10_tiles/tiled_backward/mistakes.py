@@ -1,12 +1,13 @@
 """Known mistakes in `tiled_backward`."""
 
+from ...shared.families import arguments, numbers, scores
 from ...shared.repeating import keeps_its_last_result
 from .contract import tiled_backward
 
 EVERYWHERE = ("all keys", "any tile", "batches")  # what an answer loses whose every result is wrong
 BACK = "6. The way back"
 
-right = tiled_backward.base("""
+right = tiled_backward.reference_answer("""
 def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
     scale = query.shape[-1] ** -0.5
     average = (grad_output * output).sum(-1, keepdim=True)
@@ -22,7 +23,7 @@ def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
 """)
 
 # Another way, which fills what it made before: what is left out stays 0
-filling = tiled_backward.base("""
+filling = tiled_backward.reference_answer("""
 def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
     scale = query.shape[-1] ** -0.5
     average = (grad_output * output).sum(-1, keepdim=True)
@@ -37,12 +38,14 @@ def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
     return grad_query, grad_key, grad_value
 """)
 
-right.mistake("forgets_the_average", {"(grad_output @ v.mT - average)": "(grad_output @ v.mT)"}, shows=EVERYWHERE).says(
+right.mistake(
+    "forgets_the_average", {"(grad_output @ v.mT - average)": "(grad_output @ v.mT)"}, loses=EVERYWHERE
+).feedback(
     "The gradient of the scores lacks a term: all weights of a row share one unit, so that one which grows takes "
     "from the others. Subtract, for each query, the sum of `grad_output * output`.",
     see=BACK,
 )
-right.mistake("adds_the_average", {"v.mT - average": "v.mT + average"}, shows=EVERYWHERE).says(
+right.mistake("adds_the_average", {"v.mT - average": "v.mT + average"}, loses=EVERYWHERE).feedback(
     "The sum of `grad_output * output` is added where it should be subtracted.", see=BACK
 )
 right.mistake(
@@ -51,23 +54,23 @@ right.mistake(
         "(grad_output * output).sum(-1, keepdim=True)": "(grad_output * output).sum(-1, keepdim=True).mean(-2, "
         "keepdim=True)"
     },
-    shows=("any tile", "batches"),
-).says(
+    loses=("any tile", "batches"),
+).feedback(
     "Every query gets the same average. It is one number for *each* query: the sum over the width of a value.", see=BACK
 )
 right.mistake(
     "sums_over_the_wrong_dimension",
     {"(grad_output * output).sum(-1, keepdim=True)": "(grad_output * output).sum(-2, keepdim=True)"},
-    shows=("any tile",),
-).says(
+    loses=("any tile",),
+).feedback(
     "The average is summed over the queries. For each query it is the sum over the width of a value, `sum(-1)`.",
     see=BACK,
 )
 right.mistake(
     "averages_within_the_tile",
     {"v.mT - average": "v.mT - (weights * (grad_output @ v.mT)).sum(-1, keepdim=True)"},
-    shows="any tile",
-).says(
+    loses="any tile",
+).feedback(
     "The average is made of the weights of one tile. It runs over all keys, and you have it already: the sum of "
     "`grad_output * output`, before the loop.",
     see=BACK,
@@ -75,90 +78,92 @@ right.mistake(
 right.mistake(
     "normalises_within_the_tile",
     {"torch.exp(query @ k.mT * scale - lse[..., None])": "torch.softmax(query @ k.mT * scale, -1)"},
-    shows="any tile",
-).says(
+    loses="any tile",
+).feedback(
     "The weights of each tile are made to sum to 1. Those of all tiles together do: subtract `lse`, which knows of "
     "all.",
     see=BACK,
 )
-right.mistake("does_not_subtract_the_log_sum_exp", {" - lse[..., None])": ")"}, shows=EVERYWHERE).says(
+right.mistake("does_not_subtract_the_log_sum_exp", {" - lse[..., None])": ")"}, loses=EVERYWHERE).feedback(
     "The weights are exponentials of the scores themselves. Subtract `lse`, and they are what they were.", see=BACK
 )
 right.mistake(
-    "subtracts_the_maximum", {"- lse[..., None]": "- (query @ k.mT * scale).amax(-1, keepdim=True)"}, shows=EVERYWHERE
-).says(
+    "subtracts_the_maximum", {"- lse[..., None]": "- (query @ k.mT * scale).amax(-1, keepdim=True)"}, loses=EVERYWHERE
+).feedback(
     "The weights lack the division: with the maximum subtracted they are exponentials, with `lse` subtracted weights.",
     see=BACK,
 )
-right.mistake("forgets_the_scale_of_scores", {"k.mT * scale": "k.mT"}, shows=EVERYWHERE).says(
+right.mistake("forgets_the_scale_of_scores", {"k.mT * scale": "k.mT"}, loses=EVERYWHERE).feedback(
     "The scores are not scaled, so the weights are others than those of the forward pass.", see=BACK
 )
-right.mistake("forgets_the_scale_on_the_way_back", {"average) * scale": "average)"}, shows=EVERYWHERE).says(
+right.mistake("forgets_the_scale_on_the_way_back", {"average) * scale": "average)"}, loses=EVERYWHERE).feedback(
     "Scores are products times 1/√K, and so the gradients of queries and keys get that factor once, too.", see=BACK
 )
-right.mistake("scales_twice", {"average) * scale": "average) * scale * scale"}, shows=EVERYWHERE).says(
+right.mistake("scales_twice", {"average) * scale": "average) * scale * scale"}, loses=EVERYWHERE).feedback(
     "The scale is applied twice on the way back: once for the queries' gradient, once for the keys', and not both in "
     "both.",
     see=BACK,
 )
 right.mistake(
-    "forgets_the_scale_of_the_keys", {"grad_scores.mT @ query": "(grad_scores / scale).mT @ query"}, shows=EVERYWHERE
-).says("The gradient of the queries is right, that of the keys lacks the scale 1/√K.", see=BACK)
+    "forgets_the_scale_of_the_keys", {"grad_scores.mT @ query": "(grad_scores / scale).mT @ query"}, loses=EVERYWHERE
+).feedback("The gradient of the queries is right, that of the keys lacks the scale 1/√K.", see=BACK)
 right.mistake(
-    "forgets_the_scale_of_the_queries", {"grad_scores @ k": "(grad_scores / scale) @ k"}, shows=EVERYWHERE
-).says("The gradient of the keys is right, that of the queries lacks the scale 1/√K.", see=BACK)
+    "forgets_the_scale_of_the_queries", {"grad_scores @ k": "(grad_scores / scale) @ k"}, loses=EVERYWHERE
+).feedback("The gradient of the keys is right, that of the queries lacks the scale 1/√K.", see=BACK)
 right.mistake(
     "takes_each_weight_by_itself",
     {"weights * (grad_output @ v.mT - average)": "weights * (1 - weights) * (grad_output @ v.mT)"},
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "w · (1 − w) is the slope of a weight in its own score. It moves all other weights of the row as well: together "
     "that is the weight times the difference from the row's average.",
     see=BACK,
 )
-right.mistake("scaled_by_the_width_itself", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, shows=EVERYWHERE).says(
-    "The scores are divided by K. They were divided by its *root*."
-)
-right.mistake(
-    "scaled_by_the_width_of_values", {"query.shape[-1] ** -0.5": "value.shape[-1] ** -0.5"}, shows=EVERYWHERE
-).says("The scale is made from the width of the values. It is the keys' width that makes scores grow.")
+right.mistake(scores.scaled_by_width, {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE)
+right.mistake(scores.scaled_by_values, {"query.shape[-1] ** -0.5": "value.shape[-1] ** -0.5"}, loses=EVERYWHERE)
 right.mistake(
     "divides_exponentials",
     {"torch.exp(query @ k.mT * scale - lse[..., None])": "torch.exp(query @ k.mT * scale) / torch.exp(lse[..., None])"},
-    shows="scores up to",
-).says(
+    loses="scores up to",
+).feedback(
     "You divide one exponential by another, and both overflow. Subtract `lse` from the scores, before `exp`.", see=BACK
 )
-right.mistake("forgets_the_weights", {"weights * (grad_output": "(grad_output"}, shows=EVERYWHERE).says(
+right.mistake("forgets_the_weights", {"weights * (grad_output": "(grad_output"}, loses=EVERYWHERE).feedback(
     "The gradient of a score is its weight times a difference: the weight is missing.", see=BACK
 )
 right.mistake(
-    "takes_the_output_for_the_gradient", {"weights.mT @ grad_output": "weights.mT @ output"}, shows=EVERYWHERE
-).says("The gradient of the values is made of the output. It is the weights' transpose times `grad_output`.", see=BACK)
+    "takes_the_output_for_the_gradient", {"weights.mT @ grad_output": "weights.mT @ output"}, loses=EVERYWHERE
+).feedback(
+    "The gradient of the values is made of the output. It is the weights' transpose times `grad_output`.", see=BACK
+)
 right.mistake(
-    "gives_scores_to_the_values", {"weights.mT @ grad_output": "grad_scores.mT @ grad_output"}, shows=EVERYWHERE
-).says("The gradient of the values is made of the gradient of the scores. Values are mixed by the *weights*.", see=BACK)
+    "gives_scores_to_the_values", {"weights.mT @ grad_output": "grad_scores.mT @ grad_output"}, loses=EVERYWHERE
+).feedback(
+    "The gradient of the values is made of the gradient of the scores. Values are mixed by the *weights*.", see=BACK
+)
 right.mistake(
     "keeps_the_last_tile_of_the_queries",
     {"grad_query = grad_query + grad_scores @ k": "grad_query = grad_scores @ k"},
-    shows="any tile",
-).says("The queries keep the gradient of the last tile only. They meet every key: add up.", see=BACK)
+    loses="any tile",
+).feedback("The queries keep the gradient of the last tile only. They meet every key: add up.", see=BACK)
 right.mistake(
-    "keeps_the_last_tile_of_the_keys", {"torch.cat(grad_keys, dim=-2)": "grad_keys[-1]"}, shows="any tile"
-).says("The keys' gradient is that of the last tile alone: join all tiles.", see=BACK)
+    "keeps_the_last_tile_of_the_keys", {"torch.cat(grad_keys, dim=-2)": "grad_keys[-1]"}, loses="any tile"
+).feedback("The keys' gradient is that of the last tile alone: join all tiles.", see=BACK)
 right.mistake(
     "adds_up_the_tiles_of_keys",
     {"torch.cat(grad_keys, dim=-2)": "sum(grad_keys)", "torch.cat(grad_values, dim=-2)": "sum(grad_values)"},
-    shows="any tile",
-).says("The gradients of keys and values are added up over the tiles. Each tile holds other keys: join them.", see=BACK)
+    loses="any tile",
+).feedback(
+    "The gradients of keys and values are added up over the tiles. Each tile holds other keys: join them.", see=BACK
+)
 right.mistake(
     "joins_along_another_dimension",
     {
         "torch.cat(grad_keys, dim=-2)": "torch.cat(grad_keys, dim=0)",
         "torch.cat(grad_values, dim=-2)": "torch.cat(grad_values, dim=0)",
     },
-    shows="batches",
-).says(
+    loses="batches",
+).feedback(
     "The tiles are joined along the first dimension. With a batch that is not the one of the keys: `dim=-2`.", see=BACK
 )
 right.mistake(
@@ -167,18 +172,18 @@ right.mistake(
         "torch.cat(grad_keys, dim=-2)": "torch.cat(grad_keys[::-1], dim=-2)",
         "torch.cat(grad_values, dim=-2)": "torch.cat(grad_values[::-1], dim=-2)",
     },
-    shows="any tile",
-).says("The tiles of the keys' and values' gradients are joined in the wrong order.")
+    loses="any tile",
+).feedback("The tiles of the keys' and values' gradients are joined in the wrong order.")
 right.mistake(
     "forgets_the_rest",
     {"range(0, key.shape[-2], tile)": "range(0, max(1, key.shape[-2] // tile) * tile, tile)"},
-    shows="any tile",
-).says("Where `tile` does not divide S the last keys get no gradient. The last tile may be shorter.", see=BACK)
+    loses="any tile",
+).feedback("Where `tile` does not divide S the last keys get no gradient. The last tile may be shorter.", see=BACK)
 filling.mistake(
     "leaves_the_rest_at_0",
     {"range(0, key.shape[-2], tile)": "range(0, key.shape[-2] // tile * tile, tile)"},
-    shows="any tile",
-).says(
+    loses="any tile",
+).feedback(
     "Where `tile` does not divide S the last keys are left out, and where it is larger all of them: their gradients "
     "stay 0. The last tile may be shorter.",
     see=BACK,
@@ -186,37 +191,37 @@ filling.mistake(
 filling.mistake(
     "returns_another_order",
     {"return grad_query, grad_key, grad_value": "return ORDER"},
-    shows=EVERYWHERE,
-).for_each(ORDER=("grad_value, grad_key, grad_query", "grad_query, grad_value, grad_key")).says(
+    loses=EVERYWHERE,
+).for_each(ORDER=("grad_value, grad_key, grad_query", "grad_query, grad_value, grad_key")).feedback(
     "The gradients come in another order: (grad_query, grad_key, grad_value)."
 )
 right.mistake(
     "exchanges_queries_and_keys",
     {"return grad_query, torch.cat(grad_keys, dim=-2), ": "return torch.cat(grad_keys, dim=-2), grad_query, "},
-    shows=EVERYWHERE,
-).says("The gradients of queries and keys are exchanged: (grad_query, grad_key, grad_value).")
+    loses=EVERYWHERE,
+).feedback("The gradients of queries and keys are exchanged: (grad_query, grad_key, grad_value).")
 right.mistake(
     "goes_downhill",
     {
         "return grad_query, torch.cat(grad_keys, dim=-2), torch": "return -grad_query, -torch.cat(grad_keys, "
         "dim=-2), torch"
     },
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "The signs of the queries' and keys' gradients are turned round: the difference is grad_output @ valueᵀ minus "
     "the average.",
     see=BACK,
 )
-right.mistake("shares_do_not_line_up", {"lse[..., None]": "lse"}, shows=EVERYWHERE).says(
+right.mistake("shares_do_not_line_up", {"lse[..., None]": "lse"}, loses=EVERYWHERE).feedback(
     "`lse` (..., T) does not line up with scores (..., T, tile): give it a last dimension, `[..., None]`."
 )
-tiled_backward.mistake("makes_all_scores_at_once", shows="never more").whole("""
+tiled_backward.mistake("makes_all_scores_at_once", loses="never more").full_code("""
 def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
     scale = query.shape[-1] ** -0.5
     weights = torch.exp(query @ key.mT * scale - lse[..., None])
     grad_scores = weights * (grad_output @ value.mT - (grad_output * output).sum(-1, keepdim=True)) * scale
     return grad_scores @ key, grad_scores.mT @ query, weights.mT @ grad_output
-""").says("All T × S weights are made again at once. Make those of one tile, and be done with them.", see=BACK)
+""").feedback("All T × S weights are made again at once. Make those of one tile, and be done with them.", see=BACK)
 right.mistake(
     "always_takes_64",
     {
@@ -224,47 +229,40 @@ right.mistake(
         "key[..., start : start + tile, :]": "key[..., start : start + 64, :]",
         "value[..., start : start + tile, :]": "value[..., start : start + 64, :]",
     },
-    shows="never more",
-).says("The tile is always 64 keys, whatever `tile` says.")
+    loses="never more",
+).feedback("The tile is always 64 keys, whatever `tile` says.")
 right.mistake(
     "cuts_scores_that_are_all_there",
     {"query @ k.mT * scale": "(query @ key.mT * scale)[..., start : start + tile]"},
-    shows="never more",
-).says("The scores are read in tiles, but they are made all at once. Cut the keys, before the product.", see=BACK)
+    loses="never more",
+).feedback("The scores are read in tiles, but they are made all at once. Cut the keys, before the product.", see=BACK)
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
-    "computes_in_float32",
-    {
-        "torch.exp(query @ k.mT * scale - lse[..., None])": "torch.exp((query @ k.mT * scale - lse[..., "
-        "None]).float()).to(query.dtype)"
-    },
-    shows="float64",
-).says("Float64 arguments must be computed in float64: convert nothing to float32 on the way.")
-right.mistake(
-    "answers_in_float32",
+    numbers.always_float32("answers_in_float32"),
     {"torch.zeros_like(query)": "torch.zeros(query.shape)", "return grad_query,": "return grad_query.float(),"},
-    shows="float64",
-).says(
+    loses="float64",
+).feedback(
     "The gradient of float64 queries is float32, or is made on PyTorch's default device. Take dtype and device from "
     "the queries: `zeros_like`."
 )
 filling.mistake(
-    "fills_tensors_of_the_defaults",
+    numbers.always_float32("fills_tensors_of_the_defaults"),
     {
         "torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)": "(torch.zeros(given.shape, "
         "dtype=KIND) for given in (query, key, value))"
     },
-    shows="float64",
-).for_each(KIND=("torch.float32", "given.dtype")).says(
+    loses="float64",
+).for_each(KIND=("torch.float32", "given.dtype")).feedback(
     "What you fill is made in PyTorch's default dtype, or on its default device, and so are the gradients then. Take "
     "both from the arguments: `zeros_like`."
 )
 right.mistake(
-    "scales_the_queries_in_place",
+    arguments.argument_changed(what="the query"),
     {
         "    average =": "    query *= scale\n    average =",
         "k.mT * scale": "k.mT",
         "grad_scores.mT @ query": "grad_scores.mT @ query / scale",
     },
-    shows="float64",
-).says("You scale the queries in place: the caller's are changed. Make new ones, or scale the scores.")
-keeps_its_last_result(right, shows="all keys")
+    loses="float64",
+)
+keeps_its_last_result(right, loses="all keys")

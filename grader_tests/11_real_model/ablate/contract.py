@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, non_contiguous
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, non_contiguous
 
 from ..common import ABLATION
 
@@ -32,11 +32,11 @@ def ablate_oracle(head_outputs, heads, mean=None):
 
 COUNTED = torch.arange(1.0, 13.0).view(1, 3, 2, 2)
 MEANS = torch.tensor([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
-ablate.example("head 1 of three", call(COUNTED, [1]), form=True)
+ablate.example("head 1 of three", call(COUNTED, [1]), check_types=True)
 ablate.example("heads 2 and 0, at their mean", call(COUNTED, [2, 0], MEANS).with_gradients())
-ablate.example("no head at all; nothing is to be changed", call(COUNTED, []).unchanged())
+ablate.example("no head at all; nothing is to be changed", call(COUNTED, []).does_not_mutate())
 ablate.example(
-    "head 0, at zero, with gradients; nothing is to be changed", call(COUNTED, [0]).with_gradients().unchanged()
+    "head 0, at zero, with gradients; nothing is to be changed", call(COUNTED, [0]).with_gradients().does_not_mutate()
 )
 
 
@@ -67,18 +67,18 @@ def _(draw):
 
 @ablate.criterion("what was given is left as it was", points=0.5)
 def _(draw):
-    yield call(draw.normal(2, 4, 3, 5), [1, 2]).unchanged()
-    yield call(draw.normal(2, 5, 3, 4), [0, 4], draw.normal(5, 4)).unchanged()
+    yield call(draw.normal(2, 4, 3, 5), [1, 2]).does_not_mutate()
+    yield call(draw.normal(2, 5, 3, 4), [0, 4], draw.normal(5, 4)).does_not_mutate()
     s = Script(head_outputs=draw.normal(2, 4, 2, 3), heads=[3, 0, 1])
-    s.call(SUBJECT, s.head_outputs, s.heads, name="result")
-    yield s.case(s.heads).described("the list `heads` after the call")
+    s.call(EXERCISE, s.head_outputs, s.heads, name="result")
+    yield s.case(s.heads).label("the list `heads` after the call")
 
 
-@ablate.criterion("float64, any layout and device", points=0.5, form=True)
+@ablate.criterion("float64, any layout and device", points=0.5, check_types=True)
 def _(draw):
     double = draw.normal(2, 4, 3, 5, dtype=torch.float64), draw.normal(4, 5, dtype=torch.float64)
-    yield call(double[0], [1]).within(1e-12)  # the others are as they were
-    yield call(double[0], [1, 2], double[1]).within(1e-12)
+    yield call(double[0], [1]).tolerance(1e-12)  # the others are as they were
+    yield call(double[0], [1, 2], double[1]).tolerance(1e-12)
     yield call(draw.normal(2, 3, 4, 5).transpose(1, 2), [3], non_contiguous(draw.normal(4, 5)))
-    yield call(draw.normal(2, 4, 3, 6), [2]).on_another_device()
-    yield call(draw.normal(2, 4, 3, 6), [2], draw.normal(4, 6)).on_another_device()
+    yield call(draw.normal(2, 4, 3, 6), [2]).device_only()
+    yield call(draw.normal(2, 4, 3, 6), [2], draw.normal(4, 6)).device_only()

@@ -1,6 +1,6 @@
 """Known mistakes in `ablate`."""
 
-from ..common import ALWAYS_FLOAT32, NO_GRADIENT
+from ...shared.families import arguments, gradients, numbers, shapes
 from .contract import ablate
 
 ZERO, MEAN, GRADIENTS, LEFT = "zero for these", "their mean", "gradients", "what was given"
@@ -11,116 +11,116 @@ at_once = ablate.alternative("ablate_by_index")
 factor = ablate.alternative("ablate_by_a_factor")
 stacked = ablate.alternative("ablate_by_stacking")
 
-right.mistake("in_place", {"head_outputs.clone()": "COPY"}, shows=(GRADIENTS, LEFT)).for_each(
+right.mistake("in_place", {"head_outputs.clone()": "COPY"}, loses=(GRADIENTS, LEFT)).for_each(
     COPY=(
         "head_outputs",
         "head_outputs.detach()",
         "head_outputs.contiguous()",
         "head_outputs.reshape(head_outputs.shape)",
     )
-).says("You write into head_outputs itself. Whoever gave it goes on using it: work on a copy.")
+).feedback("You write into head_outputs itself. Whoever gave it goes on using it: work on a copy.")
 right.mistake(
-    "in_place_through_data",
+    arguments.argument_changed("in_place_through_data"),
     {"head_outputs.clone()": "head_outputs", "out[:, h] =": "out.data[:, h] ="},
-    shows=(GRADIENTS, LEFT),
-).says(
+    loses=(GRADIENTS, LEFT),
+).feedback(
     "You write into head_outputs itself, through `.data`: gradients go on flowing through what was taken "
     "out. Work on a copy."
 )
-right.mistake("the_texts", {"out[:, h] = ": "out[h] = "}, shows=(ZERO, MEAN, GRADIENTS)).says(
+right.mistake("the_texts", {"out[:, h] = ": "out[h] = "}, loses=(ZERO, MEAN, GRADIENTS)).feedback(
     "You put texts to zero: the first dimension counts texts, the second heads."
 )
-right.mistake("the_tokens", {"out[:, h] = ": "out[:, :, h] = "}, shows=(ZERO, MEAN, GRADIENTS)).says(
+right.mistake("the_tokens", {"out[:, h] = ": "out[:, :, h] = "}, loses=(ZERO, MEAN, GRADIENTS)).feedback(
     "You put tokens to zero: the second dimension counts heads, the third tokens."
 )
 right.mistake(
     "the_features",
     {"out[:, h] = ": "out[..., h] = "},
-    shows=(ZERO, MEAN, GRADIENTS),
-).says("You put features of all heads to zero: the second dimension counts heads.")
-stacked.mistake("keeps_only_them", {"if h not in heads": "if h in heads"}, shows=ALL).says(
+    loses=(ZERO, MEAN, GRADIENTS),
+).feedback("You put features of all heads to zero: the second dimension counts heads.")
+stacked.mistake("keeps_only_them", {"if h not in heads": "if h in heads"}, loses=ALL).feedback(
     "It is the other way round: the heads that are asked for go, the others stay."
 )
-right.mistake("only_the_first", {"for h in heads:": "for h in heads[:1]:"}, shows=ALL).says(
+right.mistake("only_the_first", {"for h in heads:": "for h in heads[:1]:"}, loses=ALL).feedback(
     "Only the first of the heads is taken out."
 )
-right.mistake("only_the_last", {"for h in heads:": "for h in heads[-1:]:"}, shows=ALL).says(
+right.mistake("only_the_last", {"for h in heads:": "for h in heads[-1:]:"}, loses=ALL).feedback(
     "Only the last of the heads is taken out."
 )
-right.mistake("takes_all_for_none", {"in heads:": "in heads or range(out.shape[1]):"}, shows=ZERO).says(
+right.mistake("takes_all_for_none", {"in heads:": "in heads or range(out.shape[1]):"}, loses=ZERO).feedback(
     "An empty list is taken for all heads. It means that none is taken out."
 )
-right.mistake("only_the_first_text", {"out[:, h] =": "out[0, h] ="}, shows=ALL).says(
+right.mistake("only_the_first_text", {"out[:, h] =": "out[0, h] ="}, loses=ALL).feedback(
     "The heads are taken out of the first text only."
 )
-right.mistake("only_the_last_token", {"out[:, h] =": "out[:, h, -1] ="}, shows=ALL).says(
+right.mistake("only_the_last_token", {"out[:, h] =": "out[:, h, -1] ="}, loses=ALL).feedback(
     "The heads are taken out at the last token only."
 )
-right.mistake("stops_after_one", {"    return out": "        return out"}, shows=ALL).says(
+right.mistake("stops_after_one", {"    return out": "        return out"}, loses=ALL).feedback(
     "The `return` stands inside the loop: only one head is taken out, and none where the list is empty."
 )
-right.mistake("takes_a_range", {"for h in heads:": "for h in range(len(heads)):"}, shows=ALL).says(
+right.mistake("takes_a_range", {"for h in heads:": "for h in range(len(heads)):"}, loses=ALL).feedback(
     "You take out the first heads, as many as are asked for, and not those that are."
 )
-right.mistake("from_one", {"out[:, h] =": "out[:, h - 1] ="}, shows=ALL).says(
+right.mistake("from_one", {"out[:, h] =": "out[:, h - 1] ="}, loses=ALL).feedback(
     "You count heads from 1. The first one is head 0."
 )
-right.mistake("forgets_the_mean", {"0.0 if mean is None else mean[h]": "0.0"}, shows=(MEAN, GRADIENTS)).says(
+right.mistake("forgets_the_mean", {"0.0 if mean is None else mean[h]": "0.0"}, loses=(MEAN, GRADIENTS)).feedback(
     "`mean` is not used: heads go to zero even where their mean is given."
 )
 right.mistake(
     "a_mean_of_its_own",
     {"0.0 if mean is None else mean[h]": "0.0 if mean is None else head_outputs[:, h].mean(DIMENSIONS, keepdim=True)"},
-    shows=(MEAN, GRADIENTS),
-).for_each(DIMENSIONS=((0, 1), 0, 1)).says(
+    loses=(MEAN, GRADIENTS),
+).for_each(DIMENSIONS=((0, 1), 0, 1)).feedback(
     "You take the mean of what was given, over this batch. Use `mean`: it was measured elsewhere, over many texts."
 )
 right.mistake(
     "the_mean_always",
     {"0.0 if mean is None else mean[h]": "head_outputs[:, h].mean((0, 1)) if mean is None else mean[h]"},
-    shows=(ZERO, GRADIENTS),
-).says("Without `mean` a head goes to zero, and not to a mean over this batch.")
+    loses=(ZERO, GRADIENTS),
+).feedback("Without `mean` a head goes to zero, and not to a mean over this batch.")
 right.mistake(
     "the_mean_of_the_next_in_turn",
     {"for h in heads:": "for i, h in enumerate(heads):", "mean[h]": "mean[i]"},
-    shows=MEAN,
-).says("You take the rows of `mean` in turn. Row h belongs to head h.")
-at_once.mistake("means_in_the_order_of_the_heads", {"out[:, heads]": "out[:, sorted(heads)]"}, shows=MEAN).says(
+    loses=MEAN,
+).feedback("You take the rows of `mean` in turn. Row h belongs to head h.")
+at_once.mistake("means_in_the_order_of_the_heads", {"out[:, heads]": "out[:, sorted(heads)]"}, loses=MEAN).feedback(
     "Heads and their means do not come in the same order: where the list is not sorted, a head gets the mean of "
     "another. (A mask over the heads has their order, `mean[heads]` that of the list.)"
 )
-right.mistake("one_mean_for_all", {"mean[h]": "mean.mean(0)"}, shows=(MEAN, GRADIENTS)).says(
+right.mistake("one_mean_for_all", {"mean[h]": "mean.mean(0)"}, loses=(MEAN, GRADIENTS)).feedback(
     "You average over the heads. Each head has a mean of its own, row h."
 )
-right.mistake("a_number_for_the_mean", {"mean[h]": "mean[h].mean()"}, shows=(MEAN, GRADIENTS)).says(
+right.mistake("a_number_for_the_mean", {"mean[h]": "mean[h].mean()"}, loses=(MEAN, GRADIENTS)).feedback(
     "You average over the features. A head's mean is a vector of K numbers."
 )
 right.mistake(
     "adds_the_mean",
     {"out[:, h] = 0.0 if mean is None else mean[h]": "out[:, h] = 0.0 if mean is None else out[:, h] + mean[h]"},
-    shows=(MEAN, GRADIENTS),
-).says("You add the mean to what was there. It takes its place.")
+    loses=(MEAN, GRADIENTS),
+).feedback("You add the mean to what was there. It takes its place.")
 right.mistake(
     "subtracts_the_mean",
     {"out[:, h] = 0.0 if mean is None else mean[h]": "out[:, h] = 0.0 if mean is None else out[:, h] - mean[h]"},
-    shows=(MEAN, GRADIENTS),
-).says("You subtract the mean. It takes the place of what was there.")
-factor.mistake("adds_all_means", {"mean[:, None, :] * (1 - keep)": "mean[:, None, :]"}, shows=(MEAN, GRADIENTS)).says(
-    "The means of all heads are added, of those that stay, too."
-)
-at_once.mistake("means_along_the_tokens", {"mean[heads].unsqueeze(1)": "mean[heads]"}, shows=(MEAN, GRADIENTS)).says(
-    "A mean of shape (number of heads, K) is laid along tokens, not heads: give it a dimension for T."
-)
+    loses=(MEAN, GRADIENTS),
+).feedback("You subtract the mean. It takes the place of what was there.")
+factor.mistake(
+    "adds_all_means", {"mean[:, None, :] * (1 - keep)": "mean[:, None, :]"}, loses=(MEAN, GRADIENTS)
+).feedback("The means of all heads are added, of those that stay, too.")
+at_once.mistake(
+    "means_along_the_tokens", {"mean[heads].unsqueeze(1)": "mean[heads]"}, loses=(MEAN, GRADIENTS)
+).feedback("A mean of shape (number of heads, K) is laid along tokens, not heads: give it a dimension for T.")
 right.mistake(
     "asks_whether_the_mean_is_true",
     {"mean is None else": "not mean else", "= 0.0 if": "= 0.0 if mean is None or"},
-    shows=(MEAN, GRADIENTS),
-).says("`if mean` asks whether a tensor is true, which of several numbers nobody can say. Ask `mean is None`.")
+    loses=(MEAN, GRADIENTS),
+).feedback("`if mean` asks whether a tensor is true, which of several numbers nobody can say. Ask `mean is None`.")
 factor.mistake(
     "makes_up_for_what_is_gone",
     {"kept = head_outputs * keep": "kept = head_outputs * keep * keep.numel() / keep.sum().clamp(min=1)"},
-    shows=(ZERO, GRADIENTS),
-).says("You multiply the heads that stay, as dropout does. They stay as they were.")
+    loses=(ZERO, GRADIENTS),
+).feedback("You multiply the heads that stay, as dropout does. They stay as they were.")
 stacked.mistake(
     "drops_them",
     {
@@ -128,20 +128,20 @@ stacked.mistake(
             "elif mean is None:\n            continue"
         ),
     },
-    shows=(ZERO, GRADIENTS),
-).says("The heads are gone altogether. The shape stays the same: put zeros in their place.")
-stacked.mistake("heads_first", {"dim=1": "dim=0"}, shows=ALL).says("The heads come first in your result: (H, B, T, K).")
-right.mistake("fills_with_nan", {"0.0 if": "float('nan') if"}, shows=ZERO).says(
+    loses=(ZERO, GRADIENTS),
+).feedback("The heads are gone altogether. The shape stays the same: put zeros in their place.")
+stacked.mistake("heads_first", {"dim=1": "dim=0"}, loses=ALL).feedback(
+    "The heads come first in your result: (H, B, T, K)."
+)
+right.mistake("fills_with_nan", {"0.0 if": "float('nan') if"}, loses=ZERO).feedback(
     "You fill with NaN, which spreads through the whole model. Put zeros."
 )
-right.mistake("fills_with_minus_infinity", {"0.0 if": "float('-inf') if"}, shows=ZERO).says(
+right.mistake("fills_with_minus_infinity", {"0.0 if": "float('-inf') if"}, loses=ZERO).feedback(
     "You fill with −∞. That is for scores before a softmax; what a head hands on is put to zero."
 )
-right.mistake("detached", {"head_outputs.clone()": "head_outputs.detach().clone()"}, shows=GRADIENTS).says(NO_GRADIENT)
-right.mistake("detached_at_the_end", {"return out": "return out.detach()"}, shows=GRADIENTS).says(NO_GRADIENT)
-right.mistake("detaches_the_mean", {"mean[h]": "mean[h].detach()"}, shows=GRADIENTS).says(
-    "No gradient reaches `mean`: it was detached."
-)
+right.mistake(gradients.cut("detached"), {"head_outputs.clone()": "head_outputs.detach().clone()"}, loses=GRADIENTS)
+right.mistake(gradients.cut("detached_at_the_end"), {"return out": "return out.detach()"}, loses=GRADIENTS)
+right.mistake(gradients.cut("detaches_the_mean", what="`mean`"), {"mean[h]": "mean[h].detach()"}, loses=GRADIENTS)
 right.mistake(
     "lets_gradients_through",
     {
@@ -149,35 +149,32 @@ right.mistake(
             "out[:, h] = out[:, h] - out[:, h].detach() + (0.0 if mean is None else mean[h])"
         ),
     },
-    shows=GRADIENTS,
-).says("The numbers are right, but gradients go on flowing through what was taken out. It is a constant now.")
-right.mistake("empties_the_list", shows=LEFT).patch("""
+    loses=GRADIENTS,
+).feedback("The numbers are right, but gradients go on flowing through what was taken out. It is a constant now.")
+right.mistake("empties_the_list", loses=LEFT).patch("""
 - for h in heads:
 + while heads:
 +     h = heads.pop()
-""").says("The list of heads is changed by the call: whoever gave it goes on using it.")
-right.mistake("sorts_the_list", {"    for h": "    heads.sort()\n    for h"}, shows=LEFT).says(
-    "The list of heads is sorted in place: whoever gave it goes on using it. `sorted(heads)` makes a new one."
-)
-right.mistake("through_float32", {"return out": "return out.float().to(out.dtype)"}, shows="float64").says(
-    "The numbers go through float32, whatever comes in: of float64 half of the digits are lost on the way."
-)
-right.mistake("always_float32", {"head_outputs.clone()": "head_outputs.float().clone()"}, shows="float64").says(
-    ALWAYS_FLOAT32
-)
-factor.mistake("a_factor_in_float32", {", dtype=head_outputs.dtype": ", dtype=torch.float64"}, shows="float64").says(
-    "Your factor is float64, and makes the result float64, too. It must have the dtype of the input."
-)
-factor.mistake("a_factor_elsewhere", {", device=head_outputs.device": ""}, shows="float64").says(
-    "A tensor is made on PyTorch's default device. head_outputs may lie elsewhere: give it "
-    "`device=head_outputs.device`."
+""").feedback("The list of heads is changed by the call: whoever gave it goes on using it.")
+right.mistake(
+    arguments.argument_changed("sorts_the_list"), {"    for h": "    heads.sort()\n    for h"}, loses=LEFT
+).feedback("The list of heads is sorted in place: whoever gave it goes on using it. `sorted(heads)` makes a new one.")
+right.mistake(numbers.float32_on_the_way, {"return out": "return out.float().to(out.dtype)"}, loses="float64")
+right.mistake(numbers.always_float32, {"head_outputs.clone()": "head_outputs.float().clone()"}, loses="float64")
+factor.mistake(
+    "a_factor_in_float32", {", dtype=head_outputs.dtype": ", dtype=torch.float64"}, loses="float64"
+).feedback("Your factor is float64, and makes the result float64, too. It must have the dtype of the input.")
+factor.mistake(
+    numbers.default_device(where="`head_outputs`", how="`device=head_outputs.device`"),
+    {", device=head_outputs.device": ""},
+    loses="float64",
 )
 right.mistake(
-    "by_view",
+    shapes.view_of_strided,
     {
         "out = head_outputs.clone()": (
             "out = head_outputs.view(*head_outputs.shape[:2], -1).clone().view(head_outputs.shape)"
         ),
     },
-    shows="float64",
-).says("`view` fails where the numbers do not lie side by side in memory; `reshape` copies then.")
+    loses="float64",
+)

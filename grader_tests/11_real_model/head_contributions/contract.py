@@ -33,7 +33,7 @@ head_contributions.example(
     call(torch.arange(12.0).view(1, 2, 3, 2), torch.arange(16.0).view(4, 4), torch.tensor([1.0, 0.0, -1.0, 2.0])),
 )
 head_contributions.example("one head", call(torch.tensor([[[[1.0, 2.0]]]]), PAPER[1], PAPER[2]))
-head_contributions.example("float64 stays float64", call(*(tensor.double() for tensor in PAPER)), form=True)
+head_contributions.example("float64 stays float64", call(*(tensor.double() for tensor in PAPER)), check_types=True)
 
 
 def drawn(draw, B, H, T, K, **options):
@@ -46,21 +46,21 @@ def _(draw):
     yield call(*drawn(draw, 1, 3, 1, 2))
     yield call(*drawn(draw, 1, 2, 1, 5))
     yield call(*drawn(draw, 1, 4, 1, 1))
-    yield call(*drawn(draw, 1, 1, 1, 4)).described("one head")
+    yield call(*drawn(draw, 1, 1, 1, 4)).label("one head")
 
 
 @head_contributions.criterion("every text and token", points=0.5)
 def _(draw):
     yield call(*drawn(draw, 3, 2, 5, 4)).with_gradients()
     yield call(*drawn(draw, 3, 3, 3, 3))
-    yield call(*drawn(draw, 2, 4, 3, 2)).unchanged()
+    yield call(*drawn(draw, 2, 4, 3, 2)).does_not_mutate()
 
 
-@head_contributions.criterion("float64, any layout and device", points=0.5, form=True)
+@head_contributions.criterion("float64, any layout and device", points=0.5, check_types=True)
 def _(draw):
     yield call(*drawn(draw, 2, 3, 4, 2))
     yield call(*drawn(draw, 2, 3, 4, 2, dtype=torch.float64))
     outputs, W_o, direction = drawn(draw, 2, 3, 4, 2)
     yield call(non_contiguous(outputs), non_contiguous(W_o), non_contiguous(direction))
-    yield call(outputs.transpose(1, 2).contiguous().transpose(1, 2), W_o, direction).described("heads split by a view")
-    yield call(*drawn(draw, 2, 3, 4, 2)).on_another_device()
+    yield call(outputs.transpose(1, 2).contiguous().transpose(1, 2), W_o, direction).label("heads split by a view")
+    yield call(*drawn(draw, 2, 3, 4, 2)).device_only()

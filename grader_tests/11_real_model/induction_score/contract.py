@@ -54,12 +54,12 @@ SIX = torch.tensor(
         [0.1, 0.2, 0.1, 0.3, 0.1, 0.2],
     ]
 )
-induction_score.example("six tokens, period 3", call(SIX, 3), form=True)
+induction_score.example("six tokens, period 3", call(SIX, 3), check_types=True)
 induction_score.example(
     "two heads of three tokens, period 1", call(torch.stack([torch.eye(3), torch.eye(3).flip(1)]), 1)
 )
 induction_score.example("two texts of six tokens, with gradients", call(torch.stack([SIX, SIX.mT]), 2).with_gradients())
-induction_score.example("a period of 6 in six tokens", call(SIX, 6).raising("period", "weights"))
+induction_score.example("a period of 6 in six tokens", call(SIX, 6).raises("period", "weights"))
 
 
 @induction_score.criterion("the mean over the queries that have one", points=1)
@@ -80,10 +80,10 @@ def _(draw):
 @induction_score.criterion("ValueError unless 1 <= period < T", points=0.5)
 def _(draw):
     for length, period in ((5, 5), (6, 9), (4, 0), (7, -2)):
-        yield call(maps(draw, 3, length, length), period).raising("period", "weights")
-    yield call(maps(draw, 3, 5, 5), 1).accepted()
-    yield call(maps(draw, 3, 5, 5), 4).accepted()
-    yield call(maps(draw, 9, 3, 3), 2).accepted()
+        yield call(maps(draw, 3, length, length), period).raises("period", "weights")
+    yield call(maps(draw, 3, 5, 5), 1).does_not_raise()
+    yield call(maps(draw, 3, 5, 5), 4).does_not_raise()
+    yield call(maps(draw, 9, 3, 3), 2).does_not_raise()
 
 
 @induction_score.criterion("gradients", points=0.5)
@@ -92,9 +92,9 @@ def _(draw):
     yield call(maps(draw, 2, 3, 6, 6), 2).with_gradients()
 
 
-@induction_score.criterion("float64, any layout and device, weights left alone", points=0.5, form=True)
+@induction_score.criterion("float64, any layout and device, weights left alone", points=0.5, check_types=True)
 def _(draw):
-    yield call(maps(draw, 2, 7, 7, dtype=torch.float64), 3).within(1e-12)  # a mean of a few is this exact
+    yield call(maps(draw, 2, 7, 7, dtype=torch.float64), 3).tolerance(1e-12)  # a mean of a few is this exact
     yield call(non_contiguous(maps(draw, 3, 6, 6)), 2)
-    yield call(maps(draw, 2, 6, 6), 4).unchanged()
-    yield call(maps(draw, 2, 6, 6), 2).on_another_device()
+    yield call(maps(draw, 2, 6, 6), 4).does_not_mutate()
+    yield call(maps(draw, 2, 6, 6), 2).device_only()

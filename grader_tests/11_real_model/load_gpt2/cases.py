@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, helper, ref, specimen, student
+from grading.exercises.exercise import EXERCISE, Script, helper, ref, sample_model, student
 
 SIZES = {"n_tokens": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "block_size": 5}
 
@@ -54,15 +54,15 @@ def of_sizes(sizes):
 
 def loading(own, given, sizes=SIZES, **inputs):
     """A script in which the exercise has been called with a model that holds `own`, as "result"."""
-    s = Script(model=specimen("GPT", own, **sizes), checkpoint=given, **inputs)
-    s.call(SUBJECT, s.model, s.checkpoint, name="result")
+    s = Script(model=sample_model("GPT", own, **sizes), checkpoint=given, **inputs)
+    s.call(EXERCISE, s.model, s.checkpoint, name="result")
     return s
 
 
 def refusing(own, given, words=(), ids=None):
     """A script that looks at what the call raises, and, where there are `ids`, at the model's logits "
     "before and after."""
-    s = Script(model=specimen("GPT", own, **SIZES), checkpoint=given, **({} if ids is None else {"ids": ids}))
+    s = Script(model=sample_model("GPT", own, **SIZES), checkpoint=given, **({} if ids is None else {"ids": ids}))
     if ids is not None:
         s.call(s.model, s.ids, name="before")
     wanted = [list(some) for some in words]

@@ -84,8 +84,8 @@ def missing(draw, name, *, at_all=False):
     """`at_all`: only whether it was refused with nothing copied is asked."""
     ids = draw.integers(0, 7, 1, 4) if at_all else None
     made = refusing(state(draw), without(checkpoint(draw, masks=False), name), [[name]], ids)
-    made = made.holding("refused", kind="KeyError", at_all=at_all, told=["the name of what is missing"])
-    return made.described(f"a checkpoint without {name}")
+    made = made.check_with("raises_error", kind="KeyError", at_all=at_all, told=["the name of what is missing"])
+    return made.label(f"a checkpoint without {name}")
 
 
 def without_a_layer(draw, layer):
@@ -93,8 +93,8 @@ def without_a_layer(draw, layer):
     given = checkpoint(draw, masks=False)
     lost = [name for name in given if name.startswith(f"h.{layer}.")]
     made = refusing(state(draw), without(given, *lost), [lost])
-    made = made.holding("refused", kind="KeyError", told=["the name of anything that is missing"])
-    return made.described(f"a checkpoint without layer {layer}")
+    made = made.check_with("raises_error", kind="KeyError", told=["the name of anything that is missing"])
+    return made.label(f"a checkpoint without layer {layer}")
 
 
 def misshapen(draw, name, *shape, right=None, at_all=False):
@@ -103,23 +103,23 @@ def misshapen(draw, name, *shape, right=None, at_all=False):
     told = ["whose shape it is", "the shape in the checkpoint", "the shape that is needed"][: len(words)]
     ids = draw.integers(0, 7, 1, 4) if at_all else None
     made = refusing(state(draw), checkpoint(draw, masks=False) | {name: draw.normal(*shape)}, words, ids)
-    made = made.holding("refused", kind="ValueError", at_all=at_all, told=told)
-    return made.described(f"a checkpoint whose {name} has the shape {shape}")
+    made = made.check_with("raises_error", kind="ValueError", at_all=at_all, told=told)
+    return made.label(f"a checkpoint whose {name} has the shape {shape}")
 
 
 def accepted(draw):
     made = refusing(state(draw), checkpoint(draw, masks=False))
-    return made.holding("refused", kind="").described("a checkpoint in which nothing is wrong")
+    return made.check_with("raises_error", kind="").label("a checkpoint in which nothing is wrong")
 
 
 @load.example("width 2, one layer, one head")
 def _():
     draw = Draw(11)
     s = loading(state(draw, TINY), checkpoint(draw, TINY), TINY, ids=torch.tensor([[0, 2, 1]]))
-    yield logits_of(s).described("the logits of the result, after loading")
+    yield logits_of(s).label("the logits of the result, after loading")
     s = loading(state(draw, TINY), checkpoint(draw, TINY), TINY)
     s.call(helper("state_of"), s.model)
-    yield s.case().described("the numbers of the model, after loading")
+    yield s.case().label("the numbers of the model, after loading")
 
 
 @load.example("what is missing, or has another shape")
@@ -137,7 +137,7 @@ def _(draw):
     for sizes in (SIZES, others, one_head, deep):
         ids = draw.integers(0, sizes["n_tokens"], 3, sizes["block_size"] - 1)
         s = loading(state(draw, sizes), checkpoint(draw, sizes, masks=False), sizes, ids=ids)
-        yield logits_of(s).described(f"the logits of the result, with {sizes}")
+        yield logits_of(s).label(f"the logits of the result, with {sizes}")
 
 
 @load.criterion("every number is in its place, and what a file holds besides is left out", points=1.5)
@@ -145,12 +145,12 @@ def _(draw):
     for dtype in (torch.float32, torch.float64):
         s = loading(state(draw, dtype=dtype), checkpoint(draw, dtype=dtype))
         s.call(helper("state_of"), s.model)
-        yield s.case().described("the numbers of the model, from a checkpoint that holds masks besides")
+        yield s.case().label("the numbers of the model, from a checkpoint that holds masks besides")
     deeper = checkpoint(draw, SIZES | {"n_layers": 3})
     further = {"lm_head.weight": draw.normal(7, 4), "step": torch.tensor(3), "h.1.attn.scale": draw.normal(4)}
     s = loading(state(draw), deeper | further)
     s.call(helper("state_of"), s.model)
-    yield s.case().described("the numbers of the model, from a checkpoint that holds a layer more, and further names")
+    yield s.case().label("the numbers of the model, from a checkpoint that holds a layer more, and further names")
 
 
 @load.criterion("the model itself is returned, a copy that can be trained", points=0.5)
@@ -159,9 +159,9 @@ def _(draw):
     s.call(helper("trainable"), s.model, name="trainable")
     s.call(helper("fill"), s.model, 9.0)
     s.call(helper("state_of"), ref("result"), name="filled")
-    yield s.case(ref("filled"), ref("trainable")).described("the result, after the model was filled with 9")
-    kept = s.case(s.checkpoint).holding("as_given", name="checkpoint")
-    yield kept.described("the checkpoint, after the model was filled with 9")
+    yield s.case(ref("filled"), ref("trainable")).label("the result, after the model was filled with 9")
+    kept = s.case(s.checkpoint).check_with("input_dict_unchanged", name="checkpoint")
+    yield kept.label("the checkpoint, after the model was filled with 9")
     s = loading(state(draw), checkpoint(draw, masks=False))
     s.call(helper("state_of"), s.model, name="before")
     for name in (
@@ -174,8 +174,8 @@ def _(draw):
     ):
         s.call(method(ref("checkpoint", name), "fill_"), 9.0)
     s.call(helper("state_of"), s.model, name="after")
-    kept = s.case(ref("before"), ref("after")).holding("apart")
-    yield kept.described("the numbers of the model, after the checkpoint was filled with 9")
+    kept = s.case(ref("before"), ref("after")).check_with("independent_of_source")
+    yield kept.label("the numbers of the model, after the checkpoint was filled with 9")
 
 
 @load.criterion("KeyError says what is missing", points=0.5)

@@ -1,5 +1,6 @@
 """Known mistakes in `load_gpt2`."""
 
+from ...shared.families import arguments, results
 from .bases import right
 from .contract import load
 
@@ -11,36 +12,36 @@ rehearsal = load.alternative("load_after_a_rehearsal")
 
 BOTH = (LOGITS, PLACES)
 
-right.mistake("does_not_turn_c_proj", {'"h.{i}.attn.c_proj", turned=True': '"h.{i}.attn.c_proj"'}, shows=BOTH).says(
+right.mistake("does_not_turn_c_proj", {'"h.{i}.attn.c_proj", turned=True': '"h.{i}.attn.c_proj"'}, loses=BOTH).feedback(
     "attn.c_proj is not turned. It is square, so nothing complains; but it is stored (in, out) as the others are."
 )
-right.mistake("does_not_turn_c_attn", {"= weight.T\n            new": "= weight\n            new"}, shows=BOTH).says(
-    "The pieces of c_attn are not turned. Each is square, so nothing complains; but it is stored (in, out)."
-)
+right.mistake(
+    "does_not_turn_c_attn", {"= weight.T\n            new": "= weight\n            new"}, loses=BOTH
+).feedback("The pieces of c_attn are not turned. Each is square, so nothing complains; but it is stored (in, out).")
 right.mistake(
     "turns_only_what_does_not_fit",
     {
         "weight.T if turned": "weight.T if weight.shape != shape",
         "= weight.T\n            new": "= weight\n            new",
     },
-    shows=BOTH,
-).says(
+    loses=BOTH,
+).feedback(
     "Only what does not fit otherwise is turned. All of c_attn, c_proj and c_fc are stored (in, out), the square ones, "
     "too: nothing complains there, and the model is another one."
 )
 right.mistake(
-    "reshapes_instead_of_turning", {"weight.T if turned": "weight.reshape(shape) if turned"}, shows=BOTH
-).says("`reshape` to (out, in) reads the numbers in the old order. Exchange the two dimensions.")
-right.mistake("reshapes_c_attn", {".chunk(3, dim=1)": ".reshape(3, D, D)"}, shows=BOTH).says(
+    "reshapes_instead_of_turning", {"weight.T if turned": "weight.reshape(shape) if turned"}, loses=BOTH
+).feedback("`reshape` to (out, in) reads the numbers in the old order. Exchange the two dimensions.")
+right.mistake("reshapes_c_attn", {".chunk(3, dim=1)": ".reshape(3, D, D)"}, loses=BOTH).feedback(
     "`reshape(3, D, D)` cuts the rows of c_attn, each of which holds a piece of all three. Cut its columns."
 )
-right.mistake("keys_first", {'"qkv"': '"kqv"'}, shows=BOTH).says(
+right.mistake("keys_first", {'"qkv"': '"kqv"'}, loses=BOTH).feedback(
     "c_attn holds queries, keys, values, in this order; you take its first third for the keys."
 )
-right.mistake("values_second", {'"qkv"': '"qvk"'}, shows=BOTH).says(
+right.mistake("values_second", {'"qkv"': '"qvk"'}, loses=BOTH).feedback(
     "c_attn holds queries, keys, values, in this order; you exchange keys and values."
 )
-right.mistake("in_reverse", {'"qkv"': '"vkq"'}, shows=BOTH).says(
+right.mistake("in_reverse", {'"qkv"': '"vkq"'}, loses=BOTH).feedback(
     "c_attn holds queries, keys, values, in this order; you take its first third for the values."
 )
 right.mistake(
@@ -50,18 +51,18 @@ right.mistake(
         "(3 * D,)).chunk(3)": "(3 * D,))",
         'zip("qkv", weights, biases)': 'zip("qkv", [weights[:, j::3] for j in range(3)], BIASES)',
     },
-    shows=BOTH,
-).for_each(BIASES=("biases.chunk(3)", "[biases[j::3] for j in range(3)]")).says(
+    loses=BOTH,
+).for_each(BIASES=("biases.chunk(3)", "[biases[j::3] for j in range(3)]")).feedback(
     "Of c_attn you take every third column. Its first D columns are the queries', the next D the keys'."
 )
 right.mistake(
     "exchanges_the_norms",
     {'norm_1", f"h.{i}.ln_1"': 'norm_1", f"h.{i}.ln_2"', 'norm_2", f"h.{i}.ln_2"': 'norm_2", f"h.{i}.ln_1"'},
-    shows=BOTH,
-).says("ln_1 and ln_2 are exchanged. ln_1 stands before the attention, as our norm_1 does.")
+    loses=BOTH,
+).feedback("ln_1 and ln_2 are exchanged. ln_1 stands before the attention, as our norm_1 does.")
 renaming.mistake(
-    "first_layer_everywhere", {'f"h.{layer[1]}." if layer else ""': '"h.0." if layer else ""'}, shows=(*BOTH, MISSING)
-).says("The first layer is loaded into all of them.")
+    "first_layer_everywhere", {'f"h.{layer[1]}." if layer else ""': '"h.0." if layer else ""'}, loses=(*BOTH, MISSING)
+).feedback("The first layer is loaded into all of them.")
 renaming.mistake(
     "forgets_a_part",
     {
@@ -70,15 +71,15 @@ renaming.mistake(
         ),
         "load_state_dict(found)": "load_state_dict(found, strict=False)",
     },
-    shows=BOTH,
-).for_each(PART=("tokens", "norm_1", "mlp", "norm.bias", ".bias")).says(
+    loses=BOTH,
+).for_each(PART=("tokens", "norm_1", "mlp", "norm.bias", ".bias")).feedback(
     "A part of the model is not loaded, and has the numbers that it was made with. `model.state_dict()` lists all."
 )
 right.mistake(
     "misses_the_last_layer",
     {"range(len(model.blocks))": "range(len(model.blocks) - 1)", "(new)": "(new, strict=False)"},
-    shows=BOTH,
-).says("The last layer is not loaded: `range(n)` ends before n.")
+    loses=BOTH,
+).feedback("The last layer is not loaded: `range(n)` ends before n.")
 right.mistake(
     "takes_the_layers_by_the_alphabet",
     {
@@ -93,8 +94,8 @@ right.mistake(
         '"h.{i}.attn.c_attn.weight"': '"h.{at}.attn.c_attn.weight"',
         '"h.{i}.attn.c_attn.bias"': '"h.{at}.attn.c_attn.bias"',
     },
-    shows=LOGITS,
-).says("Layers are taken in the order of their names as texts, in which 10 comes before 2. Count them as numbers.")
+    loses=LOGITS,
+).feedback("Layers are taken in the order of their names as texts, in which 10 comes before 2. Count them as numbers.")
 right.mistake(
     "counts_the_layers_in_the_file",
     {
@@ -103,29 +104,29 @@ right.mistake(
         ),
         "(new)": "(new, strict=False)",
     },
-    shows=MISSING,
-).says("A layer that the checkpoint lacks is passed over without a word. How many there must be says the model.")
+    loses=MISSING,
+).feedback("A layer that the checkpoint lacks is passed over without a word. How many there must be says the model.")
 right.mistake(
     "forgets_the_last_norm",
     {'    layer("norm", "ln_f")\n': "", "load_state_dict(new)": "load_state_dict(new, strict=False)"},
-    shows=(*BOTH, MISSING),
-).says("ln_f is not loaded: the norm before the logits has the numbers that it was made with.")
+    loses=(*BOTH, MISSING),
+).feedback("ln_f is not loaded: the norm before the logits has the numbers that it was made with.")
 right.mistake(
     "forgets_the_places",
     {
         '    new["places.weight"] = take("wpe.weight", own["places.weight"].shape)\n': "",
         "load_state_dict(new)": "load_state_dict(new, strict=False)",
     },
-    shows=BOTH,
-).says("wpe is not loaded: the places have the numbers that they were made with.")
+    loses=BOTH,
+).feedback("wpe is not loaded: the places have the numbers that they were made with.")
 right.mistake(
     "forgets_the_biases_of_qkv",
     {
         '            new[f"blocks.{i}.attention.W_{letter}.bias"] = bias\n': "",
         "load_state_dict(new)": "load_state_dict(new, strict=False)",
     },
-    shows=BOTH,
-).says("The biases of queries, keys and values are not loaded.")
+    loses=BOTH,
+).feedback("The biases of queries, keys and values are not loaded.")
 right.mistake(
     "forgets_the_keys_bias",
     {
@@ -133,24 +134,24 @@ right.mistake(
             'zip("qkv", weights, [biases[0], own[f"blocks.{i}.attention.W_k.bias"], biases[2]])'
         ),
     },
-    shows=PLACES,
-).says(
+    loses=PLACES,
+).feedback(
     "The keys' bias is not loaded. (Attention does not notice, since it adds the same number to all scores of a query; "
     "a copy is none without it.)"
 )
-load.mistake("loads_nothing_by_strictness_off", shows=(LOGITS, PLACES, MISSING, SHAPES, NOTHING)).whole("""
+load.mistake("loads_nothing_by_strictness_off", loses=(LOGITS, PLACES, MISSING, SHAPES, NOTHING)).full_code("""
 def load_gpt2(model, checkpoint):
     model.load_state_dict(checkpoint, strict=False)
     return model
-""").says(
+""").feedback(
     "Nothing was copied. (`load_state_dict(..., strict=False)` does that: it passes over all names that the model does "
     "not have.)"
 )
-load.mistake("loads_their_names", shows=(LOGITS, PLACES, MISSING, SHAPES)).whole("""
+load.mistake("loads_their_names", loses=(LOGITS, PLACES, MISSING, SHAPES)).full_code("""
 def load_gpt2(model, checkpoint):
     model.load_state_dict(checkpoint)
     return model
-""").says("The model has other names than the checkpoint, so `load_state_dict` refuses it. Translate the names.")
+""").feedback("The model has other names than the checkpoint, so `load_state_dict` refuses it. Translate the names.")
 right.mistake(
     "copies_as_it_goes",
     {
@@ -160,22 +161,22 @@ right.mistake(
         ),
         "    model.load_state_dict(new)\n": "",
     },
-    shows=NOTHING,
+    loses=NOTHING,
     when="copied",
-).says(
+).feedback(
     "You copy while you still look: where a later name is missing, or has another shape, half of the model has been "
     "overwritten. First collect everything, then copy."
 )
 right.mistake(
     "copies_into_leaves",
     {"model.load_state_dict(new)": ("for name, parameter in model.named_parameters():\n        LINE")},
-    shows=(LOGITS, PLACES, MISSING, SHAPES, NOTHING),
-).for_each(LINE=("parameter.copy_(new[name])", "parameter[:] = new[name]")).says(
+    loses=(LOGITS, PLACES, MISSING, SHAPES, NOTHING),
+).for_each(LINE=("parameter.copy_(new[name])", "parameter[:] = new[name]")).feedback(
     "PyTorch forbids to write into a parameter while it would have to take a derivative of that. Copy under "
     "`torch.no_grad()`."
 )
 right.mistake(
-    "refuses_further_names",
+    arguments.valid_refused("refuses_further_names"),
     {
         "own, new = model.state_dict(), {}": "own, new, more = model.state_dict(), {}, set(checkpoint)",
         "        numbers = checkpoint[name]\n": "        numbers = checkpoint[name]\n        more.discard(name)\n",
@@ -183,8 +184,8 @@ right.mistake(
             "    if more:\n        raise ERROR(f'not known: {sorted(more)}')\n    model.load_state_dict(new)\n"
         ),
     },
-    shows=PLACES,
-).for_each(ERROR=("ValueError", "KeyError")).says(
+    loses=PLACES,
+).for_each(ERROR=("ValueError", "KeyError")).feedback(
     "A checkpoint that holds more, such as masks, is refused. Leave out what the model does not need."
 )
 right.mistake(
@@ -194,10 +195,10 @@ right.mistake(
             'range(1 + max(int(name.split(".")[1]) for name in checkpoint if name.startswith("h.")))'
         ),
     },
-    shows=PLACES,
-).says("You load as many layers as the file has. The model may have fewer: what it has no place for is left out.")
+    loses=PLACES,
+).feedback("You load as many layers as the file has. The model may have fewer: what it has no place for is left out.")
 right.mistake(
-    "refuses_further_layers",
+    arguments.valid_refused("refuses_further_layers"),
     {
         "    model.load_state_dict(new)\n": (
             "    if f'h.{len(model.blocks)}.ln_1.weight' in checkpoint:\n"
@@ -205,13 +206,13 @@ right.mistake(
             "    model.load_state_dict(new)\n"
         ),
     },
-    shows=PLACES,
-).says("A checkpoint that has more layers than the model is refused. Leave out what the model has no place for.")
+    loses=PLACES,
+).feedback("A checkpoint that has more layers than the model is refused. Leave out what the model has no place for.")
 right.mistake(
     "gives_numbers_for_what_is_missing",
     {"checkpoint[name]": "checkpoint.get(name, torch.NUMBERS(tuple(shape)))"},
-    shows=(MISSING, NOTHING),
-).for_each(NUMBERS=("zeros", "ones")).says(
+    loses=(MISSING, NOTHING),
+).for_each(NUMBERS=("zeros", "ones")).feedback(
     "For what is missing you take something else, without a word. Raise a KeyError with its name."
 )
 right.mistake(
@@ -229,8 +230,8 @@ right.mistake(
         "= weight.T\n            new": "= weight\n            new",
         "load_state_dict(new)": "load_state_dict({n: v for n, v in new.items() if v is not None}, strict=False)",
     },
-    shows=(MISSING, NOTHING),
-).says("What is missing stays as it was in the model, without a word. Raise a KeyError with its name.")
+    loses=(MISSING, NOTHING),
+).feedback("What is missing stays as it was in the model, without a word. Raise a KeyError with its name.")
 right.mistake(
     "value_error_for_what_is_missing",
     {
@@ -240,8 +241,8 @@ right.mistake(
             "        numbers = checkpoint[name]\n"
         ),
     },
-    shows=MISSING,
-).says("For a name that is missing you raise a ValueError. The contract says KeyError.")
+    loses=MISSING,
+).feedback("For a name that is missing you raise a ValueError. The contract says KeyError.")
 right.mistake(
     "does_not_say_what_is_missing",
     {
@@ -251,12 +252,14 @@ right.mistake(
             "        numbers = checkpoint[name]\n"
         ),
     },
-    shows=MISSING,
-).says("Your KeyError does not say which name is missing, as the file should have it.")
-right.mistake("leaves_shapes_to_pytorch", {"if numbers.shape != torch.Size(shape):": "if False:"}, shows=SHAPES).says(
-    "A wrong shape is found only by PyTorch, as a RuntimeError, or broadcast silently. Compare shapes yourself."
-)
-load.mistake("copies_straight_away", shows=(SHAPES, NOTHING)).whole("""
+    loses=MISSING,
+).feedback("Your KeyError does not say which name is missing, as the file should have it.")
+right.mistake(
+    arguments.unchecked("leaves_shapes_to_pytorch"),
+    {"if numbers.shape != torch.Size(shape):": "if False:"},
+    loses=SHAPES,
+).feedback("A wrong shape is found only by PyTorch, as a RuntimeError, or broadcast silently. Compare shapes yourself.")
+load.mistake(arguments.unchecked("copies_straight_away"), loses=(SHAPES, NOTHING)).full_code("""
 @torch.no_grad()
 def load_gpt2(model, checkpoint):
     def layer(ours, theirs, turned=False):
@@ -280,12 +283,12 @@ def load_gpt2(model, checkpoint):
         layer(block.mlp[2], f"h.{i}.mlp.c_proj", turned=True)
     layer(model.norm, "ln_f")
     return model
-""").for_each(NAMED=("pass", "W_q, W_k, W_v = Ws")).says(
+""").for_each(NAMED=("pass", "W_q, W_k, W_v = Ws")).feedback(
     "You copy at once, and leave it to PyTorch to find a wrong shape: it raises a RuntimeError, or spreads a single "
     "number, when half of the model has been overwritten. First look at all names and shapes, then copy."
 )
 rehearsal.mistake(
-    "asks_copy_whether_it_fits",
+    arguments.unchecked("asks_copy_whether_it_fits"),
     {
         "        if numbers.shape != target.shape:\n            raise ValueError(": (
             "        try:\n            target.data.copy_(numbers)\n"
@@ -293,83 +296,75 @@ rehearsal.mistake(
         ),
         "            )\n        target.data.copy_(numbers)\n": "            ) from None\n",
     },
-    shows=(SHAPES, NOTHING),
-).says(
+    loses=(SHAPES, NOTHING),
+).feedback(
     "`copy_` spreads a single number, or a single row, over all places without an error. Compare the shapes yourself."
 )
 renaming.mistake(
-    "passes_over_what_does_not_fit",
+    arguments.unchecked("passes_over_what_does_not_fit"),
     {
         'raise ValueError(f"{theirs}: the checkpoint has {list(numbers.shape)}, the model wants {wanted}")': "continue",
         "load_state_dict(found)": "load_state_dict(found, strict=False)",
     },
-    shows=(SHAPES, NOTHING),
-).says("What has another shape is passed over without a word, and the model keeps its own. Raise a ValueError.")
+    loses=(SHAPES, NOTHING),
+).feedback("What has another shape is passed over without a word, and the model keeps its own. Raise a ValueError.")
 right.mistake(
     "does_not_say_the_shapes",
     {'f"{name} has the shape {tuple(numbers.shape)}, and the model\'s is {tuple(shape)}"': 'f"{name} does not fit"'},
-    shows=SHAPES,
-).says("Your ValueError does not tell both shapes: the one in the checkpoint and the one in the model.")
-right.mistake("says_only_the_shape_needed", {"{tuple(numbers.shape)}, and": "another, and"}, shows=SHAPES).says(
+    loses=SHAPES,
+).feedback("Your ValueError does not tell both shapes: the one in the checkpoint and the one in the model.")
+right.mistake("says_only_the_shape_needed", {"{tuple(numbers.shape)}, and": "another, and"}, loses=SHAPES).feedback(
     "Your ValueError tells one shape only. Beside the one that is needed tell the one in the checkpoint."
 )
-right.mistake("key_error_for_a_shape", {"raise ValueError": "raise KeyError"}, shows=SHAPES).says(
+right.mistake("key_error_for_a_shape", {"raise ValueError": "raise KeyError"}, loses=SHAPES).feedback(
     "For another shape you raise a KeyError. The contract says ValueError."
 )
 right.mistake(
     "takes_what_was_turned_already",
     {"numbers.shape != torch.Size(shape)": "sorted(numbers.shape) != sorted(shape)"},
-    shows=SHAPES,
-).says("A matrix that was turned already passes your check, and is turned once more. Compare shapes in their order.")
+    loses=SHAPES,
+).feedback(
+    "A matrix that was turned already passes your check, and is turned once more. Compare shapes in their order."
+)
 renaming.mistake(
-    "cuts_what_is_too_long",
+    arguments.unchecked("cuts_what_is_too_long"),
     {"numbers = checkpoint[theirs]": "numbers = checkpoint[theirs][: len(parameter) if theirs in TABLES else None]"},
-    shows=NOTHING,
-).for_each(TABLES=(("wpe.weight",), ("wte.weight", "wpe.weight"))).says(
+    loses=NOTHING,
+).for_each(TABLES=(("wpe.weight",), ("wte.weight", "wpe.weight"))).feedback(
     "More places, or tokens, than the model has are cut off without a word. That is another shape: raise a ValueError."
 )
-right.mistake("says_one_shape", {", and the model's is {tuple(shape)}": ""}, shows=SHAPES).says(
+right.mistake("says_one_shape", {", and the model's is {tuple(shape)}": ""}, loses=SHAPES).feedback(
     "Your ValueError tells one shape only. Beside the one in the checkpoint tell the one in the model."
 )
-right.mistake("does_not_say_whose_shape", {"{name} has the shape": "something has the shape"}, shows=SHAPES).says(
+right.mistake("does_not_say_whose_shape", {"{name} has the shape": "something has the shape"}, loses=SHAPES).feedback(
     "Your ValueError does not say whose shape is another one."
 )
-right.mistake(
-    "asserts_the_shapes",
-    {
-        "if numbers.shape != torch.Size(shape):\n            raise ValueError(f": (
-            "assert numbers.shape == torch.Size(shape), (f"
-        ),
-    },
-    shows=SHAPES,
-).says("You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError.")
+right.mistake(arguments.asserts(), loses=SHAPES)
 right.mistake(
     "compares_numbers_of_elements",
     {"numbers.shape != torch.Size(shape)": "numbers.numel() != math.prod(shape)"},
-    shows=SHAPES,
-).says("You compare how many numbers there are. A matrix that was turned already has as many, and does not fit.")
-right.mistake("returns_nothing", {"    return model": "    pass"}, shows=(LOGITS, ITSELF)).says(
-    "The `return` is missing: return the model."
-)
-right.mistake("returns_something_else", {"return model": "return RESULT"}, shows=(LOGITS, ITSELF)).for_each(
+    loses=SHAPES,
+).feedback("You compare how many numbers there are. A matrix that was turned already has as many, and does not fit.")
+right.mistake(results.nothing_returned, {"    return model": "    pass"}, loses=(LOGITS, ITSELF))
+right.mistake("returns_something_else", {"return model": "return RESULT"}, loses=(LOGITS, ITSELF)).for_each(
     RESULT=("model.state_dict()", "model.load_state_dict(new)", "new")
-).says("You return something else than the model: the numbers, or what `load_state_dict` says. Return the model.")
+).feedback("You return something else than the model: the numbers, or what `load_state_dict` says. Return the model.")
 right.mistake(
     "fills_a_copy",
     {"    own, new": "    import copy\n\n    model = copy.deepcopy(model)\n    own, new"},
-    shows=(PLACES, ITSELF),
-).says("You fill a copy of the model and return that; the model itself is left as it was.")
+    loses=(PLACES, ITSELF),
+).feedback("You fill a copy of the model and return that; the model itself is left as it was.")
 right.mistake(
-    "shares_the_memory", {"load_state_dict(new)": "load_state_dict(new, assign=True)"}, shows=ITSELF, when="shared"
-).says(
+    "shares_the_memory", {"load_state_dict(new)": "load_state_dict(new, assign=True)"}, loses=ITSELF, when="shared"
+).feedback(
     "The model and the checkpoint share their memory: training one changes the other. Copy the numbers, all of them."
 )
 right.mistake(
     "takes_them_out_of_the_checkpoint",
     {"    return model": "    checkpoint.clear()\n    return model"},
-    shows=ITSELF,
+    loses=ITSELF,
     when="taken out",
-).says("The checkpoint has lost what was loaded. Leave the dictionary as it is.")
+).feedback("The checkpoint has lost what was loaded. Leave the dictionary as it is.")
 right.mistake(
     "turns_them_in_the_checkpoint",
     {
@@ -378,10 +373,12 @@ right.mistake(
             '        new[f"{ours}.weight"] = weight\n'
         ),
     },
-    shows=ITSELF,
+    loses=ITSELF,
     when="turned",
-).says("The matrices are turned in the checkpoint itself, which is wrong for whoever reads it next. Leave it as it is.")
-right.mistake("freezes_it", {"    return model": "    return model.requires_grad_(False)"}, shows=ITSELF).says(
+).feedback(
+    "The matrices are turned in the checkpoint itself, which is wrong for whoever reads it next. Leave it as it is."
+)
+right.mistake("freezes_it", {"    return model": "    return model.requires_grad_(False)"}, loses=ITSELF).feedback(
     "The model is frozen: with `requires_grad=False` no optimizer trains it."
 )
 right.mistake(
@@ -390,5 +387,5 @@ right.mistake(
         'take("wte.weight", own["tokens.weight"].shape)': 'take("wte.weight", own["tokens.weight"].shape) * D**0.5',
         '    new["tokens': '    D = model.tokens.weight.shape[1]\n    new["tokens',
     },
-    shows=BOTH,
-).says("The embedding is multiplied by the root of D. That is a custom of other models.")
+    loses=BOTH,
+).feedback("The embedding is multiplied by the root of D. That is a custom of other models.")

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, non_contiguous, ref, sample_model
 
 from ..common import LENS
 
@@ -27,7 +27,7 @@ def logit_lens_oracle(hidden, norm, unembedding):
 
 def layer_norm(draw, width, eps=1e-5, dtype=torch.float32):
     numbers = {"weight": draw.normal(width, dtype=dtype), "bias": draw.normal(width, dtype=dtype)}
-    return specimen("layer_norm", numbers, width=width, eps=eps)
+    return sample_model("layer_norm", numbers, width=width, eps=eps)
 
 
 def seen(draw, *shape, n_tokens=7, dtype=torch.float32, norm=None, turn=lambda t: t):
@@ -37,38 +37,38 @@ def seen(draw, *shape, n_tokens=7, dtype=torch.float32, norm=None, turn=lambda t
         turn(draw.normal(n_tokens, shape[-1], dtype=dtype)),
     )
     s = Script(hidden=hidden, norm=norm or layer_norm(draw, shape[-1], dtype=dtype), unembedding=unembedding)
-    s.call(SUBJECT, s.hidden, s.norm, s.unembedding, name="result")
+    s.call(EXERCISE, s.hidden, s.norm, s.unembedding, name="result")
     told = f"hidden {shape}, unembedding {(n_tokens, shape[-1])}"
-    return s.case(ref("result")).described(told)
+    return s.case(ref("result")).label(told)
 
 
 def mode_of_the_norm(draw):
     s = Script(hidden=draw.normal(2, 3, 4, 5), norm=layer_norm(draw, 5), unembedding=draw.normal(7, 5))
     s.call(method(s.norm, "train"))
-    s.call(SUBJECT, s.hidden, s.norm, s.unembedding)
+    s.call(EXERCISE, s.hidden, s.norm, s.unembedding)
     s.call(helper("modes_of"), s.norm)
-    return s.case().described("whether the norm is in training mode after the call, as it was before")
+    return s.case().label("whether the norm is in training mode after the call, as it was before")
 
 
 def small():
     numbers = {"weight": torch.tensor([1.0, 2.0]), "bias": torch.tensor([0.0, 0.5])}
     s = Script(
         hidden=torch.tensor([[[[1.0, 3.0]]], [[[4.0, 2.0]]]]),
-        norm=specimen("layer_norm", numbers, width=2),
+        norm=sample_model("layer_norm", numbers, width=2),
         unembedding=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]]),
     )
-    s.call(SUBJECT, s.hidden, s.norm, s.unembedding, name="result")
+    s.call(EXERCISE, s.hidden, s.norm, s.unembedding, name="result")
     return s.case(ref("result"))
 
 
-@logit_lens.example("two layers, one token of two numbers, a vocabulary of three", form=True)
+@logit_lens.example("two layers, one token of two numbers, a vocabulary of three", check_types=True)
 def _():
-    yield small().described("hidden (2, 1, 1, 2), unembedding (3, 2)")
+    yield small().label("hidden (2, 1, 1, 2), unembedding (3, 2)")
 
 
 @logit_lens.example("the same with gradients; nothing is to be changed")
 def _():
-    yield small().with_gradients().unchanged().described("hidden (2, 1, 1, 2), unembedding (3, 2), with gradients")
+    yield small().with_gradients().does_not_mutate().label("hidden (2, 1, 1, 2), unembedding (3, 2), with gradients")
 
 
 @logit_lens.criterion("logits for every layer, text, place and token", points=1)
@@ -87,7 +87,7 @@ def _(draw):
 
 @logit_lens.criterion("whatever module the norm is", points=0.5)
 def _(draw):
-    yield seen(draw, 3, 2, 4, 5, norm=specimen("Scaled", {"weight": draw.normal(5)}, width=5))
+    yield seen(draw, 3, 2, 4, 5, norm=sample_model("Scaled", {"weight": draw.normal(5)}, width=5))
     yield seen(draw, 2, 3, 4, 6, norm=layer_norm(draw, 6, eps=2.0))
 
 
@@ -97,10 +97,10 @@ def _(draw):
     yield seen(draw, 2, 3, 4, 6, n_tokens=5).with_gradients()
 
 
-@logit_lens.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@logit_lens.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield seen(draw, 3, 2, 5, 4, dtype=torch.float64)
     yield seen(draw, 2, 3, 4, 6, turn=non_contiguous)
-    yield seen(draw, 2, 3, 4, 5).unchanged()
-    yield seen(draw, 3, 2, 4, 5).on_another_device()
+    yield seen(draw, 2, 3, 4, 5).does_not_mutate()
+    yield seen(draw, 3, 2, 4, 5).device_only()
     yield mode_of_the_norm(draw)

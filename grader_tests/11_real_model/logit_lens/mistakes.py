@@ -1,6 +1,6 @@
 """Known mistakes in `logit_lens`."""
 
-from ..common import ALWAYS_FLOAT32, NO_GRADIENT
+from ...shared.families import arguments, gradients, numbers
 from .contract import logit_lens
 
 LOGITS, MODULE, GRADIENTS = "logits for", "whatever", "gradients"
@@ -8,180 +8,184 @@ LOGITS, MODULE, GRADIENTS = "logits for", "whatever", "gradients"
 right = logit_lens.alternative("lens_at_once")
 by_layer = logit_lens.alternative("lens_layer_by_layer")
 
-right.mistake("does_not_normalise", {"norm(hidden)": "hidden"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+right.mistake("does_not_normalise", {"norm(hidden)": "hidden"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The norm is not used. The last layer's output goes through it before it is unembedded, so each layer's must."
 )
 right.mistake(
     "normalises_the_logits",
     {"norm(hidden) @ unembedding.T": "F.layer_norm(hidden @ unembedding.T, unembedding.shape[:1])"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You normalise after unembedding. The norm is over the D features.")
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You normalise after unembedding. The norm is over the D features.")
 right.mistake(
     "normalises_without_its_weights",
     {"norm(hidden)": "F.layer_norm(hidden, hidden.shape[-1:])"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You normalise with a layer norm of your own, without weights and bias. Call the module.")
-right.mistake("with_a_norm_of_its_own", {"norm(hidden)": "(NORM)"}, shows=(LOGITS, MODULE, GRADIENTS)).for_each(
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You normalise with a layer norm of your own, without weights and bias. Call the module.")
+right.mistake("with_a_norm_of_its_own", {"norm(hidden)": "(NORM)"}, loses=(LOGITS, MODULE, GRADIENTS)).for_each(
     NORM=(
         "F.normalize(hidden, dim=-1)",
         "hidden * hidden.square().mean(-1, keepdim=True).rsqrt()",
         "(hidden - hidden.mean(-1, keepdim=True)) / hidden.std(-1, keepdim=True)",
         "(hidden - hidden.mean(-1, keepdim=True)) / hidden.std(-1, keepdim=True) * norm.weight + norm.bias",
     )
-).says("You normalise in a way of your own. Call the module: it is the norm that the model was trained with.")
+).feedback("You normalise in a way of your own. Call the module: it is the norm that the model was trained with.")
 right.mistake(
-    "normalises_by_hand", {"norm(hidden)": "F.layer_norm(hidden, hidden.shape[-1:], norm.weight, BIAS)"}, shows=MODULE
-).for_each(BIAS=("getattr(norm, 'bias', None)", "norm.bias")).says(
+    "normalises_by_hand", {"norm(hidden)": "F.layer_norm(hidden, hidden.shape[-1:], norm.weight, BIAS)"}, loses=MODULE
+).for_each(BIAS=("getattr(norm, 'bias', None)", "norm.bias")).feedback(
     "You take the norm's numbers and compute a layer norm yourself. It may be another kind of norm, or have another "
     "epsilon: call the module."
 )
 right.mistake(
     "normalises_by_hand_with_its_epsilon",
     {"norm(hidden)": "F.layer_norm(hidden, norm.normalized_shape, norm.weight, norm.bias, norm.eps)"},
-    shows=MODULE,
-).says(
+    loses=MODULE,
+).feedback(
     "You take the norm's numbers and compute a layer norm yourself. It may be another kind of norm: call the module."
 )
-right.mistake("divides_as_the_last_layer", shows=(LOGITS, GRADIENTS)).patch("""
+right.mistake("divides_as_the_last_layer", loses=(LOGITS, GRADIENTS)).patch("""
 - return norm(hidden) @ unembedding.T
 + last = (hidden[-1:].var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
 + x = (hidden - hidden.mean(-1, keepdim=True)) / last
 + return (x * norm.weight + norm.bias) @ unembedding.T
-""").says("Every layer is divided by the scale of the last one. Each has its own: call the norm for each.")
+""").feedback("Every layer is divided by the scale of the last one. Each has its own: call the norm for each.")
 right.mistake(
     "leaves_out_the_norms_bias",
     {"norm(hidden)": "(norm(hidden) - norm(torch.zeros_like(hidden)))"},
-    shows=(LOGITS, GRADIENTS),
-).says("The norm's bias is missing.")
+    loses=(LOGITS, GRADIENTS),
+).feedback("The norm's bias is missing.")
 right.mistake(
-    "does_not_turn_the_unembedding", {"unembedding.T": "unembedding"}, shows=(LOGITS, MODULE, GRADIENTS)
-).says("`hidden @ unembedding` does not fit, or sums over the tokens: each vector is dotted with each *row*.")
+    "does_not_turn_the_unembedding", {"unembedding.T": "unembedding"}, loses=(LOGITS, MODULE, GRADIENTS)
+).feedback("`hidden @ unembedding` does not fit, or sums over the tokens: each vector is dotted with each *row*.")
 right.mistake(
     "softmax_of_it",
     {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).softmax(-1)"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You return probabilities. Asked are logits.")
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You return probabilities. Asked are logits.")
 right.mistake(
     "log_softmax_of_it",
     {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).log_softmax(-1)"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You return log probabilities. Asked are logits.")
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You return log probabilities. Asked are logits.")
 right.mistake(
     "the_best_token",
     {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).argmax(-1)"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You return the best token of each place. Asked are all logits.")
-right.mistake("only_the_last_layer", {"norm(hidden)": "norm(hidden[-1])"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You return the best token of each place. Asked are all logits.")
+right.mistake("only_the_last_layer", {"norm(hidden)": "norm(hidden[-1])"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "Only the last layer is read. The lens shows every one."
 )
 right.mistake(
-    "only_the_last_place", {"norm(hidden)": "norm(hidden[:, :, LAST])"}, shows=(LOGITS, MODULE, GRADIENTS)
-).for_each(LAST=("-1", "-1:")).says("Only the last place of each text is read. The lens shows every one.")
-right.mistake("adds_the_layers_up", {"norm(hidden)": "norm(hidden.cumsum(0))"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
-    "You add up the layers. What comes out of a layer holds already what the earlier ones have added."
-)
+    "only_the_last_place", {"norm(hidden)": "norm(hidden[:, :, LAST])"}, loses=(LOGITS, MODULE, GRADIENTS)
+).for_each(LAST=("-1", "-1:")).feedback("Only the last place of each text is read. The lens shows every one.")
+right.mistake(
+    "adds_the_layers_up", {"norm(hidden)": "norm(hidden.cumsum(0))"}, loses=(LOGITS, MODULE, GRADIENTS)
+).feedback("You add up the layers. What comes out of a layer holds already what the earlier ones have added.")
 right.mistake(
     "takes_differences",
     {"norm(hidden)": "norm(torch.diff(hidden, dim=0, prepend=torch.zeros_like(hidden[:1])))"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You read what each layer adds. The lens reads what has come together up to it.")
-by_layer.mistake("spares_the_last_layer", shows=(LOGITS, MODULE, GRADIENTS)).patch("""
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You read what each layer adds. The lens reads what has come together up to it.")
+by_layer.mistake("spares_the_last_layer", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
 - for layer in hidden:
 -     layers.append(torch.matmul(norm(layer), unembedding.transpose(0, 1)))
 + for i, layer in enumerate(hidden):
 +     layer = norm(layer) if i < len(hidden) - 1 else layer
 +     layers.append(torch.matmul(layer, unembedding.transpose(0, 1)))
-""").says(
+""").feedback(
     "The last layer is not normalised, as if it had been already. (Some libraries hand it over so; here it is as it "
     "comes out of the block.)"
 )
 right.mistake(
-    "spares_the_first", {"norm(hidden)": "torch.cat([hidden[:1], norm(hidden[1:])])"}, shows=(LOGITS, MODULE, GRADIENTS)
-).says("What goes into the first layer is not normalised. It is read as the others are.")
+    "spares_the_first", {"norm(hidden)": "torch.cat([hidden[:1], norm(hidden[1:])])"}, loses=(LOGITS, MODULE, GRADIENTS)
+).feedback("What goes into the first layer is not normalised. It is read as the others are.")
 right.mistake(
     "normalises_the_last_layer_only",
     {"norm(hidden)": "torch.cat([hidden[:-1], norm(hidden[-1:])])"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("Only the last layer is normalised. The lens treats every layer as if it were the last.")
-right.mistake("leaves_out_the_first", {"norm(hidden)": "norm(hidden[1:])"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("Only the last layer is normalised. The lens treats every layer as if it were the last.")
+right.mistake("leaves_out_the_first", {"norm(hidden)": "norm(hidden[1:])"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The first of the L hidden states is left out. All that is given is read."
 )
 right.mistake(
-    "squeezes", {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).SQUEEZE"}, shows="a single"
-).for_each(SQUEEZE=("squeeze(1)", "squeeze()", "squeeze(0)")).says(
+    "squeezes", {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).SQUEEZE"}, loses="a single"
+).for_each(SQUEEZE=("squeeze(1)", "squeeze()", "squeeze(0)")).feedback(
     "A dimension of size 1 is gone from your result: `squeeze` took it away. The result has four dimensions, even of a "
     "single layer, text or place."
 )
 right.mistake(
     "moves_the_layers",
     {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).permute(1, 2, 0, 3)"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("The layers stand third in your result: (B, T, L, N). They come first.")
-by_layer.mistake("stacks_the_layers_last", {"dim=0": "dim=-1"}, shows=(LOGITS, MODULE)).says(
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("The layers stand third in your result: (B, T, L, N). They come first.")
+by_layer.mistake("stacks_the_layers_last", {"dim=0": "dim=-1"}, loses=(LOGITS, MODULE)).feedback(
     "The layers come last in your result: (B, T, N, L). They come first."
 )
-by_layer.mistake("stacks_the_layers_second", {"dim=0": "dim=1"}, shows=(LOGITS, MODULE)).says(
+by_layer.mistake("stacks_the_layers_second", {"dim=0": "dim=1"}, loses=(LOGITS, MODULE)).feedback(
     "The layers come second in your result: (B, L, T, N). They come first."
 )
-by_layer.mistake("a_list_of_layers", {"torch.stack(layers, dim=0)": "layers"}, shows=(LOGITS, MODULE)).says(
+by_layer.mistake("a_list_of_layers", {"torch.stack(layers, dim=0)": "layers"}, loses=(LOGITS, MODULE)).feedback(
     "You return a list. Stack the layers into one tensor."
 )
-right.mistake("normalises_twice", {"norm(hidden)": "norm(norm(hidden))"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+right.mistake("normalises_twice", {"norm(hidden)": "norm(norm(hidden))"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The norm is applied twice."
 )
-right.mistake("leaves_out_the_last", {"norm(hidden)": "norm(hidden[:-1])"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+right.mistake("leaves_out_the_last", {"norm(hidden)": "norm(hidden[:-1])"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The last of the L hidden states is left out. All that is given is read."
 )
-right.mistake("normalises_both", {"unembedding.T": "norm(unembedding).T"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+right.mistake("normalises_both", {"unembedding.T": "norm(unembedding).T"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The norm is applied to the unembedding, too. It belongs to the hidden states alone."
 )
 right.mistake(
     "puts_the_tokens_before_the_places",
     {"norm(hidden) @ unembedding.T": "unembedding @ norm(hidden).mT"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("Your result is (L, B, N, T): the logits of one place stand in a column. They come last.")
-right.mistake("switches_the_norm", {"    return": "    norm.eval()\n    return"}, shows="float64").says(
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("Your result is (L, B, N, T): the logits of one place stand in a column. They come last.")
+right.mistake("switches_the_norm", {"    return": "    norm.eval()\n    return"}, loses="float64").feedback(
     "You switch the norm to eval mode and leave it so. Whoever gave it goes on using it: leave it as it was."
 )
 right.mistake(
     "normalises_the_unembedding",
     {"norm(hidden) @ unembedding.T": "hidden @ norm(unembedding).T"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("The norm is applied to the unembedding. It belongs to the hidden states.")
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("The norm is applied to the unembedding. It belongs to the hidden states.")
 right.mistake(
     "cosines",
     {"norm(hidden) @ unembedding.T": "F.normalize(norm(hidden), dim=-1) @ F.normalize(unembedding, dim=-1).T"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You return cosines: lengths are divided out. Logits are plain dot products.")
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You return cosines: lengths are divided out. Logits are plain dot products.")
 right.mistake(
     "scales_by_the_width",
     {"unembedding.T": "unembedding.T / unembedding.shape[1] ** 0.5"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You divide by the root of D, as attention's scores are. Logits are plain dot products.")
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You divide by the root of D, as attention's scores are. Logits are plain dot products.")
 right.mistake(
     "averages_the_texts",
     {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).mean(1)"},
-    shows=(LOGITS, MODULE, GRADIENTS),
-).says("You average over the texts of the batch. Each has its own logits.")
+    loses=(LOGITS, MODULE, GRADIENTS),
+).feedback("You average over the texts of the batch. Each has its own logits.")
 right.mistake(
-    "without_gradients", {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).detach()"}, shows=GRADIENTS
-).says(NO_GRADIENT)
-right.mistake("detaches_what_is_normalised", {"norm(hidden)": "norm(hidden).detach()"}, shows=GRADIENTS).says(
-    "No gradient reaches the hidden states, nor the norm's own numbers: what was normalised is detached."
-)
-right.mistake("detaches_the_unembedding", {"unembedding.T": "unembedding.detach().T"}, shows=GRADIENTS).says(
-    "No gradient reaches the unembedding: it was detached."
-)
-right.mistake("detaches_the_hidden_states", {"norm(hidden)": "norm(hidden.detach())"}, shows=GRADIENTS).says(
-    "No gradient reaches the hidden states: they were detached."
+    gradients.cut("without_gradients"),
+    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).detach()"},
+    loses=GRADIENTS,
 )
 right.mistake(
-    "always_float32",
-    {"return norm(hidden) @ unembedding.T": "return (norm(hidden) @ unembedding.T).float()"},
-    shows="float64",
-).says(ALWAYS_FLOAT32)
+    gradients.cut("detaches_what_is_normalised", what="the hidden states"),
+    {"norm(hidden)": "norm(hidden).detach()"},
+    loses=GRADIENTS,
+)
 right.mistake(
-    "writes_into_the_hidden_states",
+    gradients.cut("detaches_the_unembedding", what="the unembedding"),
+    {"unembedding.T": "unembedding.detach().T"},
+    loses=GRADIENTS,
+)
+right.mistake(
+    gradients.cut("detaches_the_hidden_states", what="the hidden states"),
+    {"norm(hidden)": "norm(hidden.detach())"},
+    loses=GRADIENTS,
+)
+right.mistake(numbers.result_float32, loses="float64")
+right.mistake(
+    arguments.argument_changed(what="`hidden`"),
     {"    return": "    hidden.data.copy_(norm(hidden.data))\n    return", "norm(hidden) @": "hidden @"},
-    shows="float64",
-).says("hidden is overwritten. Work on a new tensor.")
+    loses="float64",
+)

@@ -39,11 +39,11 @@ qk_circuit.example(
 qk_circuit.example(
     "width 4, two heads",
     call(torch.arange(16.0).view(4, 4), torch.eye(4), head=0, n_heads=2).with_gradients(),
-    form=True,
+    check_types=True,
 )
-qk_circuit.example("head 2 of two", call(torch.eye(4), torch.eye(4), 2, 2).raising("head"))
+qk_circuit.example("head 2 of two", call(torch.eye(4), torch.eye(4), 2, 2).raises("head"))
 qk_circuit.example(
-    "three heads in a width of 4", call(torch.eye(4), torch.eye(4), 0, 3).raising("n_heads", "W_q", "W_k")
+    "three heads in a width of 4", call(torch.eye(4), torch.eye(4), 0, 3).raises("n_heads", "W_q", "W_k")
 )
 
 
@@ -58,15 +58,15 @@ def _(draw):
     def two(width):
         return draw.normal(width, width), draw.normal(width, width)
 
-    yield call(*two(10), 1, 4).raising("n_heads", "W_q", "W_k")
-    yield call(*two(6), 0, 12).raising("n_heads", "W_q", "W_k")
-    yield call(*two(12), 3, 3).raising("head")
-    yield call(*two(12), 7, 3).raising("head")
-    yield call(*two(6), -1, 2).raising("head")
-    yield call(*two(6), -2, 2).raising("head")
-    yield call(*two(6), 0, 2).accepted()
-    yield call(*two(6), 2, 3).accepted()
-    yield call(*two(6), 5, 6).accepted()
+    yield call(*two(10), 1, 4).raises("n_heads", "W_q", "W_k")
+    yield call(*two(6), 0, 12).raises("n_heads", "W_q", "W_k")
+    yield call(*two(12), 3, 3).raises("head")
+    yield call(*two(12), 7, 3).raises("head")
+    yield call(*two(6), -1, 2).raises("head")
+    yield call(*two(6), -2, 2).raises("head")
+    yield call(*two(6), 0, 2).does_not_raise()
+    yield call(*two(6), 2, 3).does_not_raise()
+    yield call(*two(6), 5, 6).does_not_raise()
 
 
 @qk_circuit.criterion("gradients", points=0.5)
@@ -75,9 +75,9 @@ def _(draw):
     yield call(draw.normal(8, 8), draw.normal(8, 8), head=1, n_heads=2).with_gradients()
 
 
-@qk_circuit.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@qk_circuit.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield call(draw.normal(6, 6, dtype=torch.float64), draw.normal(6, 6, dtype=torch.float64), 2, 3)
     yield call(non_contiguous(draw.normal(8, 8)), draw.normal(8, 8).T, 1, 4)
-    yield call(draw.normal(8, 8), draw.normal(8, 8), 1, 2).unchanged()
-    yield call(draw.normal(6, 6), draw.normal(6, 6), 1, 2).on_another_device()
+    yield call(draw.normal(8, 8), draw.normal(8, 8), 1, 2).does_not_mutate()
+    yield call(draw.normal(6, 6), draw.normal(6, 6), 1, 2).device_only()

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, method, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, method, non_contiguous, ref
 
 from ..common import FUSED
 
@@ -10,7 +10,7 @@ from ..common import FUSED
 split_qkv = exercise(
     "split_qkv",
     points=3,
-    parts=("q", "k", "v"),
+    result_names=("q", "k", "v"),
     see=FUSED,
     hints=(
         "The published layer computes `x @ weight + bias`, with a weight (D, 3 * D). Which part of the 3 "
@@ -35,21 +35,21 @@ def split_qkv_oracle(weight, bias):
 def filled_afterwards(weight, bias, *, result=False):
     """The results after weight and bias were filled with 9; or those two after the results were."""
     s = Script(weight=weight, bias=bias)
-    s.call(SUBJECT, s.weight, s.bias, name="result")
+    s.call(EXERCISE, s.weight, s.bias, name="result")
     if result:
         for place in range(3):
             for kind in range(2):
                 # Detached, it is the same memory: what is a parameter must not be written into otherwise
                 s.call(method(ref("result", place, kind), "detach"), name=f"{place} {kind}")
                 s.call(method(ref(f"{place} {kind}"), "fill_"), 9.0)
-        return s.case(s.weight, s.bias).described("weight and bias, after the results were filled with 9")
+        return s.case(s.weight, s.bias).label("weight and bias, after the results were filled with 9")
     s.call(method(s.weight, "fill_"), 9.0)
     s.call(method(s.bias, "fill_"), 9.0)
-    return s.case(ref("result")).described("the results, after weight and bias were filled with 9")
+    return s.case(ref("result")).label("the results, after weight and bias were filled with 9")
 
 
 split_qkv.example("width 1", call(torch.tensor([[2.0, 3.0, 5.0]]), torch.tensor([0.2, 0.3, 0.5])))
-split_qkv.example("width 2", call(torch.arange(12.0).view(2, 6), torch.arange(6.0) / 10), form=True)
+split_qkv.example("width 2", call(torch.arange(12.0).view(2, 6), torch.arange(6.0) / 10), check_types=True)
 split_qkv.example(
     "width 2, and the checkpoint is filled with 9 afterwards",
     filled_afterwards(torch.arange(12.0).view(2, 6), torch.arange(6.0)),
@@ -69,17 +69,17 @@ def _(draw):
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width), result=True)
     yield filled_afterwards(non_contiguous(draw.normal(5, 15)), draw.normal(15))  # which lies as if it were turned
     s = Script(weight=draw.normal(4, 12), bias=draw.normal(12))
-    s.call(SUBJECT, s.weight, s.bias)
+    s.call(EXERCISE, s.weight, s.bias)
     for given in (s.weight, s.bias):
         s.call(method(given, "mul_"), 2.0)
-    s.call(SUBJECT, s.weight, s.bias, name="again")
-    yield s.case(ref("again")).described("the second of two calls, between which weight and bias were doubled")
+    s.call(EXERCISE, s.weight, s.bias, name="again")
+    yield s.case(ref("again")).label("the second of two calls, between which weight and bias were doubled")
 
 
-@split_qkv.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@split_qkv.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     double = draw.normal(4, 12, dtype=torch.float64), draw.normal(12, dtype=torch.float64)
-    yield call(*double).within(1e-12)  # a copy is exact
-    yield call(draw.normal(5, 15), draw.normal(15)).unchanged()
+    yield call(*double).tolerance(1e-12)  # a copy is exact
+    yield call(draw.normal(5, 15), draw.normal(15)).does_not_mutate()
     yield call(non_contiguous(draw.normal(4, 12)), non_contiguous(draw.normal(12)))
-    yield call(draw.normal(4, 12), draw.normal(12)).on_another_device()
+    yield call(draw.normal(4, 12), draw.normal(12)).device_only()

@@ -1,26 +1,27 @@
 """Known mistakes in `split_qkv`."""
 
+from ...shared.families import calls, numbers
 from .contract import split_qkv
 
 ALL = ("three pairs", "copies")
 
 right = split_qkv.alternative("split_by_chunks")
 
-right.mistake("leaves_them_in_out", {"w.T.clone()": "w.clone()"}, shows=ALL).says(
+right.mistake("leaves_them_in_out", {"w.T.clone()": "w.clone()"}, loses=ALL).feedback(
     "The matrices are as the checkpoint stores them, (in, out). `nn.Linear` has (out, in): the shapes are "
     "the same, and "
     "the numbers lie the other way round.",
 )
-right.mistake("keeps_views", {"(w.T.clone(), b.clone())": "(w.T, b)"}, shows="copies").says(
+right.mistake("keeps_views", {"(w.T.clone(), b.clone())": "(w.T, b)"}, loses="copies").feedback(
     "What you return shares its memory with the checkpoint: a piece of a tensor, and a transposed one, are views."
 )
-right.mistake("keeps_views_of_the_weight", {"w.T.clone()": "w.T"}, shows="copies").says(
+right.mistake("keeps_views_of_the_weight", {"w.T.clone()": "w.T"}, loses="copies").feedback(
     "The matrices share their memory with the checkpoint: a transposed tensor is a view. Copy the numbers."
 )
-right.mistake("keeps_views_of_the_bias", {"b.clone()": "b"}, shows="copies").says(
+right.mistake("keeps_views_of_the_bias", {"b.clone()": "b"}, loses="copies").feedback(
     "The biases share their memory with the checkpoint: a piece of a tensor is a view. Copy the numbers."
 )
-right.mistake("copies_where_it_must", {"w.T.clone()": "w.T.contiguous()"}, shows="copies").says(
+right.mistake("copies_where_it_must", {"w.T.clone()": "w.T.contiguous()"}, loses="copies").feedback(
     "`contiguous()` copies only what does not lie in that order already. Where the checkpoint's matrix lies turned in "
     "memory, you keep views of it; `clone()` always copies."
 )
@@ -30,104 +31,106 @@ right.mistake(
         "(w.T.clone(), b.clone()) for w, b": "(w.T.clone() if i != LEFT else w.clone(), b.clone()) for i, (w, b)",
         "zip(weight.chunk(3, dim=1), bias.chunk(3))": "enumerate(zip(weight.chunk(3, dim=1), bias.chunk(3)))",
     },
-    shows=ALL,
-).for_each(LEFT=(0, 1, 2)).says("One of the three matrices is not turned to (out, in); the other two are.")
-right.mistake("chunks_the_first_dimension", {", dim=1": ""}, shows="three").says(
+    loses=ALL,
+).for_each(LEFT=(0, 1, 2)).feedback("One of the three matrices is not turned to (out, in); the other two are.")
+right.mistake("chunks_the_first_dimension", {", dim=1": ""}, loses="three").feedback(
     "`chunk(3)` cuts the first dimension, the inputs. The 3 * D results stand side by side in the columns."
 )
-right.mistake("keys_first", shows=ALL).patch("""
+right.mistake("keys_first", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + q, k, v = ((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return k, q, v
-""").says("Keys come first in your result. The order is queries, keys, values.")
-right.mistake("values_second", shows=ALL).patch("""
+""").feedback("Keys come first in your result. The order is queries, keys, values.")
+right.mistake("values_second", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + q, k, v = ((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return q, v, k
-""").says("Values come second in your result. The order is queries, keys, values.")
-right.mistake("every_third_column", shows=ALL).patch("""
+""").feedback("Values come second in your result. The order is queries, keys, values.")
+right.mistake("every_third_column", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple((weight[:, i::3].T.clone(), bias[i::3].clone()) for i in range(3))
-""").says(
+""").feedback(
     "You take every third column. The D columns of the queries come first, then those of the keys, then the values'."
 )
-right.mistake("every_third_of_the_bias", shows=ALL).patch("""
+right.mistake("every_third_of_the_bias", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple((w.T.clone(), bias[i::3].clone()) for i, w in enumerate(weight.chunk(3, dim=1)))
-""").says("The matrices are right; of the bias you take every third number, where three pieces of D follow each other.")
-right.mistake("views_the_columns_as_rows", shows=ALL).patch("""
+""").feedback(
+    "The matrices are right; of the bias you take every third number, where three pieces of D follow each other."
+)
+right.mistake("views_the_columns_as_rows", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + W = weight.reshape(3, weight.shape[0], -1)
 + return tuple((w.T.clone(), b.clone()) for w, b in zip(W, bias.chunk(3)))
-""").says("`reshape(3, D, D)` cuts the rows, each of which holds a piece of all three. Cut the columns instead.")
-right.mistake("reshapes_the_rows_unturned", shows=ALL).patch("""
+""").feedback("`reshape(3, D, D)` cuts the rows, each of which holds a piece of all three. Cut the columns instead.")
+right.mistake("reshapes_the_rows_unturned", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + W = weight.reshape(3, weight.shape[0], -1)
 + return tuple((w.clone(), b.clone()) for w, b in zip(W, bias.chunk(3)))
-""").says(
+""").feedback(
     "`reshape(3, D, D)` cuts the rows, each of which holds a piece of all three; and nothing is turned to (out, in)."
 )
-right.mistake("the_last_thrice", shows=ALL).patch("""
+right.mistake("the_last_thrice", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + W, c, pairs = torch.empty_like(weight[:, : len(weight)]), torch.empty_like(bias[: len(weight)]), []
 + for w, b in zip(weight.detach().chunk(3, dim=1), bias.detach().chunk(3)):
 +     pairs.append((W.copy_(w.T), c.copy_(b)))
 + return tuple(pairs)
-""").says("All three pairs are the values': each is written over the one before, in the same tensors.")
-right.mistake("in_reverse", shows=ALL).patch("""
+""").feedback("All three pairs are the values': each is written over the one before, in the same tensors.")
+right.mistake("in_reverse", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + q, k, v = ((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return v, k, q
-""").says("Values come first in your result. The order is queries, keys, values.")
-right.mistake("biases_first", {"(w.T.clone(), b.clone())": "(b.clone(), w.T.clone())"}, shows=ALL).says(
+""").feedback("Values come first in your result. The order is queries, keys, values.")
+right.mistake("biases_first", {"(w.T.clone(), b.clone())": "(b.clone(), w.T.clone())"}, loses=ALL).feedback(
     "In each pair the bias comes first. Asked are pairs of a weight and its bias."
 )
-right.mistake("zero_biases", {"b.clone()": "torch.zeros_like(b)"}, shows=ALL).says(
+right.mistake("zero_biases", {"b.clone()": "torch.zeros_like(b)"}, loses=ALL).feedback(
     "The biases are zero. GPT-2's projections have theirs: the three pieces of `bias`."
 )
-right.mistake("columns_of_biases", {"b.clone()": "b.clone().unsqueeze(1)"}, shows=ALL).says(
+right.mistake("columns_of_biases", {"b.clone()": "b.clone().unsqueeze(1)"}, loses=ALL).feedback(
     "Each bias is a column, (D, 1). `nn.Linear` has a vector, (D,)."
 )
-right.mistake("six_in_a_row", shows=ALL).patch("""
+right.mistake("six_in_a_row", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple(one.clone() for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)) for one in (w.T, b))
-""").says("You return six tensors in a row. Asked are three pairs, each a weight with its bias.")
-right.mistake("weights_then_biases", shows=ALL).patch("""
+""").feedback("You return six tensors in a row. Asked are three pairs, each a weight with its bias.")
+right.mistake("weights_then_biases", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple(w.T.clone() for w in weight.chunk(3, dim=1)), tuple(b.clone() for b in bias.chunk(3))
-""").says("You return the three weights and then the three biases. Asked are three pairs, each a weight with its bias.")
+""").feedback(
+    "You return the three weights and then the three biases. Asked are three pairs, each a weight with its bias."
+)
 right.mistake(
-    "one_bias_for_all", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias[:len(weight)].clone())"}, shows=ALL
-).says("All three have the bias of the queries. Each third of the bias belongs to another one.")
-right.mistake("the_whole_bias", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias.clone())"}, shows=ALL).says(
+    "one_bias_for_all", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias[:len(weight)].clone())"}, loses=ALL
+).feedback("All three have the bias of the queries. Each third of the bias belongs to another one.")
+right.mistake("the_whole_bias", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias.clone())"}, loses=ALL).feedback(
     "Each pair has the whole bias, 3 * D numbers. Each third of it belongs to another one."
 )
-right.mistake("no_bias", {"(w.T.clone(), b.clone())": "w.T.clone()"}, shows=ALL).says(
+right.mistake("no_bias", {"(w.T.clone(), b.clone())": "w.T.clone()"}, loses=ALL).feedback(
     "The biases are missing. GPT-2's projections have them: return pairs."
 )
+right.mistake(numbers.result_float32(of="the checkpoint"), loses="float64")
 right.mistake(
-    "halves_precision", {"w.T.clone()": "w.T.float().clone()", "b.clone()": "b.float().clone()"}, shows="float64"
-).says("Your result is always float32. It must have the dtype of the checkpoint.")
-right.mistake("halves_the_weights_precision", {"w.T.clone()": "w.T.float().clone()"}, shows="float64").says(
-    "Your matrices are always float32. They must have the dtype of the checkpoint."
-)
-right.mistake("halves_the_biases_precision", {"b.clone()": "b.float().clone()"}, shows="float64").says(
-    "Your biases are always float32. They must have the dtype of the checkpoint."
-)
-right.mistake("turns_the_checkpoint", shows="float64").patch("""
+    numbers.always_float32("halves_the_weights_precision"), {"w.T.clone()": "w.T.float().clone()"}, loses="float64"
+).feedback("Your matrices are always float32. They must have the dtype of the checkpoint.")
+right.mistake(
+    numbers.always_float32("halves_the_biases_precision"), {"b.clone()": "b.float().clone()"}, loses="float64"
+).feedback("Your biases are always float32. They must have the dtype of the checkpoint.")
+right.mistake("turns_the_checkpoint", loses="float64").patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + pairs = tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + weight.zero_()
 + return pairs
-""").says("The checkpoint's own numbers are changed by the call.")
-split_qkv.mistake("remembers_tensors", shows="copies").whole("""
+""").feedback("The checkpoint's own numbers are changed by the call.")
+split_qkv.mistake(calls.result_remembered("remembers_tensors"), loses="copies").full_code("""
 from functools import lru_cache
 
 
 @lru_cache
 def split_qkv(weight, bias):
     return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
-""").says(
+""").feedback(
     "Your function hands out an earlier result again, as soon as the tensors are the same ones. Their numbers may "
     "have changed: split what they hold now."
 )

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, non_contiguous, ref
 
 from ...shared.attending import APART, W_K, W_O, W_Q, W_V, attend
 from .cases import padded, weights
@@ -13,7 +13,7 @@ from .cases import padded, weights
 cross_attention = exercise(
     "CrossAttention",
     points=4,
-    parts=("output", "weights"),
+    result_names=("output", "weights"),
     see="2. Ask another sentence",
     hints=(
         "In self-attention three projections read one sequence. Who asks here, and who answers? So which of the three "
@@ -62,29 +62,29 @@ OTHERS = torch.tensor([[[0.0, 1, 1, 2], [1, 1, 0, -1], [2, 0, -1, 1]], [[1.0, 0,
 def _():
     source = torch.tensor([[[0.0, 4.0], [math.log(3.0), 8.0]]])
     case = attend(EYE, 2, exactly=True, x=torch.tensor([[[1.0, 0.0]]]), source=source)
-    yield case.described("CrossAttention(2, 2); x = [[1, 0]], source = [[0, 4], [log 3, 8]]")
+    yield case.label("CrossAttention(2, 2); x = [[1, 0]], source = [[0, 4], [log 3, 8]]")
 
 
-@cross_attention.example("two words ask three, with gradients", form=True)
+@cross_attention.example("two words ask three, with gradients", check_types=True)
 def _():
     case = attend(TURN, 2, training=True, x=WORDS, source=OTHERS).with_gradients()
-    yield case.described("CrossAttention(4, 2); x (2, 2, 4), source (2, 3, 4)")
+    yield case.label("CrossAttention(4, 2); x (2, 2, 4), source (2, 3, 4)")
 
 
 @cross_attention.example("a padded position, and a source that is nothing but padding")
 def _():
     mask = torch.tensor([[False, True, False], [True, True, True]])
-    case = attend(TURN, 2, x=WORDS, source=OTHERS, source_mask=mask, calls=2).with_gradients().unchanged()
-    yield case.described("CrossAttention(4, 2); x (2, 2, 4), source (2, 3, 4), source_mask (2, 3)")
+    case = attend(TURN, 2, x=WORDS, source=OTHERS, source_mask=mask, calls=2).with_gradients().does_not_mutate()
+    yield case.label("CrossAttention(4, 2); x (2, 2, 4), source (2, 3, 4), source_mask (2, 3)")
 
 
 @cross_attention.criterion("its parameters: four weights (D, D), nothing else", points=0.5)
 def _(draw):
     s = Script()
-    m = s.call(SUBJECT, 6, 2, name="module")
+    m = s.call(EXERCISE, 6, 2, name="module")
     # raises where a name or a shape is wrong, or one is too many; what the module computes is no matter here
     s.call(helper("load_weights"), m, weights(draw, 6), name="prepared")
-    yield s.case(ref("prepared")).holding("anything")
+    yield s.case(ref("prepared")).check_with("any_result")
 
 
 def twice(draw, **masked):
@@ -93,7 +93,7 @@ def twice(draw, **masked):
         other=draw.normal(2, 5, 6), before=draw.normal(2, 4, 6), x=draw.normal(2, 5, 6), source=draw.normal(2, 4, 6),
         **masked,
     )  # fmt: skip
-    m = s.call(SUBJECT, d_model=6, n_heads=3, name="module")
+    m = s.call(EXERCISE, d_model=6, n_heads=3, name="module")
     s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
     s.call(m, s.other, s.before, *(ref(name) for name in masked))
     s.call(m, s.x, s.source, None, name="out")
@@ -109,7 +109,7 @@ def _(draw):
     yield attend(weights(draw, 12), 4, x=draw.normal(2, 1, 12), source=draw.normal(2, 6, 12))
     yield attend(weights(draw, 10), 2, x=draw.normal(3, 6, 10), source=draw.normal(3, 1, 10))
     s = twice(draw)  # nothing of the first call's source may remain
-    yield s.case(ref("out")).described("CrossAttention(6, 3); x (2, 5, 6), source (2, 4, 6), after another source")
+    yield s.case(ref("out")).label("CrossAttention(6, 3); x (2, 5, 6), source (2, 4, 6), after another source")
 
 
 @cross_attention.criterion("masks: padded positions get no weight", points=0.5)
@@ -120,9 +120,9 @@ def _(draw):
     none = torch.zeros(2, 6, dtype=torch.bool)
     yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), source=draw.normal(2, 6, 8), source_mask=none)
     s = twice(draw, mask=padded(draw, 2, 4))  # nor of its mask
-    yield s.case(ref("out")).described("CrossAttention(6, 3); x (2, 5, 6), source (2, 4, 6), after a call with a mask")
+    yield s.case(ref("out")).label("CrossAttention(6, 3); x (2, 5, 6), source (2, 4, 6), after a call with a mask")
     s = Script(x=draw.normal(3, 1, 8), source=draw.normal(3, 6, 8), mask=padded(draw, 3, 6))
-    m = s.call(SUBJECT, 8, 2, name="module")
+    m = s.call(EXERCISE, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.source, s.mask, name="out")  # all by position
     yield s.case(ref("out"))
@@ -135,7 +135,7 @@ def _(draw):
         mask[empty] = True
         given = {"x": draw.normal(2, 5, 12), "source": draw.normal(2, 7, 12), "source_mask": mask}
         case = attend(weights(draw, 12), 3, **given).with_gradients()
-        yield case.holding("zero_where_all_is_blocked", mask=mask[:, None, None], shape=(2, 3, 5, 7))
+        yield case.check_with("zero_for_fully_masked_rows", mask=mask[:, None, None], shape=(2, 3, 5, 7))
 
 
 @cross_attention.criterion("gradients", points=0.5)
@@ -163,15 +163,15 @@ def _(draw):
             given["source_mask"] = torch.arange(5)[None] == blocked
         return attend(state, n_heads, **given)
 
-    yield case(3, -1).described("CrossAttention(6, 3); scores of about -1e13")
+    yield case(3, -1).label("CrossAttention(6, 3); scores of about -1e13")
     # Blocked scores that are set to -1e9 become the greatest
-    yield case(2, -1, largest).described("CrossAttention(6, 2); scores of about -1e13; source_mask (1, 5)")
-    yield case(2, -1, smallest).described("CrossAttention(6, 2); scores of about -1e13; another source_mask (1, 5)")
+    yield case(2, -1, largest).label("CrossAttention(6, 2); scores of about -1e13; source_mask (1, 5)")
+    yield case(2, -1, smallest).label("CrossAttention(6, 2); scores of about -1e13; another source_mask (1, 5)")
     # The greatest score is blocked: a softmax over all keys leaves nothing for the others
-    yield case(2, 1, largest).described("CrossAttention(6, 2); scores of about 1e13; source_mask (1, 5)")
+    yield case(2, 1, largest).label("CrossAttention(6, 2); scores of about 1e13; source_mask (1, 5)")
 
 
-@cross_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+@cross_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     yield attend(
         {n: w.double() for n, w in weights(draw, 12).items()},
@@ -186,7 +186,7 @@ def _(draw):
         x=non_contiguous(draw.normal(2, 5, 12)),
         source=draw.normal(7, 2, 12).transpose(0, 1),
         source_mask=non_contiguous(padded(draw, 2, 7)),
-    ).unchanged()
+    ).does_not_mutate()
     given = {"x": draw.normal(2, 5, 6), "source": draw.normal(2, 7, 6)}
-    yield attend(weights(draw, 6), 2, **given, source_mask=padded(draw, 2, 7)).on_another_device()
-    yield attend(weights(draw, 6), 3, **given).on_another_device()
+    yield attend(weights(draw, 6), 2, **given, source_mask=padded(draw, 2, 7)).device_only()
+    yield attend(weights(draw, 6), 3, **given).device_only()

@@ -1,12 +1,13 @@
 """Known mistakes in `CrossAttention`."""
 
+from ...shared.families import calls, gradients, scores
 from ...shared.heads import STEPS, add_mistakes
 from .contract import cross_attention
 
 EVERYWHERE = "x asks"  # what an answer loses whose every result is wrong
 HEADS = "2. Ask another sentence"
 
-right = cross_attention.base(
+right = cross_attention.reference_answer(
     """
 class CrossAttention(nn.Module):
     def __init__(self, d_model, n_heads):
@@ -25,41 +26,41 @@ class CrossAttention(nn.Module):
 )
 
 add_mistakes(right, (EVERYWHERE,), cutting=HEADS, maps=HEADS, any_mask=False)
-right.mistake("TakesTheQueriesFromTheSource", {"self.W_q(x)": "self.W_q(source)"}, shows=EVERYWHERE).says(
+right.mistake("TakesTheQueriesFromTheSource", {"self.W_q(x)": "self.W_q(source)"}, loses=EVERYWHERE).feedback(
     "Your queries come from the source. It is `x` that asks: the result has a row for each position of x."
 )
-right.mistake("TakesTheKeysFromX", {"self.W_k(source)": "self.W_k(x)"}, shows=EVERYWHERE).says(
+right.mistake("TakesTheKeysFromX", {"self.W_k(source)": "self.W_k(x)"}, loses=EVERYWHERE).feedback(
     "Your keys come from x. Keys and values both belong to what is looked at: the source."
 )
-right.mistake("TakesTheValuesFromX", {"self.W_v(source)": "self.W_v(x)"}, shows=EVERYWHERE).says(
+right.mistake("TakesTheValuesFromX", {"self.W_v(source)": "self.W_v(x)"}, loses=EVERYWHERE).feedback(
     "Your values come from x. Keys and values both belong to what is looked at: the source."
 )
 right.mistake(
     "AttendsToItself",
     {"(self.W_q(x), self.W_k(source), self.W_v(source))": "(self.W_q(x), self.W_k(x), self.W_v(x))"},
-    shows=EVERYWHERE,
-).says("This is self-attention: the source plays no part. Keys and values come from the source.")
+    loses=EVERYWHERE,
+).feedback("This is self-attention: the source plays no part. Keys and values come from the source.")
 right.mistake(
     "AsksTheOtherWayRound",
     {"(self.W_q(x), self.W_k(source), self.W_v(source))": "(self.W_q(source), self.W_k(x), self.W_v(x))"},
-    shows=EVERYWHERE,
-).says("The source asks and x answers. It is the other way round: the queries are x's.")
+    loses=EVERYWHERE,
+).feedback("The source asks and x answers. It is the other way round: the queries are x's.")
 right.mistake(
-    "TakesTheValuesUnprojected", {"self.W_v(source)": "source + 0 * self.W_v(source)"}, shows=EVERYWHERE
-).says("You average the source itself. The values are the source through W_v.")
-right.mistake("UsesTheKeysForValues", {"self.W_v(source)": "self.W_k(source)"}, shows=EVERYWHERE).says(
+    "TakesTheValuesUnprojected", {"self.W_v(source)": "source + 0 * self.W_v(source)"}, loses=EVERYWHERE
+).feedback("You average the source itself. The values are the source through W_v.")
+right.mistake("UsesTheKeysForValues", {"self.W_v(source)": "self.W_k(source)"}, loses=EVERYWHERE).feedback(
     "You take W_k for the values, too. They have a projection of their own, W_v."
 )
 right.mistake(
     "ExchangesTheProjections",
     {"self.W_q(x), self.W_k(source)": "self.W_k(x), self.W_q(source)"},
-    shows=EVERYWHERE,
-).says("You take W_k for the queries and W_q for the keys. x goes through W_q, the source through W_k.")
-right.mistake("TakesOneHeadAlways", {"self.n_heads = n_heads": "self.n_heads = 1"}, shows=EVERYWHERE).says(
+    loses=EVERYWHERE,
+).feedback("You take W_k for the queries and W_q for the keys. x goes through W_q, the source through W_k.")
+right.mistake("TakesOneHeadAlways", {"self.n_heads = n_heads": "self.n_heads = 1"}, loses=EVERYWHERE).feedback(
     "Your module has one head, whatever `n_heads` is.", see=HEADS
 )
 right.mistake(
-    "KeepsTheFirstSource",
+    calls.result_remembered("KeepsTheFirstSource"),
     {
         "(self.W_q(x), self.W_k(source), self.W_v(source))": "(self.W_q(x), *self.remembered(source))",
         "        return self.W_o(output), weights\n": """        return self.W_o(output), weights
@@ -70,17 +71,16 @@ right.mistake(
         return self.kept
 """,
     },
-    shows=EVERYWHERE,
-).says("Keys and values of an earlier source are used again. Another call brings another source: make them anew.")
-right.mistake("KeepsTheLastMask", shows="masks").patch("""
+    loses=EVERYWHERE,
+).feedback("Keys and values of an earlier source are used again. Another call brings another source: make them anew.")
+right.mistake(calls.first_mask_kept("KeepsTheLastMask"), loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + self.mask = mask = getattr(self, "mask", None) if source_mask is None else source_mask[:, None, None, :]
-""").says("Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded.")
-right.mistake("ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=EVERYWHERE).says(
-    "You divide the scores by the root of the model's width. Each head is only D / H numbers long: divide by the root "
-    "of that."
+""").feedback(
+    "Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded."
 )
-right.mistake("PutsTheMaskOnTheQueries", shows="masks").patch("""
+right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
+right.mistake("PutsTheMaskOnTheQueries", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + mask = None
 + if source_mask is not None:
@@ -90,53 +90,53 @@ right.mistake("PutsTheMaskOnTheQueries", shows="masks").patch("""
         "F.pad(source_mask, (0, max(0, x.shape[1] - source.shape[1])))[:, None, : x.shape[1], None]",
         "source_mask[:, None, :, None]",
     )
-).says("Your mask blocks rows of the scores, the queries. It is positions of the source that are padded: the columns.")
-right.mistake("MasksHeadsForSentences", {"source_mask[:, None, None, :]": "source_mask"}, shows="masks").says(
+).feedback(
+    "Your mask blocks rows of the scores, the queries. It is positions of the source that are padded: the columns."
+)
+right.mistake("MasksHeadsForSentences", {"source_mask[:, None, None, :]": "source_mask"}, loses="masks").feedback(
     "A mask (B, S) put against scores (B, H, T, S) as it is lines its rows up with the queries, or fits nothing at "
     "all. Give it the two dimensions that it lacks: [:, None, None, :]."
 )
 right.mistake(
-    "MasksByTheFirstSentence", {"source_mask[:, None, None, :]": "source_mask[:1, None, None, :]"}, shows="masks"
-).says("Every sentence of your batch gets the mask of the first one. Each has padding of its own.")
-right.mistake("MasksForItsHeads", {"source_mask[:, None, None, :]": "source_mask[:, None, :]"}, shows="masks").says(
+    "MasksByTheFirstSentence", {"source_mask[:, None, None, :]": "source_mask[:1, None, None, :]"}, loses="masks"
+).feedback("Every sentence of your batch gets the mask of the first one. Each has padding of its own.")
+right.mistake("MasksForItsHeads", {"source_mask[:, None, None, :]": "source_mask[:, None, :]"}, loses="masks").feedback(
     "With one new dimension the sentences of the mask line up with the heads. There are two missing, heads and "
     "queries: [:, None, None, :]."
 )
-right.mistake("TakesPaddingToBeLast", shows="masks").patch("""
+right.mistake("TakesPaddingToBeLast", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + mask = None
 + if source_mask is not None:
 +     lengths = (~source_mask).sum(1)
 +     mask = (torch.arange(source.shape[1], device=x.device) >= lengths[:, None])[:, None, None, :]
-""").says(
+""").feedback(
     "You count the open positions and block all that come after so many. The mask says which ones are padded, and "
     "they need not be the last."
 )
-right.mistake("ZerosThePaddedSource", shows="masks").patch("""
+right.mistake("ZerosThePaddedSource", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + if source_mask is not None:
 +     value = value.masked_fill(source_mask[:, None, :, None], 0.0)
 + mask = None
-""").says(
+""").feedback(
     "Padded positions add nothing to the output, but they still take their share of the weight. Block their scores "
     "before the softmax."
 )
-right.mistake("HidesTheFuture", shows=EVERYWHERE).patch("""
+right.mistake("HidesTheFuture", loses=EVERYWHERE).patch("""
 - weights = self.weigh(self.score(query, key), mask)
 + scores = self.score(query, key)
 + future = torch.ones(scores.shape[-2:], dtype=torch.bool, device=x.device).triu(1)
 + weights = self.weigh(scores, future if mask is None else mask | future)
-""").says(
+""").feedback(
     "You apply a causal mask. There is none here: the source is there from the start, and every query may look at all "
     "of it."
 )
-right.mistake("NeedsAMask", {"None if source_mask is None else source_mask": "source_mask"}, shows=EVERYWHERE).says(
+right.mistake("NeedsAMask", {"None if source_mask is None else source_mask": "source_mask"}, loses=EVERYWHERE).feedback(
     "Without a mask your module fails. `source_mask=None` means that nothing is padded."
 )
 right.mistake(
-    "DetachesTheSource",
+    gradients.cut(what="the source"),
     {"(source), self.W_v(source)": "(source.detach()), self.W_v(source.detach())"},
-    shows="gradients",
-).says(
-    "The numbers are right, but no gradient reaches the source, so that an encoder could not learn. Do not detach it."
+    loses="gradients",
 )

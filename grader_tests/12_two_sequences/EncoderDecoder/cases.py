@@ -2,15 +2,15 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, method, specimen
+from grading.exercises.exercise import EXERCISE, Script, method, sample_model
 
 
 def parts(draw, N=6, D=5, **kind):
     """An encoder and a decoder with weights, in a list."""
     table = {"table.weight": draw.normal(N, D)}
     written = {"table.weight": draw.normal(N + 1, D), "out.weight": draw.normal(N + 1, D)}
-    encoder = specimen("Reader", table, n_tokens=N, width=D, **kind)
-    return [encoder, specimen("Writer", written, n_tokens=N + 1, width=D)]
+    encoder = sample_model("Reader", table, n_tokens=N, width=D, **kind)
+    return [encoder, sample_model("Writer", written, n_tokens=N + 1, width=D)]
 
 
 def sentences(draw, B, S, T, N=6, padded=True):
@@ -40,7 +40,7 @@ def translated(draw, B, S, T, *, masked=True, padded=False, by_name=False, halve
     if not masked:
         del given["source_mask"]
     s = Script(encoder=encoder, decoder=decoder, **given)
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     mask = (s.source_mask,) if masked else ()
     if halves:
         memory = s.call(method(m, "encode"), s.source, *mask, name="memory")
@@ -64,6 +64,6 @@ SAID = torch.tensor([[0.5, 0.0], [0.0, -0.5], [1.0, 1.0]])
 
 
 def simple(paired=False):
-    reader = specimen("Reader", {"table.weight": TABLE}, n_tokens=3, width=2, paired=paired)
-    writer = specimen("Writer", {"table.weight": SAID, "out.weight": TABLE.flip(0)}, n_tokens=3, width=2)
+    reader = sample_model("Reader", {"table.weight": TABLE}, n_tokens=3, width=2, paired=paired)
+    writer = sample_model("Writer", {"table.weight": SAID, "out.weight": TABLE.flip(0)}, n_tokens=3, width=2)
     return reader, writer

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, ref
+from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, ref
 
 from .cases import parts, sentences, simple, translated
 
@@ -47,42 +47,42 @@ MASK = torch.tensor([[False, False, True], [True, False, False]])
 def _():
     encoder, decoder = simple()
     s = Script(encoder=encoder, decoder=decoder, **WORDS)
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     s.call(m, s.source, s.targets_in, name="logits")
-    yield s.case(ref("logits")).described("EncoderDecoder(encoder, decoder)(source (2, 3), targets_in (2, 2))")
+    yield s.case(ref("logits")).label("EncoderDecoder(encoder, decoder)(source (2, 3), targets_in (2, 2))")
     s = Script(encoder=encoder, decoder=decoder, **WORDS, source_mask=MASK)
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     s.call(m, s.source, s.targets_in, s.source_mask, name="logits")
     s.call(helper("attribute"), s.encoder, "calls", name="calls")
     text = (
         "EncoderDecoder(encoder, decoder)(source (2, 3), targets_in (2, 2), source_mask (2, 3)); calls of the encoder"
     )
-    yield s.case(ref("logits"), ref("calls")).described(text)
+    yield s.case(ref("logits"), ref("calls")).label(text)
 
 
-@encoder_decoder.example("the two halves, of a memory that is a pair", form=True)
+@encoder_decoder.example("the two halves, of a memory that is a pair", check_types=True)
 def _():
     encoder, decoder = simple(paired=True)
     s = Script(encoder=encoder, decoder=decoder, **WORDS, source_mask=MASK)
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     memory = s.call(method(m, "encode"), s.source, s.source_mask, name="memory")
     s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
-    case = s.case(ref("memory"), ref("logits")).unchanged()
-    yield case.described("encode(source, source_mask) and decode(targets_in, memory, source_mask)")
+    case = s.case(ref("memory"), ref("logits")).does_not_mutate()
+    yield case.label("encode(source, source_mask) and decode(targets_in, memory, source_mask)")
 
 
 @encoder_decoder.example("its parts learn, and change their mode with it")
 def _():
     encoder, decoder = simple()
     s = Script(encoder=encoder, decoder=decoder, **WORDS)
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     s.call(method(m, "eval"))
     logits = s.call(m, s.source, s.targets_in, name="logits")
     s.call(helper("backward"), s.call(method(logits, "sum"), name="sum"))
     s.call(helper("gradients_of"), s.encoder, name="gradients")
     s.call(helper("modes_of"), s.encoder, name="modes")
     case = s.case(ref("gradients"), ref("modes"))
-    yield case.described("the encoder's gradients after a backward pass, and its mode after eval()")
+    yield case.label("the encoder's gradients after a backward pass, and its mode after eval()")
 
 
 @encoder_decoder.criterion("logits without padding", points=0.5)
@@ -93,14 +93,14 @@ def _(draw):
     yield translated(draw, 4, 6, 6, masked=False).case(ref("logits"))
     encoder, decoder = parts(draw)
     s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 2, 4, 3), other=draw.integers(0, 6, 2, 4))
-    m = s.call(SUBJECT, encoder=s.encoder, decoder=s.decoder, name="module")
+    m = s.call(EXERCISE, encoder=s.encoder, decoder=s.decoder, name="module")
     s.call(m, s.other, s.targets_in, s.source_mask)
     s.call(m, s.source, s.targets_in, name="logits")  # nothing of the first call may remain
-    yield s.case(ref("logits")).described("the second of two calls with sources of the same shape")
+    yield s.case(ref("logits")).label("the second of two calls with sources of the same shape")
     s = translated(draw, 2, 4, 3, masked=False)
     s.call(helper("fill"), s.encoder, 0.3)
     s.call(ref("module"), s.source, s.targets_in, name="again")  # a model that learns reads the same source anew
-    yield s.case(ref("again")).described("the second of two calls with one source, between which the encoder changed")
+    yield s.case(ref("again")).label("the second of two calls with one source, between which the encoder changed")
 
 
 @encoder_decoder.criterion("the padding reaches both", points=1)
@@ -116,30 +116,30 @@ def _(draw):
         yield translated(draw, 2, 5, 4, masked=masked, halves=True).case(ref("memory"), ref("logits"))
     encoder, decoder = parts(draw)
     s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5, padded=False), memory=draw.normal(3, 4, 5))
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     s.call(method(m, "decode"), s.targets_in, s.memory, source_mask=s.source_mask, name="logits")
-    yield s.case(ref("logits")).described("decode(targets_in (3, 5), memory (3, 4, 5), source_mask (3, 4))")
+    yield s.case(ref("logits")).label("decode(targets_in (3, 5), memory (3, 4, 5), source_mask (3, 4))")
     s = Script(
         encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5, padded=False), other=draw.integers(0, 6, 3, 4)
     )
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     memory = s.call(method(m, "encode"), s.source, name="memory")
     s.call(method(m, "encode"), s.other)
     s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
-    yield s.case(ref("logits")).described("decode, with the memory of the first of two sources")
+    yield s.case(ref("logits")).label("decode, with the memory of the first of two sources")
     open_ = sentences(draw, 3, 5, 4, padded=False)["source_mask"]
     s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 5, 4), open=open_)
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     memory = s.call(method(m, "encode"), s.source, s.open, name="memory")
     s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
     s.call(method(m, "decode"), s.targets_in, memory, name="unmasked")
     case = s.case(ref("logits"), ref("unmasked"))
-    yield case.described("decode with another mask than encode, and with none")
+    yield case.label("decode with another mask than encode, and with none")
     s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5), memory=draw.normal(3, 4, 5))
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     s.call(method(m, "encode"), s.source, s.source_mask)
     s.call(method(m, "decode"), s.targets_in, s.memory, name="logits")
-    yield s.case(ref("logits")).described("decode without a mask, after encode with one")
+    yield s.case(ref("logits")).label("decode without a mask, after encode with one")
 
 
 @encoder_decoder.criterion("the encoder is asked once, and any memory goes on as it is", points=0.5)
@@ -153,19 +153,19 @@ def _(draw):
         s.call(helper("attribute"), s.encoder, "calls", name="encoder_calls")
         s.call(helper("attribute"), s.decoder, "calls", name="decoder_calls")
         observed = s.case(ref("logits"), ref("encoder_calls"), ref("decoder_calls"))
-        yield observed.described(f"the calls of both in one forward pass{text}")
+        yield observed.label(f"the calls of both in one forward pass{text}")
     yield translated(draw, 2, 3, 4, named=True, halves=True).case(ref("memory"), ref("logits"))
     # Sentences of one word each, which read the same with a mask and without: only the memory itself is looked at
     encoder, decoder = parts(draw)
     given = sentences(draw, 3, 4, 5)
     s = Script(encoder=encoder, decoder=decoder, **given | {"source": given["source"][:, :1].repeat(1, 4)})
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     s.call(method(m, "encode"), s.source, s.source_mask, name="memory")
-    yield s.case(ref("memory")).described("encode of sentences that repeat one word, with padding")
+    yield s.case(ref("memory")).label("encode of sentences that repeat one word, with padding")
     s = translated(draw, 3, 4, 5, paired=True, halves=True)
     s.call(method(ref("module"), "decode"), s.targets_in, ref("memory"), s.source_mask, name="again")
     s.call(helper("attribute"), s.encoder, "calls", name="encoder_calls")
-    yield s.case(ref("again"), ref("encoder_calls")).described("decode twice, of a memory that is a pair")
+    yield s.case(ref("again"), ref("encoder_calls")).label("decode twice, of a memory that is a pair")
 
 
 @encoder_decoder.criterion("both are its parts: they learn and change their mode with it", points=1)
@@ -177,12 +177,12 @@ def _(draw):
         for name in ("encoder", "decoder"):
             s.call(helper("gradients_of"), ref(name), name=f"{name}_gradients")
         case = s.case(ref("encoder_gradients"), ref("decoder_gradients"))
-        yield case.described(f"the gradients of both after a backward pass{text}")
+        yield case.label(f"the gradients of both after a backward pass{text}")
     encoder, decoder = parts(draw)
     s, modes = Script(encoder=encoder, decoder=decoder, **sentences(draw, 2, 4, 3)), []
     for name in ("encoder", "decoder"):
         s.call(method(ref(name), "train"))
-    s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    s.call(EXERCISE, s.encoder, s.decoder, name="module")
     for moment, change in (("before", None), ("in_eval", "eval"), ("in_train", "train")):
         if change:
             s.call(method(ref("module"), change))
@@ -196,20 +196,20 @@ def _(draw):
         "the modes of both, before and after module.eval() and module.train(), and after a call; and how many "
         "parameters it has"
     )
-    yield s.case(*modes, ref("count")).described(text)
+    yield s.case(*modes, ref("count")).label(text)
 
 
-@encoder_decoder.criterion("float64, any device, arguments left alone", points=0.5, form=True)
+@encoder_decoder.criterion("float64, any device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
     s = translated(draw, 2, 5, 4)
-    yield s.case(ref("logits")).unchanged()
+    yield s.case(ref("logits")).does_not_mutate()
     s = Script(**sentences(draw, 2, 5, 4, padded=False))
     encoder, decoder = parts(draw)
     for node in (encoder, decoder):
         for name in node.state:
             node.state[name] = node.state[name].double()
     s.inputs |= {"encoder": encoder, "decoder": decoder}
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
     s.call(m, s.source, s.targets_in, s.source_mask, name="logits")
-    yield s.case(ref("logits")).described("an encoder and a decoder in float64")
-    yield translated(draw, 3, 4, 2).case(ref("logits")).on_another_device()
+    yield s.case(ref("logits")).label("an encoder and a decoder in float64")
+    yield translated(draw, 3, 4, 2).case(ref("logits")).device_only()

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper, method, non_contiguous, ref
 
 from .cases import looking
 
@@ -30,10 +30,10 @@ def alignment_error_oracle(weights, alignment):
 
 SEEN = torch.tensor([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.1, 0.8, 0.1], [0.6, 0.1, 0.3]])
 
-alignment_error.example("one of three is wrong", call(SEEN[:3], torch.tensor([0, 1, 1])), form=True)
+alignment_error.example("one of three is wrong", call(SEEN[:3], torch.tensor([0, 1, 1])), check_types=True)
 alignment_error.example("the last one has no source", call(SEEN, torch.tensor([0, 2, 0, -1])))
 alignment_error.example("none has a source", call(SEEN[:2], torch.tensor([-1, -1])))
-alignment_error.example("arguments left as they were", call(SEEN, torch.tensor([1, -1, 1, 0])).unchanged())
+alignment_error.example("arguments left as they were", call(SEEN, torch.tensor([1, -1, 1, 0])).does_not_mutate())
 
 
 @alignment_error.criterion("the share of greatest weights that lie elsewhere", points=1)
@@ -55,16 +55,16 @@ def _(draw):
 
 
 @alignment_error.criterion(
-    "the dtype of weights, no gradient, any layout and device, arguments left alone", points=0.5, form=True
+    "the dtype of weights, no gradient, any layout and device, arguments left alone", points=0.5, check_types=True
 )
 def _(draw):
     # Two source positions: how far off a target is makes no difference here
     weights, alignment = looking(draw, 7, 2, wrong=3, without=1)
     yield call(weights, alignment)
-    yield call(weights.double(), alignment).unchanged()
+    yield call(weights.double(), alignment).does_not_mutate()
     weights, alignment = looking(draw, 6, 2, wrong=2, without=1)
-    yield call(non_contiguous(weights), non_contiguous(alignment)).unchanged()
-    yield call(weights, alignment).on_another_device()
+    yield call(non_contiguous(weights), non_contiguous(alignment)).does_not_mutate()
+    yield call(weights, alignment).device_only()
     yield tracked(weights, alignment)
     weights, alignment = looking(draw, 3, 2, wrong=0, without=3)  # nothing to count has a dtype, too
     yield call(weights, alignment)
@@ -76,8 +76,8 @@ def tracked(weights, alignment):
     """Whether the share of weights that are being learnt asks for a gradient."""
     s = Script(weights=weights, alignment=alignment)
     learnt = s.call(method(s.call(method(s.weights, "clone"), name="copy"), "requires_grad_"), name="learnt")
-    share = s.call(SUBJECT, learnt, s.alignment, name="share")
+    share = s.call(EXERCISE, learnt, s.alignment, name="share")
     s.call(helper("attribute"), share, "requires_grad", name="asks")
     T, S = weights.shape
     text = f"whether alignment_error(weights ({T}, {S}) that require a gradient, alignment ({T},) int64) requires one"
-    return s.case(ref("asks")).described(text)
+    return s.case(ref("asks")).label(text)

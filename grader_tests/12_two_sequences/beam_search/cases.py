@@ -5,7 +5,7 @@ from functools import cache
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, Script, ref, specimen
+from grading.exercises.exercise import EXERCISE, Script, ref, sample_model
 
 # Ways to search with one thing wrong: what is asked of `step`; what is kept at a length; when it ends; what wins
 ASKING = ("last id", "no begin")
@@ -204,8 +204,8 @@ def undisputed(draw, N, width, max_length):
 
 def script(table, begin, end, width, max_length, fade=0.0):
     sizes = {"width": width, "max_length": max_length}
-    s = Script(step=specimen("story", table=table, fade=fade), begin=begin, end=end, **sizes)
-    s.call(SUBJECT, s.step, s.begin, s.end, s.width, s.max_length, name="ids")
+    s = Script(step=sample_model("story", table=table, fade=fade), begin=begin, end=end, **sizes)
+    s.call(EXERCISE, s.step, s.begin, s.end, s.width, s.max_length, name="ids")
     return s
 
 
@@ -214,7 +214,7 @@ def observed(s):
     size = len(s.inputs["step"].kwargs["table"])
     fading = ", which remembers all tokens" if s.inputs["step"].kwargs["fade"] else ""
     text = f"beam_search(step, {s.inputs['begin']}, {s.inputs['end']}, {width}, {max_length}); {size} tokens{fading}"
-    return s.case(ref("ids")).described(text)
+    return s.case(ref("ids")).label(text)
 
 
 # 0 begins, 3 ends. By the likeliest step from 0 one comes to 1, after which nothing is likely.

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import SUBJECT, exercise, helper, ref
+from grading.exercises.exercise import EXERCISE, exercise, helper, ref
 
 from .cases import (
     BEST_AT_LAST,
@@ -53,34 +53,34 @@ def beam_search_oracle(step, begin, end, width, max_length):
     return max(ended)[1]
 
 
-@beam_search.example("greedy, along the likeliest step", form=True)
+@beam_search.example("greedy, along the likeliest step", check_types=True)
 def _():
     text = "beam_search(step, 0, 3, width=1, max_length=3), the table above"
-    yield script(GARDEN, 0, 3, 1, 3).case(ref("ids")).described(text)
+    yield script(GARDEN, 0, 3, 1, 3).case(ref("ids")).label(text)
 
 
 @beam_search.example("two at a time find the way by 2")
 def _():
     text = "beam_search(step, 0, 3, width=2, max_length=3), the table above"
-    yield script(GARDEN, 0, 3, 2, 3).case(ref("ids")).described(text)
+    yield script(GARDEN, 0, 3, 2, 3).case(ref("ids")).label(text)
 
 
 @beam_search.example("one token, and no end in sight")
 def _():
     text = "beam_search(step, 0, 3, width=2, max_length=1), the table above"
-    yield script(GARDEN, 0, 3, 2, 1).case(ref("ids")).described(text)
+    yield script(GARDEN, 0, 3, 2, 1).case(ref("ids")).label(text)
 
 
 @beam_search.example("more at a time than there are tokens")
 def _():
     text = "beam_search(step, 2, 0, width=9, max_length=2), the table above"
-    yield script(GARDEN, 2, 0, 9, 2).case(ref("ids")).described(text)
+    yield script(GARDEN, 2, 0, 9, 2).case(ref("ids")).label(text)
 
 
 for _name, _sizes in {"a width of 0": (0, 3), "a length of 0": (2, 0)}.items():
     _text = f"beam_search(step, 0, 3, {_sizes[0]}, {_sizes[1]})"
     beam_search.example(
-        _name, script(GARDEN, 0, 3, *_sizes).case(ref("ids")).described(_text).raising("width", "max_length")
+        _name, script(GARDEN, 0, 3, *_sizes).case(ref("ids")).label(_text).raises("width", "max_length")
     )
 
 
@@ -153,16 +153,16 @@ def _(draw):
         yield observed(telling(draw, N, width, max_length, **more))
 
 
-@beam_search.criterion("a list of plain ints", points=0.5, form=True)
+@beam_search.criterion("a list of plain ints", points=0.5, check_types=True)
 def _(draw):
     yield observed(undisputed(draw, 5, 1, 6))
     yield observed(undisputed(draw, 6, 2, 4))
     s = undisputed(draw, 5, 2, 4)
     s.call(helper("bases"), ref("ids"), name="kinds")  # a tuple, an array, a tensor is no list
-    yield s.case(ref("kinds")).described("what the result of beam_search is")
+    yield s.case(ref("kinds")).label("what the result of beam_search is")
     s = undisputed(draw, 5, 2, 4)
-    s.call(SUBJECT, s.step, begin=s.begin, end=s.end, width=2, max_length=4, name="named")
-    yield s.case(ref("named")).described("beam_search with its arguments by name")
+    s.call(EXERCISE, s.step, begin=s.begin, end=s.end, width=2, max_length=4, name="named")
+    yield s.case(ref("named")).label("beam_search with its arguments by name")
 
 
 @beam_search.criterion("ValueError unless width and max_length are at least 1", points=0.5)
@@ -170,5 +170,5 @@ def _(draw):
     table = draw.normal(5, 5)
     for width, max_length, wrong in ((0, 4, "width"), (-2, 3, "width"), (2, 0, "max_length"), (3, -1, "max_length")):
         case = script(table, 1, 3, width, max_length).case(ref("ids"))
-        yield case.raising(wrong).described(f"beam_search(step, 1, 3, {width}, {max_length})")
-    yield script(table, 1, 3, 1, 1).case(ref("ids")).accepted().described("beam_search(step, 1, 3, 1, 1)")
+        yield case.raises(wrong).label(f"beam_search(step, 1, 3, {width}, {max_length})")
+    yield script(table, 1, 3, 1, 1).case(ref("ids")).does_not_raise().label("beam_search(step, 1, 3, 1, 1)")

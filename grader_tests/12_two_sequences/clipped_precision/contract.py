@@ -26,11 +26,11 @@ def clipped_precision_oracle(written, reference, n):
     return sum(found) / len(found) if found else 0.0
 
 
-clipped_precision.example("single tokens", call([4, 4, 4, 5], [4, 5, 4], 1), form=True)
+clipped_precision.example("single tokens", call([4, 4, 4, 5], [4, 5, 4], 1), check_types=True)
 clipped_precision.example("pairs", call([4, 4, 4, 5], [4, 5, 4], 2))
 clipped_precision.example("one word in a loop", call([7] * 7, [7, 3, 8, 7], n=1))
 clipped_precision.example("too short for a pair", call([6], [6, 2], 2))
-clipped_precision.example("no n-grams of no token", call([6, 2], [6, 2], 0).raising("n"))
+clipped_precision.example("no n-grams of no token", call([6, 2], [6, 2], 0).raises("n"))
 
 
 def mixed(draw, length, kinds):
@@ -73,14 +73,14 @@ def _(draw):
 
 @clipped_precision.criterion("ValueError if n < 1", points=0.25)
 def _(draw):
-    yield call([4, 5], [4, 5], 0).raising("n")
-    yield call([4, 5], [4, 5], -draw.integer(1, 4)).raising("n")
-    yield call([4, 5], [4, 5], 1).accepted()
+    yield call([4, 5], [4, 5], 0).raises("n")
+    yield call([4, 5], [4, 5], -draw.integer(1, 4)).raises("n")
+    yield call([4, 5], [4, 5], 1).does_not_raise()
 
 
-@clipped_precision.criterion("a float, the lists left alone", points=0.25, form=True)
+@clipped_precision.criterion("a float, the lists left alone", points=0.25, check_types=True)
 def _(draw):
-    yield call([4, 4, 5, 7], [4, 5, 4], 1).unchanged()
-    yield call([4, 5], [4, 5], 2).unchanged()
+    yield call([4, 4, 5, 7], [4, 5, 4], 1).does_not_mutate()
+    yield call([4, 5], [4, 5], 2).does_not_mutate()
     yield call([4], [5], 1)
     yield call([4], [4, 5], 2)

@@ -1,10 +1,11 @@
 """Known mistakes in `clipped_precision`."""
 
+from ...shared.families import arguments
 from .contract import clipped_precision
 
 SHARE, CLIPPED = "the share", "each counts"
 
-right = clipped_precision.base("""
+right = clipped_precision.reference_answer("""
 def clipped_precision(written, reference, n):
     if n < 1:
         raise ValueError(f"n is {n}, and must be at least 1")
@@ -15,62 +16,63 @@ def clipped_precision(written, reference, n):
 """)
 
 right.mistake(
-    "not_clipped", {"min(mine.count(gram), theirs.count(gram))": "mine.count(gram) * (gram in theirs)"}, shows=CLIPPED
-).says(
+    "not_clipped", {"min(mine.count(gram), theirs.count(gram))": "mine.count(gram) * (gram in theirs)"}, loses=CLIPPED
+).feedback(
     "An n-gram counts as often as it was written, so that one good word in a loop is a perfect translation. It counts "
     "at most as often as it stands in the reference."
 )
-right.mistake("each_kind_once", {"min(mine.count(gram), theirs.count(gram))": "gram in theirs"}, shows=CLIPPED).says(
-    "Each different n-gram counts once, however often both have it. It counts as often as *both* have it."
-)
-right.mistake("kinds_for_divisor", {"/ len(mine)": "/ len(set(mine))"}, shows=CLIPPED).says(
+right.mistake(
+    "each_kind_once", {"min(mine.count(gram), theirs.count(gram))": "gram in theirs"}, loses=CLIPPED
+).feedback("Each different n-gram counts once, however often both have it. It counts as often as *both* have it.")
+right.mistake("kinds_for_divisor", {"/ len(mine)": "/ len(set(mine))"}, loses=CLIPPED).feedback(
     "You divide by the number of *different* n-grams. Repetitions were written as well, and cost."
 )
-right.mistake("recall", {"found / len(mine) if mine": "found / len(theirs) if theirs"}, shows=(SHARE, CLIPPED)).says(
+right.mistake(
+    "recall", {"found / len(mine) if mine": "found / len(theirs) if theirs"}, loses=(SHARE, CLIPPED)
+).feedback(
     "You divide by the number of n-grams in the reference. That is what was found of it, *recall*; precision is the "
     "share of what was written."
 )
-right.mistake("divided_by_tokens", {"/ len(mine)": "/ len(written)"}, shows=SHARE).says(
+right.mistake("divided_by_tokens", {"/ len(mine)": "/ len(written)"}, loses=SHARE).feedback(
     "You divide by the number of tokens. Of n-grams there are n - 1 fewer."
 )
-right.mistake("one_gram_too_few", {"len(written) - n + 1": "len(written) - n"}, shows=SHARE).says(
+right.mistake("one_gram_too_few", {"len(written) - n + 1": "len(written) - n"}, loses=SHARE).feedback(
     "The last n-gram of what was written is left out: there are T - n + 1."
 )
 right.mistake(
     "cut_off_at_the_end",
     {"len(written) - n + 1": "len(written)", "len(reference) - n + 1": "len(reference)"},
-    shows=SHARE,
-).says("At the end of the list you count pieces that are shorter than n. They are no n-grams.")
+    loses=SHARE,
+).feedback("At the end of the list you count pieces that are shorter than n. They are no n-grams.")
 right.mistake(
     "only_tokens",
     {"tuple(written[i : i + n])": "written[i]", "tuple(reference[i : i + n])": "reference[i]"},
-    shows=SHARE,
-).says("Single tokens are compared whatever n is. An n-gram is n neighbours in their order.")
+    loses=SHARE,
+).feedback("Single tokens are compared whatever n is. An n-gram is n neighbours in their order.")
 right.mistake(
     "in_any_order",
     {
         "tuple(written[i : i + n])": "tuple(sorted(written[i : i + n]))",
         "tuple(reference[i : i + n])": "tuple(sorted(reference[i : i + n]))",
     },
-    shows=SHARE,
-).says("The order inside an n-gram is lost: (4, 5) is another pair than (5, 4).")
+    loses=SHARE,
+).feedback("The order inside an n-gram is lost: (4, 5) is another pair than (5, 4).")
 right.mistake(
     "place_by_place",
     {"sum(min(mine.count(gram), theirs.count(gram)) for gram in set(mine))": "sum(map(tuple.__eq__, mine, theirs))"},
-    shows=(SHARE, CLIPPED),
-).says(
+    loses=(SHARE, CLIPPED),
+).feedback(
     "N-grams count only where they stand at the same place in both. They count wherever they stand: one word too many "
     "at the beginning must not spoil all that follows."
 )
-right.mistake("no_n_grams_at_all", {" if mine else 0.0": ""}, shows="shorter than n").says(
+right.mistake("no_n_grams_at_all", {" if mine else 0.0": ""}, loses="shorter than n").feedback(
     "It fails where what was written is shorter than n. Then the result is 0.0."
 )
-right.mistake("no_error", shows="ValueError").patch("""
-- if n < 1:
--     raise ValueError(f"n is {n}, and must be at least 1")
-""").says("There is no error for an n below 1: an n-gram has at least one token.")
+right.mistake(
+    arguments.not_refused("There is no error for an n below 1: an n-gram has at least one token."), loses="ValueError"
+)
 right.mistake(
     "a_tensor",
     {"return found / len(mine) if mine else 0.0": "return torch.tensor(found / max(1, len(mine)))"},
-    shows="a float",
-).says("The right number as a tensor. A plain float is asked for: `.item()`, or no tensor at all.")
+    loses="a float",
+).feedback("The right number as a tensor. A plain float is asked for: `.item()`, or no tensor at all.")

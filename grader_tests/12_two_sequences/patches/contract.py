@@ -33,12 +33,14 @@ def patches_oracle(images, size):
     return torch.stack(squares, dim=1)
 
 
-patches.example("the numbers 0 to 15 in squares of 2 by 2", call(torch.arange(16.0).view(1, 1, 4, 4), 2), form=True)
+patches.example(
+    "the numbers 0 to 15 in squares of 2 by 2", call(torch.arange(16.0).view(1, 1, 4, 4), 2), check_types=True
+)
 patches.example(
     "two pictures of two channels, wider than high", call(torch.arange(96.0).view(2, 2, 4, 6), size=2).with_gradients()
 )
-patches.example("a height that is left over", call(torch.zeros(1, 3, 5, 4), 2).raising("size", "images"))
-patches.example("a width that is left over", call(torch.zeros(1, 3, 4, 5), 2).raising("size", "images"))
+patches.example("a height that is left over", call(torch.zeros(1, 3, 5, 4), 2).raises("size", "images"))
+patches.example("a width that is left over", call(torch.zeros(1, 3, 4, 5), 2).raises("size", "images"))
 
 
 @patches.criterion("squares row after row; channel, row, column in each", points=1)
@@ -62,27 +64,27 @@ def _(draw):
     yield call(draw.normal(2, 3, 4, 6), 2).with_gradients()
 
 
-@patches.criterion("float64, any layout and device, images left alone", points=0.5, form=True)
+@patches.criterion("float64, any layout and device, images left alone", points=0.5, check_types=True)
 def _(draw):
     # Nothing is computed, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
-    yield call(draw.normal(2, 3, 4, 6, dtype=torch.float64), 2).within(1e-12)
-    yield call(non_contiguous(draw.normal(2, 3, 4, 6)), 2).unchanged()
-    yield call(draw.normal(2, 6, 4, 3).movedim(-1, 1), 2).unchanged()  # channels last in memory
-    yield call(draw.normal(2, 3, 4, 6), 2).on_another_device()
+    yield call(draw.normal(2, 3, 4, 6, dtype=torch.float64), 2).tolerance(1e-12)
+    yield call(non_contiguous(draw.normal(2, 3, 4, 6)), 2).does_not_mutate()
+    yield call(draw.normal(2, 6, 4, 3).movedim(-1, 1), 2).does_not_mutate()  # channels last in memory
+    yield call(draw.normal(2, 3, 4, 6), 2).device_only()
     # What is copied into a tensor of one's own cannot be asked there; here the tensor that was filled lies elsewhere
     s = Script(images=draw.normal(2, 3, 4, 6))
     s.call(helper("elsewhere"), student("patches"), s.images, 2)
-    yield s.case().described("patches((2, 3, 4, 6), 2), while another device is PyTorch's default")
+    yield s.case().label("patches((2, 3, 4, 6), 2), while another device is PyTorch's default")
 
 
 @patches.criterion("ValueError unless size divides height and width", points=0.5)
 def _(draw):
-    yield call(draw.normal(2, 3, 5, 4), 2).raising("size", "images")
-    yield call(draw.normal(2, 3, 4, 6), size=4).raising("size", "images")
-    yield call(draw.normal(1, 4, 4, 8), 3).raising("size", "images")
-    yield call(draw.normal(4, 2, 6, 10), 8).raising("size", "images")
-    yield call(draw.normal(2, 3, 9, 4), size=4).raising("size", "images")  # the width can be cut, the area cannot
-    yield call(draw.normal(1, 2, 4, 9), 6).raising("size", "images")  # the area can be cut, neither side can
-    yield call(draw.normal(2, 2, 4, 5), 10).raising("size", "images")  # the square is as large, the sides are not
-    yield call(draw.normal(2, 3, 4, 6), 2).accepted()
-    yield call(draw.normal(3, 3, 8, 4), 4).accepted()
+    yield call(draw.normal(2, 3, 5, 4), 2).raises("size", "images")
+    yield call(draw.normal(2, 3, 4, 6), size=4).raises("size", "images")
+    yield call(draw.normal(1, 4, 4, 8), 3).raises("size", "images")
+    yield call(draw.normal(4, 2, 6, 10), 8).raises("size", "images")
+    yield call(draw.normal(2, 3, 9, 4), size=4).raises("size", "images")  # the width can be cut, the area cannot
+    yield call(draw.normal(1, 2, 4, 9), 6).raises("size", "images")  # the area can be cut, neither side can
+    yield call(draw.normal(2, 2, 4, 5), 10).raises("size", "images")  # the square is as large, the sides are not
+    yield call(draw.normal(2, 3, 4, 6), 2).does_not_raise()
+    yield call(draw.normal(3, 3, 8, 4), 4).does_not_raise()

@@ -1,10 +1,11 @@
 """Known mistakes in `patches`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import patches
 
 EVERYWHERE = "squares row"  # what an answer loses whose every result is wrong
 
-right = patches.base("""
+right = patches.reference_answer("""
 def patches(images, size):
     B, C, H, W = images.shape
     if H % size or W % size:
@@ -17,142 +18,127 @@ def patches(images, size):
 right.mistake(
     "reshapes_only",
     {"cut.permute(0, 2, 4, 1, 3, 5)": "cut.reshape(B, H // size, W // size, C, size, size)"},
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "The shape is right, but you reshape alone: each row is a stretch of memory, strips of the picture, and no square. "
     "Cut both sides in two, then exchange dimensions."
 )
-right.mistake("goes_down_the_columns", {"(0, 2, 4, 1, 3, 5)": "(0, 4, 2, 1, 3, 5)"}, shows=EVERYWHERE).says(
+right.mistake("goes_down_the_columns", {"(0, 2, 4, 1, 3, 5)": "(0, 4, 2, 1, 3, 5)"}, loses=EVERYWHERE).feedback(
     "Each square is right, but they come column after column. The second square lies to the right of the first."
 )
-right.mistake("puts_the_channels_last", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 3, 5, 1)"}, shows=EVERYWHERE).says(
+right.mistake("puts_the_channels_last", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 3, 5, 1)"}, loses=EVERYWHERE).feedback(
     "Inside a square you go pixel by pixel, with all channels of each. The channel comes first: all of the first "
     "channel, then all of the second."
 )
-right.mistake("turns_each_square", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 1, 5, 3)"}, shows=EVERYWHERE).says(
+right.mistake("turns_each_square", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 1, 5, 3)"}, loses=EVERYWHERE).feedback(
     "Rows and columns inside each square have changed places."
 )
-right.mistake("turns_all", {"(0, 2, 4, 1, 3, 5)": "(0, 4, 2, 1, 5, 3)"}, shows=EVERYWHERE).says(
+right.mistake("turns_all", {"(0, 2, 4, 1, 3, 5)": "(0, 4, 2, 1, 5, 3)"}, loses=EVERYWHERE).feedback(
     "The whole picture lies on its side: rows and columns have changed places, of squares and in squares."
 )
-right.mistake("exchanges_square_and_place", {"(0, 2, 4, 1, 3, 5)": "(0, 3, 5, 1, 2, 4)"}, shows=EVERYWHERE).says(
+right.mistake("exchanges_square_and_place", {"(0, 2, 4, 1, 3, 5)": "(0, 3, 5, 1, 2, 4)"}, loses=EVERYWHERE).feedback(
     "You have taken the place in a square for the number of the square: each row of yours holds every size-th pixel. "
     "After `reshape(…, H // size, size, …)` the first of the two counts squares."
 )
 right.mistake(
     "cuts_in_so_many_parts",
     {"H // size, size, W // size, size)": "size, H // size, size, W // size)"},
-    shows=EVERYWHERE,
-).says("`size` is the side of a square in pixels. You cut each side of the picture into so many parts.")
+    loses=EVERYWHERE,
+).feedback("`size` is the side of a square in pixels. You cut each side of the picture into so many parts.")
 right.mistake(
-    "goes_row_by_row_through_the_channels", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 3, 1, 5)"}, shows=EVERYWHERE
-).says(
+    "goes_row_by_row_through_the_channels", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 3, 1, 5)"}, loses=EVERYWHERE
+).feedback(
     "Inside a square you take the first row of each channel, then the second row of each. The channel comes first: "
     "all rows of the first channel, then all of the second."
 )
-right.mistake("exchanges_height_and_width", {"B, C, H, W = images": "B, C, W, H = images"}, shows=EVERYWHERE).says(
+right.mistake("exchanges_height_and_width", {"B, C, H, W = images": "B, C, W, H = images"}, loses=EVERYWHERE).feedback(
     "You take the height for the width and the width for the height: images are (B, C, H, W), rows before columns."
 )
-right.mistake("keeps_the_grid", {".flatten(1, 2)": ""}, shows=EVERYWHERE).says(
+right.mistake("keeps_the_grid", {".flatten(1, 2)": ""}, loses=EVERYWHERE).feedback(
     "The squares still stand in a grid, (B, rows, columns, …). A sequence has one dimension for places: flatten them."
 )
-right.mistake("keeps_the_channels_apart", {"cut.flatten(3).flatten(1, 2)": "cut.FLAT"}, shows=EVERYWHERE).for_each(
+right.mistake("keeps_the_channels_apart", {"cut.flatten(3).flatten(1, 2)": "cut.FLAT"}, loses=EVERYWHERE).for_each(
     FLAT=("flatten(4).flatten(1, 2)", "flatten(1, 2)")
-).says("Each square still has a dimension for channels. All its numbers, C * size * size, make one row.")
+).feedback("Each square still has a dimension for channels. All its numbers, C * size * size, make one row.")
 right.mistake(
     "takes_channels_for_squares",
     {"(0, 2, 4, 1, 3, 5)": "(0, 1, 2, 4, 3, 5)", "flatten(3).flatten(1, 2)": "flatten(4).flatten(1, 3)"},
-    shows=EVERYWHERE,
-).says("Each channel of a square became a row of its own. A square is one row, with all its channels.")
-patches.mistake("forgets_to_transpose_unfold", shows=EVERYWHERE).whole("""
+    loses=EVERYWHERE,
+).feedback("Each channel of a square became a row of its own. A square is one row, with all its channels.")
+patches.mistake("forgets_to_transpose_unfold", loses=EVERYWHERE).full_code("""
 def patches(images, size):
     if images.shape[2] % size or images.shape[3] % size:
         raise ValueError(f"size is {size}, and does not divide {images.shape[2]} and {images.shape[3]}")
     return torch.nn.functional.unfold(images, size, stride=size)AS_IT_LIES
-""").for_each(AS_IT_LIES=("", ".reshape(len(images), -1, images.shape[1] * size**2)")).says(
+""").for_each(AS_IT_LIES=("", ".reshape(len(images), -1, images.shape[1] * size**2)")).feedback(
     "The numbers of each square stand in columns: `F.unfold` returns (B, C * size * size, squares). Exchange the last "
     "two dimensions."
 )
-patches.mistake("lets_squares_overlap", shows=EVERYWHERE).whole("""
+patches.mistake("lets_squares_overlap", loses=EVERYWHERE).full_code("""
 def patches(images, size):
     if images.shape[2] % size or images.shape[3] % size:
         raise ValueError(f"size is {size}, and does not divide {images.shape[2]} and {images.shape[3]}")
     return torch.nn.functional.unfold(images, size).transpose(1, 2)
-""").says("Your squares overlap: the window moves on by one pixel. It moves by `size`; give the stride.")
+""").feedback("Your squares overlap: the window moves on by one pixel. It moves by `size`; give the stride.")
 right.mistake(
     "averages_the_channels",
     {"images.reshape(B, C, H": "images.mean(1, keepdim=True).expand(-1, C, -1, -1).reshape(B, C, H"},
-    shows=EVERYWHERE,
-).says("The channels are averaged on the way. Every number of the picture turns up once.")
-right.mistake("takes_the_height_for_the_width", {"W // size, size)": "H // size, size)"}, shows=EVERYWHERE).says(
+    loses=EVERYWHERE,
+).feedback("The channels are averaged on the way. Every number of the picture turns up once.")
+right.mistake("takes_the_height_for_the_width", {"W // size, size)": "H // size, size)"}, loses=EVERYWHERE).feedback(
     "You cut the width as if it were the height. Pictures need not be square."
 )
 right.mistake(
     "views_what_was_permuted",
     {"cut.flatten(3).flatten(1, 2)": "cut.view(B, -1, C * size * size)"},
-    shows=EVERYWHERE,
-).says(
+    loses=EVERYWHERE,
+).feedback(
     "After a permute the numbers lie in memory in another order, of which `.view` cannot make one row. `.reshape` "
     "copies where it has to."
 )
-right.mistake("fills_up_what_is_missing", shows="ValueError").patch("""
+right.mistake(arguments.unchecked("fills_up_what_is_missing"), loses="ValueError").patch("""
 - if H % size or W % size:
 -     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
 + images = F.pad(images, (0, -W % size, 0, -H % size))
 + H, W = images.shape[2:]
-""").says("What is missing at the edges is filled up without a word. Raise a ValueError.")
-right.mistake("drops_what_is_left_over", shows="ValueError").patch("""
+""").feedback("What is missing at the edges is filled up without a word. Raise a ValueError.")
+right.mistake(arguments.unchecked("drops_what_is_left_over"), loses="ValueError").patch("""
 - if H % size or W % size:
 -     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
 + images = images[:, :, : H // size * size, : W // size * size]
-""").says("What is left over at the edges is dropped without a word. Raise a ValueError.")
-patches.mistake("lets_unfold_drop_the_rest", shows="ValueError").whole("""
+""").feedback("What is left over at the edges is dropped without a word. Raise a ValueError.")
+patches.mistake(arguments.unchecked("lets_unfold_drop_the_rest"), loses="ValueError").full_code("""
 def patches(images, size):
     return torch.nn.functional.unfold(images, size, stride=size).transpose(1, 2)
-""").says("`F.unfold` drops what is left over at the edges without a word. Look yourself, and raise a ValueError.")
-right.mistake("checks_nothing", shows="ValueError").patch("""
-- if H % size or W % size:
--     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
-""").says(
-    "Where size does not divide a side, an error arises inside PyTorch. Check it yourself, and raise a ValueError."
+""").feedback("`F.unfold` drops what is left over at the edges without a word. Look yourself, and raise a ValueError.")
+right.mistake(
+    arguments.not_refused(
+        "Where size does not divide a side, an error arises inside PyTorch. Check it yourself, and raise a ValueError."
+    ),
+    loses="ValueError",
 )
-right.mistake("checks_the_height_alone", {"if H % size or W % size": "if H % size"}, shows="ValueError").says(
+right.mistake("checks_the_height_alone", {"if H % size or W % size": "if H % size"}, loses="ValueError").feedback(
     "You look at the height alone. The width must be divided, too."
 )
-right.mistake("checks_the_width_alone", {"if H % size or W % size": "if W % size"}, shows="ValueError").says(
+right.mistake("checks_the_width_alone", {"if H % size or W % size": "if W % size"}, loses="ValueError").feedback(
     "You look at the width alone. The height must be divided, too."
 )
-right.mistake("refuses_only_if_both_fail", {"or W % size": "and W % size"}, shows="ValueError").says(
-    "You refuse a size that divides neither side. It has to divide both."
-)
-right.mistake("checks_the_area", {"H % size or W % size": "H * W % size**2"}, shows="ValueError").says(
+right.mistake(
+    arguments.unchecked("refuses_only_if_both_fail"), {"or W % size": "and W % size"}, loses="ValueError"
+).feedback("You refuse a size that divides neither side. It has to divide both.")
+right.mistake("checks_the_area", {"H % size or W % size": "H * W % size**2"}, loses="ValueError").feedback(
     "You ask whether the area of a square divides that of the picture. It is each side that must come out even."
 )
-right.mistake("asserts", shows="ValueError").patch("""
-- if H % size or W % size:
--     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
-+ assert H % size == 0 and W % size == 0, f"size is {size}, and does not divide {H} and {W}"
-""").says("`assert` raises an AssertionError, and nothing at all under `python -O`: raise a ValueError.")
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(gradients.cut(what="the images"), {"images.reshape": "images.detach().reshape"}, loses="gradients")
+right.mistake(numbers.always_float32(of="the images"), {"images.reshape": "images.float().reshape"}, loses="float64")
 right.mistake(
-    "names_nothing",
-    {'f"size is {size}, and does not divide {H} and {W}"': '"the picture cannot be cut into squares"'},
-    shows="ValueError",
-).says("Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value or shape.")
-right.mistake("detaches", {"images.reshape": "images.detach().reshape"}, shows="gradients").says(
-    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
-)
-right.mistake("makes_float32", {"images.reshape": "images.float().reshape"}, shows="float64").says(
-    "Your result is float32 whatever the images are. It has their dtype."
-)
-right.mistake("fills_a_tensor_elsewhere", shows="float64").patch("""
+    numbers.default_device(where="`images`", what="the tensor that you fill", how="`new_zeros`"), loses="float64"
+).patch("""
 - return cut.flatten(3).flatten(1, 2)
 + cut = cut.flatten(3).flatten(1, 2)
 + made = torch.zeros(cut.shape, dtype=images.dtype)
 + return MADE
-""").for_each(MADE=("torch.cat([made[:, :0], cut], dim=1)", "made.copy_(cut)")).says(
-    "The tensor that you begin with is made on PyTorch's default device. images may lie elsewhere: take `new_zeros`."
-)
-right.mistake("rounds_to_float32", {"images.reshape": "images.float().to(images.dtype).reshape"}, shows="float64").says(
-    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you "
-    "return does not bring them back."
-)
+""").for_each(MADE=("torch.cat([made[:, :0], cut], dim=1)", "made.copy_(cut)"))
+right.mistake(numbers.computed_in_float32, loses="float64")

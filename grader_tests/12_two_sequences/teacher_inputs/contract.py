@@ -26,9 +26,9 @@ def teacher_inputs_oracle(targets, begin):
     return shifted
 
 
-teacher_inputs.example("two sentences of three words", call(torch.tensor([[5, 8, 2], [7, 4, 9]]), 1), form=True)
+teacher_inputs.example("two sentences of three words", call(torch.tensor([[5, 8, 2], [7, 4, 9]]), 1), check_types=True)
 teacher_inputs.example("one word each", call(torch.tensor([[5], [3]]), begin=0))
-teacher_inputs.example("targets left as they were", call(torch.tensor([[6, 2, 2, 4]]), 3).unchanged())
+teacher_inputs.example("targets left as they were", call(torch.tensor([[6, 2, 2, 4]]), 3).does_not_mutate())
 
 
 @teacher_inputs.criterion("begin, then all targets but the last", points=1)
@@ -47,14 +47,14 @@ def _(draw):
     yield call(draw.permutation(8).view(2, 4), begin=draw.integer(0, 8))  # begin may be a target as well
 
 
-@teacher_inputs.criterion("int64, any layout and device, targets left alone", points=0.5, form=True)
+@teacher_inputs.criterion("int64, any layout and device, targets left alone", points=0.5, check_types=True)
 def _(draw):
-    yield call(10 + draw.permutation(20).view(4, 5), 7).unchanged()
-    yield call(non_contiguous(10 + draw.permutation(12).view(3, 4)), 1).unchanged()
+    yield call(10 + draw.permutation(20).view(4, 5), 7).does_not_mutate()
+    yield call(non_contiguous(10 + draw.permutation(12).view(3, 4)), 1).does_not_mutate()
     # int32 does not hold them, and float32 does not tell them apart
     yield call(2**33 + 1 + draw.permutation(6).view(2, 3), 2**33 + 21 + 2 * draw.integer(0, 9))
-    yield call(10 + draw.permutation(6).view(2, 3), 5).on_another_device()
+    yield call(10 + draw.permutation(6).view(2, 3), 5).device_only()
     # Who reads the targets into lists cannot be asked there; here what is made of lists lies elsewhere
     s = Script(targets=10 + draw.permutation(6).view(2, 3))
     s.call(helper("elsewhere"), student("teacher_inputs"), s.targets, 5)
-    yield s.case().described("teacher_inputs((2, 3) int64, 5), while another device is PyTorch's default")
+    yield s.case().label("teacher_inputs((2, 3) int64, 5), while another device is PyTorch's default")

@@ -1,12 +1,13 @@
-"""Properties: judges that a case names."""
+"""Checkers that a case names."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from course.checkers import PROPERTIES, Property
-from course.harness.check_case import judge
+from course.checkers import CHECKERS, NamedChecker
+from course.checkers.old_names import RENAMED
+from course.harness.check_case import check_case
 from course.harness.compare import Reference
 from course.harness.helpers import HELPERS
 from course.harness.program import Observation
@@ -17,35 +18,44 @@ def result(value: object) -> Observation:
     return Observation({"result": value}, devices=["cpu"])
 
 
-def test_a_property_judges_by_its_name_and_what_it_is_given():
-    holds = Property(*unpack(pack(["windows", {"data": torch.arange(9), "block_size": 2, "batch_size": 1}])))
-    reference = Reference(result(None), result((torch.tensor([[3, 4]]), torch.tensor([[4, 5]]))), holds=holds)
-    assert judge(reference.native, reference) is None
-    found = judge(result((torch.tensor([[3, 4]]), torch.tensor([[3, 4]]))), reference)
+def test_a_named_checker_uses_the_function_of_its_name_and_what_it_is_given():
+    holds = NamedChecker(*unpack(pack(["windows", {"data": torch.arange(9), "block_size": 2, "batch_size": 1}])))
+    reference = Reference(result(None), result((torch.tensor([[3, 4]]), torch.tensor([[4, 5]]))), checker=holds)
+    assert check_case(reference.native, reference) is None
+    found = check_case(result((torch.tensor([[3, 4]]), torch.tensor([[3, 4]]))), reference)
     assert found is not None
     assert "not the tokens one step after" in found.text
 
 
 def test_what_is_not_of_the_right_form_is_the_results_fault():
-    reference = Reference(result(None), result(torch.tensor(0.0)), holds=Property("next_to_nothing", {}))
-    found = judge(result("text"), reference)
+    reference = Reference(result(None), result(torch.tensor(0.0)), checker=NamedChecker("negligible", {}))
+    found = check_case(result("text"), reference)
     assert found is not None
     assert "not of the form" in found.text
 
 
 def test_a_name_that_there_is_not_is_told_with_those_that_there_are():
-    with pytest.raises(LookupError, match=r"no property 'wrong'; there are .*windows"):
-        Property("wrong", {})
+    with pytest.raises(LookupError, match=r"no checker 'wrong'; there are .*windows"):
+        NamedChecker("wrong", {})
 
 
-def test_what_a_property_does_not_take_is_refused_when_the_case_is_made():
+def test_what_a_checker_does_not_take_is_refused_when_the_case_is_made():
     with pytest.raises(TypeError, match="n_starts"):
-        Property("evenly", {"data": torch.arange(5)})
+        NamedChecker("uniform_starts", {"data": torch.arange(5)})
 
 
-@pytest.mark.parametrize("name", sorted(PROPERTIES))
-def test_every_property_says_what_it_judges(name):
-    assert PROPERTIES[name].__doc__
+def test_a_checker_is_found_by_its_name_of_version_0_1():
+    assert set(RENAMED.values()) <= CHECKERS.keys()
+    assert not RENAMED.keys() & CHECKERS.keys()
+    old, new = NamedChecker("next_to_nothing", {}), NamedChecker("negligible", {})
+    for value in (torch.tensor(1e-9), torch.tensor(1.0)):
+        seen = result(value)
+        assert old(seen, seen) == new(seen, seen)
+
+
+@pytest.mark.parametrize("name", sorted(CHECKERS))
+def test_every_checker_has_a_docstring(name):
+    assert CHECKERS[name].__doc__
 
 
 def shaped(message: str) -> bool:
@@ -53,7 +63,7 @@ def shaped(message: str) -> bool:
         raise ValueError(message)
 
     seen = Observation({"refusal": HELPERS["refusal"]([["h.1.ln_1.bias"], [[9, 4]]], refuse)})
-    asked = Property("refused", {"kind": "ValueError", "told": ["whose shape it is", "the shape"]})
+    asked = NamedChecker("raises_error", {"kind": "ValueError", "told": ["whose shape it is", "the shape"]})
     found = asked(seen, seen)
     assert found is None or "does not say the shape" in str(found)
     return found is None

@@ -10,7 +10,7 @@ import pytest
 import torch
 from matplotlib.patches import Rectangle
 
-from course.checkers import Property
+from course.checkers import NamedChecker
 from course.figures import tiles
 from course.harness.helpers import HELPERS
 from course.harness.program import Observation
@@ -91,7 +91,7 @@ def test_one_tile_is_there_and_those_before_it_are_done(at):
 # The property `in_tiles`
 
 RIGHT = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([0.5, 0.25])
-LIMITS = Property("in_tiles", {"scores": [4, 10], "products": 1000})
+LIMITS = NamedChecker("computed_in_tiles", {"scores": [4, 10], "products": 1000})
 
 
 def measured(result: object = RIGHT, shape: tuple[int, ...] = (4, 10), products: int = 1000) -> Observation:
@@ -155,7 +155,7 @@ def test_what_helpers_measure_is_what_the_property_judges():
     def seen(function):
         return Observation({"result": HELPERS["measured"](function, query, key)})
 
-    asked = Property("in_tiles", {"scores": [4, 10], "products": 4 * 30 * 3})
+    asked = NamedChecker("computed_in_tiles", {"scores": [4, 10], "products": 4 * 30 * 3})
     assert asked(seen(in_parts), seen(at_once)) is None
     found = asked(seen(at_once), seen(in_parts))
     assert "a tensor of 4 x 30 was made" in getattr(found, "text", "")
@@ -174,7 +174,7 @@ def with_gradients(value: object, **gradients: torch.Tensor | None) -> Observati
     return Observation({"result": value}, gradients=gradients or None)
 
 
-FINITE = Property("gradients_are_finite", {})
+FINITE = NamedChecker("finite_gradients", {})
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])

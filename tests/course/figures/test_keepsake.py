@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import html5lib
 import pytest
 
 from course import figures, keepsake
 from course.figures.keepsake import FILE
 from course.notebook import catalog, session
 from course.notebook.saved_progress import ExerciseProgress
+
+from ...support.html_pages import parse_html, text_of
 
 
 @pytest.fixture
@@ -34,12 +35,12 @@ def test_it_tells_what_was_built_and_needs_nothing_from_elsewhere(learner, capsy
     total = sum(len(catalog.exercises_of(lesson)) for lesson in catalog.lessons())
     assert f"2 of {total} functions" in out
     assert FILE in out
-    page = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(Path(FILE).read_text())
-    assert [one.text for one in page.iter("code")] == ["softmax", "entropy"], "what passed once was built"
-    (image,) = page.iter("img")
-    assert image.get("alt") == "Two bars."
-    assert image.get("src").startswith("data:image/png;base64,")
-    assert "softmax( Q K⊤ ∕ √dk ) V" in "".join(page.find(".//p").itertext())
+    page = parse_html(Path(FILE).read_text(), strict=True)
+    assert [text_of(code) for code in page.query("code")] == ["softmax", "entropy"], "what passed once was built"
+    (image,) = page.query("img")
+    assert image.attrs["alt"] == "Two bars."
+    assert image.attrs["src"].startswith("data:image/png;base64,")
+    assert "softmax( Q K⊤ ∕ √dk ) V" in text_of(page.query_one("p"))
 
 
 def test_nothing_is_written_before_anything_was_built_or_where_nothing_is_remembered(learner, monkeypatch):

@@ -45,7 +45,7 @@ def test_the_items_of_a_result_are_called_by_their_names_where_they_are_as_many(
 
     wrong = seen(lambda x: (right(x), x.sum() + 1), X)
     for parts, told in {("weights", "total"): "`total`: ", (): "the result[1]: ", ("a",): "the result[1]: "}.items():
-        assert compare(wrong, reference(both, X, parts=parts)).text.startswith(told)
+        assert compare(wrong, reference(both, X, result_names=parts)).text.startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_changed_argument_is_found_only_where_purity_is_judged():
         return torch.softmax(x.sub_(x.amax(-1, keepdim=True)), -1)
 
     assert compare(seen(in_place, X.clone()), reference(right, X)) is None
-    assert compare(seen(in_place, X.clone()), reference(right, X, pure=True)).stage == "unchanged"
+    assert compare(seen(in_place, X.clone()), reference(right, X, check_unchanged=True)).stage == "unchanged"
 
 
 def test_a_dict_is_the_same_in_any_order():
@@ -161,7 +161,7 @@ def error(kind, text):
     ],
 )
 def test_an_error_must_be_of_its_type_and_name_the_argument_and_its_value(kind, text, rung):
-    ref = reference(error(ValueError, "n_heads 3"), X, wrong={"n_heads": 3})
+    ref = reference(error(ValueError, "n_heads 3"), X, invalid_arguments={"n_heads": 3})
     finding = compare(seen(error(kind, text), X), ref)
     assert (finding.stage if finding else None) == rung, finding
 
@@ -170,7 +170,7 @@ def test_a_subclass_of_the_error_will_do():
     class Mine(ValueError):
         pass
 
-    ref = reference(error(ValueError, "x0"), X, wrong={"x0": X})
+    ref = reference(error(ValueError, "x0"), X, invalid_arguments={"x0": X})
     assert compare(seen(error(Mine, "x0 has the shape (2, 3)"), X), ref) is None
     assert compare(seen(error(Mine, "x0 has the shape (3, 2)"), X), ref).stage == "message"
 
@@ -221,7 +221,7 @@ def test_the_value_of_a_tensor_names_it_as_well_as_its_shape():
 
         return answer
 
-    expected = reference(refuses(""), X, wrong={"x": X})
+    expected = reference(refuses(""), X, invalid_arguments={"x": X})
     assert compare(seen(refuses("x is {x}"), X), expected) is None
     assert compare(seen(refuses("x is not {x.ndim}"), X), expected).stage == "message"
 
@@ -276,12 +276,12 @@ SLIPS = [
 @pytest.mark.parametrize(("function", "rung", "slip"), SLIPS)
 def test_a_slip_of_form_is_found_where_form_is_judged_and_nowhere_else(function, rung, slip):
     assert compare(seen(slip, X), reference(function, X)).stage == rung
-    assert compare(seen(slip, X), reference(function, X, form=False)) is None
+    assert compare(seen(slip, X), reference(function, X, check_types=False)) is None
 
 
 @pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
 def test_half_precision_is_no_slip_of_form_but_wrong_numbers(dtype):
-    assert compare(seen(lambda x: shares(x).to(dtype), X), reference(shares, X, form=False)).stage == "values"
+    assert compare(seen(lambda x: shares(x).to(dtype), X), reference(shares, X, check_types=False)).stage == "values"
 
 
 @pytest.mark.parametrize("function", [shares, largest, is_large, count, mean, positive, total])
@@ -307,7 +307,7 @@ def test_half_precision_is_no_slip_of_form_but_wrong_numbers(dtype):
     ],
 )
 def test_what_is_more_than_a_slip_of_form_is_found_everywhere(function, wrong):
-    assert compare(seen(wrong, X), reference(function, X, form=False)) is not None
+    assert compare(seen(wrong, X), reference(function, X, check_types=False)) is not None
 
 
 def test_a_slip_of_form_is_compared_with_the_tolerance_of_float32():
@@ -315,20 +315,20 @@ def test_a_slip_of_form_is_compared_with_the_tolerance_of_float32():
         return shares(x.float() + 100)
 
     x = X.double() / 0.3
-    by_float32 = reference(shares, x, form=False)
+    by_float32 = reference(shares, x, check_types=False)
     assert compare(seen(rounding, x), by_float32) is None
     assert compare(seen(lambda x: rounding(x).double(), x), by_float32) is None
     assert compare(seen(lambda x: rounding(x).double(), x), reference(shares, x)).stage == "values"
     assert compare(seen(lambda x: shares(x) + 1e-3, x), by_float32).stage == "values"
-    assert compare(seen(lambda x: shares(x).half() + 0.1, X), reference(shares, X, form=False)).stage == "values"
+    assert compare(seen(lambda x: shares(x).half() + 0.1, X), reference(shares, X, check_types=False)).stage == "values"
 
 
 def test_the_gradient_through_a_result_of_another_dtype_is_judged():
-    exact = reference(shares, X, gradients=True, form=False)
+    exact = reference(shares, X, gradients=True, check_types=False)
     assert compare(seen(lambda x: shares(x).double(), X, gradients=True), exact) is None
     other = seen(lambda x: shares(x).double().detach() + 0 * x, X, gradients=True)
     assert compare(other, exact).stage == "gradient"
-    assert compare(seen(lambda x: x.sum().item(), X), reference(total, X, form=False)) is None
+    assert compare(seen(lambda x: x.sum().item(), X), reference(total, X, check_types=False)) is None
 
 
 def test_forms_are_put_right_within_tuples_and_dicts():
@@ -336,9 +336,9 @@ def test_forms_are_put_right_within_tuples_and_dicts():
         return {"a": (shares(x), count(x))}
 
     other = seen(lambda x: {"a": [shares(x).double(), np.int64(count(x))]}, X)
-    assert compare(other, reference(both, X, form=False)) is None
+    assert compare(other, reference(both, X, check_types=False)) is None
     assert compare(other, reference(both, X)).stage == "type"
-    assert compare(seen(lambda x: {"a": (shares(x),)}, X), reference(both, X, form=False)).stage == "structure"
+    assert compare(seen(lambda x: {"a": (shares(x),)}, X), reference(both, X, check_types=False)).stage == "structure"
 
 
 @pytest.mark.parametrize(
@@ -361,10 +361,12 @@ def test_where_all_is_zero_the_size_of_the_inputs_says_how_far_rounding_may_reac
         return x.sum() * 0
 
     off = [lambda x, by=by: nothing(x) + by for by in (1e-6, 1e-5)]
-    found = [compare(seen(one, X), reference(nothing, X, size=4.0)) for one in off]
+    found = [compare(seen(one, X), reference(nothing, X, input_magnitude=4.0)) for one in off]
     assert found[0] is None
     assert found[1].stage == "values"
-    assert compare(seen(off[0], X), reference(nothing, X, size=0.0)).stage == "values"
-    in_float64 = [compare(seen(one, X.double()), reference(nothing, X.double(), size=4.0)) for one in off]
+    assert compare(seen(off[0], X), reference(nothing, X, input_magnitude=0.0)).stage == "values"
+    in_float64 = [compare(seen(one, X.double()), reference(nothing, X.double(), input_magnitude=4.0)) for one in off]
     assert [finding.stage for finding in in_float64] == ["values", "values"]
-    assert compare(seen(lambda x: x.sum() * 1e-8 + 1e-6, X), reference(lambda x: x.sum() * 1e-8, X, size=4.0))
+    assert compare(
+        seen(lambda x: x.sum() * 1e-8 + 1e-6, X), reference(lambda x: x.sum() * 1e-8, X, input_magnitude=4.0)
+    )

@@ -18,7 +18,7 @@ from course.harness.forbidden_calls import ForbiddenCallWatcher
 from course.notebook import check, session
 from course.notebook.training_progress import TrainingProgress
 
-from ...support.learner_kernel import Kernel, a_running_kernel
+from ...support.learner_kernel import Kernel, running_kernel
 
 pytestmark = pytest.mark.slow
 
@@ -102,6 +102,7 @@ def where(request: pytest.FixtureRequest) -> Callable[[Callable[[], str]], str]:
     return request.param
 
 
+@pytest.mark.quick_cases("*thread-a loop")
 @pytest.mark.parametrize("code", ENDLESS.values(), ids=ENDLESS)
 def test_what_never_ends_is_ended(where, code):
     f = made(code)
@@ -179,7 +180,7 @@ def test_somebody_elses_alarm_goes_off_when_it_would_have():
 
 @pytest.fixture(scope="module")
 def a_kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    with a_running_kernel(tmp_path_factory.mktemp("kernel")) as started:
+    with running_kernel(tmp_path_factory.mktemp("kernel")) as started:
         started.run(f"from course import begin, check\nbegin('02_softmax')\n{RIGHT}\ncheck(softmax)")  # once at leisure
         yield started
 

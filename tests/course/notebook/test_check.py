@@ -17,7 +17,7 @@ from course.report import MARKS
 from grading.authoring.check_data import practice_cases
 from grading.exercises.lesson import load_lesson
 
-from ...support.learner import RIGHT, ROOT, head
+from ...support.learner import RIGHT, ROOT, status_line
 
 
 def states(run: Callable[[str], str]) -> dict[str, str]:
@@ -34,7 +34,7 @@ def states(run: Callable[[str], str]) -> dict[str, str]:
 
 def test_in_a_plain_process_every_state_is_told_by_a_mark_and_a_word(softmax_lesson):
     for status, text in states(softmax_lesson.run).items():
-        assert text.startswith(head(status) + "softmax, ")
+        assert text.startswith(status_line(status) + "softmax, ")
         assert not re.search(r"[<>]|\x1b", text.splitlines()[0])
 
 
@@ -79,7 +79,7 @@ def test_a_stub_is_not_started_and_a_gap_in_torch_is_an_error(kernel, stub):
 def test_what_is_not_allowed_is_named_in_any_spelling(softmax_lesson):
     for spelling in ("torch.softmax(x, dim)", "x.softmax(dim)", "torch.nn.functional.softmax(x, dim)"):
         text = softmax_lesson.run(f"def softmax(x, dim=-1): return {spelling}\npoints = check(softmax)")
-        assert text.startswith(head("not allowed"))
+        assert text.startswith(status_line("not allowed"))
         assert re.search(r"Not allowed in this exercise: .*softmax\. Write it yourself\.", text)
         assert softmax_lesson.names["points"] == 0.0
 
@@ -210,6 +210,7 @@ def test_a_call_in_a_report_can_be_typed():
     assert typed > 60
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", lessons())
 def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner, lesson):
@@ -217,10 +218,10 @@ def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner,
     learner.run(f"begin({lesson!r})")
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
         for alternative in exercise.alternatives:
-            report = learner.check(exercise.name, alternative.made())
-            assert report.startswith(head("passes") + exercise.name), report
+            report = learner.check(exercise.name, alternative.load())
+            assert report.startswith(status_line("passes") + exercise.name), report
         mistake = random.choice(exercise.mistakes)
-        report = learner.check(exercise.name, mistake.made())
+        report = learner.check(exercise.name, mistake.load())
         assert "Not allowed" in report or f"\n  {mistake.text}\n" in report, f"{mistake.name}: {report}"
 
 

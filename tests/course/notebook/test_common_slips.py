@@ -11,8 +11,8 @@ import pytest
 from course.notebook.catalog import exercises_of, lessons
 from course.notebook.ipython_history import mentions
 
-from ...conftest import ROOT
-from ...support.learner_kernel import Kernel, a_running_kernel
+from ...support.learner_kernel import Kernel, running_kernel
+from ...support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ WRONG = RIGHT.replace("amax(dim", "amax(0").replace("sum(dim", "sum(0")
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    with a_running_kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+    with running_kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         yield kernel
 
 
@@ -184,6 +184,7 @@ def test_progress_knows_what_was_broken_since(kernel):
 # --------------------------------------------------------------------------------------------------------- a restart
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", lessons())
 def test_after_a_restart_the_traceback_of_a_check_or_a_hint_says_to_run_the_first_cell(kernel, lesson):
     cells = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8").split("\n# %%")

@@ -14,8 +14,8 @@ import pytest
 
 from course.notebook import hand_in
 
-from ...conftest import ROOT
-from ...support.learner_kernel import Kernel, a_running_kernel
+from ...support.learner_kernel import Kernel, running_kernel
+from ...support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ READY = "Ready to hand in? Yes: every cell is there, none twice, none ended in a
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     """A kernel beside the notebook, in which the lesson has begun and every answer's cell has run."""
-    with a_running_kernel(tmp_path_factory.mktemp("desk")) as started:
+    with running_kernel(tmp_path_factory.mktemp("desk")) as started:
         started.run(
             f"import os, torch\nos.environ.pop('JPY_SESSION_NAME', None)\nfrom course import *\nbegin('{LESSON}')"
         )

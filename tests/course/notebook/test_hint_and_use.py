@@ -55,7 +55,7 @@ def test_progress_is_complete_when_all_exercises_are(learner):
     exercises = load_lesson(ROOT / "grader_tests" / "01_dot_products").exercises
     learner.run("begin('01_dot_products')")
     for exercise in exercises.values():
-        learner.check(exercise.name, exercise.alternatives[0].made())
+        learner.check(exercise.name, exercise.alternatives[0].load())
     assert learner.run("progress()").startswith("☑ passes: 01_dot_products, 20 of 20 points\n  4 of 4 exercises pass")
 
 

@@ -6,7 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-import html5lib
 import pytest
 
 import course
@@ -16,6 +15,8 @@ from course.notebook import session as learner
 from course.notebook.saved_progress import ExerciseProgress, ProgressStore, bytecode_hash, place
 from grading.judge.kernel.session import Limits, Session
 from grading.sandbox.launch import ENVIRONMENT
+
+from ...support.html_pages import parse_html, text_of
 
 LESSON = "02_softmax"
 
@@ -167,9 +168,8 @@ def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path
 
 def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypatch):
     session(tmp_path / "progress.json", monkeypatch).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
-    parser = html5lib.HTMLParser(strict=False, namespaceHTMLElements=False)
-    table = parser.parseFragment(course_progress.to_html(course_progress.lesson_progress())).find(".//table")
-    rows = ["".join(row.itertext()) for row in table.findall(".//tbody/tr")]
+    page = parse_html(course_progress.to_html(course_progress.lesson_progress()), fragment=True)
+    rows = [text_of(row) for row in page.query("table tbody > tr")]
     assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in catalog.lessons()]
     assert "docs/course.md" in course_progress.to_html(course_progress.lesson_progress())
     row = next(row for row in rows if row.startswith("02 softmax"))
@@ -184,6 +184,7 @@ def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path,
     assert memory.get(LESSON, "softmax").status == "passes"
 
 
+@pytest.mark.quick_cases("attention-sandbox")
 @pytest.mark.slow
 @pytest.mark.parametrize("provisioner", ["attention-sandbox", "local-provisioner"])
 def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisioner, tmp_path, monkeypatch, request):

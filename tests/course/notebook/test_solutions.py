@@ -13,9 +13,8 @@ from course.notebook import catalog, session
 from grading.authoring.published_solutions import solutions_of
 from grading.errors import CourseError
 
-from ...conftest import LESSONS, ROOT
-from ...support.tiny_course import LESSONS as SMALL
-from ...support.tiny_course import make_course
+from ...support.course_builder import TINY_LESSONS, build_course
+from ...support.repository import LESSONS, ROOT
 
 LESSON = "02_softmax"
 RIGHT = """
@@ -118,10 +117,12 @@ def test_every_exercise_has_two_or_three_answers_each_with_sentences_of_its_own(
 
 
 def test_an_author_who_names_no_answer_of_the_exercise_is_told(tmp_path):
-    root = make_course(tmp_path / "course")
-    file = root / "grader_tests" / SMALL[0] / "solutions.toml"
-    name = next(iter(_read(SMALL[0], root)))
-    assert [one["comment"] for one in _read(SMALL[0], root)[name]] == [""], "without the file the lesson's own is shown"
+    root = build_course(tmp_path / "course")
+    file = root / "grader_tests" / TINY_LESSONS[0] / "solutions.toml"
+    name = next(iter(_read(TINY_LESSONS[0], root)))
+    assert [one["comment"] for one in _read(TINY_LESSONS[0], root)[name]] == [""], (
+        "without the file the lesson's own is shown"
+    )
     for text, told in [
         (f'[{name}]\nno_such = "x"', "no_such"),
         ('[nothing]\nsolution = "x"', "nothing is no exercise"),
@@ -129,7 +130,7 @@ def test_an_author_who_names_no_answer_of_the_exercise_is_told(tmp_path):
     ]:
         file.write_text(text)
         with pytest.raises(CourseError, match=told):
-            solutions_of(root, SMALL[0])
+            solutions_of(root, TINY_LESSONS[0])
 
 
 def _read(lesson: str, root: Path = ROOT) -> dict:

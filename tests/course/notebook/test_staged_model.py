@@ -47,6 +47,7 @@ def saved(path, *cells):
     path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
 
 
+@pytest.mark.quick_cases("03_queries_keys_values")
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):

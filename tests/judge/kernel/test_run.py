@@ -24,8 +24,8 @@ Start = Callable[..., NotebookRun]
 
 
 @pytest.fixture
-def lesson(released: Path) -> Lesson:
-    return load_lesson(released / "grader_tests" / LESSON)
+def lesson(two_exercise_course: Path) -> Lesson:
+    return load_lesson(two_exercise_course / "grader_tests" / LESSON)
 
 
 @pytest.fixture
@@ -55,6 +55,7 @@ def test_a_wrong_answer_in_a_sound_kernel_is_judged_there_alone(start, lesson):
     assert run.session.provisioner.pid == kernel
 
 
+@pytest.mark.quick_cases("import os*")
 @pytest.mark.parametrize(
     "spoils",
     [
@@ -71,7 +72,6 @@ def test_what_a_cell_spoils_is_judged_apart_with_what_it_needs(start, lesson, sp
     assert judged(run, lesson, "double").status == "right"
 
 
-@pytest.mark.long
 def test_the_cell_of_another_answer_is_needed_without_what_it_does_besides(start, lesson):
     run = start(
         ["import torch", f"import sys\n{DOUBLE}\nsys.modules.clear()", "def halve(x):\n    return double(x) / 4"]

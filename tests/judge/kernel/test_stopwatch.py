@@ -62,6 +62,7 @@ def looked_at(watch: Stopwatch, wall: float = LONG, seconds: float = LONG) -> St
     return watch
 
 
+@pytest.mark.quick_cases("while True: pass")
 @pytest.mark.parametrize("code", ["import time; time.sleep(999)", BUSY, "import os; os.fork() and os.wait()\n" + BUSY])
 def test_what_sleeps_and_what_computes_comes_to_its_limit(code):
     with running(code) as process:
@@ -93,6 +94,7 @@ def test_where_the_process_is_not_known_time_passes_as_it_does():
     assert 0.3 <= watch.seconds <= watch.wall
 
 
+@pytest.mark.quick_cases("attention-sandbox")
 @both
 @linux_only
 def test_a_crowded_processor_costs_a_cell_nothing(kernel):
@@ -102,6 +104,7 @@ def test_a_crowded_processor_costs_a_cell_nothing(kernel):
         assert (ran.note, ran.outputs[0].text) == ("", "done\n")
 
 
+@pytest.mark.quick_cases("attention-sandbox")
 @both
 @linux_only
 def test_a_kernel_that_hardly_runs_is_not_the_students_fault(kernel, monkeypatch):
@@ -112,6 +115,7 @@ def test_a_kernel_that_hardly_runs_is_not_the_students_fault(kernel, monkeypatch
             kernel.run(BUSY, 2.0)
 
 
+@pytest.mark.quick_cases("attention-sandbox")
 @both
 def test_what_calls_need_is_imported_before_any_limit_runs(kernel):
     missing = "[name for name in {} if name not in __import__('sys').modules]"

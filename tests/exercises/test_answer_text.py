@@ -25,7 +25,7 @@ def test_an_edit_replaces_what_stands_once_in_several_places_at_once():
 def test_a_text_is_run_without_what_our_own_modules_ask_of_python():
     """With our `from __future__ import annotations` a dataclass would look for its module, of which there is none."""
     kept = "from dataclasses import dataclass\n\n@dataclass\nclass Kept:\n    first: int\n"
-    assert Answer("f", "kept", f"{kept}\ndef f(x):\n    return Kept(x).first").define({})["f"](3) == 3
+    assert Answer("f", "kept", f"{kept}\ndef f(x):\n    return Kept(x).first").exec_in({})["f"](3) == 3
 
 
 @pytest.mark.parametrize(
@@ -84,19 +84,19 @@ def test_a_placeholder_that_stands_nowhere_or_is_no_word_in_capitals_is_refused(
 def test_a_family_of_mistakes_is_told_by_its_name_where_its_placeholder_is_missing():
     made = exercise("f", points=1)
     made.criterion("any", points=1)(lambda draw: [])
-    right = made.base("def f(x):\n    return x")
+    right = made.reference_answer("def f(x):\n    return x")
     with pytest.raises(EditError, match="mistake adds of f: 'EPS'"):
-        right.mistake("adds", {"return x": "return x + 1"}, shows="any").for_each(EPS=(1, 2))
+        right.mistake("adds", {"return x": "return x + 1"}, loses="any").for_each(EPS=(1, 2))
 
 
 def test_a_criterion_is_named_by_its_first_words_which_only_it_may_have():
     made = exercise("f", points=2)
     made.criterion("any shape", points=1)(lambda draw: [])
     made.criterion("any shape and dtype", points=1)(lambda draw: [])
-    made.mistake("one", shows="any shape")  # the whole name of one goes before the beginning of both
-    assert made.mistakes[0].shows == ("any shape",)
+    made.mistake("one", loses="any shape")  # the whole name of one goes before the beginning of both
+    assert made.mistakes[0].loses == ("any shape",)
     with pytest.raises(ValueError, match="2 criteria begin with 'any'"):
-        made.mistake("two", shows="any")
+        made.mistake("two", loses="any")
 
 
 def test_a_cell_brings_the_imports_that_are_given_elsewhere():
@@ -109,7 +109,7 @@ def test_a_cell_brings_the_imports_that_are_given_elsewhere():
 
 def test_an_answer_that_defines_something_else_is_told():
     with pytest.raises(ValueError, match="does not define f"):
-        _ = Answer("f", "other", "def g(x):\n    return x").made()
+        _ = Answer("f", "other", "def g(x):\n    return x").load()
 
 
 def test_cells_are_read_by_their_titles(tmp_path):

@@ -1,0 +1,67 @@
+"""Arguments that are not checked, are refused in the wrong way, or are changed."""
+
+from grading.exercises.exercise import Family, changed_checks
+
+
+def not_refused(text: str, about: str = "") -> Family:
+    """A check is missing: every one, or those whose condition has `about` in it. `text` says what is not refused."""
+    make = changed_checks(lambda condition, message: "pass", about)
+    return Family("no-value-error", "no_error", text, make)
+
+
+unchecked = Family(
+    "no-value-error",
+    "lets_bad_arguments_pass",
+    "You do not refuse every bad argument. Raise a ValueError that names the argument and its value or shape.",
+)
+valid_refused = Family(
+    "valid-argument-refused",
+    "refuses_a_valid_argument",
+    "You refuse an argument that is valid.",
+)
+
+
+def asserts(about: str = "") -> Family:
+    """Checks by `assert`: every one, or those whose condition has `about` in it."""
+    return Family(
+        "assert",
+        "asserts",
+        "You check with `assert`. It raises AssertionError, and nothing at all under `python -O`: raise a ValueError.",
+        changed_checks(lambda condition, message: f"assert not ({condition}), {message}", about),
+    )
+
+
+def wrong_error(kind: str, about: str = "") -> Family:
+    """The right arguments are refused, by another class of error."""
+    return Family(
+        "wrong-error",
+        f"raises_{kind}",
+        f"You refuse the right arguments, but with {kind}. The type of the argument is right and its value or shape is "
+        "wrong, so raise a ValueError.",
+        changed_checks(lambda condition, message: f"if {condition}:\n    raise {kind}({message})", about),
+    )
+
+
+def error_without_name(about: str = "") -> Family:
+    """The message of the ValueError does not say which argument is wrong."""
+    return Family(
+        "error-without-name",
+        "names_nothing",
+        "The message of your ValueError does not say what is wrong. Name the argument, as in the signature, with its "
+        "value or shape.",
+        changed_checks(lambda condition, message: f'if {condition}:\n    raise ValueError("not possible")', about),
+    )
+
+
+argument_changed = Family(
+    "argument-changed",
+    "changes_its_argument",
+    "You change {what} in place, so the caller's own tensor changes. `x -= …`, `x[…] = …` and methods that end "
+    "in `_` write into the tensor: make a new one.",
+    words={"what": "an argument"},
+)
+mask_inverted_in_place = Family(
+    "argument-changed",
+    "inverts_the_mask_in_place",
+    "You invert the mask in place: whoever handed it to you now holds its opposite. Make a new one with `~mask`.",
+)

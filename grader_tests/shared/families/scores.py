@@ -1,0 +1,80 @@
+"""Scores, their scale, and the softmax over them."""
+
+from grading.exercises.exercise import Family
+
+softmax_over_queries = Family(
+    "softmax-over-queries",
+    "softmax_over_the_queries",
+    "Your softmax runs over the queries, so each column sums to 1. Each row must: run it over the keys, the last "
+    "dimension.",
+)
+softmax_over_heads = Family(
+    "softmax-over-heads",
+    "softmax_over_the_heads",
+    "Your softmax runs over the heads. Each head has weights of its own, which sum to 1 over the keys.",
+)
+softmax_over_everything = Family(
+    "softmax-over-everything",
+    "shares_one_unit_among_all",
+    "All weights together sum to 1. Each {row} must sum to 1 by itself.",
+    words={"row": "row"},
+)
+softmax_without_dim = Family(
+    "softmax-without-dim",
+    "lets_softmax_choose",
+    "Your softmax has no `dim`, so PyTorch chooses one by the number of dimensions: the first for a batch. Run "
+    "it over the last.",
+)
+softmax_missing = Family(
+    "softmax-missing",
+    "leaves_out_the_softmax",
+    "These are scores, not weights: the softmax is missing. Weights are positive, and each row sums to 1.",
+)
+softmax_twice = Family(
+    "softmax-twice",
+    "takes_softmax_twice",
+    "You apply softmax twice, which makes the weights nearly equal. Apply it once.",
+)
+softmax_before_loss = Family(
+    "softmax-twice",
+    "softens_before_the_loss",
+    "You apply softmax before cross-entropy, which takes logits and applies its own.",
+)
+unscaled = Family("unscaled", "unscaled", "The scores are not scaled. Divide them by √K, the root of the keys' width.")
+scaled_by_width = Family(
+    "wrong-scale",
+    "scaled_by_the_width",
+    "You divide the scores by the width itself. The root of the width keeps their spread at 1.",
+)
+multiplied_by_root = Family(
+    "wrong-scale",
+    "multiplied_by_the_root",
+    "You multiply the scores by the root of the width. Divide by it: a wide sum of products has a large spread.",
+)
+scaled_by_values = Family(
+    "wrong-scale",
+    "scaled_by_the_width_of_values",
+    "You scale by the width of the values. Scores grow with the width of the keys.",
+)
+scaled_by_number_of_keys = Family(
+    "wrong-scale",
+    "scaled_by_the_number_of_keys",
+    "You scale by the number of keys. Scores grow with the width of the keys, not with their number.",
+)
+scaled_by_model_width = Family(
+    "wrong-scale",
+    "scaled_by_the_model_width",
+    "You divide the scores by the root of the model's width. The queries and keys of a head have D / H entries: "
+    "divide by the root of that.",
+)
+power_divided = Family(
+    "wrong-scale",
+    "divides_the_power",
+    "Your exponent is not what it looks like: `**` binds more tightly than `/`, so `K ** -1 / 2` is half of 1 / "
+    "K. Compare it with `math.sqrt` for K = 16.",
+)
+keys_times_queries = Family(
+    "keys-times-queries",
+    "keys_times_queries",
+    "You multiply the keys with the queries, so the scores are transposed. Rows are queries: query @ keyᵀ.",
+)

@@ -1,0 +1,111 @@
+"""`Line`: a module with two parameters, slope * x + offset."""
+
+import torch
+from torch import nn
+
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
+
+Line = exercise(
+    "Line",
+    points=5,
+    see="Exercise 3: `Line()`",
+    hints=(
+        "Which numbers should training be able to change? Those are the parameters, and they are made once, in "
+        "`__init__`. Which numbers change with every call? Those are the arguments of `forward`.",
+        "`nn.Parameter(tensor)` makes a parameter, and `self.slope = …` registers it under that name. The "
+        "first line of "
+        "`__init__` is always `super().__init__()`.",
+        "The shape of the code: in `__init__`, after `super().__init__()`, two lines like `self.slope = "
+        "nn.Parameter(<a "
+        "zero>)`; in `forward`, `return <slope> * x + <offset>`, each with `self.` in front.",
+    ),
+)
+
+
+@Line.oracle
+class LineOracle(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slope = nn.Parameter(torch.zeros(()))
+        self.offset = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return torch.addcmul(self.offset, self.slope, x)
+
+
+def line(x, slope, offset):
+    """A script that makes a line, gives it these parameters, and calls it: "module" and "y"."""
+    s = Script(x=x)
+    m = s.call(SUBJECT, name="module")
+    state = {name: torch.tensor(value, dtype=x.dtype) for name, value in (("slope", slope), ("offset", offset))}
+    s.call(helper("load_weights"), m, state)
+    s.call(m, s.x, name="y")
+    return s
+
+
+@Line.example("slope 2, offset 1")
+def _():
+    yield line(torch.tensor([0.0, 1.0, 3.0]), 2.0, 1.0).case().described("Line() with slope 2, offset 1, of [0, 1, 3]")
+
+
+@Line.example("a new line is 0 everywhere")
+def _():
+    s = Script(x=torch.tensor([1.0, -5.0]))
+    s.call(s.call(SUBJECT, name="module"), s.x, name="y")
+    yield s.case().described("Line() of [1, -5]")
+
+
+@Line.example("its parameters, by name")
+def _():
+    s = Script()
+    s.call(helper("state_of"), s.call(SUBJECT, name="module"), name="state")
+    yield s.case().described("the state dict of Line()")
+
+
+@Line.example("both are trained")
+def _():
+    s = line(torch.tensor([1.0, 3.0]), 2.0, 1.0)
+    s.call(helper("backward"), ref("y", 1))
+    s.call(helper("gradients_of"), ref("module"), name="gradients")
+    yield s.case(ref("gradients")).described("the gradients of slope and offset after y[1].backward(), x = [1, 3]")
+
+
+@Line.criterion("slope times x plus offset", points=2)
+def _(draw):
+    for shape in ((5,), (3, 4), ()):
+        x = draw.normal(*shape) if shape else draw.normal(1)[0]
+        s = line(x, draw.number(1.0, 3.0), draw.number(-3.0, -1.0))
+        yield s.case().described(f"a line of a tensor of shape {shape}")
+    yield (
+        line(non_contiguous(draw.normal(2, 3)), -1.5, 0.5).case().unchanged().described("a line of a transposed tensor")
+    )
+    x = draw.normal(4, dtype=torch.float64)
+    yield line(x, draw.number(1.0, 2.0), draw.number(1.0, 2.0)).case().described("a line in float64")
+
+
+@Line.criterion("begins at 0, with parameters slope and offset of shape ()", points=1.5)
+def _(draw):
+    s = Script(x=draw.normal(4))
+    s.call(s.call(SUBJECT, name="module"), s.x, name="y")
+    yield s.case().described("a new line of four numbers")
+    s = Script()
+    s.call(helper("state_of"), s.call(SUBJECT, name="module"), name="state")
+    yield s.case().described("the state dict of a new line")
+    s = Script()
+    s.call(helper("trainable"), s.call(SUBJECT, name="module"), name="trainable")
+    yield s.case().described("which parameters of a new line are trained")
+
+
+@Line.criterion("gradients reach x, slope and offset", points=1.5)
+def _(draw):
+    yield (
+        line(draw.normal(5), draw.number(1.0, 2.0), draw.number(1.0, 2.0))
+        .case()
+        .with_gradients()
+        .described("the gradient of x")
+    )
+    for _ in range(2):
+        s = line(draw.normal(3), draw.number(1.0, 2.0), draw.number(1.0, 2.0))
+        s.call(helper("backward"), ref("y", 1))
+        s.call(helper("gradients_of"), ref("module"), name="gradients")
+        yield s.case(ref("gradients")).described("the gradients of slope and offset, of one of three results")

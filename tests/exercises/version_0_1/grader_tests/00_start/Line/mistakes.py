@@ -1,0 +1,66 @@
+"""Known mistakes in `Line`."""
+
+from .contract import Line
+
+BEGINS, GRADIENTS = "begins at 0", "gradients reach"
+
+right = Line.base("""
+class Line(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slope = nn.Parameter(torch.tensor(0.0))
+        self.offset = nn.Parameter(torch.tensor(0.0))
+
+    def forward(self, x):
+        return self.slope * x + self.offset
+""")
+
+right.mistake(
+    "offset_inside", {"self.slope * x + self.offset": "self.slope * (x + self.offset)"}, shows="slope times"
+).says(
+    "You add the offset before you multiply, so it is multiplied by the slope, too. First the product, then the sum."
+)
+right.mistake(
+    "names_exchanged", {"self.slope * x + self.offset": "self.offset * x + self.slope"}, shows="slope times"
+).says("Slope and offset have changed places in `forward`: the slope is what `x` is multiplied by.")
+right.mistake("no_offset", {" + self.offset": ""}, shows="slope times").says(
+    "The offset is missing from the result: this line always goes through 0."
+)
+right.mistake("less_the_offset", {" + self.offset": " - self.offset"}, shows="slope times").says(
+    "The offset is taken away instead of being added."
+)
+right.mistake(
+    "begins_at_one",
+    {"self.slope = nn.Parameter(torch.tensor(0.0))": "self.slope = nn.Parameter(torch.tensor(1.0))"},
+    shows=BEGINS,
+).says("A new line has the slope 1. Asked for is one that begins with slope and offset 0.")
+right.mistake("shape_one", shows=BEGINS).patch("""
+- self.slope = nn.Parameter(torch.tensor(0.0))
+- self.offset = nn.Parameter(torch.tensor(0.0))
++ self.slope = nn.Parameter(torch.zeros(1))
++ self.offset = nn.Parameter(torch.zeros(1))
+""").says("The parameters have the shape `(1,)`, a list of one number. Asked for are single numbers, of shape `()`.")
+right.mistake("plain_tensors", shows=(BEGINS, GRADIENTS)).patch("""
+- self.slope = nn.Parameter(torch.tensor(0.0))
+- self.offset = nn.Parameter(torch.tensor(0.0))
++ self.slope = torch.tensor(0.0)
++ self.offset = torch.tensor(0.0)
+""").says(
+    "Slope and offset are plain tensors: no optimizer finds them, and they are not saved. "
+    "`nn.Parameter(…)` around each "
+    "makes them parameters."
+)
+right.mistake(
+    "frozen_offset",
+    {
+        "self.offset = nn.Parameter(torch.tensor(0.0))": "self.offset = nn.Parameter(torch.tensor(0.0), "
+        "requires_grad=False)"
+    },
+    shows=BEGINS,
+).says("The offset is a parameter that is never trained: `requires_grad=False` excludes it.")
+right.mistake("reads_data", {"self.slope * x": "self.slope.data * x"}, shows=GRADIENTS).says(
+    "The numbers are right, and the slope gets no gradient: `.data`, `.detach()` and `.item()` cut the trail."
+)
+right.mistake("detaches_x", {"self.slope * x": "self.slope * x.detach()"}, shows=GRADIENTS).says(
+    "The numbers are right, and no gradient comes back to `x`: it was detached on the way."
+)

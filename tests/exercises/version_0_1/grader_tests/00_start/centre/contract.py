@@ -1,0 +1,74 @@
+"""`centre`: every row less its own mean."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ...shared.repeating import after
+
+centre = exercise(
+    "centre",
+    points=5,
+    see="Exercise 2: `centre(x)`",
+    hints=(
+        "Take the rows (1, 3) and (10, 30) and a pencil. What is the mean of each, and what is left when it is taken "
+        "away? How many means are there, and what is their shape?",
+        "`x.mean(dim=-1)` has one number for each row, and its shape lacks the last dimension. "
+        "`keepdim=True` keeps it, "
+        "with the size 1; then the subtraction stretches it along the row.",
+        "The shape of the code: `return x - <the mean along the last dimension, kept>`.",
+    ),
+)
+
+
+@centre.oracle
+def centre_oracle(x):
+    return x - (x.sum(-1) / x.shape[-1]).unsqueeze(-1)
+
+
+centre.example("two rows", call(torch.tensor([[1.0, 3.0], [10.0, 30.0]])))
+centre.example("three rows of three", call(torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 9.0]])))
+centre.example("one row", call(torch.tensor([4.0, 8.0, 9.0])).unchanged())
+centre.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([[0.5, 2.0]])),
+    call(torch.tensor([[0.1, 0.2]], dtype=torch.float64)),
+    form=True,
+)
+centre.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 4.0]])).with_gradients())
+
+
+@centre.criterion("every row less its own mean", points=2)
+def _(draw):
+    yield call(draw.normal(3, 5) + torch.tensor([[10.0], [0.0], [-10.0]]))
+    yield call(draw.normal(5, 2) + 3.0)
+    yield call(draw.normal(4, 4) + torch.tensor([[1.0], [2.0], [3.0], [4.0]])).described("four rows of four numbers")
+    yield call(draw.normal(2, 1)).described("rows of one number")
+    yield after([draw.normal(3, 4)], [draw.normal(3, 4)])
+
+
+@centre.criterion("one row, or any number of leading dimensions", points=1)
+def _(draw):
+    yield call(draw.normal(7) + 1.0)
+    yield call(draw.normal(2, 3, 5) + 1.0)
+    yield call(draw.normal(2, 4, 3, 6) - 1.0)
+
+
+@centre.criterion("gradients", points=1)
+def _(draw):
+    yield call(draw.normal(3, 5)).with_gradients()
+    yield call(draw.normal(2, 3, 4)).with_gradients()
+    yield call(draw.normal(6)).with_gradients()
+
+
+@centre.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+def _(draw):
+    yield call(draw.normal(3, 4))
+    yield call(draw.normal(3, 4)).on_another_device()
+    yield call(draw.normal(3, 5, dtype=torch.float64) + 100.0)
+
+
+@centre.criterion("x itself stays as it was", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 5)).unchanged()
+    yield call(non_contiguous(draw.normal(4, 3))).unchanged()

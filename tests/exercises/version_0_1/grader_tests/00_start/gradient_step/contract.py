@@ -1,0 +1,107 @@
+"""`gradient_step`: the weights after one step down the gradient of a mean squared error."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
+
+gradient_step = exercise(
+    "gradient_step",
+    points=6,
+    see="Exercise 4: `gradient_step(weights, x, y, rate)`",
+    hints=(
+        "Which three numbers or tensors come one after the other: from the weights to predictions, from predictions to "
+        "errors, from errors to one loss? And which of the arguments should autograd watch?",
+        "Watch a copy: `weights.detach().clone().requires_grad_()`. Then the predictions `x @ w`, the mean "
+        "of their squared "
+        "differences from `y`, and `backward()`. The gradient lies in `w.grad`, and you go against it.",
+        "The shape of the code: `w = <a copy that autograd watches>`; `loss = (<predictions> - y)<squared, mean>`; "
+        "`loss.…()`; `return w.detach() - <rate> * <gradient>`.",
+    ),
+)
+
+
+@gradient_step.oracle
+def gradient_step_oracle(weights, x, y, rate):
+    with torch.no_grad():
+        errors = x @ weights - y
+        return weights - rate * 2 * (errors @ x) / len(y)
+
+
+PAPER = (torch.tensor([0.0, 0.0]), torch.tensor([[1.0, 0.0], [1.0, 2.0]]), torch.tensor([2.0, 4.0]), 0.5)
+
+gradient_step.example("the one on paper", call(*PAPER))
+gradient_step.example("the arguments stay as they were", call(*PAPER).unchanged())
+gradient_step.example(
+    "three examples, a small rate",
+    call(
+        torch.tensor([1.0, -1.0]),
+        torch.tensor([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]),
+        torch.tensor([1.0, 0.0, 2.0]),
+        0.1,
+    ),
+)
+gradient_step.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(*PAPER),
+    call(*(one.double() for one in PAPER[:3]), 0.5),
+    form=True,
+)
+
+
+def problem(draw, examples, width, dtype=torch.float32):
+    """Weights, x, y."""
+    shapes = ((width,), (examples, width), (examples,))
+    return tuple(draw.normal(*shape, dtype=dtype) + 0.3 for shape in shapes)
+
+
+def steps(draw, times):
+    """A script of several steps, each from where the last one led; all arguments are its inputs."""
+    weights, x, y = problem(draw, 5, 3)
+    s = Script(weights=weights, x=x, y=y)
+    last = s.weights
+    for number in range(times):
+        s.call(SUBJECT, last, s.x, s.y, 0.1, name="made")
+        last = s.call(method(ref("made"), "to"), s.x, name=f"step{number}")  # another dtype is judged elsewhere
+    return s
+
+
+@gradient_step.criterion("one step downhill", points=2.5)
+def _(draw):
+    yield call(*problem(draw, 4, 3), 0.1)
+    yield call(*problem(draw, 7, 2), 0.3)
+    yield call(*problem(draw, 3, 3), 1.0).described("three examples of three numbers")
+
+
+@gradient_step.criterion("any number of examples and weights, any rate", points=1)
+def _(draw):
+    yield call(*problem(draw, 1, 4), 0.2)
+    yield call(*problem(draw, 6, 1), 0.2)
+    yield call(*problem(draw, 40, 12), 0.05)
+    yield call(*problem(draw, 5, 3), 0.0)
+
+
+@gradient_step.criterion("one step after another", points=1)
+def _(draw):
+    yield steps(draw, 3).case(ref("step2")).described("three steps, each from where the last one led")
+    s = steps(draw, 1)
+    s.call(SUBJECT, s.weights, s.x, s.y, 0.1, name="again")
+    yield s.case(ref("again")).described("the second of two steps from the same weights")
+
+
+@gradient_step.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+def _(draw):
+    yield call(*problem(draw, 4, 3), 0.1)
+    yield call(*problem(draw, 4, 3), 0.1).on_another_device()
+    yield call(*problem(draw, 4, 3, torch.float64), 0.1)
+
+
+@gradient_step.criterion("arguments, contiguous or not, stay as they were", points=1)
+def _(draw):
+    yield call(*problem(draw, 4, 3), 0.1).unchanged()
+    weights, x, y = problem(draw, 5, 2)
+    yield call(weights, non_contiguous(x), y, 0.1).unchanged()
+    # `requires_grad_` changes a tensor, too, and `backward` leaves a gradient with it
+    s = Script(weights=weights, x=x, y=y)
+    s.call(SUBJECT, s.weights, s.x, s.y, 0.1)
+    left = [s.call(helper("attribute"), s.weights, what, name=what) for what in ("requires_grad", "grad")]
+    yield s.case(*left).described("whether weights require a gradient after the call, and which one they hold")

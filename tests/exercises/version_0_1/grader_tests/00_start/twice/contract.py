@@ -1,0 +1,71 @@
+"""`twice`: every number of a tensor, doubled. The exercise on which one learns how exercises work."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ...shared.repeating import after
+
+twice = exercise(
+    "twice",
+    points=4,
+    see="Exercise 1: `twice(x)`",
+    hints=(
+        "What is twice 3? And what is `x * 3`, when `x` is a whole tensor?",
+        "An operation between a tensor and a plain number works on every number of the tensor, and makes a new tensor. "
+        "A function hands out its result with `return`.",
+        "The shape of the code is one line: `return <x, times a number>`.",
+    ),
+)
+
+
+@twice.oracle
+def twice_oracle(x):
+    return x + x
+
+
+twice.example("three numbers", call(torch.tensor([1.0, -2.0, 0.5])))
+twice.example("one number", call(torch.tensor(3.0)))
+twice.example("two rows", call(torch.tensor([[1.0, 5.0], [0.0, -4.0]])).unchanged())
+twice.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([0.5])),
+    call(torch.tensor([0.1], dtype=torch.float64)),
+    form=True,
+)
+twice.example("gradients flow back", call(torch.tensor([1.0, -2.0])).with_gradients())
+
+
+@twice.criterion("every number, doubled", points=2)
+def _(draw):
+    yield call(draw.normal(5))
+    yield call(draw.normal(1))
+    yield call(draw.normal(300) * 1e4)
+    yield after([draw.normal(4)], [draw.normal(4)])
+
+
+@twice.criterion("of any shape", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 5))
+    yield call(draw.normal(2, 4, 3))
+    yield call(draw.normal(1)[0])
+
+
+@twice.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(draw.normal(6)).with_gradients()
+    yield call(draw.normal(2, 3)).with_gradients()
+
+
+@twice.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+def _(draw):
+    yield call(draw.normal(4))
+    yield call(draw.normal(4)).on_another_device()
+    # Twice a number is exact: a detour by float32 moves it by less than float64's usual tolerance
+    yield call(draw.normal(3, 2, dtype=torch.float64)).within(1e-12)
+
+
+@twice.criterion("x itself stays as it was", points=0.5)
+def _(draw):
+    yield call(draw.normal(5)).unchanged()
+    yield call(non_contiguous(draw.normal(4, 3))).unchanged()
