@@ -1,4 +1,4 @@
-"""How many processors there are to work with."""
+"""The number of processors available."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def cpu_count() -> int:
-    """Processors that this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""CSV files that a spreadsheet opens as they are meant: no text becomes a formula, no name loses its accents."""
+"""CSV files that are safe to open in a spreadsheet: no formulas, accents intact."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take a text that begins so for a formula
-ENCODING = "utf-8-sig"  # the mark tells Excel it is UTF-8
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes text that starts with one of these for a formula
+ENCODING = "utf-8-sig"  # Excel recognizes UTF-8 by the mark
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write a CSV file with a line of columns; returns how many rows there are. Raises OSError."""
+    """Write a CSV file with a header line; returns the number of rows. Raises OSError."""
     with path.open("w", encoding=ENCODING, newline="") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()

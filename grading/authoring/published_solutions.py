@@ -1,8 +1,8 @@
-"""What `solution(…)` shows: right answers to each exercise of a lesson, chosen and commented by its author.
+"""The answers that `solution(…)` shows, chosen and commented by the author.
 
-grader_tests/NN_lesson/solutions.toml names them: `solution`, which is the lesson's own, and titles of alternatives,
-each with what it gains and what it pays. Where an exercise is not there, its own solution is shown alone. The file that
-is made of it is published, or not (`publish.py`); no release, no examples and no wheel of ours has it.
+grader_tests/NN_lesson/solutions.toml names them: `solution`, the lesson's own, and titles of alternatives, each with
+its advantage and its cost. For an exercise that is not listed, only the lesson's own solution is shown. `student_repo`
+publishes the resulting file if the course asks for it; our releases, check data and wheels do not contain it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ MARKS = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[^\n]*\n?", re.MULTILINE)
 
 
 def solutions_of(root: Path, name: str) -> dict[str, bytes]:
-    """The file of a lesson's solutions, by its name. Raises CourseError for a choice that cannot be shown."""
+    """Map the name of a lesson's solutions file to its content. Raises CourseError for an unknown answer."""
     exercises = load_lesson(root / "grader_tests" / name).exercises
-    chosen, own = _chosen(root / "grader_tests" / name / FILE), _own(root / "source" / f"{name}.py")
+    chosen, own = _load_choices(root / "grader_tests" / name / FILE), _lesson_solutions(root / "source" / f"{name}.py")
     if unknown := sorted(chosen.keys() - exercises.keys()):
         raise CourseError(f"grader_tests/{name}/{FILE}: {', '.join(unknown)} is no exercise of the lesson")
     answers = {
@@ -42,8 +42,8 @@ def solutions_of(root: Path, name: str) -> dict[str, bytes]:
     return {f"{name}{SOLUTIONS}": (json.dumps(answers, ensure_ascii=False, indent=1) + "\n").encode()}
 
 
-def _chosen(path: Path) -> dict[str, dict[str, str]]:
-    """Exercise -> title of an answer -> the comment on it."""
+def _load_choices(path: Path) -> dict[str, dict[str, str]]:
+    """Exercise -> title of an answer -> the author's comment."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -52,19 +52,19 @@ def _chosen(path: Path) -> dict[str, dict[str, str]]:
         raise CourseError(f"{path.parent.name}/{path.name}: {error}") from None
 
 
-def _own(text: Path) -> dict[str, str]:
-    """The lesson's own solutions as a learner would have written them, without the marks and what the stub explains."""
+def _lesson_solutions(text: Path) -> dict[str, str]:
+    """The lesson's own solutions, without markers and docstrings."""
     cells = [cell for cell in read_lesson(text).cells if cell.metadata.get("nbgrader", {}).get("solution")]
     return {grade_id(cell): _without_docstrings(MARKS.sub("", cell.source)).strip() for cell in cells}
 
 
 def _without_docstrings(code: str) -> str:
-    gone = set[int]()
+    docstring_lines = set[int]()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
-            words = node.body[0]
-            gone |= set(range(words.lineno, (words.end_lineno or words.lineno) + 1))
-    kept = "\n".join(line for number, line in enumerate(code.splitlines(), 1) if number not in gone)
+            docstring = node.body[0]
+            docstring_lines |= set(range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1))
+    kept = "\n".join(line for number, line in enumerate(code.splitlines(), 1) if number not in docstring_lines)
     return re.sub(r":\n\n+(?=[ \t])", ":\n", kept)
 
 

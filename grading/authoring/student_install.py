@@ -1,8 +1,8 @@
-"""How the package `course` reaches a student: where from, and what a notebook's first cell does about it.
+"""How students get the package `course`: a notebook's setup cell and badge.
 
-One setting of the course says where from, `c.Delivery.package` in nbgrader_config.py; the build writes it into the
-first cell of every lesson that uses the package, and a badge where `c.Delivery.repository` tells where the notebooks
-are published. Does not cover: making that repository (`publish.py`).
+`c.Delivery.package` in nbgrader_config.py says where the package comes from; the build writes it into the setup cell
+of every lesson that uses the package, and adds a badge if `c.Delivery.repository` says where the notebooks are
+published. Does not cover: making that repository (`student_repo`).
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Delivery(Configurable):
 
 @dataclass(frozen=True)
 class PackageSource:
-    """What first cells and badges say.
+    """Where setup cells and badges point.
 
-    version  of the package, with which the notebooks belong together
-    package  what pip is asked for: the name of a wheel beside the notebook, a URL of one, or a pinned requirement
-    name     of the repository on GitHub, "owner/name"; "": none is known, and there are no badges
-    branch   of the repository
+    version  version of the package that the notebooks need
+    package  what pip installs: the name of a wheel beside the notebook, a URL of one, or a pinned requirement
+    name     the repository on GitHub, "owner/name"; "": unknown, and there are no badges
+    branch   branch of the repository
     """
 
     version: str
@@ -67,7 +67,7 @@ class PackageSource:
     branch: str = "main"
 
     def colab(self, notebook: str) -> str:
-        """The address that opens a notebook of the repository, by its path there."""
+        """The address that opens a notebook, by its path in the repository, in Colab."""
         return f"https://colab.research.google.com/github/{self.name}/blob/{self.branch}/{notebook}"
 
     def raw(self, file: str) -> str:
@@ -80,16 +80,16 @@ def wheel_of(number: str) -> str:
 
 
 def delivery(root: Path) -> Delivery:
-    """The settings of a course."""
+    """Load a course's delivery settings."""
     return Delivery(config=PyFileConfigLoader(CONFIG, path=str(root)).load_config())
 
 
 def origin(settings: Delivery) -> PackageSource:
-    """Raises CourseError for a setting that leads nowhere, or to another version than is installed here."""
+    """Read the package source. Raises CourseError for an invalid setting or a version that is not installed here."""
     number = version(PACKAGE)
     package = settings.package.replace("{version}", number) or wheel_of(number)
     if package not in (wheel_of(number), f"{PACKAGE}=={number}"):
-        _hold_to_a_wheel(package, number)
+        _check_wheel_url(package, number)
     if not settings.repository:
         return PackageSource(number, package)
     found = GITHUB.fullmatch(settings.repository)
@@ -101,7 +101,7 @@ def origin(settings: Delivery) -> PackageSource:
     return PackageSource(number, package, found["name"], found["branch"] or "main")
 
 
-def _hold_to_a_wheel(package: str, number: str) -> None:
+def _check_wheel_url(package: str, number: str) -> None:
     if not re.fullmatch(r"https?://[^\s\"'\\]+/attention_course-[^/\s\"'\\]+\.whl", package):
         raise CourseError(
             f"{CONFIG}: c.Delivery.package is {package!r}, which is neither the URL of a wheel, "
@@ -115,14 +115,16 @@ def _hold_to_a_wheel(package: str, number: str) -> None:
 
 
 def first_cell(where: PackageSource) -> str:
-    """The code of a notebook's first cell: the function in setup_cell.py, and its call."""
+    """The code of a setup cell: the function in setup_cell.py, and its call."""
     code = inspect.getsource(setup_cell.set_up).rstrip()
     return f'{TITLE}\n{code}\n\n\nset_up("{where.package}", "{where.version}")\ndel set_up'
 
 
 def insert_setup_cell(notebook: NotebookNode, path: str, where: PackageSource) -> None:
-    """Put the first cell before the first one that uses the package, a badge under the title, and what Colab reads;
-    in place of those that are there. `path`: of the notebook in the repository."""
+    """Insert or replace the setup cell before the first use of the package, the badge, and Colab's metadata.
+
+    path  of the notebook in the repository
+    """
     cells = notebook.cells = [cell for cell in notebook.cells if cell.get("id") != SET_UP]
     uses = [i for i, c in enumerate(cells) if c.cell_type == "code" and USES_THE_PACKAGE.search(c.source)]
     if not uses:

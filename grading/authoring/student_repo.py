@@ -1,10 +1,7 @@
-"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence.
+"""Write the students' repository: notebooks, wheel, README, licence, solutions.
 
-Where they are asked for, the solutions and a web site go there, too.
-
-Nothing else goes there, and nothing that lies there is deleted: notebooks that somebody opened last week still ask for
-last week's wheel. Does not cover: what first cells and badges say (`delivery.py`), what is released, or how the site is
-made (`site/`).
+Nothing in the repository is ever deleted: notebooks that somebody opened last week still ask for last week's wheel.
+Does not cover: setup cells and badges (`student_install`), releasing lessons, making the web site (`site/`).
 """
 
 from __future__ import annotations
@@ -29,12 +26,10 @@ from ..errors import CourseError
 from .published_solutions import solutions_of
 from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, wheel_of
 
-EXAMPLES = ("*.examples", "*/*.practice")  # of a lesson that is not in the package, beside its notebook
+EXAMPLES = ("*.examples", "*/*.practice")  # check data of a lesson that is not in the package, beside its notebook
 SITE = "docs"  # the folder of a repository that GitHub shows as a web site
 OURS = "<!-- written by `grading publish`, which writes it again -->"
-SINCE_1980 = (
-    "315532800"  # in seconds: the earliest time that a zip can hold, so that the same files give the same bytes
-)
+SINCE_1980 = "315532800"  # seconds: the earliest time that a zip can store; a fixed time makes wheels reproducible
 PAGES = Environment(
     loader=PackageLoader("grading"),
     undefined=StrictUndefined,
@@ -46,7 +41,7 @@ PAGES = Environment(
 
 @dataclass
 class PublishResult:
-    """Names of files: written now, the same as before, and of others that are there and were left as they are."""
+    """Names of files: written, unchanged, and others in the folder (left alone)."""
 
     written: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
@@ -54,7 +49,7 @@ class PublishResult:
 
 
 def released(root: Path) -> list[str]:
-    """Names of the lessons in release/, in order. Raises CourseError where there are none."""
+    """Names of the lessons in release/, in order. Raises CourseError if there are none."""
     found = sorted(
         path.stem for path in (root / "release").glob("[0-9][0-9]_*/*.ipynb") if path.stem == path.parent.name
     )
@@ -64,12 +59,12 @@ def released(root: Path) -> list[str]:
 
 
 def has_site(into: Path) -> bool:
-    """Whether what was published there has a web site in it."""
+    """Whether the published repository contains a web site."""
     return (into / SITE / "objects.inv").is_file()
 
 
 def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
-    """The lessons whose notebooks were built anew, with another text, after they were released."""
+    """The lessons whose notebooks were rebuilt with changes since their release."""
 
     def when(step: str, name: str) -> int:
         path = root / step / name / f"{name}.ipynb"
@@ -79,9 +74,11 @@ def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
 
 
 def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] = ()) -> PublishResult:
-    """Write the repository to `into`, or what has changed of it, with the solutions of the lessons that are `solved`:
-    names, and "*" for all. Raises CourseError."""
-    _hold_to_a_place_of_its_own(root, into)
+    """Write the repository, or what has changed of it, to `into`. Raises CourseError.
+
+    solved  names of the lessons whose solutions are published; "*" for all
+    """
+    _check_target(root, into)
     names, done = released(root), PublishResult()
     solutions = _solutions(root, names, list(solved))
     examples = {
@@ -110,7 +107,7 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
     _write(into, "LICENSE", _licence(root), done)
     page = into / "README.md"
     if not page.exists() or OURS in page.read_text(encoding="utf-8"):
-        told = PAGES.get_template("published.md.j2").render(
+        readme = PAGES.get_template("published.md.j2").render(
             ours=OURS,
             badge=BADGE,
             titles=titles,
@@ -119,7 +116,7 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
             wheel=wheel_of(where.version),
             solved=bool(solutions),
         )
-        _write(into, page.name, told.encode(), done)
+        _write(into, page.name, readme.encode(), done)
     known = {".git", *(Path(name).parts[0] for name in (*done.written, *done.same))}
     known |= {SITE} if has_site(into) else set()
     done.left = sorted(path.name for path in into.iterdir() if path.name not in known)
@@ -134,8 +131,10 @@ def _solutions(root: Path, names: list[str], wanted: list[str]) -> dict[str, byt
 
 
 def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
-    """The student's wheel, of the package as it is installed here and of these examples and solutions, by their place
-    among its examples; the same files, the same bytes."""
+    """Build the student's wheel from the package as it is installed here.
+
+    examples  check data and solutions to add, by their path in course/examples; the same files give the same bytes
+    """
     found = distribution(PACKAGE)
     unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
     shutil.copytree(
@@ -157,7 +156,7 @@ def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
     return into / wheel_of(found.version)
 
 
-def _hold_to_a_place_of_its_own(root: Path, into: Path) -> None:
+def _check_target(root: Path, into: Path) -> None:
     target = into.resolve()
     if target == root or (target / CONFIG).exists() or target.is_relative_to(root / "source"):
         raise CourseError(f"{into} belongs to a course with its solutions: publish into a folder of its own")
@@ -166,7 +165,7 @@ def _hold_to_a_place_of_its_own(root: Path, into: Path) -> None:
 
 
 def _licence(root: Path) -> bytes:
-    """The course's own, else the package's."""
+    """The course's licence, or the package's if it has none."""
     own = root / "LICENSE"
     return own.read_bytes() if own.is_file() else (distribution(PACKAGE).read_text("licenses/LICENSE") or "").encode()
 

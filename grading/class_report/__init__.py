@@ -1,1 +1,1 @@
-"""What a class did, for its teacher: one page of what was hard, what was mistaken, and who may need help."""
+"""The class report: what was hard, frequent mistakes, and who may need help."""

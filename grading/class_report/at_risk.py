@@ -1,4 +1,4 @@
-"""Who may need help, by rules that are said with each name: a person decides."""
+"""Students who may need help, with the reason for each; a person decides."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from statistics import median
 
 from .model import Course
 
-LOW = 0.5  # of a lesson's points
-LATEST = 2  # lessons that are looked at
-HALF = 0.5  # of the class
+LOW = 0.5  # share of a lesson's points
+LATEST = 2  # number of lessons considered
+HALF = 0.5  # share of the class
 
 
 @dataclass(frozen=True)
 class Concern:
-    """A student, and why, in words."""
+    """A student who may need help, and why, in words."""
 
     student: str
     why: tuple[str, ...]
 
 
 def concerns(course: Course) -> list[Concern]:
-    """Students who miss a lesson that half of the class has handed in, or who were under half of the points, and under
-    the class's median, in their latest two lessons."""
-    return [Concern(student, why) for student in course.students if (why := tuple(_why(course, student)))]
+    """Students who may need help. They miss a lesson that half of the class has handed in, or earned less than half of
+    the points and less than the class's median in their latest two lessons."""
+    return [Concern(student, why) for student in course.students if (why := tuple(_reasons(course, student)))]
 
 
-def _why(course: Course, student: str) -> Iterator[str]:
+def _reasons(course: Course, student: str) -> Iterator[str]:
     settled = {s.lesson for s in course.submissions if s.student == student}
     settled |= {lesson for who, lesson in (*course.ungraded, *course.excused) if who == student}
-    missing = [lesson for lesson in _usual(course) if lesson not in settled]
+    missing = [lesson for lesson in _expected_lessons(course) if lesson not in settled]
     if missing:
         yield f"has not handed in {', '.join(missing)}"
     own = [s for lesson in course.lessons for s in course.whole(lesson) if s.student == student][-LATEST:]
@@ -39,11 +39,11 @@ def _why(course: Course, student: str) -> Iterator[str]:
         yield f"under half of the points in {' and '.join(s.lesson for s in own)}"
 
 
-def _usual(course: Course) -> list[str]:
-    """Lessons that half of the class or more has handed in, of those who are not excused."""
-    free = Counter(lesson for _, lesson in course.excused)
+def _expected_lessons(course: Course) -> list[str]:
+    """Lessons that at least half of the students who are not excused have handed in."""
+    excused = Counter(lesson for _, lesson in course.excused)
     came, students = Counter(s.lesson for s in course.submissions), len(course.students)
-    return [one for one in course.lessons if came[one] >= HALF * (students - free[one])]
+    return [lesson for lesson in course.lessons if came[lesson] >= HALF * (students - excused[lesson])]
 
 
 def _median(course: Course, lesson: str) -> float:

@@ -1,4 +1,4 @@
-"""Pictures of a class, as SVG that stands in a page and needs nothing from elsewhere."""
+"""Charts of a class as self-contained SVG for an HTML page."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .quartiles import quartiles
 
 INK, BLUE, PALE = "#1a202c", "#1a4f8b", "#9fbcdc"
 STYLE = {"svg.hashsalt": "class", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10}
-ROOM = 0.32  # of the place of a lesson, over which its students are spread
+ROOM = 0.32  # half the width over which a lesson's students are spread
 
 
 def spread(course: Course) -> str:
-    """Every student's share of each lesson's points, in the order of lessons, with median and quartiles."""
+    """Chart every student's share of each lesson's points, with median and quartiles."""
     lessons = course.lessons
     with rc_context(STYLE):
         figure = Figure(figsize=(max(4.0, 1.0 * len(lessons) + 1.2), 3.4), layout="constrained")
         axes = figure.subplots()
         for place, lesson in enumerate(lessons):
             shares = sorted(100 * s.share for s in course.whole(lesson))
-            axes.scatter(_beside(place, shares), shares, s=12, color=PALE, zorder=2)
+            axes.scatter(_swarm_positions(place, shares), shares, s=12, color=PALE, zorder=2)
         per_lesson = [[100 * s.share for s in course.whole(lesson)] for lesson in lessons]
         axes.boxplot(
             per_lesson,
@@ -43,7 +43,7 @@ def spread(course: Course) -> str:
 
 
 def in_words(course: Course) -> str:
-    """What the picture shows, for who cannot see it."""
+    """The chart as text, for readers who cannot see it."""
     parts = []
     for lesson in course.lessons:
         low, middle, high = quartiles(course.whole(lesson))
@@ -51,8 +51,8 @@ def in_words(course: Course) -> str:
     return "; ".join(parts)
 
 
-def _beside(place: int, shares: Sequence[float]) -> list[float]:
-    """Places for points of a swarm: those that are close in height stand side by side."""
+def _swarm_positions(place: int, shares: Sequence[float]) -> list[float]:
+    """Horizontal positions of a swarm's points. Points of similar height go side by side."""
     count = max(1, len(shares) - 1)
     return [
         place + ROOM * (2 * ((7 * i) % (count + 1)) / count - 1) if count > 1 else place for i in range(len(shares))
@@ -60,7 +60,7 @@ def _beside(place: int, shares: Sequence[float]) -> list[float]:
 
 
 def _when(course: Course, lesson: str) -> str:
-    """The day on which the middle one of the submissions came."""
+    """The median day of submission."""
     days = sorted(s.handed_in for s in course.submissions if s.lesson == lesson and s.handed_in)
     return days[len(days) // 2].strftime("%d %b") if days else ""
 

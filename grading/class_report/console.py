@@ -1,4 +1,4 @@
-"""The class in a terminal: what waits for a person, the mistakes made most, how each lesson went; students if asked."""
+"""The class report in a terminal: open work, top mistakes, lessons, and students."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from .model import EXCUSED, Course
 from .quartiles import quartiles
 from .short_names import shortened
 
-NARROWEST = 16  # characters of a name in the table, however many lessons stand beside it
+NARROWEST = 16  # characters of a name in the table, for any number of lessons
 MOST = 3  # mistakes
-MOST_LINES = 10  # of a list; the page has all
+MOST_LINES = 10  # of a list; the HTML page has all
 BAR = 20  # characters
 
 
 def show_class(course: Course, graders: MistakeTexts, console: Console, *, students: bool = False) -> None:
-    """Print what a teacher looks at first."""
+    """Print what a teacher needs first."""
     if not course.answers and not course.ungraded:
         console.print(
             "Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `grading grade`."
         )
         return
-    _say_open(course, console)
-    _say("Excused, and in no mean:", _by_student(course.excused), console)
-    for one in named(course.answers)[:MOST]:
-        head = (f"{one.count} × ", (one.name.replace("_", " "), "bold"), f" in {one.exercise} ({one.lesson}")
-        console.print(Text.assemble(*head, f"; see “{one.see}”)" if one.see else ")"))
-        console.print(Text(f"    {graders.text(one.lesson, one.exercise, one.name)}"))
+    _print_open_work(course, console)
+    _print_list("Excused, and in no mean:", _by_student(course.excused), console)
+    for row in named(course.answers)[:MOST]:
+        head = (f"{row.count} × ", (row.name.replace("_", " "), "bold"), f" in {row.exercise} ({row.lesson}")
+        console.print(Text.assemble(*head, f"; see “{row.see}”)" if row.see else ")"))
+        console.print(Text(f"    {graders.text(row.lesson, row.exercise, row.name)}"))
     if course.submissions:
-        console.print(_lessons(course))
+        console.print(_lessons_table(course))
     loose = len({(a.student, a.lesson) for a in course.answers if not a.verdict.sandboxed})
     if loose:
         console.print(f"{loose} of these submissions {'was' if loose == 1 else 'were'} graded without the sandbox.")
     if students:
-        for table in _students(course, console.width):
+        for table in _student_tables(course, console.width):
             console.print(table)
     else:
         console.print("`grading report --students` shows everyone's points; `--html FILE` writes it all.")
 
 
-def _say_open(course: Course, console: Console) -> None:
+def _print_open_work(course: Course, console: Console) -> None:
     waiting = sorted({(a.student, a.lesson, a.exercise) for a in course.answers if a.waiting})
-    whose = groupby(waiting, key=lambda one: one[:2])
-    lines = [f"{student}, {lesson}: {', '.join(one[2] for one in those)}" for (student, lesson), those in whose]
-    _say("Needs a person, in the formgrader:", lines, console)
-    _say("Handed in and not graded (`grading grade`):", _by_student(course.ungraded), console)
+    groups = groupby(waiting, key=lambda item: item[:2])
+    lines = [f"{student}, {lesson}: {', '.join(item[2] for item in group)}" for (student, lesson), group in groups]
+    _print_list("Needs a person, in the formgrader:", lines, console)
+    _print_list("Handed in and not graded (`grading grade`):", _by_student(course.ungraded), console)
 
 
 def _by_student(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """A line for each student, with the lessons."""
-    whose = groupby(sorted(pairs), key=lambda one: one[0])
-    return [f"{student}: {', '.join(lesson for _, lesson in those)}" for student, those in whose]
+    """One line per student, with the lessons."""
+    groups = groupby(sorted(pairs), key=lambda pair: pair[0])
+    return [f"{student}: {', '.join(lesson for _, lesson in group)}" for student, group in groups]
 
 
-def _say(head: str, lines: Sequence[str], console: Console) -> None:
+def _print_list(head: str, lines: Sequence[str], console: Console) -> None:
     if lines:
         more = len(lines) - MOST_LINES
         console.print(head)
@@ -71,8 +71,8 @@ def _say(head: str, lines: Sequence[str], console: Console) -> None:
             console.print(Text(f"    {line}"))
 
 
-def _lessons(course: Course) -> Table:
-    """A row for a lesson: how many are graded, and the quartiles, also as a bar of the middle half."""
+def _lessons_table(course: Course) -> Table:
+    """One row per lesson: the number of grades and the quartiles, also as a bar."""
     table = Table(title="Lessons", box=SIMPLE_HEAD, padding=(0, 1), show_edge=False)
     for head, justify in (("lesson", "left"), ("graded", "right"), ("median", "right"), ("quartiles", "right")):
         table.add_column(head, justify=justify, no_wrap=True)  # type: ignore[arg-type]
@@ -84,40 +84,40 @@ def _lessons(course: Course) -> Table:
             table.add_row(Text(lesson), str(len(there)), "–", "–", "")
             continue
         marks = [" "] * (BAR + 1)
-        for place in range(_place(low), _place(high) + 1):
+        for place in range(_bar_position(low), _bar_position(high) + 1):
             marks[place] = "─"
-        marks[_place(middle)] = "●"
+        marks[_bar_position(middle)] = "●"
         row = (str(len(there)), f"{middle:.0f} %", f"{low:.0f}–{high:.0f} %", f"|{''.join(marks)}|")
         table.add_row(Text(lesson), *row)
     return table
 
 
-def _place(percent: float) -> int:
+def _bar_position(percent: float) -> int:
     return min(BAR, max(0, round(percent / 100 * BAR)))
 
 
-def _students(course: Course, width: int) -> Iterator[Table]:
-    """A row for a student, a column for a lesson, under its number where that tells it from the others. Lessons that do
-    not fit beside the names stand in a table of their own below."""
+def _student_tables(course: Course, width: int) -> Iterator[Table]:
+    """One row per student, one column per lesson. Its head is the lesson's number if that is unique. Lessons that do
+    not fit beside the names go to another table below."""
     points = {(s.student, s.lesson): f"{round(s.points, 2):g}/{s.most:g}" for s in course.submissions}
     points |= dict.fromkeys(course.excused, EXCUSED)
     starred = {(a.student, a.lesson) for a in course.answers if a.waiting}
     students, lessons = sorted({student for student, _ in points}), course.lessons
     columns = [
         [head, *_column([(points.get((s, lesson), "–"), (s, lesson) in starred) for s in students])]
-        for head, lesson in zip(_heads(lessons), lessons, strict=True)
+        for head, lesson in zip(_column_heads(lessons), lessons, strict=True)
     ]
     title = "Points (*: needs a person)" if starred else "Points"
     while columns:
         room = width - min(NARROWEST, max(map(len, students)))
         widths = accumulate(1 + max(map(len, column)) for column in columns)
         beside = max(1, sum(taken <= room for taken in widths))
-        yield _points(title, students, columns[:beside], width)
+        yield _points_table(title, students, columns[:beside], width)
         columns, title = columns[beside:], ""
 
 
-def _points(title: str, students: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Table:
-    """One table; each column is a lesson's head, and its cells."""
+def _points_table(title: str, students: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Table:
+    """One table; each column has a lesson's head and its cells."""
     table = Table(title=title or None, box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("student", no_wrap=True)
     for head, *_ in columns:
@@ -128,12 +128,12 @@ def _points(title: str, students: Sequence[str], columns: Sequence[Sequence[str]
     return table
 
 
-def _heads(lessons: Sequence[str]) -> list[str]:
+def _column_heads(lessons: Sequence[str]) -> list[str]:
     numbers = Counter(lesson.split("_")[0] for lesson in lessons)
     return [number if numbers[number := lesson.split("_")[0]] == 1 else lesson for lesson in lessons]
 
 
 def _column(cells: Sequence[tuple[str, bool]]) -> list[str]:
-    """Points with their stars, for which all leave room where one has it."""
+    """Points with stars, padded if any has one."""
     pad = any(star for _, star in cells)
     return [text + ("*" if star else " " * pad) for text, star in cells]

@@ -1,4 +1,4 @@
-"""The class on one page, which opens anywhere: no script, no server, nothing from elsewhere."""
+"""The class report as one self-contained HTML page, without scripts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .quartiles import quartiles
 from .similarity import COMMON, pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
-MOST_SHOWN = 60  # students whose points are open on the page; more are folded
-MOST_NAMED = 12  # mistakes that are open
+MOST_SHOWN = 60  # students up to which the table of points is unfolded
+MOST_NAMED = 12  # mistakes that are not folded
 
 
 def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
-    """The page, as HTML."""
+    """Render the page as HTML."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -37,7 +37,7 @@ def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
 
 def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any]:
     found = list(items(course))
-    whole = [one for one in found if not one.criterion]
+    whole = [item for item in found if not item.criterion]
     made = named(course.answers)
     return {
         "title": title,
@@ -46,11 +46,11 @@ def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any
         "in_words": in_words(course),
         "quartiles": {lesson: quartiles(course.whole(lesson)) for lesson in course.lessons},
         "handed_in": Counter(s.lesson for s in course.submissions),
-        "lessons": {lesson: [one for one in whole if one.lesson == lesson] for lesson in course.lessons},
-        "criteria": {lesson: [one for one in found if one.lesson == lesson] for lesson in course.lessons},
+        "lessons": {lesson: [item for item in whole if item.lesson == lesson] for lesson in course.lessons},
+        "criteria": {lesson: [item for item in found if item.lesson == lesson] for lesson in course.lessons},
         "fewest": FEWEST,
-        "weak": [one for one in found if _weak(one)],
-        "named": [(one, graders.text(one.lesson, one.exercise, one.name)) for one in made],
+        "weak": [item for item in found if _weak(item)],
+        "named": [(row, graders.text(row.lesson, row.exercise, row.name)) for row in made],
         "most_named": MOST_NAMED,
         "ideas": by_family(course.answers),
         "unnamed": unnamed(course.answers),
@@ -65,7 +65,7 @@ def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any
 
 
 def _waiting(course: Course) -> dict[tuple[str, str, str], list[str]]:
-    """Exercises that a person is to look at, by student, lesson and why."""
+    """Exercises that need a person, by student, lesson and reason."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for a in course.answers:
         if a.waiting:
@@ -74,9 +74,9 @@ def _waiting(course: Course) -> dict[tuple[str, str, str], list[str]]:
     return found
 
 
-def _weak(one: Item) -> bool:
-    """Whether who is good at the rest of the lesson is worse here: the item may ask something else than it means."""
-    return one.discrimination is not None and one.discrimination < 0
+def _weak(item: Item) -> bool:
+    """Whether students who do well otherwise do worse here. Such an item may be unclear."""
+    return item.discrimination is not None and item.discrimination < 0
 
 
 def _percent(share: float | None) -> str:
@@ -88,7 +88,7 @@ def _spaced(name: str) -> str:
 
 
 def _shade(share: float | None) -> str:
-    """A background for a share of the points, on which dark text can be read: paler is better."""
+    """A background for a share of the points, paler for more. Dark text is readable on it."""
     if share is None:
         return "transparent"
     return f"hsl({28 + 180 * share:.0f} {70 - 25 * share:.0f}% {82 + 12 * share:.0f}%)"

@@ -1,9 +1,9 @@
-"""How hard every exercise and criterion was, and how well it tells students apart: classical test theory.
+"""Item analysis by classical test theory: easiness and discrimination.
 
 Easiness is the mean share of an item's points, among those who began the exercise; discrimination is the corrected
 item-total correlation, between a student's share of the item and of the rest of the lesson (Crocker & Algina,
-"Introduction to Classical and Modern Test Theory", 1986, chapter 14). Of few answers neither says much, so that there
-is no discrimination for fewer than `FEWEST`.
+"Introduction to Classical and Modern Test Theory", 1986, chapter 14). Few answers mean little, so discrimination needs
+at least `FEWEST`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ FEWEST = 10
 class Item:
     """An exercise, or with `criterion` one of its criteria.
 
-    answers         how many were judged
+    answers         number with a verdict
     begun           share of them that were begun, 0 to 1
-    easiness        mean share of the points among those, 0 to 1; None where there are none
-    discrimination  -1 to 1; None where it is not known, as where all earned the same
+    easiness        mean share of the points among those, 0 to 1; None if there are none
+    discrimination  -1 to 1; None if undefined, for example if all earned the same
     """
 
     lesson: str
@@ -56,7 +56,7 @@ def _criterion(found: Sequence[Answer], name: str) -> list[tuple[str, float, flo
 
 
 def _totals(judged: Sequence[Answer]) -> dict[str, tuple[float, float]]:
-    """By student: what was earned in the lesson, and what could be."""
+    """Earned and possible points in the lesson, by student."""
     totals: dict[str, tuple[float, float]] = {}
     for a in judged:
         earned, most = totals.get(a.student, (0.0, 0.0))

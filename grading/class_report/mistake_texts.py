@@ -1,4 +1,4 @@
-"""What the graders of a course know of its exercises, as they are now."""
+"""Texts of known mistakes and answers, from a course's exercises as they are now."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
 
 
 class MistakeTexts:
-    """The graders of the course in `root`. Of an exercise that it has no more nothing is known."""
+    """The exercises of the course in `root`. Removed exercises have no texts."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._exercises = lru_cache(self._load)
 
     def text(self, lesson: str, exercise: str, mistake: str) -> str:
-        """The sentence for a known mistake, or ""."""
+        """The sentence of a known mistake, or ""."""
         known = self._exercises(lesson).get(exercise)
-        return next((one.text for one in known.mistakes if one.name == mistake), "") if known else ""
+        return next((m.text for m in known.mistakes if m.name == mistake), "") if known else ""
 
     def answers(self, lesson: str, exercise: str) -> list[str]:
-        """All answers that are known, right and wrong, as texts."""
+        """The code of all known answers, right and wrong."""
         known = self._exercises(lesson).get(exercise)
         if known is None:
             return []
-        wrong = (one for mistake in known.mistakes for one in mistake.all_forms)
-        return [one.code for one in (*known.alternatives, *known.reference_answers, *wrong)]
+        wrong = (answer for mistake in known.mistakes for answer in mistake.all_forms)
+        return [answer.code for answer in (*known.alternatives, *known.reference_answers, *wrong)]
 
     def _load(self, lesson: str) -> dict[str, Exercise]:
-        from ..exercises.lesson import load_lesson  # it brings torch
+        from ..exercises.lesson import load_lesson  # it imports torch
 
         folder = self.root / "grader_tests" / lesson
         return load_lesson(folder).exercises if folder.is_dir() else {}

@@ -1,4 +1,4 @@
-"""What went wrong, by frequency: known mistakes, and answers that do alike and whose mistake has no name yet."""
+"""Frequent mistakes: known ones, and groups of similar unexplained answers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from .model import Answer
 
 LOST = ("partly right", "wrong")
-FEWEST = 2  # answers that do alike and are told
+FEWEST = 2  # similar answers that make a group
 
 
 @dataclass(frozen=True)
 class Named:
-    """A known mistake of `count` students. likely: of how many more it is only said to be likely.
+    """A known mistake of `count` students; `likely`: how many more may have it.
 
-    example  the shortest answer that made it, with no word of whose it is; "" where none is at hand
+    example  the shortest answer with it, without a name; "" if none is available
     """
 
     lesson: str
@@ -30,7 +30,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Unnamed:
-    """Answers of `count` students that lose the same criteria, at the same step of the comparison, without a name."""
+    """Answers of `count` students that lose the same criteria at the same stages. No known mistake explains them."""
 
     lesson: str
     exercise: str
@@ -41,26 +41,26 @@ class Unnamed:
 
 
 def named(answers: Iterable[Answer]) -> list[Named]:
-    """Every known mistake that was made, the most frequent first. Of two at once each counts."""
-    made: dict[tuple[str, str, str], list[Answer]] = defaultdict(list)
+    """All known mistakes in the answers, most frequent first. If an answer has two, both count."""
+    by_name: dict[tuple[str, str, str], list[Answer]] = defaultdict(list)
     for a in answers:
         for name in filter(None, (a.verdict.mistake, a.verdict.also)):
-            made[a.lesson, a.exercise, name].append(a)
-    found = [_named(key, those) for key, those in made.items()]
-    return sorted((one for one in found if one.count), key=lambda one: (-one.count, one.lesson, one.exercise, one.name))
+            by_name[a.lesson, a.exercise, name].append(a)
+    found = [_summarize(key, group) for key, group in by_name.items()]
+    return sorted((row for row in found if row.count), key=lambda row: (-row.count, row.lesson, row.exercise, row.name))
 
 
-def _named(key: tuple[str, str, str], those: list[Answer]) -> Named:
-    sure = [a for a in those if a.verdict.sure]
+def _summarize(key: tuple[str, str, str], answers: list[Answer]) -> Named:
+    sure = [a for a in answers if a.verdict.sure]
     alone = [a for a in sure if not a.verdict.also]
-    first = those[0].verdict
+    first = answers[0].verdict
     see = first.see if first.mistake == key[2] else first.also_see
-    return Named(*key, see, len(sure), len(those) - len(sure), _shortest(alone))
+    return Named(*key, see, len(sure), len(answers) - len(sure), _shortest(alone))
 
 
 @dataclass(frozen=True)
 class Idea:
-    """Known mistakes of one family: `count` answers of `students` students had one, in these exercises."""
+    """One family of known mistakes: how many students and answers had one, and in which exercises."""
 
     family: str
     students: int
@@ -69,36 +69,36 @@ class Idea:
 
 
 def by_family(answers: Iterable[Answer]) -> list[Idea]:
-    """Every family of mistakes that were made for sure, the one of most students first."""
+    """Families of known mistakes in the answers, most students first; unsure diagnoses do not count."""
     made: dict[str, list[Answer]] = defaultdict(list)
     for a in answers:
         for family in {a.verdict.family, a.verdict.also_family} - {""} if a.verdict.sure else ():
             made[family].append(a)
     found = [
-        Idea(family, len({a.student for a in those}), len(those), tuple(dict.fromkeys(a.exercise for a in those)))
-        for family, those in made.items()
+        Idea(family, len({a.student for a in group}), len(group), tuple(dict.fromkeys(a.exercise for a in group)))
+        for family, group in made.items()
     ]
-    return sorted(found, key=lambda one: (-one.students, -one.count, one.family))
+    return sorted(found, key=lambda row: (-row.students, -row.count, row.family))
 
 
 def unnamed(answers: Iterable[Answer]) -> list[Unnamed]:
-    """Groups of answers that lose points alike and have no name: candidates for one. The largest first."""
+    """Groups of unexplained answers that lose the same points, largest first."""
     alike: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[Answer]] = defaultdict(list)
     for a in answers:
         if a.verdict.status in LOST and not a.verdict.named:
             lost = tuple((c.name, c.rung) for c in a.verdict.criteria if c.status == "wrong")
             alike[a.lesson, a.exercise, lost].append(a)
     found = [
-        Unnamed(lesson, exercise, tuple(name for name, _ in lost), _first_finding(those), len(those), _shortest(those))
-        for (lesson, exercise, lost), those in alike.items()
-        if lost and len(those) >= FEWEST
+        Unnamed(lesson, exercise, tuple(name for name, _ in lost), _first_finding(group), len(group), _shortest(group))
+        for (lesson, exercise, lost), group in alike.items()
+        if lost and len(group) >= FEWEST
     ]
-    return sorted(found, key=lambda one: (-one.count, one.lesson, one.exercise, one.criteria))
+    return sorted(found, key=lambda row: (-row.count, row.lesson, row.exercise, row.criteria))
 
 
-def _first_finding(those: Sequence[Answer]) -> str:
-    return next((c.finding for a in those for c in a.verdict.criteria if c.finding), "")
+def _first_finding(answers: Sequence[Answer]) -> str:
+    return next((c.finding for a in answers for c in a.verdict.criteria if c.finding), "")
 
 
-def _shortest(those: Sequence[Answer]) -> str:
-    return min((a.source for a in those if a.source), key=lambda text: (len(text), text), default="")
+def _shortest(answers: Sequence[Answer]) -> str:
+    return min((a.source for a in answers if a.source), key=lambda text: (len(text), text), default="")

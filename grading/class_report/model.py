@@ -1,4 +1,4 @@
-"""What is known of a class, as plain data. Does not cover: where it comes from (`run.nbgrader`)."""
+"""A class as plain data. Does not cover: loading it (`coordinator.class_data`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ..grader.verdict import ExerciseVerdict
 
-EXCUSED = "excused"  # what tables say in the place of points
+EXCUSED = "excused"  # shown in tables instead of points
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Answer:
     """One exercise of one submission.
 
     points   the gradebook's, so a teacher's count; None until a person has given them
-    waiting  whether a person is to look at it
-    source   what the student wrote; "" where it is not at hand
+    waiting  whether a person has to look at it
+    source   what the student wrote; "" if not available
     """
 
     student: str
@@ -34,7 +34,7 @@ class Answer:
 
     @property
     def share(self) -> float | None:
-        """Points of those there are, 0 to 1."""
+        """Share of the points, 0 to 1; None without points."""
         return None if self.points is None or not self.verdict.points else self.points / self.verdict.points
 
     @property
@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def judged(self) -> bool:
-        """Whether the judge has a verdict, rather than leaving it to a person."""
+        """Whether the grader reached a verdict, rather than leaving it to a person."""
         return self.verdict.status != "needs a person"
 
 
@@ -51,8 +51,8 @@ class Answer:
 class Submission:
     """One graded lesson of one student.
 
-    points  a penalty for being late is taken off
-    open    whether an exercise has no points until a person gives them
+    points  after the late penalty
+    open    whether points from a person are missing
     """
 
     student: str
@@ -69,8 +69,8 @@ class Submission:
 
 @dataclass(frozen=True)
 class Course:
-    """A class. ungraded: student and lesson of what was handed in and has no grade; excused: of what does not count, of
-    which nothing else is here, so that it is in no mean."""
+    """A class. `ungraded`: (student, lesson) of submissions without a grade; `excused`: those that do not count, which
+    have no answers or submissions here, so they are in no mean."""
 
     answers: Sequence[Answer]
     submissions: Sequence[Submission]
@@ -82,7 +82,7 @@ class Course:
         return sorted({s.student for s in self.submissions} | {who for who, _ in (*self.ungraded, *self.excused)})
 
     def whole(self, lesson: str) -> list[Submission]:
-        """Those of a lesson that have all their points."""
+        """A lesson's submissions that have all their points."""
         return [s for s in self.submissions if s.lesson == lesson and not s.open]
 
     @property
@@ -90,16 +90,16 @@ class Course:
         return sorted({s.lesson for s in self.submissions})
 
     def exercises(self, lesson: str) -> list[str]:
-        """In the order in which they come first."""
+        """A lesson's exercises, in order of first appearance."""
         return list(dict.fromkeys(a.exercise for a in self.answers if a.lesson == lesson))
 
     def anonymous(self, secret: str) -> Course:
-        """The same with numbers for names. The order says nothing of the names to who does not know the secret."""
+        """The class with numbers instead of names. Without the secret, their order reveals nothing."""
         order = sorted(self.students, key=lambda name: hashlib.sha256(f"{secret} {name}".encode()).digest())
         width = len(str(len(order)))
         names = {name: f"student {number:0{width}}" for number, name in enumerate(order, 1)}
         return Course(
-            [replace(one, student=names[one.student]) for one in self.answers],
-            [replace(one, student=names[one.student]) for one in self.submissions],
-            *([(names[who], lesson) for who, lesson in those] for those in (self.ungraded, self.excused)),
+            [replace(answer, student=names[answer.student]) for answer in self.answers],
+            [replace(submission, student=names[submission.student]) for submission in self.submissions],
+            *([(names[who], lesson) for who, lesson in pairs] for pairs in (self.ungraded, self.excused)),
         )

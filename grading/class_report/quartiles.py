@@ -1,4 +1,4 @@
-"""Quartiles of what a class earned."""
+"""Quartiles of a class's points."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .model import Submission
 
 
 def quartiles(submissions: Sequence[Submission]) -> tuple[float, float, float]:
-    """Lower quartile, median and upper quartile of the shares, in percent, interpolated linearly; of none, NaN."""
+    """Lower quartile, median and upper quartile of the shares, in percent. Interpolated linearly; NaN for none."""
     shares = sorted(100 * s.share for s in submissions)
     return _quantile(shares, 0.25), _quantile(shares, 0.5), _quantile(shares, 0.75)
 

@@ -1,1 +1,1 @@
-"""Running nbgrader over a class: release, grade, feedback. nbgrader is imported here and in nbgrader_plugins only."""
+"""Run nbgrader over a class: release, grade, feedback."""

@@ -1,11 +1,11 @@
-"""A running Dask cluster as workers: `distributed` is imported here, and where a worker asks about itself (`kit`).
+"""Grade on a running Dask cluster. Only this module and `cluster_bundle` import `distributed`.
 
-A lesson's kit is a task of its own, whose result Dask keeps at the workers, fetches from one for another, and makes
-again where the worker that had it is lost. A submission is a task that takes it. What a lost worker had in the middle
-another one gets, as often as the scheduler allows (`distributed.scheduler.allowed-failures`). Encryption and
-certificates are those of Dask's own configuration (`distributed.comm.tls`).
+A lesson bundle is a Dask task of its own: Dask keeps its result on the workers, copies it between them, and computes it
+again if its worker is lost. Each submission is a task that depends on it. If a worker is lost, another one gets its
+submissions, as often as the scheduler allows (`distributed.scheduler.allowed-failures`). Encryption and certificates
+come from Dask's own configuration (`distributed.comm.tls`).
 
-Dask unpickles what scheduler and workers send, so whoever may join the cluster is trusted (docs/scale.md).
+Dask unpickles what scheduler and workers send, so everyone who may join the cluster is trusted (docs/scale.md).
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from . import cluster_bundle
 from .submission import GradedNotebook, GradingTask, not_read
 from .validate_result import validate_remote
 
-CLOSING = 5.0  # seconds to take leave of a scheduler that may not be there
+CLOSING = 5.0  # seconds to disconnect from a scheduler that may be gone
 LOG = logging.getLogger(__name__)
 Value = TypeVar("Value")
 
 
 @contextmanager
 def cluster(address: str) -> Iterator[Cluster]:
-    """The cluster whose scheduler is at this address. Left by an exception, what it has not begun it forgets.
+    """Connect to the scheduler at this address. An exception cancels all tasks that have not begun.
 
-    Raises ClusterLost where there is none.
+    Raises ClusterLost if no scheduler answers.
     """
-    for name in ("distributed", "distributed.client"):  # what they say of lost connections is told in a sentence
+    for name in ("distributed", "distributed.client"):  # ClusterLost reports a lost connection in one sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        get_address_host_port(address, strict=True)  # a client that was given no address says so at its end, too
+        get_address_host_port(address, strict=True)  # a client without an address raises again when it ends
         client = Client(address, set_as_default=False, name="grading")
     except (OSError, ValueError, TypeError, RuntimeError) as error:
-        raise ClusterLost(f"there is no scheduler that answers at {address}: {_in_a_line(error)}") from error
+        raise ClusterLost(f"there is no scheduler that answers at {address}: {_one_line(error)}") from error
     if not is_private(address):
         LOG.warning(
             "The connection to %s is not encrypted: whoever can reach the scheduler can run programs on its workers "
@@ -65,26 +65,26 @@ def cluster(address: str) -> Iterator[Cluster]:
 
 
 class Cluster:
-    """Workers wherever they are (`workers.Workers`)."""
+    """The workers of a Dask cluster (`executors.Workers`)."""
 
     def __init__(self, client: Client, address: str) -> None:
         self._client, self._address = client, address
         self._executor = client.get_executor(pure=False)
-        self._kits: dict[tuple[str, ...], Any] = {}  # one at most
-        self._threads: dict[str, int] = {}  # by worker, when they were last counted
+        self._bundles: dict[tuple[str, ...], Any] = {}  # one at most
+        self._threads: dict[str, int] = {}  # by worker, at the last count
 
     def room(self) -> int:
-        """As many as there are threads, and one more for each worker, so that none waits while a grade is written."""
-        if self._client.status == "closed":  # it tried to connect again for as long as Dask is told to
+        """One per thread and one more per worker, so that none waits while a grade is written."""
+        if self._client.status == "closed":  # Dask has given up reconnecting
             raise self._lost("its scheduler was lost")
-        with suppress(OSError):  # one that is busy is asked again; one that is lost gives up what it was asked
+        with suppress(OSError):  # a busy scheduler is asked again; a lost one cancels its tasks
             self._threads = self._client.nthreads()
         if not self._threads:
             LOG.warning("No worker has joined the cluster at %s: grading waits for one.", self._address)
         return max(1, sum(self._threads.values()) + len(self._threads))
 
     def make_ready(self, work: Job) -> None:
-        """Workers begin with their first submission."""
+        """Do nothing: workers start with their first submission."""
 
     def submit(self, task: GradingTask) -> Future[Any]:
         future: Future[Any] = Future()
@@ -93,8 +93,10 @@ class Cluster:
             sent = cluster_bundle.RemoteSubmission(
                 task.student, file.name, _read(file, task.max_bytes), tuple(task.work.about["mistaken"])
             )
-            future = self._asked(lambda: self._executor.submit(cluster_bundle.grade_sent, self._kit(task), sent))
-        except Unreadable as error:  # as everywhere, a person is to look at it
+            future = self._ask_cluster(
+                lambda: self._executor.submit(cluster_bundle.grade_sent, self._bundle(task), sent)
+            )
+        except Unreadable as error:  # as for threads, a person has to look at it
             future.set_result(not_read(task, str(error)))
         return future
 
@@ -111,36 +113,36 @@ class Cluster:
         except (ImportError, AttributeError) as error:
             wanted = f"attention-course-teach[cluster]=={cluster_bundle.versions()['attention-course-teach']}"
             raise self._lost(f"a worker could not read what it was sent ({error}); install {wanted} there") from error
-        except Exception as error:  # Dask's own, of this task alone
-            raise SubmissionNotGraded(f"the cluster could not do it: {_in_a_line(error)}") from error
+        except Exception as error:  # an error of Dask's that concerns only this task
+            raise SubmissionNotGraded(f"the cluster could not do it: {_one_line(error)}") from error
         if isinstance(got, cluster_bundle.NoGrade):
-            why = _in_a_line(got.why)
-            raise self._lost(f"the worker {_in_a_line(got.worker)} {why}") if got.worker else SubmissionNotGraded(why)
+            why = _one_line(got.why)
+            raise self._lost(f"the worker {_one_line(got.worker)} {why}") if got.worker else SubmissionNotGraded(why)
         return validate_remote(got, task)
 
-    def _kit(self, task: GradingTask) -> Any:
-        """The kit of this task at the workers: another one where a file in it has changed."""
+    def _bundle(self, task: GradingTask) -> Any:
+        """The lesson bundle on the workers; sent again if a file in it has changed."""
         key = (task.work.request["lesson"], task.made_of["graders"], task.made_of["release"])
-        if key not in self._kits:
-            self._kits = {key: self._client.submit(_itself, cluster_bundle.pack(task), pure=False)}
-        return self._kits[key]
+        if key not in self._bundles:
+            self._bundles = {key: self._client.submit(_identity, cluster_bundle.pack(task), pure=False)}
+        return self._bundles[key]
 
-    def _asked(self, act: Callable[[], Value]) -> Value:
+    def _ask_cluster(self, act: Callable[[], Value]) -> Value:
         try:
             return act()
         except (OSError, RuntimeError) as error:
-            raise self._lost(_in_a_line(error)) from error
+            raise self._lost(_one_line(error)) from error
 
     def _lost(self, why: str) -> ClusterLost:
         return ClusterLost(f"the cluster at {self._address} does not go on: {why}")
 
 
-def _itself(packed: cluster_bundle.LessonBundle) -> cluster_bundle.LessonBundle:
+def _identity(packed: cluster_bundle.LessonBundle) -> cluster_bundle.LessonBundle:
     return packed
 
 
 def _read(file: Path, max_bytes: int) -> bytes:
-    """What is in a submitted file, which is not looked at, as a judge would read it. Raises Unreadable."""
+    """Read a submitted file as a judge would, without looking at its content. Raises Unreadable."""
     try:
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -152,7 +154,7 @@ def _read(file: Path, max_bytes: int) -> bytes:
 
 
 def is_private(address: str) -> bool:
-    """Whether nobody reads what goes there: it is encrypted, or does not leave this machine."""
+    """Whether traffic to this address is encrypted or stays on this machine."""
     parts = urlsplit(address)
     if parts.scheme in ("tls", "wss", "inproc"):
         return True
@@ -162,5 +164,5 @@ def is_private(address: str) -> bool:
         return False
 
 
-def _in_a_line(said: str | BaseException) -> str:
-    return one_line(" ".join(str(said).split())) or type(said).__name__
+def _one_line(message: str | BaseException) -> str:
+    return one_line(" ".join(str(message).split())) or type(message).__name__

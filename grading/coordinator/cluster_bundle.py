@@ -1,10 +1,10 @@
-"""What travels to a worker of a cluster, and what that does with it.
+"""The lesson bundle sent to a cluster worker, and grading on the worker's side.
 
-A worker shares no file with the coordinator: it needs the installed package, a lesson's `Kit` (once), and the bytes of
-each submission. It unpacks a kit into a directory of its own, which kernels do not see, and grades as a thread of the
-coordinator would. It raises nothing: what it could not do it says, as `NoGrade`.
+A worker shares no files with the coordinator: it needs the installed package, a `LessonBundle` per lesson, and the
+bytes of each submission. It unpacks a bundle into a directory of its own, which kernels do not see, and grades as a
+thread of the coordinator would. It raises nothing, but returns a `NoGrade` if it fails.
 
-Does not cover: how it gets there (`cluster`), what of the answer is believed (`checked`).
+Does not cover: sending it (`cluster`), checking the result (`validate_result`).
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ DECIDES = ("attention-course-teach", "torch")  # packages that decide on a grade
 
 @dataclass(frozen=True)
 class LessonBundle:
-    """What is of a lesson, not of a student.
+    """Everything that grading needs of a lesson, without any student's work.
 
-    versions  of what decides on a grade, where the kit was packed
-    files     of the course's directory, by their paths in it
-    others    as in a Task
+    versions  of the packages that decide on a grade, where the bundle was packed
+    files     of the course directory, by their paths in it
+    others    as in `GradingTask`
     """
 
     versions: Mapping[str, str]
-    files: Mapping[str, bytes] = field(repr=False)  # what a worker is asked to do may be logged there
+    files: Mapping[str, bytes] = field(repr=False)  # a worker may log its tasks
     work: Job = field(repr=False)
     max_bytes: int
     seed: str
@@ -54,7 +54,7 @@ class LessonBundle:
 
     @cached_property
     def digest(self) -> str:
-        """Of the files."""
+        """SHA-256 of the files."""
         whole = hashlib.sha256()
         for name, content in sorted(self.files.items()):
             whole.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -63,7 +63,7 @@ class LessonBundle:
 
 @dataclass(frozen=True)
 class RemoteSubmission:
-    """One submission: the name of its file and what is in it; the exercises whose known mistakes will be asked for."""
+    """One submission: its file's name and bytes. `mistaken`: exercises whose known mistakes will be needed."""
 
     student: str
     name: str
@@ -73,20 +73,20 @@ class RemoteSubmission:
 
 @dataclass(frozen=True)
 class NoGrade:
-    """Why there is no grade. worker: its address, where it could grade no submission."""
+    """Why there is no grade. worker: its address, if it cannot grade any submission."""
 
     why: str
     worker: str = ""
 
 
 def versions() -> dict[str, str]:
-    """What decides on a grade, as it is installed here."""
-    public = {name: version(name).partition("+")[0] for name in DECIDES}  # not for which device torch was built
+    """Versions of Python and the packages that decide on a grade, as installed here."""
+    public = {name: version(name).partition("+")[0] for name in DECIDES}  # without torch's build for a device
     return {"Python": ".".join(platform.python_version_tuple()[:2]), **public}
 
 
 def pack(task: GradingTask) -> LessonBundle:
-    """The kit of this task's lesson: its graders, what they share, its own cells, and what lies beside its release."""
+    """Bundle a lesson: graders, their shared code, notebook, the release's other files."""
     root, lesson = task.work.root, task.work.request["lesson"]
     graders = (file for name in (lesson, SHARED) for file in (root / GRADERS / name).rglob("*.py"))
     beside = (file for file in (root / "release" / lesson).rglob("*") if _is_beside(file, root))
@@ -100,15 +100,15 @@ def _is_beside(file: Path, root: Path) -> bool:
     return file.suffix != ".ipynb" and not any(part.startswith(".") for part in file.relative_to(root).parts)
 
 
-def grade_sent(kit: LessonBundle, sent: RemoteSubmission) -> GradedNotebook | NoGrade:
-    """What a worker does with one submission."""
+def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> GradedNotebook | NoGrade:
+    """Grade one submission on a worker."""
     here = versions()
-    if differing := [name for name, wanted in kit.versions.items() if here[name] != wanted]:
-        had = ", ".join(f"{name} {here[name]} and not {kit.versions[name]}" for name in differing)
+    if differing := [name for name, wanted in bundle.versions.items() if here[name] != wanted]:
+        had = ", ".join(f"{name} {here[name]} and not {bundle.versions[name]}" for name in differing)
         return NoGrade(f"has {had}, so its grades might not be those that are made here", get_worker().address)
     try:
-        with _turns.of(kit.digest):
-            return _graded(kit, sent, _unpacked(kit))
+        with _turns.of(bundle.digest):
+            return _grade_in(bundle, sent, _unpack(bundle))
     except SubmissionNotGraded as error:
         return NoGrade(str(error))
     except SandboxUnavailable as error:
@@ -117,33 +117,33 @@ def grade_sent(kit: LessonBundle, sent: RemoteSubmission) -> GradedNotebook | No
         return NoGrade(f"its worker could not keep what it was sent: {error.strerror}")
 
 
-def _graded(kit: LessonBundle, sent: RemoteSubmission, root: Path) -> GradedNotebook:
-    graders = str(root / GRADERS / kit.work.request["lesson"])
-    request = {**kit.work.request, "root": str(root), "graders": graders}
-    about = {**kit.work.about, "graders": graders, "mistaken": list(sent.mistaken)}
-    work = replace(kit.work, root=root, request=request, about=about)
+def _grade_in(bundle: LessonBundle, sent: RemoteSubmission, root: Path) -> GradedNotebook:
+    graders = str(root / GRADERS / bundle.work.request["lesson"])
+    request = {**bundle.work.request, "root": str(root), "graders": graders}
+    about = {**bundle.work.about, "graders": graders, "mistaken": list(sent.mistaken)}
+    work = replace(bundle.work, root=root, request=request, about=about)
     with tempfile.TemporaryDirectory(prefix="submitted-", dir=root) as folder:
         file = Path(folder) / sent.name
         file.write_bytes(sent.data)
-        return grade(GradingTask(sent.student, str(file), work, kit.max_bytes, kit.seed, kit.config))
+        return grade(GradingTask(sent.student, str(file), work, bundle.max_bytes, bundle.seed, bundle.config))
 
 
 class _CourseTurns:
-    """A process has one server of judges, for one course directory: who needs another waits until nobody is at work,
-    and whoever comes after them waits behind them."""
+    """Turns of tasks: a process has one judge server, for one course directory. A task that needs another directory
+    waits until no task is running; later tasks queue behind it."""
 
     def __init__(self) -> None:
         self._line, self._change = deque[object](), Condition()
         self._now, self._at_work = "", 0
 
     @contextmanager
-    def of(self, what: str) -> Iterator[None]:
-        place = object()
+    def of(self, digest: str) -> Iterator[None]:
+        ticket = object()
         with self._change:
-            self._line.append(place)
-            self._change.wait_for(lambda: self._line[0] is place and (self._now == what or not self._at_work))
+            self._line.append(ticket)
+            self._change.wait_for(lambda: self._line[0] is ticket and (self._now == digest or not self._at_work))
             self._line.popleft()
-            self._now, self._at_work = what, self._at_work + 1
+            self._now, self._at_work = digest, self._at_work + 1
             self._change.notify_all()
         try:
             yield
@@ -153,20 +153,20 @@ class _CourseTurns:
                 self._change.notify_all()
 
 
-_turns, _unpacking = _CourseTurns(), Lock()
-_place: list[Path] = []  # one at most: this process's own
+_turns, _unpack_lock = _CourseTurns(), Lock()
+_own_folder: list[Path] = []  # one at most, for this process
 
 
-def _unpacked(kit: LessonBundle) -> Path:
-    """The course directory that a kit makes, nobody's but this process's."""
-    with _unpacking:
-        if not _place:
-            _place.append(Path(tempfile.mkdtemp(prefix="graders-", dir=_local())))
-            atexit.register(shutil.rmtree, _place[0], ignore_errors=True)
-        root = _place[0] / kit.digest
+def _unpack(bundle: LessonBundle) -> Path:
+    """Unpack a bundle into a course directory that only this process uses."""
+    with _unpack_lock:
+        if not _own_folder:
+            _own_folder.append(Path(tempfile.mkdtemp(prefix="graders-", dir=_worker_folder())))
+            atexit.register(shutil.rmtree, _own_folder[0], ignore_errors=True)
+        root = _own_folder[0] / bundle.digest
         if not root.exists():
-            made = Path(tempfile.mkdtemp(dir=_place[0]))
-            for name, content in kit.files.items():
+            made = Path(tempfile.mkdtemp(dir=_own_folder[0]))
+            for name, content in bundle.files.items():
                 file = made / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(content)
@@ -174,6 +174,6 @@ def _unpacked(kit: LessonBundle) -> Path:
         return root
 
 
-def _local() -> str:
-    """Where Dask keeps what is this worker's: what one that was killed has left there, Dask removes."""
+def _worker_folder() -> str:
+    """Dask's folder for this worker. Dask removes what a killed worker left in it."""
     return str(get_worker().local_directory)

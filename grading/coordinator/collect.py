@@ -1,4 +1,4 @@
-"""`grading collect`: from downloads to `submitted/`, without nbgrader's folders between."""
+"""`grading collect`: from downloads to `submitted/`, without nbgrader's folders."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ from .nbgrader_api import configuration
 
 
 def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console) -> list[Outcome]:
-    """Collect downloads, zips and folders, into `submitted/` and say what became of each submission.
+    """Collect downloads (zips or folders) into `submitted/` and show the outcomes.
 
-    lesson: "" for the one that the names in them tell. Raises StepFailed, IdentityTableError, CourseLocked.
+    lesson: "" to detect it from the names in them. Raises StepFailed, IdentityTableError, CourseLocked.
     """
     config = configuration(root)
-    whose = IdentityTable(root / FILE)
+    identities = IdentityTable(root / FILE)
     with exclusive(root), ExitStack() as opened:
-        lister = DownloadReader(TolerantExtractor(config=config).budget, whose, opened)
+        reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
         for path in archives:
             if not path.exists():
                 raise StepFailed(f"{path} is not there. Name zips or folders as they were downloaded.")
-            lister.path(path)
-        config.CourseDirectory.assignment_id = lesson = lesson or _told(lister.found, list_lessons(root))
-        asked, people = about(CourseDirectory(config=config), whose)
-        outcomes = Collecting(asked, people, whose).outcomes(lister.found)
-        total = len(lister.found.submissions)
-        made = list(track(outcomes, f"{lesson}: collecting", total, console=console, transient=True))
-    whose.save()
-    show(made, console, str(root / FILE), REMEDY.format(lesson=lesson, notebook=asked.notebooks[0]))
-    return made
+            reader.path(path)
+        config.CourseDirectory.assignment_id = lesson = lesson or _detect_lesson(reader.found, list_lessons(root))
+        collected_lesson, roster = about(CourseDirectory(config=config), identities)
+        outcomes = Collecting(collected_lesson, roster, identities).outcomes(reader.found)
+        total = len(reader.found.submissions)
+        collected = list(track(outcomes, f"{lesson}: collecting", total, console=console, transient=True))
+    identities.save()
+    show(collected, console, str(root / FILE), REMEDY.format(lesson=lesson, notebook=collected_lesson.notebooks[0]))
+    return collected
 
 
-def _told(listing: DownloadIndex, names: list[str]) -> str:
-    """The one lesson that names of files tell. Raises StepFailed."""
+def _detect_lesson(listing: DownloadIndex, names: list[str]) -> str:
+    """Detect the lesson from file names. Raises StepFailed unless there is exactly one."""
     files = {entry.path[-1] for submission in listing.submissions for entry in submission.entries}
     files |= {submission.download for submission in listing.submissions}
-    told = {
+    detected = {
         name
         for name in names
         if any((meant := which_notebook(file, [name])) is not None and meant.by_name for file in files)
     }
-    if len(told) != 1:
-        which = f"several lessons ({', '.join(sorted(told))})" if told else "no lesson"
+    if len(detected) != 1:
+        which = f"several lessons ({', '.join(sorted(detected))})" if detected else "no lesson"
         raise StepFailed(
             f"the names in it tell of {which}. Say which one it is: --lesson {names[0] if names else 'NAME'}"
         )
-    return told.pop()
+    return detected.pop()

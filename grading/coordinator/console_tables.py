@@ -1,4 +1,4 @@
-"""Tables of grades that change or have changed, for a terminal: who gains and who loses what, and what was before."""
+"""Console tables of grade changes, the history of grades, and grades to send."""
 
 from __future__ import annotations
 
@@ -22,24 +22,26 @@ COLUMNS = ("lesson", "student", "before", "now", "")
 
 
 def show_revised(found: Sequence[GradeChange], console: Console) -> None:
-    """Those that come out otherwise, or could not be made, one by one, and how many there are."""
+    """Show each grade that changes or could not be computed, and a summary."""
     table = Table(*COLUMNS, "what", box=SIMPLE_HEAD)
     for column in (2, 3, 4):
         table.columns[column].justify = "right"
-    told = sorted((one for one in found if not one.same), key=lambda one: (bool(one.failed), one.gained))
-    for one in told:
-        change = Text(f"{one.gained:+g}" if one.gained else "", style="red" if one.gained < 0 else "green")
-        points = ("", "") if one.failed else (shown_points(one.before), shown_points(one.now))
-        table.add_row(one.lesson, Text(one.student), *points, change, Text("\n".join(_what(one))))
-    if told:
+    rows = sorted(
+        (change for change in found if not change.same), key=lambda change: (bool(change.failed), change.gained)
+    )
+    for change in rows:
+        difference = Text(f"{change.gained:+g}" if change.gained else "", style="red" if change.gained < 0 else "green")
+        points = ("", "") if change.failed else (shown_points(change.before), shown_points(change.now))
+        table.add_row(change.lesson, Text(change.student), *points, difference, Text("\n".join(_change_lines(change))))
+    if rows:
         console.print(table)
     console.print(summary(found), soft_wrap=True)
 
 
 def summary(found: Sequence[GradeChange]) -> str:
-    """How many gain, lose, stay, and could not be made."""
-    gain, lose = sum(one.gained > 0 for one in found), sum(one.gained < 0 for one in found)
-    failed = sum(bool(one.failed) for one in found)
+    """How many grades go up, go down, stay, or could not be computed."""
+    gain, lose = sum(change.gained > 0 for change in found), sum(change.gained < 0 for change in found)
+    failed = sum(bool(change.failed) for change in found)
     parts = [f"{gain} gain", f"{lose} lose", f"{len(found) - gain - lose - failed} keep their points"]
     parts += [f"{failed} could not be graded and stay as they are"] if failed else []
     return (
@@ -47,16 +49,16 @@ def summary(found: Sequence[GradeChange]) -> str:
     )
 
 
-def _what(one: GradeChange) -> list[str]:
-    if one.failed:
-        return [one.failed]
-    by_hand = [name for name, score in one.now.exercises.items() if score.by_hand]
-    late = f"taken off for being late: {one.before.penalty:g} before, {one.now.penalty:g} now"
+def _change_lines(change: GradeChange) -> list[str]:
+    if change.failed:
+        return [change.failed]
+    by_hand = [name for name, score in change.now.exercises.items() if score.by_hand]
+    late = f"taken off for being late: {change.before.penalty:g} before, {change.now.penalty:g} now"
     return [
-        *one.differs,
-        *([late] if one.before.penalty != one.now.penalty else []),
+        *change.differs,
+        *([late] if change.before.penalty != change.now.penalty else []),
         *([f"by hand, and as it was: {', '.join(by_hand)}"] if by_hand else []),
-        f"since {' and '.join(one.since)}",
+        f"since {' and '.join(change.since)}",
     ]
 
 
@@ -67,13 +69,15 @@ def shown_points(standings: ScoreSnapshot) -> str:
 def show_history(
     past: Iterable[PastGrade], now: Mapping[tuple[str, str], tuple[float, float]], console: Console
 ) -> None:
-    """past: in order; now: points and the maximum by (student, lesson)."""
+    """Show replaced grades. `now`: (points, maximum) by (student, lesson)."""
     table = Table("student", "lesson", "graded", "points", "until", "and then", box=SIMPLE_HEAD)
-    for (student, lesson), those in groupby(past, key=lambda was: (was.student, was.lesson)):
-        for was in those:
-            points = f"{shown_points(was.standings)}\n{', '.join(_exercises(was.standings))}"
-            then = " and ".join(was.since) or "it was graded again"
-            table.add_row(Text(student), lesson, _when(was.graded_at), Text(points), _when(was.replaced_at), then)
+    for (student, lesson), grades in groupby(past, key=lambda past_grade: (past_grade.student, past_grade.lesson)):
+        for past_grade in grades:
+            points = f"{shown_points(past_grade.standings)}\n{', '.join(_exercises(past_grade.standings))}"
+            then = " and ".join(past_grade.since) or "it was graded again"
+            table.add_row(
+                Text(student), lesson, _when(past_grade.graded_at), Text(points), _when(past_grade.replaced_at), then
+            )
         if (student, lesson) in now:
             table.add_row(Text(student), lesson, "", f"{now[student, lesson][0]:g}", "", "stands now")
     console.print(table if table.row_count else "No grade has taken another's place.")
@@ -86,10 +90,10 @@ def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
 
 
 def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
-    """What would be sent to an LMS, and who is left as they are."""
+    """Show which points would be sent to an LMS, and which students are left alone."""
     table = Table("student", "there", "has", "gets", box=SIMPLE_HEAD)
-    for one in sorted(plan.to_send, key=lambda one: one.student):
-        table.add_row(Text(one.student), Text(f"{one.name} ({one.user})"), one.before or "–", one.now)
+    for grade in sorted(plan.to_send, key=lambda grade: grade.student):
+        table.add_row(Text(grade.student), Text(f"{grade.name} ({grade.user})"), grade.before or "–", grade.now)
     if plan.to_send:
         console.print(table)
     head = f"{plan.assignment}, by {plan.by}: {len(plan.to_send)} to send, {plan.same} there as they are"

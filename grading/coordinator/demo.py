@@ -1,4 +1,4 @@
-"""The whole term for a sample class, in one go."""
+"""Run a whole term for a sample class."""
 
 from __future__ import annotations
 

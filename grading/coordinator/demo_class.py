@@ -1,6 +1,6 @@
-"""A sample class for a lesson: what eight and more students could hand in, made from the release and grader_tests.
+"""A sample class for a lesson: nine students' notebooks, made from its release.
 
-`make demo` hands it in; tests grade it. The answers are the lesson's known alternatives and mistakes, written into the
+`make demo` hands it in; tests grade it. The answers are the lesson's alternatives and known mistakes, written into the
 solution cells of the release as a student would.
 """
 
@@ -35,7 +35,7 @@ def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
 
 
 def hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
-    """Write a notebook and its time to submitted/, as `nbgrader submit` does; returns whether anything changed."""
+    """Write a notebook and its time to submitted/, as `nbgrader submit` does. Returns whether anything changed."""
     path = root / "submitted" / student / lesson / f"{lesson}.ipynb"
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") == text:
@@ -57,13 +57,13 @@ def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> Notebook
 
 
 def correct_answers(lesson: Lesson, style: int) -> Answers:
-    """A right answer to every exercise; the same style number gives the same answers."""
+    """A correct answer to every exercise; a style number always gives the same ones."""
     return {e.name: e.alternatives[style % len(e.alternatives)].cell for e in lesson.exercises.values()}
 
 
 def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
-    """The notebook as Colab writes it: format 4.0 without cell ids, its own metadata, widgets without their state, and
-    the cells that people leave behind."""
+    """The notebook as Colab saves it, with a leftover scratch cell. Colab writes format 4.0 without cell ids, metadata
+    of its own, and widgets without their state."""
     saved = copy.deepcopy(notebook)
     for number, cell in enumerate(saved.cells):
         cell.metadata["id"] = f"{cell.pop('id', number)}"[:12]
@@ -98,23 +98,23 @@ def _students(lesson: Lesson) -> dict[str, Answers]:
         "chen": correct_answers(lesson, 2),
         "dara-untouched": {},
         "emil-half": half,
-        "fatou": _with_mistakes(lesson, lambda place: 0 if place % 2 == 0 else None),
-        "goran": _with_mistakes(lesson, lambda place: 0 if place == 0 else 1 if place == 1 else None),
-        "hana": _with_mistakes(lesson, lambda place: 1 if place in (1, 2) else None),
+        "fatou": _with_mistakes(lesson, lambda position: 0 if position % 2 == 0 else None),
+        "goran": _with_mistakes(lesson, lambda position: 0 if position == 0 else 1 if position == 1 else None),
+        "hana": _with_mistakes(lesson, lambda position: 1 if position in (1, 2) else None),
     }
 
 
 def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answers:
-    """Right answers, but for the exercises (by place) for which a mistake is chosen (by number)."""
+    """Correct answers, except where `choose` maps an exercise's index to a mistake's."""
     answers = correct_answers(lesson, 3)
-    for place, exercise in enumerate(lesson.exercises.values()):
-        number = choose(place)
+    for position, exercise in enumerate(lesson.exercises.values()):
+        number = choose(position)
         if number is None:
             continue
-        usual = (m.cell for m in exercise.mistakes if _allowed(exercise, m.code))
-        answers[exercise.name] = next(islice(usual, number, None), answers[exercise.name])
+        plausible = (m.cell for m in exercise.mistakes if _uses_only_allowed(exercise, m.code))
+        answers[exercise.name] = next(islice(plausible, number, None), answers[exercise.name])
     return answers
 
 
-def _allowed(exercise: Exercise, code: str) -> bool:
+def _uses_only_allowed(exercise: Exercise, code: str) -> bool:
     return not NotebookSource([code]).not_allowed(exercise.name, exercise.forbidden)

@@ -1,4 +1,4 @@
-"""Who judges for the coordinator: threads of this process that each wait for a judge, or a cluster (`cluster`)."""
+"""Workers of the coordinator: threads that wait for judges, or a `cluster`."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from .submission import GradedNotebook, GradingTask, grade
 
 
 class Workers(Protocol):
-    """As `carry_out` uses them: `result` of what `submit` gave, as soon as that is done."""
+    """Workers as `run_plan` uses them: `submit` tasks, then get each `result`."""
 
     def room(self) -> int:
-        """How many submissions are to be at work now; at least one."""
+        """How many submissions to have in progress now; at least one."""
 
     def make_ready(self, work: Job) -> None:
-        """Have what takes time begin, while the coordinator does other things."""
+        """Start slow preparations in the background."""
 
     def submit(self, task: GradingTask) -> Future[Any]:
-        """Have a submission graded."""
+        """Start grading a submission."""
 
     def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
-        """The graded submission.
+        """The graded submission, once its future is done.
 
         Raises SubmissionNotGraded; SandboxUnavailable and ClusterLost if nothing more can be graded.
         """
 
 
 class Threads:
-    """So many threads of this process."""
+    """A fixed number of threads of this process."""
 
     def __init__(self, executor: Executor, number: int) -> None:
         self._executor, self._number = executor, number
 
     def room(self) -> int:
-        """One more than there are, so that none waits while a grade is written."""
+        """One more than there are threads, so that none waits while a grade is written."""
         return self._number + 1
 
     def make_ready(self, work: Job) -> None:
@@ -55,14 +55,14 @@ class Threads:
 
 @contextmanager
 def threads(number: int) -> Iterator[Threads]:
-    """So many workers of this process, as `pool`."""
+    """Run this many worker threads; ends like `pool`."""
     with pool(number) as executor:
         yield Threads(executor, number)
 
 
 @contextmanager
 def pool(number: int) -> Iterator[Executor]:
-    """So many threads of this process. Left by an exception, they end at once, with their judges."""
+    """Run this many threads. On an exception they end at once, with their judges."""
     try:
         with ThreadPoolExecutor(number) as executor:
             try:
@@ -72,4 +72,4 @@ def pool(number: int) -> Iterator[Executor]:
                 client.stop()
                 raise
     finally:
-        client.resume()  # every thread has ended, so whoever asks for a judge now may have one
+        client.resume()  # every thread has ended, so new judges may start again

@@ -1,4 +1,4 @@
-"""Extensions, excuses and the history of grades, by the names of lessons and students."""
+"""Grant extensions and excuses, and read the history of grades."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .nbgrader_api import is_registered, open_gradebook
 
 
 def history(root: Path) -> list[PastGrade]:
-    """Every grade that another took the place of."""
+    """Every replaced grade."""
     with open_gradebook(root) as gradebook:
         return list(past_grades(gradebook))
 
@@ -26,12 +26,12 @@ def history(root: Path) -> list[PastGrade]:
 def extend(
     root: Path, lesson: str, students: Sequence[str], seconds: float | None, until: str | None = None, why: str = ""
 ) -> Iterator[str]:
-    """Give students so many seconds after the due date, or time until then; neither: take it back. Says what is so now.
+    """Extend the deadline by `seconds` or to `until`; neither: remove the extension. Yields a line per student.
 
-    Raises StepFailed where there is no due date, no such student or lesson, or no time; then nobody got anything.
+    Raises StepFailed, and changes nothing, for an unknown student or lesson, a lesson without a due date or a bad time.
     """
     with open_gradebook(root) as gradebook:
-        before = _leaves(root, gradebook, lesson, students)
+        before = _accommodations_of(root, gradebook, lesson, students)
         due = gradebook.find_assignment(lesson).duedate
         if due is None:
             raise StepFailed(
@@ -46,28 +46,30 @@ def extend(
         if seconds is not None and seconds <= 0:
             raise StepFailed(f"that is not after the due date, {shown(due)}: an extension is time after it")
         more = None if seconds is None else timedelta(seconds=seconds)
-        for one in before:
-            grant(gradebook, replace(one, more=more, why=why or one.why))
-            said = f"{in_words(more)} more, until {shown(due + more)}" if more else f"due {shown(due)}, as everybody"
-            yield f"{one.student}, {lesson}: {said}"
+        for accommodation in before:
+            grant(gradebook, replace(accommodation, more=more, why=why or accommodation.why))
+            new_deadline = (
+                f"{in_words(more)} more, until {shown(due + more)}" if more else f"due {shown(due)}, as everybody"
+            )
+            yield f"{accommodation.student}, {lesson}: {new_deadline}"
 
 
 def excuse(root: Path, lesson: str, students: Sequence[str], granted: bool, why: str = "") -> Iterator[str]:
-    """Excuse students from a lesson, or take that back. Says what is so now. Raises StepFailed as `extend` does."""
+    """Excuse students from a lesson, or undo that. Yields a line per student. Raises StepFailed as `extend` does."""
     with open_gradebook(root) as gradebook:
-        for one in _leaves(root, gradebook, lesson, students):
-            grant(gradebook, replace(one, excused=granted, why=why or one.why))
-            yield f"{one.student}, {lesson}: {'excused; it does not count' if granted else 'counts'}"
+        for accommodation in _accommodations_of(root, gradebook, lesson, students):
+            grant(gradebook, replace(accommodation, excused=granted, why=why or accommodation.why))
+            yield f"{accommodation.student}, {lesson}: {'excused; it does not count' if granted else 'counts'}"
 
 
-def _leaves(root: Path, gradebook: Gradebook, lesson: str, students: Sequence[str]) -> list[Accommodation]:
-    """What these students were granted so far. Raises StepFailed."""
+def _accommodations_of(root: Path, gradebook: Gradebook, lesson: str, students: Sequence[str]) -> list[Accommodation]:
+    """These students' current accommodations. Raises StepFailed for an unknown student or lesson."""
     if not is_registered(root, lesson):
         raise StepFailed(f"the gradebook has no lesson {lesson}: `grading release {lesson}` first")
-    there = {one.id for one in gradebook.students}
+    there = {student.id for student in gradebook.students}
     if strange := [student for student in students if student not in there]:
         raise StepFailed(
             f"the gradebook has no student {', '.join(strange)}: `nbgrader db student add {strange[0]}` adds one"
         )
-    granted = {one.student: one for one in accommodations(gradebook, lesson)}
+    granted = {row.student: row for row in accommodations(gradebook, lesson)}
     return [granted.get(student, Accommodation(lesson, student)) for student in dict.fromkeys(students)]

@@ -1,6 +1,6 @@
 """Grade a class, with progress shown.
 
-A broken submission is reported and never stops the others; a grade that is up to date is not made again.
+A broken submission is reported and never stops the others; up-to-date grades are not computed again.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass
 class ClassOutcome:
-    """The outcome for a class, by (lesson, student): graded now and why, up to date, and why not graded.
+    """The outcome for a class, by (lesson, student).
 
+    graded  reasons for grading it now; failed: why it is not graded
     report  gets each record as soon as it is known: lesson, student, outcome, and why
     """
 
@@ -56,7 +57,7 @@ class ClassOutcome:
         self._report(lesson, student, "graded before")
 
     def add_failed(self, lesson: str, student: str, why: str) -> None:
-        """Student "": nobody in this lesson is graded."""
+        """Record why a student is not graded; student "": nobody in this lesson is."""
         self.failed[lesson, student] = why
         self._report(lesson, student, "not graded", why)
 
@@ -81,7 +82,7 @@ def grade_class(
     dry: bool = False,
     report: Callable[[dict[str, str]], object] = lambda record: None,
 ) -> ClassOutcome:
-    """Grade the submissions that have no grade that is up to date.
+    """Grade the submissions without an up-to-date grade.
 
     again      grade all submissions
     workers    submissions at a time (default: one per processor)
@@ -91,8 +92,8 @@ def grade_class(
 
     Raises SandboxUnavailable, and grades nothing, if this machine cannot confine student code, unless `unsandboxed` or
     the course's configuration says to grade without the sandbox, or a cluster grades. Raises CourseLocked if another
-    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster does not go on:
-    finished grades are kept.
+    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster fails: finished
+    grades are kept.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if config.JudgedExecute.get("unsandboxed", False):
@@ -101,21 +102,21 @@ def grade_class(
         require()
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
-    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as judges:
+    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as executors:
         for name in list_lessons(root, names):
-            chosen = [one for one in handed_in(root, name) if students is None or one in students]
+            chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
                 outcome.add_failed(
                     name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
                 )
             elif chosen:
-                made = plan_grading(coursedir, config, name, chosen, again=again)
-                for student, reasons in made.reasons.items():
+                plan = plan_grading(coursedir, config, name, chosen, again=again)
+                for student, reasons in plan.reasons.items():
                     outcome.announce(name, student, reasons)
                 if dry:
-                    _show_plan(made, progress.console)
+                    _show_plan(plan, progress.console)
                 else:
-                    _grade_lesson(made, config, judges, progress, outcome)
+                    _grade_lesson(plan, config, executors, progress, outcome)
     if not dry and (outcome.graded or outcome.failed):
         console.print(_table(outcome, {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}))
     failed = outcome.failed.items()
@@ -124,24 +125,24 @@ def grade_class(
 
 
 def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Table:
-    """One row per lesson: how many were graded now or before, need a person, or have no grade."""
+    """One row per lesson: how many are graded (now, before), need a person, or failed."""
     table = Table("lesson", box=SIMPLE_HEAD)
     for head in ("graded now", "as before", "needs a person", "not graded"):
         table.add_column(head, justify="right")
     whole = [*outcome.graded, *outcome.up_to_date]
     for lesson in sorted({lesson for lesson, _ in (*whole, *outcome.failed)}):
-        open_ = [whose for whose in whole if whose in unsettled]
+        open_ = [pair for pair in whole if pair in unsettled]
         counts = (sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.up_to_date, open_))
         left = [student for name, student in outcome.failed if name == lesson]
         table.add_row(lesson, *map(str, counts), str(len(left)) if all(left) else "all")
     return table
 
 
-def _show_plan(made: Plan, console: Console) -> None:
-    for student, why in made.reasons.items():
-        console.print(Text(f"{made.lesson}, {student}: to be graded, since {' and '.join(why)}"), soft_wrap=True)
+def _show_plan(plan: Plan, console: Console) -> None:
+    for student, why in plan.reasons.items():
+        console.print(Text(f"{plan.lesson}, {student}: to be graded, since {' and '.join(why)}"), soft_wrap=True)
     console.print(
-        f"{made.lesson}: {len(made.reasons)} to be graded, {len(made.up_to_date)} graded and not changed since"
+        f"{plan.lesson}: {len(plan.reasons)} to be graded, {len(plan.up_to_date)} graded and not changed since"
     )
 
 
@@ -155,33 +156,33 @@ def _cluster(address: str) -> AbstractContextManager[Workers]:
     return cluster(address)
 
 
-def _grade_lesson(made: Plan, config: Config, workers: Workers, progress: Progress, outcome: ClassOutcome) -> None:
-    name = made.lesson
-    for student in made.up_to_date:
+def _grade_lesson(plan: Plan, config: Config, workers: Workers, progress: Progress, outcome: ClassOutcome) -> None:
+    name = plan.lesson
+    for student in plan.up_to_date:
         outcome.add_up_to_date(name, student)
-    for student, why in made.missing.items():
+    for student, why in plan.missing.items():
         outcome.add_failed(name, student, why)
-    if made.reasons:
-        workers.make_ready(made.standing.job())
-        row, begun = progress.add_task(name, total=len(made.reasons)), time.monotonic()
+    if plan.reasons:
+        workers.make_ready(plan.standing.job())
+        row, begun = progress.add_task(name, total=len(plan.reasons)), time.monotonic()
 
         def done(student: str, error: Exception | None) -> None:
             if error is None:
-                outcome.add_graded(name, student, made.reasons[student])
+                outcome.add_graded(name, student, plan.reasons[student])
             else:
                 outcome.add_failed(name, student, f"not graded: {error}")
             progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
 
         try:
-            run_plan(made, config, workers, done)
+            run_plan(plan, config, workers, done)
         except ClusterLost as error:
-            raise ClusterLost(f"{error}. {_what_is_kept(outcome)}") from error
+            raise ClusterLost(f"{error}. {_kept_message(outcome)}") from error
         except (OSError, SQLAlchemyError) as error:
-            raise CannotWrite(f"grades cannot be written: {_write_error(error)}. {_what_is_kept(outcome)}") from error
+            raise CannotWrite(f"grades cannot be written: {_write_error(error)}. {_kept_message(outcome)}") from error
         new = sum(lesson == name for lesson, _ in outcome.graded)
         progress.update(row, description=f"{name}: {new} graded{seconds_each(begun, new)}")
-    if made.up_to_date:
-        progress.console.print(f"{name}: {len(made.up_to_date)} graded before, and not changed since")
+    if plan.up_to_date:
+        progress.console.print(f"{name}: {len(plan.up_to_date)} graded before, and not changed since")
 
 
 def _write_error(error: Exception) -> str:
@@ -189,5 +190,5 @@ def _write_error(error: Exception) -> str:
     return "the disk is full" if full else " ".join(str(getattr(error, "orig", error)).split())
 
 
-def _what_is_kept(outcome: ClassOutcome) -> str:
+def _kept_message(outcome: ClassOutcome) -> str:
     return f"{len(outcome.graded)} are written and kept; the others are graded by the next run"

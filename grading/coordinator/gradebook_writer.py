@@ -1,8 +1,8 @@
-"""The one writer of a course's grades: a submission is written whole or not at all.
+"""The only writer of a course's grades.
 
-First its folder is made beside its place, then its grade is written in one transaction, then the folder is put in its
-place. A signal that stops grading waits for the end of that. Who is killed leaves the old grade, or the new one; where
-the folder is not that of the grade, `LessonFreshness` says that the grade does not stand, and it is made again.
+It prepares the new folder beside the old one, writes the grade in one transaction, then swaps the folders. Signals that
+stop grading wait for this to end. A killed process leaves the old grade or the new one; if the folder does not match
+the grade, `LessonFreshness` finds it out of date and it is graded again.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from grading.notebooks.submitted_file import is_file_within, one_line
 from .submission import GradedNotebook
 from .validate_result import notebook_of
 
-UNFINISHED = ".unfinished-"  # a folder that is being made
+UNFINISHED = ".unfinished-"  # prefix of folders in preparation
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Writer:
-    """Writes the grades of one lesson; used as a context manager, by one at a time (`lock`)."""
+    """Writes the grades of one lesson. A context manager; only one at a time (`gradebook.lock`)."""
 
     def __init__(self, coursedir: CourseDirectory, config: Config, standing: LessonFreshness) -> None:
         self.coursedir, self.standing, self.lesson = coursedir, standing, standing.lesson
@@ -53,7 +53,7 @@ class Writer:
         self.gradebook = Gradebook(self.coursedir.db_url, self.coursedir.course_id)
         have_indexes(self.gradebook)
         self.place.mkdir(parents=True, exist_ok=True)
-        for left in self.place.glob(f"{UNFINISHED}*"):  # by one that was killed
+        for left in self.place.glob(f"{UNFINISHED}*"):  # of a killed process
             shutil.rmtree(left)
         return self
 
@@ -81,16 +81,16 @@ class Writer:
     ) -> None:
         try:
             with self._transaction():
-                self._have_rows(ids["student"], made_of["timestamp"])
+                self._ensure_rows(ids["student"], made_of["timestamp"])
                 save(self.gradebook, ids, nb, text, made_of, self.standing.penalties)
-        except IntegrityError:  # whoever shares the gradebook made the same rows meanwhile: now they are there
+        except IntegrityError:  # another process inserted the same rows: now they exist
             if tries <= 1:
                 raise
             self._save(ids, nb, text, made_of, tries - 1)
 
     @contextmanager
     def _folder(self, graded: GradedNotebook) -> Iterator[Path]:
-        """What nbgrader leaves in autograded/: the notebook, what was handed in beside it, and the lesson's files."""
+        """Prepare a folder of autograded/: the notebook, the student's files, the lesson's."""
         with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.place) as work:
             folder = Path(work) / "made"
             folder.mkdir()
@@ -102,11 +102,11 @@ class Writer:
             for file in utils.find_all_files(source, [*self.coursedir.ignore, "*.ipynb"]):
                 _copy(file, folder / os.path.relpath(file, source))
             (folder / f"{self.lesson}.ipynb").write_text(graded.text, encoding="utf-8")
-            self._permit(folder)
+            self._set_permissions(folder)
             yield folder
 
-    def _permit(self, folder: Path) -> None:
-        """nbgrader's permissions of files, and of folders that a group shares."""
+    def _set_permissions(self, folder: Path) -> None:
+        """Set nbgrader's permissions of files, and of folders that a group shares."""
         for place, _, names in os.walk(folder):
             for name in names:
                 os.chmod(os.path.join(place, name), int(str(self.converter.permissions), 8))
@@ -114,16 +114,16 @@ class Writer:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """nbgrader's session begins one by itself; `save` ends it."""
+        """Roll back what `save` has not committed; nbgrader's session begins it."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
                 yield
         finally:
-            self.gradebook.db.rollback()  # of nothing, where it was committed
+            self.gradebook.db.rollback()  # does nothing after a commit
 
-    def _have_rows(self, student: str, handed_in_at: str) -> None:
-        """Rows of the submission, as nbgrader's `add_submission` makes them, in the transaction of the grade."""
+    def _ensure_rows(self, student: str, handed_in_at: str) -> None:
+        """Add missing rows like nbgrader's `add_submission`, in the grade's transaction."""
         try:
             submission = self.gradebook.find_submission(self.lesson, student)
         except MissingEntry:
@@ -151,24 +151,24 @@ class Writer:
 
 @contextmanager
 def defer_signals() -> Iterator[None]:
-    """What would stop this process does so when this is left. Only its main thread is ever stopped by a signal."""
-    came: list[int] = []
+    """Defer signals that stop this process until the block ends. Only the main thread receives signals."""
+    received: list[int] = []
     before: dict[int, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():
             for number in (getattr(signal, name) for name in STOPS if hasattr(signal, name)):
-                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: not Python's to give back
-                    before[number] = signal.signal(number, lambda number, _: came.append(number))
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: Python cannot restore it
+                    before[number] = signal.signal(number, lambda number, _: received.append(number))
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in came:
+        for number in received:
             signal.raise_signal(number)
 
 
 def time_of(text: str) -> datetime:
-    """What timestamp.txt says. Raises SubmissionNotGraded."""
+    """Parse the text of timestamp.txt. Raises SubmissionNotGraded."""
     try:
         at: datetime = utils.parse_utc(text)
         return at

@@ -1,7 +1,7 @@
-"""A course moved to a new version of its lessons in mid-term: first what that changes for grades given, then done.
+"""Move a course to a new version of its lessons in mid-term.
 
-The new texts and graders are tried on a copy of the course, in which everything that has a grade is judged anew; the
-course itself is touched after that only, and what its lessons were is kept beside it.
+The new texts and graders are tried on a copy of the course, in which everything with a grade is graded again, to show
+the changes. Only then does the course itself change; its old lessons are kept beside it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from .nbgrader_api import configuration, is_registered, open_gradebook
 from .recalculate import GradeChange, recalculate
 from .release import release_lessons
 
-TRIAL = ".migrating-"  # a folder in the course's directory: the copy that the new version is tried on
+TRIAL = ".migrating-"  # prefix of the folder in the course directory with the copy
 PARTS = ("source", "grader_tests")
-AT_ONCE = 1000  # rows of the gradebook in memory
+AT_ONCE = 1000  # rows of the gradebook in memory at a time
 
 
 @dataclass(frozen=True)
 class Migration:
-    """What a new version brings. changed: lessons with another text or grader; new: that there were not; own: that the
-    new version does not have, and which stay; kept: where the old texts and graders are kept; found: what becomes of
-    grades; written: how many are."""
+    """What a new version changes. `changed`: lessons with a new text or grader; `new`: added lessons; `own`: lessons
+    that only the course has, which stay; `found`: changes of grades; `kept`: folder with the old texts and graders;
+    `written`: number of grades written."""
 
     changed: list[str]
     new: list[str]
@@ -58,23 +58,23 @@ def migrate(
 ) -> Migration:
     """Move the course in `root` to the lessons and graders of the course in `new`.
 
-    agreed  is shown what changes, and says whether it is to be done
+    agreed  gets what would change, and returns whether to do it
 
-    Raises StepFailed where that cannot be done, and as `revise` does. Nothing in the course is changed then.
+    Raises StepFailed if that is impossible, and what `recalculate` raises; the course is then unchanged.
     """
-    plan = _compared(root, new)
+    plan = _compare_versions(root, new)
     with _trial(root) as trial:
         _overlay(new, trial, plan)
         released = [name for name in plan.changed if is_registered(root, name)]
-        _hold_cells(root, trial, released)
+        _check_exercises(root, trial, released)
         release_lessons(trial, released, Console(quiet=True), workers=workers)
         found: list[GradeChange] = []
 
-        def only_shown(all_of_them: list[GradeChange]) -> bool:
-            found.extend(all_of_them)
+        def collect(changes: list[GradeChange]) -> bool:
+            found.extend(changes)
             return False
 
-        recalculate(trial, list_lessons(root), only_shown, workers=workers)
+        recalculate(trial, list_lessons(root), collect, workers=workers)
     plan = Migration(plan.changed, plan.new, plan.own, found)
     if not agreed(plan):
         return plan
@@ -87,7 +87,7 @@ def migrate(
     return Migration(plan.changed, plan.new, plan.own, found, kept, written)
 
 
-def _compared(root: Path, new: Path) -> Migration:
+def _compare_versions(root: Path, new: Path) -> Migration:
     ours, theirs = set(list_lessons(root)), set(list_lessons(new))
     if new.resolve() == root.resolve() or not theirs or not (new / "grader_tests").is_dir():
         raise StepFailed(
@@ -95,17 +95,17 @@ def _compared(root: Path, new: Path) -> Migration:
         )
     shared = not _same(root / "grader_tests" / "shared", new / "grader_tests" / "shared")
     both = sorted(ours & theirs)
-    changed = [name for name in both if shared or not all(_same(*two) for two in _two(root, new, name))]
+    changed = [name for name in both if shared or not all(_same(*pair) for pair in _file_pairs(root, new, name))]
     return Migration(changed, sorted(theirs - ours), sorted(ours - theirs))
 
 
-def _two(root: Path, new: Path, name: str) -> Iterator[tuple[Path, Path]]:
+def _file_pairs(root: Path, new: Path, name: str) -> Iterator[tuple[Path, Path]]:
     for part, called in (("source", f"{name}.py"), ("grader_tests", name)):
         yield root / part / called, new / part / called
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two files, or the texts in two folders, are the same; neither being there is the same."""
+    """Whether two files or folders have the same content; two missing ones have."""
     if not one.is_dir() or not other.is_dir():
         return one.exists() == other.exists() and (not one.exists() or filecmp.cmp(one, other, shallow=False))
     names = {path.relative_to(place) for place in (one, other) for path in place.rglob("*") if _counts(path)}
@@ -118,11 +118,11 @@ def _counts(path: Path) -> bool:
 
 @contextmanager
 def _trial(root: Path) -> Iterator[Path]:
-    """A copy of the course as far as grades are made of it; its gradebook is a file, whatever the course's own is."""
-    for left in root.glob(f"{TRIAL}*"):  # by one that was killed
+    """Copy what grading needs of the course, its gradebook into an SQLite file."""
+    for left in root.glob(f"{TRIAL}*"):  # of a killed process
         shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as made:
-        trial = Path(made)
+    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
+        trial = Path(folder)
         for path in (*root.glob("*.py"), *root.glob(f"{FILE}*")):
             shutil.copy2(path, trial)
         with (trial / CONFIG).open("a", encoding="utf-8") as settings:
@@ -132,7 +132,7 @@ def _trial(root: Path) -> Iterator[Path]:
                 shutil.copytree(root / part, trial / part, ignore=shutil.ignore_patterns("__pycache__"))
         for part in ("submitted", "autograded"):
             if (root / part).is_dir():
-                shutil.copytree(root / part, trial / part, symlinks=True, copy_function=_linked)
+                shutil.copytree(root / part, trial / part, symlinks=True, copy_function=_link_or_copy)
         yield trial
 
 
@@ -149,8 +149,8 @@ def _copy_gradebook(root: Path, target: Path) -> str:
     return str(engine.url)
 
 
-def _linked(source: str, target: str) -> None:
-    """Large, and not written to: one file under two names where that can be."""
+def _link_or_copy(source: str, target: str) -> None:
+    """Hard-link a file if possible, since these are large and never written to."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:
@@ -158,7 +158,7 @@ def _linked(source: str, target: str) -> None:
 
 
 def _overlay(new: Path, root: Path, plan: Migration) -> None:
-    """Put the new version's texts and graders into a course."""
+    """Copy the new version's texts and graders into a course."""
     for name in (*plan.changed, *plan.new):
         shutil.copy2(new / "source" / f"{name}.py", root / "source")
         _replace(new / "grader_tests" / name, root / "grader_tests" / name)
@@ -171,9 +171,9 @@ def _replace(source: Path, target: Path) -> None:
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-def _hold_cells(root: Path, trial: Path, names: list[str]) -> None:
-    """Raise StepFailed where the new version has other exercises than what is handed in."""
-    from ..authoring.lesson_text import read_lesson  # it brings torch
+def _check_exercises(root: Path, trial: Path, names: list[str]) -> None:
+    """Raise StepFailed if the new version has other exercises than submissions have."""
+    from ..authoring.lesson_text import read_lesson  # it imports torch
 
     directory = CourseDirectory(config=configuration(root))
     refused = []

@@ -1,7 +1,7 @@
-"""nbgrader's own converters, under the course's own configuration, in this process.
+"""Call nbgrader in this process, with the course's own configuration.
 
-Covers: loading `nbgrader_config.py`, one converter over one assignment and one student, names of what was handed in.
-Does not cover: what the converters do (`nbgrader_plugins`), many at once.
+Covers: loading `nbgrader_config.py`, one converter for one assignment and student, queries of the gradebook.
+Does not cover: what the converters do (`nbgrader_plugins`), grading a class (`grade_class`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..nbgrader_plugins.execute import lesson_freshness
 
 @dataclass(frozen=True)
 class StudentVerdict:
-    """One verdict with whose it is."""
+    """One verdict, with its student and lesson."""
 
     student: str
     lesson: str
@@ -42,7 +42,7 @@ class StudentVerdict:
 
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
-    """The course's configuration, whatever the directory it is asked from; `unsandboxed` grades without a sandbox."""
+    """The course's configuration. `unsandboxed`: grade without the sandbox."""
     config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
     config.CourseDirectory.root = str(root)
     if unsandboxed:
@@ -51,10 +51,10 @@ def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
 
 
 def release(root: Path, lesson: str, into: Path | None = None) -> Path:
-    """nbgrader generate_assignment for one lesson that has been built; returns the folder of the release.
+    """Run `nbgrader generate_assignment` for a built lesson. Returns the release's folder.
 
-    into: another course directory (made if need be) to write to, which then gets a gradebook of its own.
-    The course draws its secret seed, if it has none yet.
+    into: another course directory to write to (created if missing), with a gradebook of its own.
+    The course draws its secret seed if it has none yet.
     """
     target = into or root
     config = configuration(root)
@@ -65,9 +65,9 @@ def release(root: Path, lesson: str, into: Path | None = None) -> Path:
 
 
 def autograde(root: Path, lesson: str, student: str, *, again: bool = False, config: Config | None = None) -> bool:
-    """nbgrader autograde for one submission; returns whether it was done.
+    """Run `nbgrader autograde` for one submission; returns whether it ran.
 
-    Without `again`, a grade that stands is left as it is (`grading.gradebook.freshness`).
+    Without `again`, an up-to-date grade is left alone (`grading.gradebook.freshness`).
     """
     folder = root / "submitted" / student / lesson
     notebook = folder / f"{lesson}.ipynb"
@@ -82,70 +82,70 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
 
 
 def feedback(root: Path, lesson: str, student: str) -> None:
-    """nbgrader generate_feedback for one graded submission, always anew: comments and grades may have changed."""
+    """Run `nbgrader generate_feedback` for one submission. Always, since comments may have changed."""
     _convert(GenerateFeedback, configuration(root), lesson, student)
 
 
 def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
-    """Names of the students who have this lesson in submitted/, or after another step."""
+    """Students who have this lesson in submitted/, or in another step's folder."""
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
-    """Every grade of the course, or of one lesson, with what was found."""
+    """Every verdict of the course, or of one lesson."""
     with open_gradebook(root) as gradebook:
         return [
-            StudentVerdict(one.student, one.lesson, verdict)
-            for one in stored_grades(gradebook, lesson)
-            for verdict in one.verdicts.values()
+            StudentVerdict(grade.student, grade.lesson, verdict)
+            for grade in stored_grades(gradebook, lesson)
+            for verdict in grade.verdicts.values()
         ]
 
 
 def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
-    """(student, lesson) -> (points, maximum) of all that is graded, late penalties and manual grades in."""
+    """(student, lesson) -> (points, maximum), with late penalties and manual grades."""
     with open_gradebook(root) as gradebook:
-        graded = {(one.student, one.lesson) for one in stored_grades(gradebook)}
+        graded = {(grade.student, grade.lesson) for grade in stored_grades(gradebook)}
         return {
-            whose: (s.score - s.late_submission_penalty, s.max_score)
+            pair: (s.score - s.late_submission_penalty, s.max_score)
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
-            if (whose := (s.student.id, s.assignment.name)) in graded
+            if (pair := (s.student.id, s.assignment.name)) in graded
         }
 
 
 def ungraded(root: Path) -> list[tuple[str, str]]:
-    """(student, lesson) of all that was handed in and has no grade."""
+    """(student, lesson) of all submissions without a grade."""
     with open_gradebook(root) as gradebook:
-        graded = {(one.student, one.lesson) for one in stored_grades(gradebook)}
+        graded = {(grade.student, grade.lesson) for grade in stored_grades(gradebook)}
         known = {assignment.name for assignment in gradebook.assignments}
     folders = (root / "submitted").glob("*/*/")
     return sorted({(path.parent.name, path.name) for path in folders if path.name in known} - graded)
 
 
 def stale_reasons(root: Path, lesson: str, student: str, config: Config | None = None) -> list[str]:
-    """Why a submission is to be graded, in words; none where its grade stands (`nbgrader_plugins.standing`)."""
+    """Why a submission has to be graded (`LessonFreshness`); none if up to date."""
     config = config or configuration(root)
     return lesson_freshness(CourseDirectory(config=config), config, lesson, student).stale_reasons(student)
 
 
 def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
-    """(student, lesson, exercise) of all that a person is still to grade."""
+    """(student, lesson, exercise) of all that a person still has to grade."""
     with open_gradebook(root) as gradebook:
         grades = gradebook.db.query(Grade).filter(Grade.needs_manual_grade)
         return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in grades}
 
 
 def is_registered(root: Path, lesson: str) -> bool:
-    """Whether the gradebook has the lesson, without which nothing of it can be graded."""
+    """Whether the gradebook has the lesson; only then can it be graded."""
     url = make_url(CourseDirectory(config=configuration(root)).db_url)
     if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):
-        return False  # none is made by asking
+        return False  # opening it would create the file
     with open_gradebook(root) as gradebook:
         return any(assignment.name == lesson for assignment in gradebook.assignments)
 
 
 def open_gradebook(root: Path) -> Gradebook:
-    """The course's gradebook, to be used as a context manager. Raises StepFailed."""
+    """Open the course's gradebook, as a context manager. Raises StepFailed."""
     directory = CourseDirectory(config=configuration(root))
     try:
         return Gradebook(directory.db_url, directory.course_id)
@@ -154,7 +154,7 @@ def open_gradebook(root: Path) -> Gradebook:
 
 
 def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
-    """Where nbgrader writes the gradebook; by one thread at a time, since what warnings are shown is the process's."""
+    """Run a converter that writes the gradebook. One thread at a time, since warning filters are global."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
         _convert(converter, config, lesson, student)
@@ -164,30 +164,30 @@ def _convert(converter: type[BaseConverter], config: Config, lesson: str, studen
     config.CourseDirectory.assignment_id = lesson
     config.CourseDirectory.student_id = glob.escape(student)
     directory = CourseDirectory(config=config)
-    made = converter(coursedir=directory, config=config)
-    made.force = True
-    made.logfile = ""
-    heard = _Heard()
-    made.log = logging.Logger("grading")  # noqa: LOG001  # one for this call alone: no other's errors are heard
-    made.log.addHandler(heard)
+    instance = converter(coursedir=directory, config=config)
+    instance.force = True
+    instance.logfile = ""
+    errors = _ErrorCollector()
+    instance.log = logging.Logger("grading")  # noqa: LOG001  # for this call only: no errors of others
+    instance.log.addHandler(errors)
     try:
-        made.start()
+        instance.start()
     except (NbGraderException, SystemExit) as error:
-        raise StepFailed(f"{lesson}, {student}: {heard.reason or error}") from error
+        raise StepFailed(f"{lesson}, {student}: {errors.reason or error}") from error
 
 
-class _Heard(logging.Handler):
+class _ErrorCollector(logging.Handler):
     """Keeps nbgrader's errors; the console belongs to the progress bar."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said.append(record.getMessage())
+        self.messages.append(record.getMessage())
 
     @property
     def reason(self) -> str:
-        """What was said, without what stands around it: of a traceback its last line, and everything once."""
-        lines = [said.strip().splitlines()[-1] for said in self.said if said.strip()]
+        """The errors in one line: of a traceback only its last line, and nothing twice."""
+        lines = [text.strip().splitlines()[-1] for text in self.messages if text.strip()]
         return " ".join(dict.fromkeys(line for line in lines if not line.startswith("Please see")))

@@ -1,4 +1,4 @@
-"""Progress of steps over a class, for a terminal: a bar for each lesson, and log messages above the bars."""
+"""Progress of a class in a terminal: a bar per lesson, and log messages above."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 
 def progress_bars(console: Console) -> Progress:
-    """Bars that show how many are done, and how long it took and will take; to be entered."""
+    """Bars with counts, elapsed and remaining time, as a context manager."""
     return Progress(
         TextColumn("{task.description:<40}", markup=False),
         BarColumn(),
@@ -25,7 +25,7 @@ def progress_bars(console: Console) -> Progress:
 
 
 def seconds_each(begun: float, number: int) -> str:
-    """The time per item since `begun` (`time.monotonic`), to be appended to a description; "" if there is none."""
+    """Format the time per item since `begun` (`time.monotonic`); "" for no items."""
     return f", {(time.monotonic() - begun) / number:.1f} s each" if number else ""
 
 
@@ -37,7 +37,7 @@ def show_failures(messages: Iterable[str], console: Console) -> None:
 
 @contextmanager
 def log_above(console: Console) -> Iterator[None]:
-    """Print what `grading` logs meanwhile above the bars, each message once."""
+    """Print the log messages of `grading` above the bars, each once."""
 
     shown: set[str] = set()
 

@@ -1,9 +1,9 @@
-"""Grades made anew after a grader, a point, a seed or a rule was changed: who gains and who loses, then written.
+"""Regrade a class after its graders, points, seed or late policy changed.
 
-What is shown is what is written: each submission is judged once, as `grading grade` would judge it. Points that a
-person gave stay, and the grade that was is kept in the history (`nbgrader_plugins.history`).
+The caller sees all changes before they are written. Each submission is graded only once, as `grading grade` would do
+it. Points given by a person stay, and replaced grades go to the history (`gradebook.history`).
 
-Does not cover: grades computed again by the seed recorded with each, to see that they are the same (`regrading`).
+Does not cover: comparing grades with a run from their recorded seeds (`verify_grades`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .verify_grades import otherwise, verdicts_in
 
 @dataclass(frozen=True)
 class GradeChange:
-    """One grade as it is and as it would be. differs: by exercise, in words; failed: why it could not be made."""
+    """A grade now and after a regrade. `differs`: by exercise, in words; `failed`: why there is no new grade."""
 
     lesson: str
     student: str
@@ -53,7 +53,7 @@ class GradeChange:
 
     @property
     def gained(self) -> float:
-        """Points more, or fewer."""
+        """Change of points, negative if fewer."""
         return round(self.now.points - self.before.points, 4)
 
     @property
@@ -62,8 +62,8 @@ class GradeChange:
 
 
 @dataclass
-class _Made:
-    """What is to be written of one lesson."""
+class _LessonRegrade:
+    """New grades of one lesson, not written yet."""
 
     standing: LessonFreshness
     config: Config
@@ -79,35 +79,39 @@ def recalculate(
     unsandboxed: bool = False,
     workers: int = 1,
 ) -> int:
-    """Judge anew what has a grade that does not stand any more; returns how many grades were written.
+    """Regrade what is out of date; returns how many grades were written.
 
-    agreed  is shown all of them, and says whether they are to be written
+    agreed  gets all changes, and returns whether to write them
 
-    Nobody else grades meanwhile. Raises CourseLocked, and SandboxUnavailable where this machine cannot confine student
-    code, unless `unsandboxed` or the course's configuration says to do without.
+    Locks the course. Raises CourseLocked, and SandboxUnavailable if this machine cannot confine student code, unless
+    `unsandboxed` or the course's configuration allows grading without a sandbox.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if not config.JudgedExecute.get("unsandboxed", False):
         require()
-    made, found, written = list[_Made](), list[GradeChange](), 0
+    regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
     with exclusive(root), pool(workers) as executor:
         for lesson in list_lessons(root, names):
             if is_registered(root, lesson):
-                made.append(_Made(lesson_freshness(CourseDirectory(config=config), config, lesson), config))
-                found += _of_lesson(made[-1], students, executor)
+                regrades.append(
+                    _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)
+                )
+                found += _regrade_lesson(regrades[-1], students, executor)
         if agreed(found):
-            written = sum(_write(one) for one in made)
+            written = sum(_write(regrade) for regrade in regrades)
     return written
 
 
-def _of_lesson(made: _Made, students: Container[str] | None, executor: Executor) -> Iterator[GradeChange]:
-    standing, begun = made.standing, []
+def _regrade_lesson(
+    regrade: _LessonRegrade, students: Container[str] | None, executor: Executor
+) -> Iterator[GradeChange]:
+    standing, begun = regrade.standing, []
     nothing = ScoreSnapshot({})
     for student in standing.grades:
         since = standing.stale_reasons(student) if students is None or student in students else []
         if since:
             try:
-                task = task_of(standing, made.config, student)
+                task = task_of(standing, regrade.config, student)
             except NotHandedIn as error:
                 yield GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
             else:
@@ -115,31 +119,33 @@ def _of_lesson(made: _Made, students: Container[str] | None, executor: Executor)
     for student, since, task, waiting in begun:
         try:
             graded = waiting.result()
-            compared = _compared(made, task, graded, since)
+            compared = _compare_grades(regrade, task, graded, since)
         except SubmissionNotGraded as error:
             yield GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
         else:
-            made.grades.append((task, graded))
+            regrade.grades.append((task, graded))
             yield compared
 
 
-def _compared(made: _Made, task: GradingTask, graded: GradedNotebook, since: list[str]) -> GradeChange:
-    """Raises SubmissionNotGraded where nobody can tell when it was handed in."""
-    standing, student = made.standing, task.student
+def _compare_grades(
+    regrade: _LessonRegrade, task: GradingTask, graded: GradedNotebook, since: list[str]
+) -> GradeChange:
+    """Compare with the stored grade. Raises SubmissionNotGraded if the time of submission is not valid."""
+    standing, student = regrade.standing, task.student
     old, new = standing.grades[student].verdicts, verdicts_in(graded)
     with _gradebook(standing) as gradebook:
         submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
         before = score_snapshot(submitted, old)
-        now = _as_it_would_be(submitted, before, new)
+        now = _new_snapshot(submitted, before, new)
         seconds = _seconds_late(gradebook, submitted, task)
     lost = late_rules.penalty(standing.penalties, student, now.points, seconds) or 0.0
     return GradeChange(standing.lesson, student, since, before, replace(now, penalty=lost), list(otherwise(old, new)))
 
 
-def _as_it_would_be(
+def _new_snapshot(
     submitted: SubmittedNotebook, before: ScoreSnapshot, new: dict[str, ExerciseVerdict]
 ) -> ScoreSnapshot:
-    """The points with these verdicts, without a penalty: those by hand as they are."""
+    """The points with these verdicts, without a penalty; points by hand stay."""
     exercises = dict(before.exercises)
     extra = {grade.name: float(grade.extra_credit or 0.0) for grade in submitted.grades}
     for cell, verdict in new.items():
@@ -152,7 +158,7 @@ def _as_it_would_be(
 
 def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, task: GradingTask) -> float:
     submission, text = submitted.assignment, task.made_of["timestamp"]
-    granted = {one.student: one.more for one in accommodations(gradebook, submission.assignment.name)}
+    granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate
     if came is None or due is None:
         return 0.0
@@ -160,18 +166,18 @@ def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, task: Grad
     return max(0.0, float((came - due - more).total_seconds()))
 
 
-def _write(made: _Made) -> int:
-    """Raises StepFailed where a grade cannot be written: those before it are."""
-    with Writer(made.standing.coursedir, made.config, made.standing) as writer:
-        for number, (task, graded) in enumerate(made.grades):
+def _write(new: _LessonRegrade) -> int:
+    """Write a lesson's new grades. Raises StepFailed if one cannot be written; those before it are."""
+    with Writer(new.standing.coursedir, new.config, new.standing) as writer:
+        for number, (task, graded) in enumerate(new.grades):
             try:
                 writer.write(graded, task.made_of)
             except (SubmissionNotGraded, OSError, SQLAlchemyError) as error:
                 raise StepFailed(
-                    f"{made.standing.lesson}, {task.student}: the grade cannot be written: {error}. {number} of this "
+                    f"{new.standing.lesson}, {task.student}: the grade cannot be written: {error}. {number} of this "
                     "lesson are written and kept; run the same command again for the others"
                 ) from error
-    return len(made.grades)
+    return len(new.grades)
 
 
 def _gradebook(standing: LessonFreshness) -> AbstractContextManager[Gradebook]:

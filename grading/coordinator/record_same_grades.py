@@ -1,9 +1,9 @@
-"""Keeps the grades of existing gradebooks up to date where a release of ours changes a lesson and no grade.
+"""Keep existing grades up to date if a new version changes lessons but no grades.
 
     python -m grading.coordinator.record_same_grades [LESSON ...]
 
-To be run before each release, in a checkout, with the lessons whose grades the release does change. It releases every
-lesson in a course of its own, and records what a grade of it is made of now in `gradebook/same_grades.json`.
+Run this in a checkout before each new version, with the lessons whose grades it does change. It releases every lesson
+in a temporary course, and records the inputs of its grades in `gradebook/same_grades.json`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ KEYS = ("graders", "release")
 
 
 def record_same_grades(root: Path, changed: Iterable[str] = (), file: Path = FILE) -> None:
-    """Record what a grade of each lesson is made of now.
+    """Record today's inputs of the grades of each lesson.
 
-    changed  lessons whose grades are not the same as those of the release before
+    changed  lessons whose grades differ from the previous version's
     """
     different = set(list_lessons(root, changed)) if changed else set()
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
@@ -43,7 +43,7 @@ def record_same_grades(root: Path, changed: Iterable[str] = (), file: Path = FIL
 
 
 def inputs_of(course: Path, lesson: str) -> dict[str, str]:
-    """What grades of a lesson are made of once it is released; the lesson is built and released in this course."""
+    """Build and release a lesson in this course; returns the inputs of its grades."""
     build_lesson(course, lesson)
     release(course, lesson)
     config = configuration(course)

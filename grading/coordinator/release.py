@@ -1,4 +1,4 @@
-"""Release lessons: build them side by side, then make the student notebooks by nbgrader."""
+"""Release lessons: build them in parallel, then make student notebooks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .nbgrader_api import is_registered, release
 
 
 def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
-    """Build lessons, `workers` at a time (default: one per processor), and release them one after the other.
+    """Build lessons, `workers` at a time (default: one per processor), and release them.
 
-    One process writes the gradebook. Raises StepFailed, CourseError.
+    Releases one lesson after the other, since only one may write the gradebook. Raises StepFailed, CourseError.
     """
-    from ..authoring.build import build_lesson  # it brings torch, which grading leaves to the judges
+    from ..authoring.build import build_lesson  # it imports torch, which only judges need for grading
 
     with pool(workers or cpu_count()) as executor:
         building = {name: executor.submit(build_lesson, root, name) for name in list_lessons(root, names)}

@@ -1,4 +1,4 @@
-"""Feedback for an LMS to take back: each student's page under the name that the LMS gave what was handed in."""
+"""Pack feedback pages for an LMS, named like the files in its download."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .write_feedback import write_feedback
 
 @dataclass
 class HandedBack:
-    """names: by student, in the zip; left_out: who is, and why; nobodys: names in the download that are nobody's;
-    not_in_it: students with a page and without such a name."""
+    """What was packed. `names`: by student, in the zip; `left_out`: why, by student; `nobodys`: unknown names in the
+    download; `not_in_it`: students with a page who are not in the download."""
 
     names: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -32,16 +32,16 @@ class HandedBack:
 
 
 def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, console: Console) -> HandedBack:
-    """Make the feedback of a lesson and write it to a zip, named as in these downloads. Raises StepFailed.
+    """Make a lesson's feedback pages and zip them, named as in these downloads. Raises StepFailed.
 
-    What still needs a person is left out, and so is what has no grade.
+    Leaves out submissions that still need a person or have no grade.
     """
-    tops = _tops(root, lesson, downloads)
+    names_of = _feedback_names(root, lesson, downloads)
     write_feedback(root, [lesson], console)
     pages = {page.parents[1].name: page for page in (root / "feedback").glob(f"*/{lesson}/{lesson}.html")}
     open_ = {student for student, name, _ in needs_manual_grading(root) if name == lesson}
-    done, packed = HandedBack(nobodys=tops.pop("", [])), dict[str, Path]()
-    for student, names in sorted(tops.items()):
+    done, packed = HandedBack(nobodys=names_of.pop("", [])), dict[str, Path]()
+    for student, names in sorted(names_of.items()):
         if student in open_:
             done.left_out[student] = "an exercise needs a person"
         elif student not in pages:
@@ -49,25 +49,25 @@ def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, con
         else:
             done.names[student] = names[-1]
             packed[names[-1]] = pages[student]
-    done.not_in_it = sorted(pages.keys() - tops.keys())
+    done.not_in_it = sorted(pages.keys() - names_of.keys())
     if packed:
         pack(out, packed)
     return done
 
 
-def _tops(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
-    """Names of feedback files by student, the one of the last attempt last; under "" names that are nobody's."""
-    config, whose = configuration(root), IdentityTable(root / FILE)
+def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
+    """Names of feedback files by student, last attempt last; "": nobody's names."""
+    config, identities = configuration(root), IdentityTable(root / FILE)
     config.CourseDirectory.assignment_id = lesson
-    _, people = about(CourseDirectory(config=config), whose)
+    _, people = about(CourseDirectory(config=config), identities)
     found: dict[str, ParsedName] = {}
     with ExitStack() as opened:
         for path in downloads:
             if not path.exists():
                 raise StepFailed(f"{path} is not there. Name the zip or folder of submissions as it was downloaded.")
-            lister = DownloadReader(TolerantExtractor(config=config).budget, whose, opened)
-            lister.path(path)
-            for submission in lister.found.submissions:
+            reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
+            reader.path(path)
+            for submission in reader.found.submissions:
                 if submission.owner.platform in TAKES_BACK:
                     found |= submission.tops
     if not found:
@@ -75,11 +75,11 @@ def _tops(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[
             "nothing in it is named as Canvas or Moodle names what was handed in, and no other platform takes feedback "
             "files back by their names"
         )
-    owners = people.whose(one.owner for one in found.values())
-    named: dict[str, list[str]] = {}
-    for top, one in sorted(found.items(), key=lambda item: item[1].order):
-        whom = owners[one.owner]
-        name = name_for(top, one.own, lesson)
-        for student in ("",) if whom.left_out else whom.students or ("",):
-            named.setdefault(student, []).append(name if student else top)
-    return named
+    owners = people.whose(parsed.owner for parsed in found.values())
+    by_student: dict[str, list[str]] = {}
+    for top, parsed in sorted(found.items(), key=lambda item: item[1].order):
+        match = owners[parsed.owner]
+        name = name_for(top, parsed.own, lesson)
+        for student in ("",) if match.left_out else match.students or ("",):
+            by_student.setdefault(student, []).append(name if student else top)
+    return by_student

@@ -1,8 +1,9 @@
-"""A lesson of a class graded: workers judge side by side, one writer keeps each grade as it comes.
+"""Grade one lesson of a class with parallel workers and one writer.
 
-What is to be graded is told by content (`LessonFreshness`), so whoever is interrupted goes on where they were.
+Each grade is written as it comes. `LessonFreshness` decides by content what has to be graded, so an interrupted run
+continues where it stopped.
 
-Does not cover: who judges, and where (`workers`, `cluster`).
+Does not cover: the workers (`executors`, `cluster`).
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from .executors import Workers
 from .gradebook_writer import Writer
 from .submission import GradingTask
 
-LOOK_AGAIN = 5.0  # seconds until workers are counted anew, where none of them is done
-USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # of the configuration, by workers
+LOOK_AGAIN = 5.0  # seconds after which workers are counted again if none is done
+USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # sections of the configuration that workers use
 
 
 @dataclass
 class Plan:
-    """What is to be graded of one lesson: student -> why, in words; and who handed in no notebook of it."""
+    """What to grade in one lesson. `reasons`: why, by student; `missing`: why a student's notebook is not there."""
 
     lesson: str
     standing: LessonFreshness
@@ -43,29 +44,29 @@ class Plan:
 
 
 def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, students: list[str], *, again: bool) -> Plan:
-    """Look at what these students handed in. Raises MissingEntry where the lesson is not released."""
-    made = Plan(lesson, lesson_freshness(coursedir, config, lesson))
+    """Decide which of these submissions to grade. Raises MissingEntry if the lesson is not released."""
+    plan = Plan(lesson, lesson_freshness(coursedir, config, lesson))
     for student in students:
         try:
             _notebook(coursedir, lesson, student)
         except NotHandedIn as reason:
-            made.missing[student] = str(reason)
+            plan.missing[student] = str(reason)
             continue
-        why = made.standing.stale_reasons(student)
+        why = plan.standing.stale_reasons(student)
         if why or again:
-            made.reasons[student] = why or ["it was asked for"]
+            plan.reasons[student] = why or ["it was asked for"]
         else:
-            made.up_to_date.append(student)
-    return made
+            plan.up_to_date.append(student)
+    return plan
 
 
-def run_plan(made: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
-    """Grade what is planned. `done` is told each student, as the grade is written, or why there is none.
+def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
+    """Grade what is planned. Calls `done` per student, with None once the grade is written, or an error.
 
-    Raises what ends all grading: SandboxUnavailable, ClusterLost, and OSError and sqlalchemy's errors where grades
-    cannot be written. Then nobody else is graded, and what was written is kept.
+    Raises what ends all grading: SandboxUnavailable, ClusterLost, and OSError and sqlalchemy's errors if grades cannot
+    be written. Grades written before are kept.
     """
-    standing, left = made.standing, iter(sorted(made.reasons))
+    standing, left = plan.standing, iter(sorted(plan.reasons))
     config = Config({key: config[key] for key in USED if key in config})
     with Writer(standing.coursedir, config, standing) as writer:
         waiting: dict[Future[Any], GradingTask] = {}
@@ -90,15 +91,15 @@ def run_plan(made: Plan, config: Config, workers: Workers, done: Callable[[str, 
 
 
 def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:
-    """What a worker is to do with this student's submission. Raises NotHandedIn."""
-    made_of = standing.made_of(student)  # before anything of it is read: what changes meanwhile is graded again
+    """A worker's task for this student's submission. Raises NotHandedIn."""
+    made_of = standing.made_of(student)  # before reading anything: what changes meanwhile is graded again
     file = str(_notebook(standing.coursedir, standing.lesson, student))
     seed, most = seed_id(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
     return GradingTask(student, file, standing.job(), most, seed, config, made_of)
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
-    """The submitted notebook's place. Raises NotHandedIn."""
+    """The path of the submitted notebook. Raises NotHandedIn."""
     folder = Path(coursedir.format_path(coursedir.submitted_directory, student, lesson))
     notebook = folder / f"{lesson}.ipynb"
     if not os.path.lexists(notebook):

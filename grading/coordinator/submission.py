@@ -1,4 +1,4 @@
-"""One submission, graded by whoever is asked: what a worker does. It knows no gradebook and writes no file."""
+"""Grade one submission, without a gradebook and without writing files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from grading.notebooks.cells import RECORD
 
 @dataclass(frozen=True)
 class GradingTask:
-    """file: of the submitted notebook; seed: the name of the course's secret; config: the course's; made_of: of what
-    the grade will be made, as hashes (`nbgrader_plugins.content`)."""
+    """One submission to grade. `file`: path of the notebook; `seed`: id of the course's secret; `config`: the course's;
+    `made_of`: hashes of the grade's inputs (`gradebook.grade_inputs`)."""
 
     student: str
     file: str
@@ -36,7 +36,7 @@ class GradingTask:
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """The graded notebook as the text of its file; and the exercises whose known mistakes were looked at."""
+    """The text of a graded notebook. `diagnosed`: exercises whose known mistakes were tried."""
 
     student: str
     text: str
@@ -44,26 +44,26 @@ class GradedNotebook:
 
 
 def grade(task: GradingTask) -> GradedNotebook:
-    """The graded notebook, as `nbgrader autograde` makes it. Raises SubmissionNotGraded, SandboxUnavailable."""
-    judging = SubmissionRun(task.work, task.file, task.max_bytes)
+    """Make the notebook that `nbgrader autograde` would. Raises SubmissionNotGraded, SandboxUnavailable."""
+    run = SubmissionRun(task.work, task.file, task.max_bytes)
     try:
-        nb = judging.notebook()
+        nb = run.notebook()
         record = nb.metadata[RECORD]
         why, diagnosed = record.get("unreadable", ""), set[str]()
         if not why:
             record.update(sandboxed=task.sandboxed, device=task.work.request["device"])
-            diagnosed, why = judging.write_results(nb, task.seed)
+            diagnosed, why = run.write_results(nb, task.seed)
     finally:
-        judging.close()
-    return _handed_back(task, nb, why, diagnosed)
+        run.close()
+    return _finish(task, nb, why, diagnosed)
 
 
 def not_read(task: GradingTask, why: str) -> GradedNotebook:
-    """As `grade` of a file that is not to be opened, which takes no judge."""
-    return _handed_back(task, unread(task.work, why), why, set())
+    """The result of `grade` for a file that must not be opened; takes no judge."""
+    return _finish(task, unread(task.work, why), why, set())
 
 
-def _handed_back(task: GradingTask, nb: NotebookNode, why: str, diagnosed: set[str]) -> GradedNotebook:
+def _finish(task: GradingTask, nb: NotebookNode, why: str, diagnosed: set[str]) -> GradedNotebook:
     mark_for_manual_grading(nb, why, sandboxed=task.sandboxed)
     resources: dict[str, Any] = {}
     for step in (IgnorePattern, LimitOutput):

@@ -1,8 +1,8 @@
-"""What is believed of a graded notebook before it is written: that it is this lesson, graded within bounds.
+"""Check a graded notebook before it is written: right lesson, valid points.
 
-Whoever made it, the cells that count are the gradebook's own, each once and with its own points. What comes from
-another machine is also held to be what was asked for, of a size, with a verdict within the points in every grade cell,
-and with the report that this verdict makes here.
+The marked cells must always be the gradebook's own, each once and with its own points. A result from another machine
+must also belong to its task, have a bounded size, and have in every grade cell a verdict within its points, with the
+report that this verdict gives here.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, ver
 
 from .submission import GradedNotebook, GradingTask
 
-MAX_TEXT = framing.MAX_BYTES  # characters: a judge says no more
+MAX_TEXT = framing.MAX_BYTES  # characters: a judge's limit
 
 
 def notebook_of(graded: GradedNotebook, released: ReleasedNotebook) -> NotebookNode:
-    """The graded notebook, whose marked cells are those of the lesson. Raises InvalidResult."""
+    """Parse the graded notebook. Raises InvalidResult if its marked cells are not the lesson's."""
     try:
         nb: NotebookNode = nbformat.v4.reads(graded.text)
         found = [(grade_id(cell), dict(nbgrader_metadata(cell))) for cell in nb.cells if "nbgrader" in cell.metadata]
@@ -40,7 +40,7 @@ def notebook_of(graded: GradedNotebook, released: ReleasedNotebook) -> NotebookN
 
 
 def validate_remote(got: object, task: GradingTask) -> GradedNotebook:
-    """What a worker on another machine handed back for a task. Raises InvalidResult."""
+    """Check what a worker on another machine returned for a task. Raises InvalidResult."""
     if not isinstance(got, GradedNotebook) or got.student != task.student or not isinstance(got.text, str):
         raise InvalidResult("what was handed back is not its grade")
     if len(got.text) > MAX_TEXT:
@@ -59,11 +59,11 @@ def validate_remote(got: object, task: GradingTask) -> GradedNotebook:
 
 
 def _check_verdict(cell: NotebookNode, task: GradingTask) -> None:
-    """Raises LookupError where there is no verdict, ValueError where it is none, or not shown as it is."""
-    said: Any = verdict_of(cell)
-    again = copy.deepcopy(cell)
-    judged = said.status != "needs a person"
-    if said.sandboxed != task.sandboxed or (judged and said.seed != task.seed):
+    """Check a cell's verdict. Raises LookupError if it is missing, ValueError if it or its report is wrong."""
+    verdict: Any = verdict_of(cell)
+    expected = copy.deepcopy(cell)
+    has_verdict = verdict.status != "needs a person"
+    if verdict.sandboxed != task.sandboxed or (has_verdict and verdict.seed != task.seed):
         raise ValueError(f"{grade_id(cell)} was judged in another way than was asked")
-    if not write_bounded(again, said.to_json(), said.seed) or again.outputs != cell.outputs:
+    if not write_bounded(expected, verdict.to_json(), verdict.seed) or expected.outputs != cell.outputs:
         raise ValueError(f"{grade_id(cell)} has no verdict within its points, with the report of it")

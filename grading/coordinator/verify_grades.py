@@ -1,8 +1,8 @@
-"""Grades computed again, each with the seed that is recorded with it, and held beside what stands. Nothing is written.
+"""Compute grades again from their recorded seeds and compare them.
 
-For whoever appeals, and to see that one machine grades as another did.
+Writes nothing. For appeals, and to check that two machines grade alike.
 
-Does not cover: grading anew, into the gradebook (`grade_class`).
+Does not cover: writing new grades (`recalculate`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from .submission import GradedNotebook, grade
 class Regraded:
     """One grade computed again.
 
-    differs  what is found otherwise now, exercise by exercise; none: the grade is what it was
-    changed  what else is no longer as it was when the grade was made, in words
+    differs  differences by exercise, in words; none: the grade is the same
+    changed  which inputs have changed since it was made, in words
     failed   why it could not be computed; "": it was
     """
 
@@ -48,11 +48,11 @@ class Regraded:
     failed: str = ""
 
     def __str__(self) -> str:
-        whose = f"{self.lesson}, {self.student}"
+        name = f"{self.lesson}, {self.student}"
         if self.failed:
-            return f"{whose}: not computed, {self.failed}"
+            return f"{name}: not computed, {self.failed}"
         since = f" (since then: {' and '.join(self.changed)})" if self.changed else ""
-        return f"{whose}: {'; '.join(self.differs) or 'the same, to the last criterion'}{since}"
+        return f"{name}: {'; '.join(self.differs) or 'the same, to the last criterion'}{since}"
 
 
 def verify_grades(
@@ -64,12 +64,12 @@ def verify_grades(
     unsandboxed: bool = False,
     workers: int = 1,
 ) -> Iterator[Regraded]:
-    """Compute the grades of these lessons again, in the order of lessons and students, and compare.
+    """Compute the grades of these lessons again and compare, by lesson and student.
 
-    seed  name of another seed than the recorded one
+    seed  id of a seed to use instead of the recorded one
 
-    Raises SandboxUnavailable where this machine cannot confine student code, unless `unsandboxed` or the course's
-    configuration says to do without.
+    Raises SandboxUnavailable if this machine cannot confine student code, unless `unsandboxed` or the course's
+    configuration allows grading without a sandbox.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if not config.JudgedExecute.get("unsandboxed", False):
@@ -77,35 +77,37 @@ def verify_grades(
     with pool(workers) as executor:
         for lesson in list_lessons(root, names):
             if is_registered(root, lesson):
-                yield from _of_lesson(root, config, lesson, students, seed, executor)
+                yield from _verify_lesson(root, config, lesson, students, seed, executor)
 
 
-def _of_lesson(
+def _verify_lesson(
     root: Path, config: Config, lesson: str, students: Container[str] | None, seed: str, executor: Executor
 ) -> Iterator[Regraded]:
     coursedir = CourseDirectory(config=config)
     now = lesson_freshness(coursedir, config, lesson)
-    chosen = [one for student, one in sorted(now.grades.items()) if students is None or student in students]
+    chosen = [stored for student, stored in sorted(now.grades.items()) if students is None or student in students]
     begun = []
-    for one in chosen:
+    for stored in chosen:
         try:
-            as_then = _with_secret(config, find_seed(seed or _seed_of(one), root, now.execute.secret))
+            as_then = _with_secret(config, find_seed(seed or _seed_of(stored), root, now.execute.secret))
             standing = lesson_freshness(coursedir, as_then, lesson)
-            begun.append((one, standing, executor.submit(grade, task_of(standing, as_then, one.student))))
+            begun.append((stored, standing, executor.submit(grade, task_of(standing, as_then, stored.student))))
         except (LookupError, NotHandedIn) as error:
-            yield Regraded(lesson, one.student, failed=str(error.args[0]))
-    for one, standing, waiting in begun:
+            yield Regraded(lesson, stored.student, failed=str(error.args[0]))
+    for stored, standing, waiting in begun:
         try:
             found = verdicts_in(waiting.result())
         except SubmissionNotGraded as error:
-            yield Regraded(lesson, one.student, failed=str(error))
+            yield Regraded(lesson, stored.student, failed=str(error))
         else:
-            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), standing.differences(one))
+            yield Regraded(
+                lesson, stored.student, list(otherwise(stored.verdicts, found)), standing.differences(stored)
+            )
 
 
-def _seed_of(one: StoredGrade) -> str:
-    """The name of the seed that is recorded with a grade. Raises LookupError."""
-    names = {str(verdict.seed) for verdict in one.verdicts.values() if not verdict.internal}
+def _seed_of(stored: StoredGrade) -> str:
+    """The id of the seed recorded with a grade. Raises LookupError unless there is exactly one."""
+    names = {str(verdict.seed) for verdict in stored.verdicts.values() if not verdict.internal}
     if len(names) != 1:
         raise LookupError(f"no one seed is recorded with this grade, but {', '.join(sorted(names)) or 'none'}")
     return names.pop()
@@ -118,28 +120,28 @@ def _with_secret(config: Config, secret: str) -> Config:
 
 
 def verdicts_in(graded: GradedNotebook) -> dict[str, ExerciseVerdict]:
-    """By the name of the grade cell, as the gradebook keeps them."""
+    """Verdicts by the name of the grade cell, as the gradebook stores them."""
     cells = nbformat.reads(graded.text, as_version=4).cells
     return {grade_id(cell): verdict_of(cell) for cell in cells if is_autograded(cell)}
 
 
 def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:
-    """What is not as it was: points, criteria, or the mistake that is named."""
+    """Describe how verdicts differ: in points, criteria, or the named mistake."""
     for name, old in before.items():
         new = now.get(name)
         if new is None:
             yield f"{old.exercise}: its cell is not there"
-        elif _said(old) != _said(new):
+        elif _compared_fields(old) != _compared_fields(new):
             lost = [c.name for c, other in zip(new.criteria, old.criteria, strict=False) if c.status != other.status]
             which = f" ({', '.join(lost)})" if lost else ""
-            yield f"{old.exercise}: {_shown(old)} before, {_shown(new)} now{which}"
+            yield f"{old.exercise}: {_to_text(old)} before, {_to_text(new)} now{which}"
 
 
-def _said(verdict: ExerciseVerdict) -> tuple[object, ...]:
+def _compared_fields(verdict: ExerciseVerdict) -> tuple[object, ...]:
     criteria = [(c.name, c.status, c.earned) for c in verdict.criteria]
     return round(verdict.earned, 4), verdict.status, verdict.named, criteria
 
 
-def _shown(verdict: ExerciseVerdict) -> str:
+def _to_text(verdict: ExerciseVerdict) -> str:
     named = f", {verdict.named}" if verdict.named else ""
     return f"{verdict.earned:g} of {verdict.points:g}, {verdict.status}{named}"

@@ -1,4 +1,4 @@
-"""Write the feedback pages of a class, side by side. A page that cannot be written is reported and stops no other."""
+"""Write the feedback pages of a class in parallel. A page that fails is reported and does not stop the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .progress import progress_bars, seconds_each, show_failures
 
 
 def write_feedback(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> int:
-    """Write feedback for all that is graded; returns how many pages could not be written.
+    """Write feedback for all grades; returns how many pages could not be written.
 
     workers: pages at a time (default: one per processor)
     """

@@ -1,4 +1,4 @@
-"""Where the course lies: sources, grader tests, submissions and grades, wherever the engine itself is installed."""
+"""Find the course directory and its lessons, wherever the engine is installed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CONFIG = "nbgrader_config.py"
 
 
 def course_root(start: Path | None = None) -> Path:
-    """The course directory: the nearest with an nbgrader_config.py, from `start` (the working directory) upwards.
+    """Find the nearest folder with an nbgrader_config.py, from `start` up.
 
-    Raises NoCourseError.
+    `start` defaults to the working directory. Raises NoCourseError.
     """
     begun = (start or Path.cwd()).resolve()
     for folder in (begun, *begun.parents):
@@ -26,16 +26,16 @@ def course_root(start: Path | None = None) -> Path:
 
 
 def open_course(folder: Path) -> Path:
-    """The course directory that was named: this one and none above it. Raises NoCourseError."""
+    """Return the absolute path of a course directory. Raises NoCourseError if it is none."""
     if not (folder / CONFIG).is_file():
         raise NoCourseError(f"{folder} is no course: it has no {CONFIG}. `grading init {folder}` makes one.")
     return folder.resolve()
 
 
 def list_lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
-    """Names of the lessons, in order: those with a text in source/; only those named, where any is.
+    """List the lessons in source/ in order, or only those in `named`.
 
-    Raises CourseError for a name that is none of them.
+    Raises CourseError if `named` has a name that is no lesson.
     """
     there = sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py"))
     wanted = list(named)

@@ -1,6 +1,6 @@
-"""What a course begins with: a directory with settings, lessons and a secret, and later on lessons of its own.
+"""Set up a course directory (settings, lessons, secret seed) and add lessons.
 
-Nothing that is there already is overwritten. Does not cover: what is built of it (`build.py`).
+Never overwrites existing files. Does not cover: building lessons (`authoring/build.py`).
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ NEW = Environment(
 
 
 def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> list[str]:
-    """Make a course in `root`; what was done, in lines. Raises CourseError.
+    """Set up a course in `root` and return lines that say what was done. Raises CourseError.
 
-    lessons   another course to take the texts and graders of lessons from: its directory, or a zip of it
-    exchange  directory of nbgrader's exchange; "": the course uses none
+    lessons   another course to copy lesson texts and graders from: its directory, or a zip of it
+    exchange  directory of nbgrader's exchange; "": none
     """
     if (root / CONFIG).exists():
         raise CourseError(f"{root} is a course already: it has an {CONFIG}, and nothing was changed")
@@ -59,16 +59,16 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
             f"there is no directory {exchange}: nbgrader's exchange has to be there, and nothing was made"
         )
     done = []
-    with _unpacked_source(lessons) as begun_with:
-        taken = sorted({p for pattern in LESSONS for p in begun_with.glob(pattern)}) if begun_with else []
-        for path in taken:
-            target = root / path.relative_to(begun_with or root)
+    with _unpacked_source(lessons) as origin:
+        copied = sorted({p for pattern in LESSONS for p in origin.glob(pattern)}) if origin else []
+        for path in copied:
+            target = root / path.relative_to(origin or root)
             if target.exists():
                 raise CourseError(f"{target} is there already, and would be overwritten: begin in an empty directory")
         for folder in ("source", "grader_tests"):
             (root / folder).mkdir(parents=True, exist_ok=True)
-        for path in taken:
-            target = root / path.relative_to(begun_with or root)
+        for path in copied:
+            target = root / path.relative_to(origin or root)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
     (root / CONFIG).write_text(_settings(root.resolve().name, exchange), encoding="utf-8")
@@ -76,7 +76,7 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
     if not (root / ".gitignore").exists():
         (root / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
     course_seed(root)
-    count = sum(path.parent.name == "source" for path in taken)
+    count = sum(path.parent.name == "source" for path in copied)
     done.append(
         f"{root / SEED}: the secret that hidden cases are drawn from; keep it as long as the grades, and to yourself"
     )
@@ -89,7 +89,7 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
 
 
 def new_lesson(root: Path, name: str) -> list[Path]:
-    """Write a lesson that passes `grading prove`; the files. Raises CourseError."""
+    """Write a new lesson that passes `grading prove`; returns its files. Raises CourseError."""
     if not NAME.fullmatch(name):
         raise CourseError(f"{name!r} names no lesson: two digits and small letters, such as 13_positions")
     given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}
@@ -107,11 +107,11 @@ def new_lesson(root: Path, name: str) -> list[Path]:
 def _settings(name: str, exchange: str) -> str:
     own = ["", f"c.CourseDirectory.course_id = {re.sub(r'[^A-Za-z0-9_-]+', '-', name)!r}"]
     own += [f"c.Exchange.root = {exchange!r}"] if exchange else []
-    return _as_published() + "\n".join(own) + "\n"
+    return _default_settings() + "\n".join(own) + "\n"
 
 
-def _as_published() -> str:
-    """The settings of every course: in the engine's wheel, and in a checkout beside the engine."""
+def _default_settings() -> str:
+    """The default settings, from the engine's wheel or from the checkout."""
     here = Path(__file__).parents[1]
     found = next(path for path in (here / "templates" / CONFIG, here.parent / CONFIG) if path.is_file())
     return found.read_text(encoding="utf-8")
@@ -119,18 +119,18 @@ def _as_published() -> str:
 
 @contextmanager
 def _unpacked_source(lessons: Path | None) -> Iterator[Path | None]:
-    """The directory in which source/ and grader_tests/ lie."""
+    """The directory that contains source/ and grader_tests/."""
     if lessons is None or lessons.is_dir():
-        yield _course_in([lessons], lessons) if lessons else None
+        yield _find_course([lessons], lessons) if lessons else None
         return
     if not zipfile.is_zipfile(lessons):
         raise CourseError(f"{lessons} is neither a directory nor a zip: name a course's directory, or a zip of one")
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         shutil.unpack_archive(lessons, folder, "zip")
-        yield _course_in([Path(folder), *sorted(Path(folder).iterdir())], lessons)
+        yield _find_course([Path(folder), *sorted(Path(folder).iterdir())], lessons)
 
 
-def _course_in(places: list[Path], named: Path) -> Path:
+def _find_course(places: list[Path], named: Path) -> Path:
     for place in places:
         if any(place.glob("source/[0-9][0-9]_*.py")) and (place / "grader_tests").is_dir():
             return place

@@ -1,7 +1,7 @@
-"""The secret that a course's hidden cases are drawn from: drawn once, kept beside the gradebook, told to nobody.
+"""The secret seed of a course's hidden cases, drawn once and kept in its folder.
 
-An exercise's seed is made of it by a hash, so that what a kernel has to be told of one exercise says nothing of the
-secret or of another exercise. A grade carries the secret's name, which tells with which one to compute it again.
+The seed of an exercise is a hash of it, so the seed that a kernel gets for one exercise reveals neither the secret nor
+the seed of another exercise. Each grade records the secret's id, so that it can be computed again.
 """
 
 from __future__ import annotations
@@ -15,43 +15,43 @@ from pathlib import Path
 
 from ..errors import CourseError
 
-FILE = ".grading-seed"  # in the course's directory; readable by its owner alone, and not for a repository
+FILE = ".grading-seed"  # in the course directory; readable by its owner only, and kept out of repositories
 DRAWN = re.compile(r"[0-9a-f]{32}")
 
 
 def course_seed(root: Path) -> str:
-    """The course's own secret, which is drawn now if there is none. Raises CourseError if the file holds none."""
+    """The course's secret, drawn now if there is none. Raises CourseError if the file holds no valid secret."""
     path = root / FILE
     if not path.exists():
-        _keep(secrets.token_hex(16), path)
-    held = path.read_text(encoding="utf-8").strip()
-    if not DRAWN.fullmatch(held):
+        _write_secret(secrets.token_hex(16), path)
+    secret = path.read_text(encoding="utf-8").strip()
+    if not DRAWN.fullmatch(secret):
         raise CourseError(f"{path} holds no seed: put back what it held, or delete it to have another drawn")
-    return held
+    return secret
 
 
 def lesson_seed(secret: str, lesson: str) -> str:
-    """What a judge of this lesson is told, and which says nothing of other lessons."""
-    return _hashed("lesson", secret, lesson).hex()
+    """The seed that a judge gets; it reveals nothing about other lessons."""
+    return _hash("lesson", secret, lesson).hex()
 
 
 def seed_of(lesson_seed: str, exercise: str) -> int:
-    """The number from which all of an exercise's cases are drawn, and which gives away nothing but itself."""
-    return int.from_bytes(_hashed("cases", lesson_seed, exercise)[:7], "big")
+    """The seed of all cases of one exercise; it reveals no other seed."""
+    return int.from_bytes(_hash("cases", lesson_seed, exercise)[:7], "big")
 
 
 def seed_id(secret: str) -> str:
-    """What is recorded with a grade: it tells one secret from another, not what the secret is."""
-    return _hashed("name", secret)[:4].hex()
+    """The id of a secret, recorded with each grade; it does not reveal the secret."""
+    return _hash("name", secret)[:4].hex()
 
 
 def find_seed(name: str, root: Path, ours: str) -> str:
-    """The secret of this name: `ours`, or what a file beside the course's own holds (`.grading-seed-spring`, say).
+    """Find the secret with this id: `ours`, or one in a file beside the course's.
 
-    Raises LookupError, whose message says what to put back.
+    Such a file is called `.grading-seed-spring`, for example. Raises LookupError: its message says what to restore.
     """
-    held = [path.read_text(encoding="utf-8").strip() for path in sorted(root.glob(f"{FILE}*")) if path.is_file()]
-    for secret in (ours, *held):
+    stored = [path.read_text(encoding="utf-8").strip() for path in sorted(root.glob(f"{FILE}*")) if path.is_file()]
+    for secret in (ours, *stored):
         if seed_id(secret) == name:
             return secret
     raise LookupError(
@@ -60,19 +60,19 @@ def find_seed(name: str, root: Path, ours: str) -> str:
     )
 
 
-def _hashed(*parts: str) -> bytes:
+def _hash(*parts: str) -> bytes:
     return hashlib.sha256("\x1f".join(parts).encode()).digest()
 
 
-def _keep(secret: str, path: Path) -> None:
-    """Write the file whole or not at all, and never over another's."""
-    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=FILE)  # which is its owner's alone
+def _write_secret(secret: str, path: Path) -> None:
+    """Write the file atomically, and never over an existing one."""
+    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=FILE)  # readable by its owner only
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(secret + "\n")
         try:
             os.link(made, path)
-        except FileExistsError:  # another process was quicker
+        except FileExistsError:  # another process was faster
             return
     finally:
         os.unlink(made)

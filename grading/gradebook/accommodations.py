@@ -1,7 +1,7 @@
-"""Extensions and excuses: more time for one student, or a lesson that does not count, given before or after handing in.
+"""Extensions and excuses, granted to one student for one lesson.
 
-nbgrader keeps an extension with a submission, so that who has handed in nothing can have none. They are kept here, by
-lesson and student, and an extension goes into nbgrader's own place as soon as there is a submission.
+nbgrader stores an extension with a submission, so a student without one cannot have any. Our table has a row per lesson
+and student; an extension is copied to nbgrader's submission as soon as there is one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class AccommodationRow(Base):
 
 @dataclass(frozen=True)
 class Accommodation:
-    """What one student was granted in one lesson. more: time after the due date; excused: it does not count."""
+    """One student's accommodation in one lesson. more: time after the due date; excused: the lesson does not count."""
 
     lesson: str
     student: str
@@ -37,7 +37,7 @@ class Accommodation:
 
 
 def accommodations(gradebook: Gradebook, lesson: str = "") -> Iterator[Accommodation]:
-    """All that was granted, or what was in one lesson."""
+    """All accommodations, or those of one lesson."""
     rows = gradebook.db.query(AccommodationRow).order_by(AccommodationRow.lesson, AccommodationRow.student)
     for row in rows.filter(AccommodationRow.lesson == lesson) if lesson else rows:
         more = None if row.seconds is None else timedelta(seconds=row.seconds)
@@ -45,7 +45,7 @@ def accommodations(gradebook: Gradebook, lesson: str = "") -> Iterator[Accommoda
 
 
 def grant(gradebook: Gradebook, leave: Accommodation) -> None:
-    """Write what a student is granted, in the place of what was; nothing: it is taken back. In one transaction."""
+    """Replace a student's accommodation; an empty one deletes it. Commits."""
     seconds = None if leave.more is None else leave.more.total_seconds()
     if leave.more is None and not leave.excused:
         gradebook.db.query(AccommodationRow).filter(
@@ -56,13 +56,13 @@ def grant(gradebook: Gradebook, leave: Accommodation) -> None:
             lesson=leave.lesson, student=leave.student, seconds=seconds, excused=leave.excused, why=leave.why
         )
         gradebook.db.merge(row)
-    with suppress(MissingEntry):  # nothing is handed in: `apply` does it
+    with suppress(MissingEntry):  # no submission yet: `apply` sets it later
         gradebook.find_submission(leave.lesson, leave.student).extension = leave.more
     gradebook.db.commit()
 
 
 def apply(gradebook: Gradebook, lesson: str, student: str) -> None:
-    """Put the extension where nbgrader looks for it. The caller ends the transaction."""
+    """Copy the extension to nbgrader's submission. The caller ends the transaction."""
     row = gradebook.db.get(AccommodationRow, (lesson, student))
     if row is not None and row.seconds is not None:
         gradebook.find_submission(lesson, student).extension = timedelta(seconds=row.seconds)

@@ -1,7 +1,4 @@
-"""Which grades of a lesson stand: those that were made, whole, of what they would be made of now.
-
-Asked by whoever grades, before anything is done, and by whoever shows or exports grades.
-"""
+"""Which grades are up to date: complete, and made from the inputs of today."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ NO_FILE = "its graded notebook is not what was graded"
 
 
 class WorkSource(Protocol):
-    """What says how a lesson is graded: the preprocessor `JudgedExecute`, with the course's configuration."""
+    """How a lesson is graded: `JudgedExecute` with the course's configuration."""
 
     config: Config
 
@@ -38,8 +35,11 @@ class WorkSource(Protocol):
 
 
 class LessonFreshness:
-    """The grades of one lesson, or of one student in it, as the gradebook has them now, and all else but submissions
-    as it is when it is first asked for. Raises MissingEntry where there is no such lesson."""
+    """The freshness of the grades of one lesson, or of one student in it.
+
+    Reads the grades now, and all other inputs but submissions once, when first needed. Raises MissingEntry if the
+    gradebook does not have the lesson.
+    """
 
     def __init__(self, coursedir: CourseDirectory, execute: WorkSource, lesson: str, student: str = "") -> None:
         self.coursedir, self.execute, self.lesson = coursedir, execute, lesson
@@ -47,35 +47,35 @@ class LessonFreshness:
         self.released = load_released(coursedir.db_url, lesson, lesson, coursedir)
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
             self.grades: dict[str, StoredGrade] = {
-                one.student: one for one in stored_grades(gradebook, lesson, student)
+                grade.student: grade for grade in stored_grades(gradebook, lesson, student)
             }
             self._due = gradebook.find_assignment(lesson).duedate
             found = gradebook.db.query(Student.id, SubmittedAssignment.extension).select_from(SubmittedAssignment)
-            named = found.join(Assignment).join(Student).filter(Assignment.name == lesson)
-            granted = {one.student: one.more for one in accommodations(gradebook, lesson) if one.more is not None}
-            self._extensions = {**dict(named.all()), **granted}
+            stored = found.join(Assignment).join(Student).filter(Assignment.name == lesson)
+            granted = {row.student: row.more for row in accommodations(gradebook, lesson) if row.more is not None}
+            self._extensions = {**dict(stored.all()), **granted}
 
     def made_of(self, student: str) -> dict[str, str]:
-        """Of what this student's grade would be made now (`content.made_of`)."""
+        """The inputs that a regrade would use now (`grade_inputs.made_of`)."""
         return made_of(self.of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
 
     def stale_reasons(self, student: str) -> list[str]:
-        """Why this student's submission is to be graded, in words; none where its grade stands."""
-        one = self.grades.get(student)
-        if one is None:
+        """Why a submission has to be graded, in words; none if it is up to date."""
+        stored = self.grades.get(student)
+        if stored is None:
             return [NOT_YET]
-        missing = digest_of_file(self._file(self.coursedir.autograded_directory, student)) != one.digest
-        return self.differences(one) + ([NO_FILE] if missing else [])
+        missing = digest_of_file(self._file(self.coursedir.autograded_directory, student)) != stored.digest
+        return self.differences(stored) + ([NO_FILE] if missing else [])
 
-    def differences(self, one: StoredGrade) -> list[str]:
-        """What is not as it was when this grade was made, in words."""
-        before = dict(one.made_of)
+    def differences(self, stored: StoredGrade) -> list[str]:
+        """Which inputs have changed since this grade was made, in words."""
+        before = dict(stored.made_of)
         if before.get("graders") == self._bytes_of_graders:  # graded with version 0.1.0, and the same files
             before["graders"] = self.of_lesson["graders"]
-        return differences(before, self.made_of(one.student))
+        return differences(before, self.made_of(stored.student))
 
     def job(self) -> Job:
-        """What a judge of one submission is to do now."""
+        """The job of a judge of one submission, with today's graders and settings."""
         return self.execute.work(self.lesson, self.released)
 
     @property
@@ -92,15 +92,15 @@ class LessonFreshness:
 
     @cached_property
     def of_lesson(self) -> dict[str, str]:
-        """What all grades of the lesson are made of now (`grade_inputs.of_lesson`)."""
+        """The inputs of all grades of the lesson, as they are now (`grade_inputs.of_lesson`)."""
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:
-        """What decides on a penalty, beside when the submission was handed in."""
+        """What decides on a late penalty, besides the time of submission."""
         if self._due is None:
             return ""
         rules = self.penalties.plugin_class
-        settings = [(one.__module__, one.__name__, self.penalties.config.get(one.__name__)) for one in rules.mro()[:-1]]
+        settings = [(cls.__module__, cls.__name__, self.penalties.config.get(cls.__name__)) for cls in rules.mro()[:-1]]
         return str((self._due, self._extensions.get(student), settings))
 
     def _file(self, step: str, student: str) -> Path:

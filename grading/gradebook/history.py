@@ -1,6 +1,6 @@
-"""Grades that others took the place of: each is kept as it was, when another is written over it.
+"""Replaced grades: a copy of each grade that a new one has overwritten.
 
-A grade that is made again and comes out the same, to the last criterion, leaves nothing here.
+A regrade that gives the same grade, to the last criterion, adds nothing.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class HistoryRow(Base):
 
 @dataclass(frozen=True)
 class Score:
-    """What one exercise earned. points: None where a person was still to give them; found: the judge's word, and the
-    mistake's name; by_hand: a person gave the points; criteria: of each its points, by name."""
+    """What one exercise earned. points: None if a person had yet to give them; found: the verdict's status and the
+    mistake's name; by_hand: whether a person gave the points; criteria: points by name."""
 
     points: float | None
     most: float
@@ -43,7 +43,7 @@ class Score:
 
 @dataclass(frozen=True)
 class ScoreSnapshot:
-    """A submission's points as the gradebook has them: by exercise, and what is taken off."""
+    """A submission's points in the gradebook, by exercise, and its late penalty."""
 
     exercises: Mapping[str, Score]
     penalty: float = 0.0
@@ -59,7 +59,7 @@ class ScoreSnapshot:
 
 @dataclass(frozen=True)
 class PastGrade:
-    """A grade that another took the place of, and what had changed by then, in words."""
+    """A replaced grade, and in words what had changed when it was replaced."""
 
     student: str
     lesson: str
@@ -70,7 +70,7 @@ class PastGrade:
 
 
 def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, ExerciseVerdict]) -> ScoreSnapshot:
-    """What a submitted notebook has now. verdicts: of the judge, by the name of the grade cell."""
+    """A submitted notebook's points now. verdicts: by the name of the grade cell."""
     found = {}
     for grade in submitted.grades:
         verdict, by_hand = verdicts.get(grade.name), grade.manual_score is not None
@@ -84,14 +84,14 @@ def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, Exercise
 
 
 def archive(gradebook: Gradebook, notebook: str, graded_at: datetime, since: list[str], was: ScoreSnapshot) -> None:
-    """Keep what a submitted notebook, by its id, had. The caller ends the transaction."""
+    """Store the old points of a submitted notebook (its id). The caller ends the transaction."""
     now = datetime.now(UTC).replace(tzinfo=None)
-    told = {"since": json.dumps(since), "was": json.dumps(asdict(was))}
-    gradebook.db.add(HistoryRow(notebook_id=notebook, graded_at=graded_at, replaced_at=now, **told))
+    columns = {"since": json.dumps(since), "was": json.dumps(asdict(was))}
+    gradebook.db.add(HistoryRow(notebook_id=notebook, graded_at=graded_at, replaced_at=now, **columns))
 
 
 def past_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[PastGrade]:
-    """Grades that are no more, of one lesson or student or all: by students and lessons, the oldest first."""
+    """Replaced grades of a lesson, a student or all. Sorted by student, lesson and age, oldest first."""
     found = (
         gradebook.db.query(HistoryRow, Assignment.name, Student.id)
         .join(SubmittedNotebook, SubmittedNotebook.id == HistoryRow.notebook_id)

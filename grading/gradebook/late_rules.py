@@ -1,6 +1,6 @@
-"""How many points a late submission loses, and why, in words for the feedback.
+"""How many points a late submission loses, and the reason for the feedback.
 
-The rule itself is the plugin that `c.AssignLatePenalties.plugin_class` names (`nbgrader_plugins.late_policy`).
+The late policy itself is the plugin that `c.AssignLatePenalties.plugin_class` names (`nbgrader_plugins.late_policy`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MINUTE = 60.0
 
 
 class LateReasonRow(Base):
-    """Why points were taken off, of those submitted notebooks that lost some."""
+    """Why a submitted notebook lost points; no row if it lost none."""
 
     __tablename__ = "attention_late"
 
@@ -25,7 +25,7 @@ class LateReasonRow(Base):
 
 
 def penalty(penalties: AssignLatePenalties, student: str, score: float, seconds_late: float) -> float | None:
-    """Points to take off, between none and all of `score`, as nbgrader's AssignLatePenalties has it."""
+    """Points to take off, from 0 to `score`, as AssignLatePenalties computes them."""
     if seconds_late <= 0:
         return None
     penalties.init_plugin()
@@ -34,7 +34,7 @@ def penalty(penalties: AssignLatePenalties, student: str, score: float, seconds_
 
 
 def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> str:
-    """Why points are taken off a submission that came late, as a sentence or two."""
+    """Why a late submission loses points, in one or two sentences."""
     extension = f", with an extension of {in_words(submission.extension)}" if submission.extension else ""
     by = in_words(timedelta(seconds=submission.total_seconds_late))
     rule = getattr(penalties.plugin_inst, "in_words", str)()
@@ -43,7 +43,7 @@ def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> s
 
 
 def write_reason(gradebook: Gradebook, notebook: str, why: str) -> None:
-    """Keep why a submitted notebook, by its id, lost points; "": it lost none. The caller ends the transaction."""
+    """Store why a submitted notebook (its id) lost points; "": it lost none. The caller ends the transaction."""
     if why:
         gradebook.db.merge(LateReasonRow(notebook_id=notebook, why=why))
     else:
@@ -56,7 +56,7 @@ def reason_kept(gradebook: Gradebook, notebook: str) -> str:
 
 
 def in_words(time: timedelta) -> str:
-    """The two largest units of a time, as "1 day 3 hours"."""
+    """The two largest units of a duration, such as "1 day 3 hours"."""
     minutes = max(1, math.ceil(time.total_seconds() / MINUTE))
     amounts = zip((minutes // 1440, minutes // 60 % 24, minutes % 60), ("day", "hour", "minute"), strict=True)
     return " ".join([f"{n} {unit}{'s' * (n != 1)}" for n, unit in amounts if n][:2])

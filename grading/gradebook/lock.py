@@ -1,4 +1,4 @@
-"""One grader at a time in a course: who comes second is told who is at work."""
+"""A lock, so that only one process at a time grades a course."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ FILE, WHO = ".grading-lock", ".grading-at-work"
 
 @contextmanager
 def exclusive(root: Path) -> Iterator[None]:
-    """Nobody else grades the course in `root` while this is entered, from any process. May be entered within itself.
+    """Keep other processes from grading the course in `root`. Reentrant.
 
-    The lock ends with the process, however that ends. Raises CourseLocked.
+    The lock ends with the process, however that ends. Raises CourseLocked, which says who holds it.
     """
     lock = FileLock(root / FILE, is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise CourseLocked(f"{root} is being graded already, {_who(root)}. Wait for it, or stop it.") from None
+        raise CourseLocked(f"{root} is being graded already, {_lock_holder(root)}. Wait for it, or stop it.") from None
     try:
-        about = {"user": _user(), "pid": os.getpid(), "host": socket.gethostname()}
+        about = {"user": _user_name(), "pid": os.getpid(), "host": socket.gethostname()}
         (root / WHO).write_text(json.dumps({**about, "since": datetime.now().astimezone().isoformat(" ", "minutes")}))
         yield
     finally:
@@ -39,15 +39,15 @@ def exclusive(root: Path) -> Iterator[None]:
         lock.release()
 
 
-def _who(root: Path) -> str:
+def _lock_holder(root: Path) -> str:
     with suppress(OSError, ValueError, KeyError):
         about = json.loads((root / WHO).read_text())
         return f"by {about['user']} on {about['host']} (process {about['pid']}) since {about['since']}"
     return "by another process"
 
 
-def _user() -> str:
+def _user_name() -> str:
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # a user without a name
+    except (OSError, KeyError):  # the user has no name
         return str(os.getuid()) if hasattr(os, "getuid") else "somebody"

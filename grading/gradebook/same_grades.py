@@ -1,8 +1,8 @@
-"""Values of what a grade is made of that mean the same grade, though they differ.
+"""Different values of a grade's inputs that give the same grade.
 
-`same_grades.json` lists them in groups, by key of `grade_inputs.WORDS` and by lesson. So the grades of a gradebook made
-with an earlier version stay up to date for lessons that the teacher has not changed: a new version may hash the same
-graders otherwise, or spell the shipped lessons otherwise without changing a grade.
+`same_grades.json` lists them in groups, by key of `grade_inputs.WORDS` and by lesson. They keep grades of an earlier
+version up to date for lessons that the teacher has not changed: a new version may hash the same graders differently, or
+reword lessons without changing a grade.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from grading.old_names import MOVED
 
 FILE = Path(__file__).with_name("same_grades.json")
 Groups = dict[str, dict[str, list[list[str]]]]
-"""Key -> lesson -> groups of values. The versions are listed by hand, under "every lesson"."""
+"""Key -> lesson -> groups of values. Versions are added by hand, under "every lesson"."""
 
 
 def same_grade(key: str, one: str | None, other: str | None) -> bool:
-    """Whether two values of what a grade is made of mean the same grade."""
+    """Whether two values of one input give the same grade."""
     if one == other:
         return True
     if one is None or other is None:
         return False
     if key == "late":  # names the module of the late policy
-        return _renamed(one) == _renamed(other)
+        return _with_new_names(one) == _with_new_names(other)
     groups = _read(FILE).get(key, {})
     return any(one in group and other in group for listed in groups.values() for group in listed)
 
 
 def record_value(key: str, lesson: str, value: str, *, changed: bool = False, file: Path = FILE) -> None:
-    """Record a value as one that means the same grades as the last before it; if changed, as one that does not."""
+    """Add a value to the last group, or start a new group if it gives other grades (`changed`)."""
     known: Groups = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     groups = known.setdefault(key, {}).setdefault(lesson, [])
     if not groups or (changed and value not in groups[-1]):
@@ -48,8 +48,8 @@ def _read(file: Path) -> Groups:
     return known
 
 
-def _renamed(text: str) -> str:
-    """The text with today's names of our modules."""
+def _with_new_names(text: str) -> str:
+    """Replace old names of our modules with today's."""
     for old, new in MOVED.items():
         text = text.replace(repr(old), repr(new))
     return text

@@ -1,6 +1,6 @@
-"""The version of a gradebook's tables, which nbgrader writes into each that it makes.
+"""The version of a gradebook's tables, which nbgrader writes into each new one.
 
-nbgrader asks a command for it, `alembic`, which must be on PATH and takes three seconds to load what is loaded here.
+nbgrader runs the command `alembic` for it, which must be on PATH and spends three seconds on imports.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from nbgrader.dbutil import ALEMBIC_DIR
 
 
 def version() -> str:
-    """The last of nbgrader's migrations."""
+    """The id of nbgrader's latest migration."""
     head = ScriptDirectory(ALEMBIC_DIR).get_current_head()
     assert head is not None  # nbgrader has had migrations since 0.6
     return head

@@ -1,8 +1,7 @@
-"""Grades in nbgrader's gradebook: each is written with its whole verdict and with what it was made of, at once.
+"""Grades in nbgrader's gradebook, each stored with its verdicts and inputs.
 
-nbgrader makes a submission's rows before it is graded, and of rows without a grade it says 0 points. So whether there
-is a grade is told by a row of a table of ours, which is written in the same transaction as the grade: who is
-interrupted before that leaves no grade, and who is interrupted after it leaves a whole one.
+nbgrader creates a submission's rows before it is graded, and reports 0 points for rows without a grade. So a row of our
+own table marks a grade as present. It is written in the transaction of the grade, which is there whole or not at all.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ LOG = logging.getLogger(__name__)
 
 
 class GradeRow(Base):
-    """nbgrader makes the table with its own, as it opens a gradebook. No foreign key: it deletes rows of its own
-    without knowing of this one, which then belongs to nothing and is not found."""
+    """nbgrader creates this table with its own when it opens a gradebook. No foreign key: nbgrader deletes its rows
+    without knowing this table; a row left behind is never found."""
 
     __tablename__ = "attention_grade"
 
@@ -58,10 +57,10 @@ class GradeRow(Base):
 
 @dataclass(frozen=True)
 class StoredGrade:
-    """A grade that was written: whose, of what it was made, and what was found.
+    """A stored grade: its student, its inputs and its verdicts.
 
     digest   of the graded notebook's file
-    written  the verdicts as text: whoever asks only what was graded does not read those of ten thousand
+    written  the verdicts as text, parsed only on demand: a class can have ten thousand
     """
 
     student: str
@@ -74,12 +73,12 @@ class StoredGrade:
 
     @cached_property
     def verdicts(self) -> Mapping[str, ExerciseVerdict]:
-        """By the name of the grade cell."""
+        """Verdicts by the name of the grade cell."""
         return {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(self.written).items()}
 
 
 def stored_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[StoredGrade]:
-    """All grades, or those of one lesson or student, in the order of students and lessons."""
+    """All grades, or those of one lesson or student, by student and lesson."""
     found = (
         gradebook.db.query(GradeRow, Notebook.name, Assignment.name, Student.id)
         .join(SubmittedNotebook, SubmittedNotebook.id == GradeRow.notebook_id)
@@ -92,15 +91,18 @@ def stored_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> 
     found = found.filter(Assignment.name == lesson) if lesson else found
     found = found.filter(Student.id == student) if student else found
     for row, notebook, assignment, who in found:
-        yield _kept(row, who, assignment, notebook)
+        yield _stored_grade(row, who, assignment, notebook)
 
 
-def _kept(row: Any, student: str, lesson: str, notebook: str) -> StoredGrade:
+def _stored_grade(row: Any, student: str, lesson: str, notebook: str) -> StoredGrade:
     return StoredGrade(student, lesson, notebook, json.loads(row.made_of), row.digest, row.graded_at, row.verdicts)
 
 
 def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssignment]:
-    """All of a lesson by their students, with points, notebooks and grades, in a few queries however many there are."""
+    """A lesson's submissions by student, loaded with points, notebooks and grades.
+
+    Takes a few queries for any number.
+    """
     notebooks = selectinload(SubmittedAssignment.notebooks)
     found = (
         gradebook.db.query(SubmittedAssignment)
@@ -120,23 +122,23 @@ def save(
     made_of: Mapping[str, str],
     penalties: AssignLatePenalties,
 ) -> None:
-    """Write the grades of one submitted notebook, which the gradebook has, in one transaction: all or nothing.
+    """Write the grades of a submitted notebook in the gradebook, in one transaction.
 
     ids        `assignment`, `student` and `notebook`
     nb, text   the graded notebook, and the text of its file
-    penalties  says what being late costs
+    penalties  the late policy
     """
     try:
         submitted = _lock_rows(gradebook, ids)
         found = {grade_id(cell): verdict_of(cell) for cell in nb.cells if is_autograded(cell)}
         verdicts = {name: verdict.to_json() for name, verdict in found.items()}
         row = gradebook.db.get(GradeRow, submitted.id)
-        old = _kept(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
+        old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
         was = history.score_snapshot(submitted, old.verdicts) if old else None
         accommodations.apply(gradebook, ids["assignment"], ids["student"])
         _write_points(submitted, nb)
         gradebook.db.flush()
-        gradebook.db.expire(submitted)  # its sum of points is the database's
+        gradebook.db.expire(submitted)  # the database computes its sum of points
         _apply_late_penalty(gradebook, submitted, ids["student"], penalties)
         if old and was and was != history.score_snapshot(submitted, found):
             since = differences(dict(old.made_of), dict(made_of))
@@ -147,7 +149,7 @@ def save(
                 made_of=json.dumps(dict(made_of)),
                 verdicts=json.dumps(verdicts),
                 digest=digest_of_text(text),
-                graded_at=datetime.now(UTC).replace(tzinfo=None),  # as nbgrader keeps its times
+                graded_at=datetime.now(UTC).replace(tzinfo=None),  # nbgrader's times are naive UTC
             )
         )
         gradebook.db.commit()
@@ -157,8 +159,10 @@ def save(
 
 
 def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:
-    """The submitted notebook with its grades and comments as they are now and, until the transaction ends, stay: who
-    else grades it, or gives points by hand, comes before or after. (SQLite has no such locks.)"""
+    """Read the submitted notebook, its grades and comments, and lock their rows.
+
+    Until the transaction ends, nobody else can grade it or give points by hand. SQLite has no such locks.
+    """
     submitted = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
     for rows, key in (
         (SubmittedNotebook, SubmittedNotebook.id),
@@ -171,9 +175,9 @@ def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNoteboo
 
 
 def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
-    """What nbgrader's SaveAutoGrades writes; an exercise that needs a person gets no points, rather than none of them.
+    """Write what nbgrader's SaveAutoGrades writes.
 
-    Points that a person gave are left as they are, and are to be looked at again.
+    Differences: an exercise that needs a person gets no points rather than 0, and points by hand get another look.
     """
     grades = {grade.name: grade for grade in submitted.grades}
     comments = {comment.name: comment for comment in submitted.comments}
@@ -192,7 +196,7 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
 def _apply_late_penalty(
     gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties
 ) -> None:
-    """What coming late costs, and why."""
+    """Write the late penalty and its reason."""
     lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
     submitted.late_submission_penalty = lost
     late_rules.write_reason(gradebook, submitted.id, late_rules.reason(penalties, submitted.assignment) if lost else "")

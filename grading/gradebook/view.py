@@ -1,8 +1,7 @@
-"""What the coordinator reads in the gradebook for a judge, as plain data.
+"""What the coordinator reads from the gradebook for a judge, as plain data.
 
-The gradebook is the authority for the marked cells of a lesson (source, points, checksum). The lesson's own notebook,
-where it is at hand, adds what the gradebook does not keep: the order of the cells, their ids, and the cells without
-marks.
+The gradebook is the authority for a lesson's marked cells (source, points, checksum). The lesson's own notebook, if
+available, adds what the gradebook does not store: the cells' order and ids, and the unmarked cells.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .late_rules import reason_kept
 
 
 def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> ReleasedNotebook | None:
-    """The lesson of one submitted notebook; None where the gradebook does not know it. `ids`: nbgrader's resources."""
+    """The lesson of a submitted notebook; None if not in the gradebook. `ids`: nbgrader's resources."""
     try:
         return load_released(ids["db_url"], ids["assignment"], ids["notebook"], coursedir)
     except MissingEntry:
@@ -31,12 +30,12 @@ def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> Release
 def known_to_gradebook(
     ids: dict[str, Any], lesson: ReleasedNotebook | None = None, whole: bool = True
 ) -> GradebookView:
-    """Who the student is, and the grades and comments of one submitted notebook; `ids`: nbgrader's resources.
+    """The student's name, and the grades and comments of a submitted notebook. `ids`: nbgrader's resources.
 
-    whole  whether its page repeats the lesson
+    whole  whether the feedback page repeats the lesson
     """
-    own = lesson.order if lesson else []
-    cells = [c for c in own if isinstance(c, PlainCell) or not (c.grade or c.solution or c.task)]
+    order = lesson.order if lesson else []
+    cells = [c for c in order if isinstance(c, PlainCell) or not (c.grade or c.solution or c.task)]
     title = title_of(cell.source for cell in cells if cell.cell_type == "markdown")
     left_out = () if whole else tuple(sorted({cell.source.strip() for cell in cells}))
     with Gradebook(ids["db_url"]) as gradebook:
@@ -45,13 +44,13 @@ def known_to_gradebook(
             notebook = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
         except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
             return GradebookView(ids["student"], title=title, left_out=left_out)
-        named = " ".join(part for part in (student.first_name, student.last_name) if part)
+        full_name = " ".join(part for part in (student.first_name, student.last_name) if part)
         grades = {
             g.name: CellGrade(g.score, g.max_score, g.manual_score is not None, bool(g.needs_manual_grade))
             for g in notebook.grades
         }
         comments = {c.name: c.comment for c in notebook.comments if c.comment}
-        who = f"{named} ({student.id})" if named else str(student.id)
+        who = f"{full_name} ({student.id})" if full_name else str(student.id)
         penalty = float(notebook.late_submission_penalty or 0.0)
         return GradebookView(who, grades, comments, penalty, reason_kept(gradebook, notebook.id), title, left_out)
 
@@ -59,7 +58,7 @@ def known_to_gradebook(
 def load_released(
     db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None
 ) -> ReleasedNotebook:
-    """The notebook as the gradebook and, if it can be found, the lesson's own file know it."""
+    """The released notebook, from the gradebook and, if found, the lesson's own file."""
     with Gradebook(db_url) as gradebook:
         known = gradebook.find_notebook(notebook, assignment)
         points = {cell.name: float(cell.max_score) for cell in [*known.grade_cells, *known.task_cells]}
@@ -80,11 +79,11 @@ def load_released(
             )
             for cell in known.source_cells
         }
-    raw = _own_cells(coursedir, assignment, notebook)
-    return ReleasedNotebook(_in_order(marked, raw), kernelspec)
+    raw = _cells_from_file(coursedir, assignment, notebook)
+    return ReleasedNotebook(_merge_cells(marked, raw), kernelspec)
 
 
-def _own_cells(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
+def _cells_from_file(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
     if coursedir is None:
         return []
     for step in (coursedir.source_directory, coursedir.release_directory):
@@ -97,7 +96,7 @@ def _own_cells(coursedir: CourseDirectory | None, assignment: str, notebook: str
     return []
 
 
-def _in_order(marked: dict[str, MarkedCell], raw: list[dict[str, Any]]) -> list[MarkedCell | PlainCell]:
+def _merge_cells(marked: dict[str, MarkedCell], raw: list[dict[str, Any]]) -> list[MarkedCell | PlainCell]:
     order: list[MarkedCell | PlainCell] = []
     rest = dict(marked)
     for cell in raw:

@@ -1,17 +1,17 @@
-"""Lists and reads the files of folders and archives, those of each submission within a budget of its own.
+"""List and read files of folders and archives, within a budget per submission.
 
-**The bound.** A `Budget` counts names (files, folders, headers), bytes (those that an entry takes where it is stored,
-and those that come out of it), bytes of the lists of names in zips, and archives in archives. Every step pays before it
-is taken, so any input ends after work in proportion to the budget. With the default budget a submission takes a few
-seconds of processor time, less than 64 MiB of memory (its names, and blocks of `CHUNK` bytes) and at most 512 MiB in
-temporary files, which are gone before the next submission. The list of names of a downloaded zip itself is the
-platform's: it takes about 1 KiB of memory a name, and is not read where it is longer than `DOWNLOAD_LIST`.
+**The bound.** A `Budget` counts names (files, folders, headers), stored and unpacked bytes, bytes of the name lists in
+zips, and nested archives. Every step pays before it is taken, so the work on any input is bounded by the budget. With
+the default budget a submission takes a few seconds of processor time, less than 64 MiB of memory (its names, and blocks
+of `CHUNK` bytes) and at most 512 MiB of temporary files, deleted before the next submission. The name list of a
+downloaded zip itself is the platform's: it takes about 1 KiB of memory per name, and is not read if it is longer than
+`DOWNLOAD_LIST`.
 
-Names are labels here. Nothing is written to where an archive says, no link is followed, no device is opened.
+Names are only labels: nothing is written to a path from an archive, no link is followed, no device is opened.
 
-Not used: `tarfile`, whose reader of extended headers takes quadratic time in Pythons before 3.11.10 and 3.12.6
-(CVE-2024-6232) and memory of any size; LZMA and bzip2 in zips, which no platform writes, and of which the first takes
-memory as the archive says.
+Not used: `tarfile`, whose reader of extended headers takes quadratic time in Python before 3.11.10 and 3.12.6
+(CVE-2024-6232) and unbounded memory; LZMA and bzip2 in zips, which no platform writes (and for LZMA the archive decides
+how much memory it takes).
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from typing import IO, Any, cast
 from ..errors import ArchiveError, OverBudget
 from .file_names import printable
 
-CHUNK = 2**16  # bytes that are held at a time
-DOWNLOAD_LIST = 2**26  # bytes of the list of names in a downloaded zip: half a million files
+CHUNK = 2**16  # bytes in memory at a time
+DOWNLOAD_LIST = 2**26  # bytes of the name list in a downloaded zip: half a million files
 LONGEST_PATH, LONGEST_NAME = 1024, 255  # characters
 LONGEST_HEADER = 2**16  # bytes of a long name, or of extended headers, in a tar archive
-INSTALLED = frozenset(["venv", ".venv", "site-packages", "node_modules", ".git", "__pycache__"])  # never looked into
-FOLDER = "it is a folder"  # why an entry is no file; needs no word
-BLOCK = 512  # a tar archive's
+INSTALLED = frozenset(["venv", ".venv", "site-packages", "node_modules", ".git", "__pycache__"])  # never searched
+FOLDER = "it is a folder"  # why an entry is no file; not reported
+BLOCK = 512  # bytes of a tar archive's block
 
-Names = tuple[str, ...]  # of folders, archives and a file, outermost first
+Names = tuple[str, ...]  # path of folders, archives and a file, outermost first
 
 
 @dataclass
 class Budget:
-    """What one submission may take; `size`, `files` and `listed` are what it has taken. Once overdrawn it stays so."""
+    """Limits for one submission, and what it has used: `size`, `files`, `listed`. Once exceeded, it stays exceeded."""
 
     max_bytes: int = 2**29
     max_files: int = 2_000
     max_depth: int = 3
-    max_listed: int = 2**20  # bytes of lists of names: of 2,000 files with names of 250 letters, and room to spare
+    max_listed: int = 2**20  # bytes of name lists: room for 2,000 files with names of 250 letters
     size: int = 0
     files: int = 0
     listed: int = 0
@@ -69,7 +69,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file, or what else has a name. It can be opened once, before the next one is asked for."""
+    """A file or folder in a listing. It can be opened once, before the next entry is read."""
 
     path: Names
     unfit: str = ""  # why it cannot be read; `FOLDER` for a folder
@@ -78,7 +78,7 @@ class Entry:
 
 
 def named(name: str, unfit: str = "", **how: Any) -> Entry:
-    """The entry of a name as an archive writes it, with slashes. One that leads elsewhere is unfit, and one label."""
+    """The entry for a name in an archive, with slashes. A name that leads out of it becomes one unfit label."""
     name = name.replace("\\", "/")
     parts = [part for part in name[: LONGEST_PATH + 1].split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or name[1:3] == ":/":
@@ -91,18 +91,18 @@ def named(name: str, unfit: str = "", **how: Any) -> Entry:
 
 
 def is_junk(path: Names) -> bool:
-    """Whether a system left it there, and nobody means it."""
+    """Whether an operating system or editor created it."""
     return any(part in ("__MACOSX", ".ipynb_checkpoints") or part.startswith(("._", ".DS_Store")) for part in path)
 
 
 def installed(path: Names) -> str:
-    """The folder of other people's programs in which a file lies, "" for none. The outermost name is no such."""
+    """The folder of installed programs that a file is in, or "". The outermost name does not count."""
     return next((part for part in path[1:] if part in INSTALLED), "")
 
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turns whatever a damaged, forged or locked file raises into `ArchiveError`."""
+    """Turn any exception from a damaged, forged or locked file into `ArchiveError`."""
     try:
         yield
     except ArchiveError:
@@ -112,7 +112,7 @@ def reading() -> Iterator[None]:
 
 
 def copy(entry: Entry, into: IO[bytes], budget: Budget) -> None:
-    """Write the entry's bytes; ArchiveError where that cannot be done."""
+    """Write the entry's bytes. Raises ArchiveError if it cannot be read."""
     if entry.unfit:
         raise ArchiveError(entry.unfit)
     budget.pay(size=entry.size)
@@ -125,7 +125,7 @@ def copy(entry: Entry, into: IO[bytes], budget: Budget) -> None:
 def unpacked(
     entries: Iterable[Entry], budget: Budget, tell: Callable[[Names, str], None], depth: int = 0
 ) -> Iterator[Entry]:
-    """The entries, and in place of archives what these hold; `tell(path, why)` of those that cannot be read.
+    """The entries, with archives replaced by their content. Calls `tell(path, why)` for unreadable archives.
 
     Raises OverBudget.
     """
@@ -151,7 +151,7 @@ def unpacked(
 
 
 def archive_kind(name: str) -> Callable[[IO[bytes], Names, Budget], Iterable[Entry]] | None:
-    """What lists the entries of an archive of this name: `list(file, within, budget)`."""
+    """The function that lists archives with such a name; None if it is no archive's."""
     name = name.lower()
     if name.endswith(".zip"):
         return in_nested_zip
@@ -163,7 +163,7 @@ def archive_kind(name: str) -> Callable[[IO[bytes], Names, Budget], Iterable[Ent
 
 
 def in_folder(folder: Path, root: Path) -> Iterator[Entry]:
-    """Everything below a folder, with names from `root` on. Lazily: it may be without end."""
+    """Everything below a folder, with paths relative to `root`. A generator: it may be endless."""
     waiting = [folder]
     while waiting:
         at = waiting.pop()
@@ -180,21 +180,21 @@ def in_folder(folder: Path, root: Path) -> Iterator[Entry]:
 
 
 def on_disk(path: Path, root: Path) -> Entry:
-    """The entry of a path, with names from `root` on."""
+    """The entry of a path, relative to `root`."""
     names = path.relative_to(root).parts
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError as error:
         return Entry(names, f"it could not be read ({error.strerror})")
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return Entry(names, FOLDER)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return Entry(names, "it is a link or a device")
-    return Entry(names, size=found.st_size, open=lambda: path.open("rb"))
+    return Entry(names, size=status.st_size, open=lambda: path.open("rb"))
 
 
 class _Listing:
-    """A file whose bytes are paid for until `done`, while `zipfile` reads the list of names."""
+    """A file that charges reads to the budget until `done`. Made for `zipfile`'s reading of the name list."""
 
     def __init__(self, file: IO[bytes], budget: Budget) -> None:
         self._file, self._budget = file, budget
@@ -211,15 +211,15 @@ class _Listing:
 
 
 def in_zip(file: IO[bytes], budget: Budget, within: Names = ()) -> list[Entry]:
-    """The entries of a zip; only its list of names is paid for. Raises ArchiveError."""
+    """The entries of a zip; only its name list is charged. Raises ArchiveError."""
     with reading():
         listing = _Listing(file, budget)
         archive = zipfile.ZipFile(cast(Any, listing))
         listing.done = True
-        return [_zipped(archive, info, within) for info in archive.infolist()]
+        return [_zip_entry(archive, info, within) for info in archive.infolist()]
 
 
-def _zipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo, within: Names) -> Entry:
+def _zip_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, within: Names) -> Entry:
     unfit = ""
     if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         unfit = "it is a link or a device"
@@ -237,8 +237,8 @@ def in_nested_zip(file: IO[bytes], within: Names, budget: Budget) -> list[Entry]
     return entries
 
 
-class _Gunzipped(io.RawIOBase):
-    """What comes out of a gzip file, forwards, paid for as it comes."""
+class _GzipStream(io.RawIOBase):
+    """The decompressed stream of a gzip file, charged to the budget as it is read."""
 
     def __init__(self, file: IO[bytes], budget: Budget) -> None:
         self._file, self._budget = file, budget
@@ -269,13 +269,13 @@ class _Part(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = _exactly(self._stream, min(len(buffer), self.left))
+        data = _read_exactly(self._stream, min(len(buffer), self.left))
         buffer[: len(data)] = data
         self.left -= len(data)
         return len(data)
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytes:
+def _read_exactly(stream: IO[bytes], size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
         raise EOFError("it ends in the middle")
@@ -283,17 +283,16 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 
 
 def in_gzipped_tar(file: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
-    return in_tar(cast(IO[bytes], io.BufferedReader(_Gunzipped(file, budget), CHUNK)), within, budget)
+    return in_tar(cast(IO[bytes], io.BufferedReader(_GzipStream(file, budget), CHUNK)), within, budget)
 
 
 def in_tar(stream: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
-    """The entries of a tar archive (POSIX.1-1988 and 2001, GNU), read forwards.
+    """The entries of a tar archive (POSIX.1-1988 and 2001, GNU), read sequentially.
 
-    Raises ArchiveError, and the errors of streams.
-
-    What is not an ordinary file or folder is unfit, sparse files included.
+    Everything but ordinary files and folders is unfit, including sparse files. Raises ArchiveError, and the errors of
+    streams.
     """
-    said: dict[bytes, bytes] = {}  # what headers before that of a file say of it
+    attributes: dict[bytes, bytes] = {}  # attributes from extended headers before a file's own
     while (header := stream.read(BLOCK)).strip(b"\0"):
         budget.pay(files=1)
         kind = header[156:157]
@@ -301,28 +300,28 @@ def in_tar(stream: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
         if kind in b"LKxg":
             if size > LONGEST_HEADER:
                 raise ArchiveError("it has a header that is too long")
-            body = _exactly(stream, size)
-            said |= _records(body) if kind == b"x" else {b"path": body.split(b"\0")[0]} if kind == b"L" else {}
+            body = _read_exactly(stream, size)
+            attributes |= _records(body) if kind == b"x" else {b"path": body.split(b"\0")[0]} if kind == b"L" else {}
             _skip(stream, -size % BLOCK)
             continue
-        size = 0 if kind in b"123456" else max(0, int(said.get(b"size", size)))
+        size = 0 if kind in b"123456" else max(0, int(attributes.get(b"size", size)))
         unfit = FOLDER if kind == b"5" else "" if kind in b"07\0" else "it is a link or a device"
-        if any(key.startswith(b"GNU.sparse") for key in said):
+        if any(key.startswith(b"GNU.sparse") for key in attributes):
             unfit = "it is a sparse file"
         part = _Part(stream, size)
-        entry = named(said.get(b"path", _own_name(header)).decode(errors="replace"), unfit)
+        entry = named(attributes.get(b"path", _header_name(header)).decode(errors="replace"), unfit)
         yield Entry(within + entry.path, entry.unfit, size, lambda part=part: cast(IO[bytes], part))  # type: ignore[misc]
         _skip(stream, part.left + -size % BLOCK)
-        said = {}
+        attributes = {}
 
 
-def _own_name(header: bytes) -> bytes:
+def _header_name(header: bytes) -> bytes:
     name, folder = (field.split(b"\0")[0] for field in (header[:100], header[345:500]))
     return folder + b"/" + name if folder and header[257:263] == b"ustar\0" else name
 
 
 def _checked_size(header: bytes) -> int:
-    """The size that a tar header gives, if its checksum is right."""
+    """The size in a tar header. Raises ArchiveError if its checksum is wrong."""
     if len(header) < BLOCK:
         raise ArchiveError("it ends in the middle")
     if sum(header) - sum(header[148:156]) + 8 * 32 != int(header[148:156].strip(b"\0 "), 8):
@@ -332,7 +331,7 @@ def _checked_size(header: bytes) -> int:
 
 
 def _records(body: bytes) -> dict[bytes, bytes]:
-    """The records of an extended header, each `length key=value` and a newline."""
+    """Parse an extended header: records of `length key=value` and a newline."""
     found, at = {}, 0
     while at < len(body):
         space = body.index(b" ", at, at + 12)
@@ -347,4 +346,4 @@ def _records(body: bytes) -> dict[bytes, bytes]:
 
 def _skip(stream: IO[bytes], size: int) -> None:
     while size > 0:
-        size -= len(_exactly(stream, min(size, CHUNK)))
+        size -= len(_read_exactly(stream, min(size, CHUNK)))

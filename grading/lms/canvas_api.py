@@ -1,8 +1,8 @@
-"""Points into a Canvas assignment by its API: what would be sent is told first, what Canvas then has is read back.
+"""Send points to a Canvas assignment by its API: plan, send, read back.
 
-    CANVAS_API_TOKEN   the teacher's own (Canvas: Account > Settings > New access token), from the environment alone
+    CANVAS_API_TOKEN   the teacher's own (Canvas: Account > Settings > New access token), only from the environment
 
-Does not cover: where the points come from (`run.records`), Canvas's gradebook file (`export`).
+Does not cover: where the points come from (`coordinator.class_data`), Canvas's gradebook file (`gradebook_csv`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..errors import CanvasError
 from .gradebook_csv import Person, person
 
 TOKEN = "CANVAS_API_TOKEN"
-BY = ("id", "sis_user_id", "login_id", "email")  # of a user, by which a class may be known
+BY = ("id", "sis_user_id", "login_id", "email")  # fields of a Canvas user that may hold the class's ids
 HERE = ("localhost", "127.0.0.1", "::1")
-PATIENCE = 600.0  # seconds for Canvas to write what was sent
+PATIENCE = 600.0  # seconds that Canvas may take to write the points
 EXCUSED = "excused"
 
 
 @dataclass(frozen=True)
 class SentGrade:
-    """One student's points. before: what Canvas has, "" for nothing; now: what it is to have, or EXCUSED."""
+    """One student's points. `before`: what Canvas has, "" for none; `now`: the new points, or EXCUSED."""
 
     student: str
     user: int
@@ -42,8 +42,8 @@ class SentGrade:
 
 @dataclass
 class PushPlan:
-    """What is to be sent. by: of users, that tells whose a grade is; same: who has their points already; unmatched: who
-    is graded and not in Canvas's course; left: who is in it and has no points, by name."""
+    """What to send. `by`: the field of users with the class's ids; `same`: how many have their points already;
+    `unmatched`: graded students who are not in the Canvas course; `left`: names of people there without points."""
 
     assignment: str
     by: str
@@ -54,10 +54,10 @@ class PushPlan:
 
 
 class CanvasAssignment:
-    """An assignment in a Canvas course. Raises CanvasError where it cannot be reached, or there is no one such."""
+    """An assignment in a Canvas course. Raises CanvasError if it is not found or cannot be reached."""
 
     def __init__(self, url: str, course: str, lesson: str, assignment: str = "") -> None:
-        """url: of the Canvas server; course, assignment: their numbers, as in the address of their pages."""
+        """Find the assignment. `url`: Canvas server; `course`, `assignment`: numbers from their pages' addresses."""
         token = os.environ.get(TOKEN, "")
         if not token:
             raise CanvasError(
@@ -68,16 +68,15 @@ class CanvasAssignment:
             raise CanvasError(f"{url or 'no address'}: the token is sent to an address that begins with https:// only")
         with canvas_errors():
             self._course = Canvas(url, token).get_course(course)
-            self._assignment = self._course.get_assignment(assignment) if assignment else self._named(lesson)
+            self._assignment = self._course.get_assignment(assignment) if assignment else self._find_by_lesson(lesson)
 
     def plan(
         self, people: Sequence[Person], points: Mapping[str, float], excused: set[str], most: float, by: str = ""
     ) -> PushPlan:
-        """What is to be sent. points: by student, of at most `most`; excused: whom Canvas is to excuse. Raises
-        CanvasError."""
+        """Plan what to send. `points`: by student, up to `most`; `excused`: students. Raises CanvasError."""
         with canvas_errors():
             users = list(self._course.get_users(enrollment_type=["student"]))
-            held = {one.user_id: self._shown(one) for one in self._assignment.get_submissions()}
+            current = {row.user_id: self._to_text(row) for row in self._assignment.get_submissions()}
         possible = getattr(self._assignment, "points_possible", None)
         if possible is not None and abs(float(possible) - most) > 1e-6:
             raise CanvasError(
@@ -85,27 +84,27 @@ class CanvasAssignment:
                 "set the assignment's points there"
             )
         by = by or max(BY, key=lambda name: sum(_student(user, name, people) is not None for user in users))
-        made, seen = PushPlan(self._assignment.name, by), set[str]()
+        plan, seen = PushPlan(self._assignment.name, by), set[str]()
         for user in users:
             student = _student(user, by, people)
             if student is None or (student not in points and student not in excused):
-                made.left.append(str(user.name))
+                plan.left.append(str(user.name))
                 continue
             now = EXCUSED if student in excused else _number(points[student])
             if student in seen:
                 raise CanvasError(f"{student} is two people in Canvas by {by}: name another with --by {'|'.join(BY)}")
             seen.add(student)
-            before = held.get(user.id, "")
+            before = current.get(user.id, "")
             if before == now:
-                made.same += 1
+                plan.same += 1
             else:
-                made.to_send.append(SentGrade(student, int(user.id), str(user.name), before, now))
-        made.unmatched = sorted((points.keys() | excused) - seen)
-        return made
+                plan.to_send.append(SentGrade(student, int(user.id), str(user.name), before, now))
+        plan.unmatched = sorted((points.keys() | excused) - seen)
+        return plan
 
     def send(self, to_send: Sequence[SentGrade]) -> list[tuple[SentGrade, str]]:
-        """Send it, wait until Canvas has written it, and read it back: what is otherwise there. Raises CanvasError."""
-        data = {one.user: {"excuse": True} if one.now == EXCUSED else {"posted_grade": one.now} for one in to_send}
+        """Send points, wait for Canvas, and read them back. Returns grades that differ there. Raises CanvasError."""
+        data = {new.user: {"excuse": True} if new.now == EXCUSED else {"posted_grade": new.now} for new in to_send}
         with canvas_errors():
             progress = self._assignment.submissions_bulk_update(grade_data=data)
             begun = time.monotonic()
@@ -116,21 +115,21 @@ class CanvasAssignment:
                 progress = progress.query()
             if progress.workflow_state == "failed":
                 raise CanvasError(f"Canvas could not write it: {getattr(progress, 'message', '')}")
-            held = {one.user_id: self._shown(one) for one in self._assignment.get_submissions()}
-        return [(one, held.get(one.user, "")) for one in to_send if held.get(one.user, "") != one.now]
+            current = {row.user_id: self._to_text(row) for row in self._assignment.get_submissions()}
+        return [(new, current.get(new.user, "")) for new in to_send if current.get(new.user, "") != new.now]
 
-    def _named(self, lesson: str) -> Any:
-        all_of_them = list(self._course.get_assignments())
-        found = [one for one in all_of_them if _letters(lesson) in _letters(one.name)]
+    def _find_by_lesson(self, lesson: str) -> Any:
+        assignments = list(self._course.get_assignments())
+        found = [assignment for assignment in assignments if _letters(lesson) in _letters(assignment.name)]
         if len(found) != 1:
-            there = ", ".join(f"{one.id}: {one.name}" for one in all_of_them) or "none"
+            there = ", ".join(f"{assignment.id}: {assignment.name}" for assignment in assignments) or "none"
             raise CanvasError(
                 f"{len(found)} assignments of the course are named after {lesson}. Name one by its number, with "
                 f"--assignment; there are: {there}"
             )
         return found[0]
 
-    def _shown(self, submission: Any) -> str:
+    def _to_text(self, submission: Any) -> str:
         if getattr(submission, "excused", False):
             return EXCUSED
         score = getattr(submission, "score", None)
@@ -138,9 +137,9 @@ class CanvasAssignment:
 
 
 def _student(user: Any, by: str, people: Sequence[Person]) -> str | None:
-    """The one student whom a user's id of this kind names. Raises CanvasError where there are two."""
+    """The student whose id is in the field `by` of a Canvas user. Raises CanvasError if there are two."""
     keys = person(str(getattr(user, by, None) or "")).keys
-    found = [one.student for one in people if keys & one.keys]
+    found = [candidate.student for candidate in people if keys & candidate.keys]
     if len(found) > 1:
         raise CanvasError(f"{next(iter(keys))} belongs to several in the gradebook: {', '.join(found)}")
     return found[0] if found else None
@@ -148,7 +147,7 @@ def _student(user: Any, by: str, people: Sequence[Person]) -> str | None:
 
 @contextmanager
 def canvas_errors() -> Iterator[None]:
-    """What Canvas or the network refuses, as a CanvasError that says so."""
+    """Turn errors of Canvas and the network into CanvasError."""
     try:
         yield
     except (CanvasException, RequestException) as error:

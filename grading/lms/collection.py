@@ -1,7 +1,7 @@
-"""From what was handed in to `submitted/`: whose each submission is, which file counts, and what became of it.
+"""Collect submissions into `submitted/`: whose they are, and which file counts.
 
-Both `grading collect` and `nbgrader zip_collect` come here; they differ in where the downloads are and in how what
-counts is written.
+`grading collect` and `nbgrader zip_collect` both use this; they differ in where the downloads are, and in how the files
+that count are written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Put = Callable[[str, dict[str, IO[bytes]], str], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission: of `whose` it is as the download says it, and of which `student`, "" if not told."""
+    """What became of a submission. `whose`: its name in the download; `student`: the id, "" if unknown."""
 
     what: str
     whose: str
@@ -44,8 +44,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Lesson:
-    """notebooks: their names. due: when it was to be handed in. folder: of a student, in `submitted/`. put: writes
-    notebooks and a time there."""
+    """The lesson to collect. `notebooks`: their names; `due`: the due date; `folder`: a student's folder in
+    `submitted/`; `put`: writes notebooks and a time there."""
 
     notebooks: list[str]
     due: datetime | None
@@ -54,75 +54,75 @@ class Lesson:
 
 
 class Collecting:
-    """One collection of one lesson. Whom the table asks about is in `whose`, to be saved by the caller."""
+    """One collection of one lesson. The caller saves `whose`, which gets the open questions."""
 
     def __init__(self, lesson: Lesson, people: Roster, whose: IdentityTable) -> None:
-        self._assignment, self._people, self._whose = lesson, people, whose
+        self._lesson, self._roster, self._identities = lesson, people, whose
 
     def outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
-        """Collect all that was listed, one after the other."""
+        """Collect all listed submissions, one after the other."""
         for download, names in listing.nobodys.items():
             where = f"in {download}: " if download else ""
             yield Outcome(LEFT, some(names), why=f"{where}it is nobody's by its name, and no notebook")
         for download, why in listing.unread:
             yield Outcome(SKIPPED, download, why=f"the download cannot be read: {why}")
-        submissions = [_told_by_content(one) for one in listing.submissions]
-        told = self._people.whose(one.owner for one in submissions)
+        submissions = [_identify_by_content(submission) for submission in listing.submissions]
+        matches = self._roster.whose(submission.owner for submission in submissions)
         of_student: dict[str, list[Submission]] = {}
         for submission in submissions:
-            of = told[submission.owner]
-            if of.left_out:
+            match = matches[submission.owner]
+            if match.left_out:
                 yield Outcome(LEFT, str(submission), why=f"{FILE} says so")
-            elif not of.students:
-                yield Outcome(ASKED, str(submission), why=of.why)
-            for student in of.students * (not of.left_out):
+            elif not match.students:
+                yield Outcome(ASKED, str(submission), why=match.why)
+            for student in match.students * (not match.left_out):
                 of_student.setdefault(student, []).append(replace(submission, budget=replace(submission.budget)))
         for student, several in of_student.items():
-            sure = [one for one in several if told[one.owner].sure] or several
+            sure = [other for other in several if matches[other.owner].sure] or several
             for submission in several:
                 if submission not in sure:
-                    yield self._asked(submission, f"it is {printable(student)}'s name, and {sure[0]} is by an exact id")
-            owners = list(dict.fromkeys(one.owner for one in sure))
-            if len(owners) > 1 and not _is_one_person(owners, told):
-                yield from self._ask_of_two(student, sure)
+                    yield self._ask(submission, f"it is {printable(student)}'s name, and {sure[0]} is by an exact id")
+            owners = list(dict.fromkeys(other.owner for other in sure))
+            if len(owners) > 1 and not _is_one_person(owners, matches):
+                yield from self._ask_about_several(student, sure)
                 continue
             for owner in owners:
-                self._people.remember(owner, told[owner])
-            yield self._collected(student, sure, told[owners[0]])
+                self._roster.remember(owner, matches[owner])
+            yield self._collect(student, sure, matches[owners[0]])
 
-    def _ask_of_two(self, student: str, several: list[Submission]) -> Iterator[Outcome]:
+    def _ask_about_several(self, student: str, several: list[Submission]) -> Iterator[Outcome]:
         for submission in several:
-            other = next(one for one in several if one is not submission)
-            yield self._asked(submission, f"it would be {printable(student)}'s, and so would {other}")
+            other = next(candidate for candidate in several if candidate is not submission)
+            yield self._ask(submission, f"it would be {printable(student)}'s, and so would {other}")
 
-    def _asked(self, submission: Submission, why: str) -> Outcome:
-        self._whose.ask(submission.owner, why)
+    def _ask(self, submission: Submission, why: str) -> Outcome:
+        self._identities.ask(submission.owner, why)
         return Outcome(ASKED, str(submission), why=why)
 
-    def _collected(self, student: str, several: list[Submission], told: Match) -> Outcome:
-        """Write what counts of one student's, if it is not there already."""
+    def _collect(self, student: str, several: list[Submission], match: Match) -> Outcome:
+        """Write the files of one student that count, if they are not there already."""
         submission = several[0]
         for other in several[1:]:
             submission.join(other)
         try:
             if submission.refused:
                 raise ArchiveError(submission.refused)
-            known = told.sure or self._people.knows(student)
-            with closing(Selection(submission, self._assignment.notebooks, is_one_persons=known)) as chosen:
+            is_known = match.sure or self._roster.knows(student)
+            with closing(Selection(submission, self._lesson.notebooks, is_one_persons=is_known)) as chosen:
                 if not chosen.contents:
                     raise ArchiveError(
                         some(chosen.trouble) or f"no notebook of this lesson in it: {some(chosen.passed_over)}"
                     )
                 return self._put(student, submission, chosen)
         except AmbiguousOwner as why:
-            return self._asked(
+            return self._ask(
                 submission, f"{why}. A student's id if it is one person's, {SEVERAL} if it is several people's"
             )
         except (ArchiveError, OSError) as why:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
 
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
-        folder, counting = self._assignment.folder(student), list(chosen.best.values())
+        folder, counting = self._lesson.folder(student), list(chosen.best.values())
         before, stamp = folder.exists() and any(folder.glob("*.ipynb")), submitted_dir.stamp(folder)
         same, there = submitted_dir.holds(folder, chosen.contents), submitted_dir.time_of(stamp)
         told = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
@@ -132,31 +132,31 @@ class Collecting:
         when = told or self._late(counting, there)
         time = stamp if stamp and (same or when is None) else submitted_dir.text_of(when) if when else ""
         if not same or time != stamp:
-            self._assignment.put(student, chosen.contents, time)
+            self._lesson.put(student, chosen.contents, time)
         repaired = any(candidate.form for candidate in counting)
         what = SAME if same else REPLACED if before else REPAIRED if repaired else TAKEN
         return Outcome(what, str(submission), student, time, "; ".join(_notes(submission, chosen)))
 
     def _late(self, counting: list[Candidate], there: datetime | None) -> datetime | None:
-        """The time of what is only marked as late: just after it was due, unless what is there was later already."""
-        due = self._assignment.due
+        """A time for work that is only marked late: just after the due date. None if the one there is later."""
+        due = self._lesson.due
         if due is None or not any(candidate.top.late for candidate in counting):
             return None
         return None if there and there > due else due + timedelta(seconds=1)
 
 
-def _told_by_content(submission: Submission) -> Submission:
-    """A file of nobody's name is told from others of its name by what is in it, so that an answer is for it alone."""
+def _identify_by_content(submission: Submission) -> Submission:
+    """Number a file of unknown owner by its digest. A teacher's answer then applies only to it."""
     if submission.owner.platform != "file":
         return submission
     return replace(submission, owner=replace(submission.owner, number=submission.digest()))
 
 
-def _is_one_person(owners: list[Submitter], told: dict[Submitter, Match]) -> bool:
-    """Whether owners who would be one student are: by an exact id or an answer, all of them, and not by two of one
-    platform's numbers."""
+def _is_one_person(owners: list[Submitter], matches: dict[Submitter, Match]) -> bool:
+    """Whether owners that match one student are one person. They are if all match by an exact id or an answer, and no
+    two have numbers of the same platform."""
     lasting = [owner.platform for owner in owners if owner.platform in LASTING]
-    return all(told[owner].sure for owner in owners) and len(set(lasting)) == len(lasting)
+    return all(matches[owner].sure for owner in owners) and len(set(lasting)) == len(lasting)
 
 
 def _notes(submission: Submission, chosen: Selection) -> list[str]:

@@ -1,9 +1,9 @@
-"""Lists what each person handed in, in archives and folders as platforms give them.
+"""List each person's submission in the archives and folders from a platform.
 
-A *download* is a zip, or a folder that one was unpacked to. At its top lie the names that the platform gave, but for
-two platforms that put a folder around them: Gradescope (`assignment_123_export/submission_456/`) and GitHub Classroom
-(`02-softmax-submissions/02-softmax-jsmith/`). Any other folder at the top is one person's, unless the teacher has said
-in the table that it holds several people's.
+A *download* is a zip, or a folder to which one was unpacked. The platform's names are at its top, except for two
+platforms that put a folder around them: Gradescope (`assignment_123_export/submission_456/`) and GitHub Classroom
+(`02-softmax-submissions/02-softmax-jsmith/`). Any other folder at the top is one person's, unless the teacher has
+marked it in the identity table as several people's.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .selection import Submission
 
 GRADESCOPE = re.compile(r"assignment_[0-9]+_export")
 GITHUB = re.compile(r"(?P<slug>.+)-submissions", re.S)
-SOME = 3  # names that are told of a longer list
+SOME = 3  # names that are shown of a longer list
 
 
 @dataclass
 class DownloadIndex:
-    """submissions: by download and owner. unread: what could not be listed, and why. nobodys: other files' names."""
+    """Submissions by download and owner. `unread`: what could not be listed, and why; `nobodys`: other files' names."""
 
     submissions: list[Submission] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
@@ -38,14 +38,14 @@ class DownloadIndex:
 
 
 class DownloadReader:
-    """Lists downloads; each submission gets a budget of its own, made by `budget`."""
+    """Lists downloads; `budget` makes a budget for each submission."""
 
     def __init__(self, budget: Callable[[], Budget], whose: IdentityTable, opened: ExitStack) -> None:
-        self._budget, self._whose, self._opened = budget, whose, opened
+        self._budget, self._identities, self._opened = budget, whose, opened
         self.found = DownloadIndex()
 
     def path(self, path: Path) -> None:
-        """A download that a teacher names: a zip, a folder or one file."""
+        """List a download that a teacher passed: a zip, a folder or one file."""
         if path.is_dir():
             name = path.resolve().name
             self._sort(self._below(self._inside(path), path), printable(name), name)
@@ -55,7 +55,7 @@ class DownloadReader:
             self._sort([on_disk(path, path.parent)], "")
 
     def archive_folder(self, archive: Path) -> None:
-        """nbgrader's folder: every zip at its top is a download, and what else lies there is one together."""
+        """List nbgrader's folder. Each zip at its top is a download; everything else is one more."""
         items = [item for item in self._inside(archive) if not is_junk((item.name,))]
         zips = [item for item in items if self._is_download(item)]
         self._sort(self._below((item for item in items if item not in zips), archive), "")
@@ -68,7 +68,7 @@ class DownloadReader:
         return item.suffix.lower() == ".zip" and not named and not on_disk(item, item.parent).unfit
 
     def _below(self, items: Iterable[Path], root: Path) -> Iterator[Entry]:
-        """What lies in a folder; of each person's folder in it no more than a budget takes."""
+        """The content of a folder. Of each person's folder in it, no more than a budget allows."""
         for item in items:
             entry = on_disk(item, root)
             yield entry
@@ -78,7 +78,7 @@ class DownloadReader:
                 yield from islice(in_folder(item, root), self._budget().max_files + 1)
 
     def _holds_several(self, folder: str) -> bool:
-        return self._whose.is_several(folder) or bool(GRADESCOPE.fullmatch(folder) or GITHUB.fullmatch(folder))
+        return self._identities.is_several(folder) or bool(GRADESCOPE.fullmatch(folder) or GITHUB.fullmatch(folder))
 
     def _inside(self, folder: Path) -> list[Path]:
         try:
@@ -96,7 +96,7 @@ class DownloadReader:
         self._sort(entries, printable(path.name), path.stem)
 
     def _sort(self, entries: Iterable[Entry], download: str, called: str = "") -> None:
-        """Give each entry to the submission of its owner. called: the download's name, which may tell the platform."""
+        """Sort entries into submissions by owner. `called`: the download's name; it may identify the platform."""
         kept = [entry for entry in entries if not is_junk(entry.path) and entry.path != (".",)]
         try:
             owners = Owners(kept, called or download)
@@ -109,8 +109,8 @@ class DownloadReader:
             if not tops:
                 self.found.nobodys.setdefault(download, []).append(printable(entry.path[0]))
             for top in tops:
-                if top.owner.platform == "folder" and self._whose.is_several(top.owner.name):
-                    inner.setdefault(top.owner.name, []).extend([_without(entry, 1)] if len(entry.path) > 1 else [])
+                if top.owner.platform == "folder" and self._identities.is_several(top.owner.name):
+                    inner.setdefault(top.owner.name, []).extend([_strip_path(entry, 1)] if len(entry.path) > 1 else [])
                 else:
                     by_owner.setdefault(top.owner, Submission(top.owner, download, self._budget())).add(entry, top)
         for submission in by_owner.values():
@@ -121,13 +121,13 @@ class DownloadReader:
 
 
 class Owners:
-    """Whose the entries of one download are: each, without a folder that the platform put around, and its owners."""
+    """The owners of each entry in a download. Removes a folder that the platform put around them."""
 
     def __init__(self, entries: list[Entry], called: str) -> None:
         self._entries, self._called = entries, called
         self._tables: dict[str, list[ParsedName]] | None = None
         self._slug = ""
-        self._platforms_own: set[str] = set()
+        self._platform_files: set[str] = set()
         self._blackboard: dict[str, Submitter] = {}
         self._unwrap()
         self._read_exports()
@@ -136,14 +136,14 @@ class Owners:
         tops = {entry.path[0] for entry in self._entries}
         folder = next(iter(tops)) if len(tops) == 1 else ""
         github = GITHUB.fullmatch(folder)
-        inside = [_without(entry, 1) for entry in self._entries if len(entry.path) > 1]
-        if GRADESCOPE.fullmatch(folder) or (github and _all_begin(inside, f"{github['slug']}-")):
+        inside = [_strip_path(entry, 1) for entry in self._entries if len(entry.path) > 1]
+        if GRADESCOPE.fullmatch(folder) or (github and _all_have_prefix(inside, f"{github['slug']}-")):
             self._entries, self._called = inside, folder
-        if (github := GITHUB.fullmatch(self._called)) and _all_begin(self._entries, f"{github['slug']}-"):
+        if (github := GITHUB.fullmatch(self._called)) and _all_have_prefix(self._entries, f"{github['slug']}-"):
             self._slug = f"{github['slug']}-"
 
     def _read_exports(self) -> None:
-        """What the platform wrote beside submissions."""
+        """Read the files that the platform added."""
         for entry in self._entries:
             name = entry.path[0]
             if entry.path == (metadata.METADATA,) and not entry.unfit:
@@ -153,11 +153,11 @@ class Owners:
                 self._blackboard |= {head: owner} if owner else {}
             else:
                 continue
-            self._platforms_own.add(name)
+            self._platform_files.add(name)
 
     def told(self) -> Iterator[tuple[Entry, list[ParsedName]]]:
         for entry in self._entries:
-            if entry.path[0] not in self._platforms_own:
+            if entry.path[0] not in self._platform_files:
                 yield entry, self._of(entry)
 
     def _of(self, entry: Entry) -> list[ParsedName]:
@@ -175,8 +175,8 @@ class Owners:
         return [top] if top else []
 
 
-def _all_begin(entries: list[Entry], beginning: str) -> bool:
-    """Whether all that lies at the top are folders whose names begin so."""
+def _all_have_prefix(entries: list[Entry], beginning: str) -> bool:
+    """Whether all top-level entries are folders with this prefix."""
     return bool(entries) and all(
         entry.path[0].startswith(beginning)
         and entry.path[0] != beginning
@@ -185,7 +185,7 @@ def _all_begin(entries: list[Entry], beginning: str) -> bool:
     )
 
 
-def _without(entry: Entry, names: int) -> Entry:
+def _strip_path(entry: Entry, names: int) -> Entry:
     return Entry(entry.path[names:], entry.unfit, entry.size, entry.open)
 
 

@@ -1,11 +1,11 @@
-"""Feedback files under the names that a platform gave what was handed in, by which it knows whose each is.
+"""Zip feedback files under the names by which a platform knows their owners.
 
     Canvas  smithjane_12345_991_02_softmax.ipynb -> smithjane_12345_991_02_softmax.html; its user and file numbers count
             (*Upload Submissions* in the gradebook's menu of the assignment)
     Moodle  Jane Smith_88231_assignsubmission_file_/… -> Jane Smith_88231_assignsubmission_file_02_softmax.html; its
             participant's number counts (*Upload multiple feedback files in a zip* in the assignment)
 
-Does not cover: what the names of a download tell (`nbgrader_plugins.collect`), whose each is (`run.handback`).
+Does not cover: parsing the names in a download (`platforms`), matching students (`coordinator.return_feedback`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ TAKES_BACK = ("canvas", "anonymous", "moodle")
 def name_for(top: str, own: str, lesson: str) -> str:
     """The name of a feedback file.
 
-    top  the outermost name in the download; own: its part that the student gave, "" for a folder
+    top  the outermost name in the download
+    own  the part of it that the student chose, "" for a folder
     """
     given = top.removesuffix(own) if own else top
     return f"{given.rstrip('_')}_{lesson}.html"
 
 
 def pack(out: Path, pages: Mapping[str, Path]) -> None:
-    """Write a zip of pages by their names in it: whole, or not at all. Raises OSError."""
+    """Write a zip of pages, by their names in it, atomically. Raises OSError."""
     made = out.with_name(f".{out.name}.unfinished")
     try:
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,4 @@
-"""What names that people gave tell: which notebook a file is; and ids and lines that are made of a stranger's text."""
+"""Which notebook a file name means; safe ids and lines from a stranger's text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 VERSION = re.compile(r"[-_ ]*\(?([0-9]{1,9})\)?\s*")  # after a notebook's own name: "-1", " (2)"
 LESSON = re.compile(r"(?<!\d)\d\d[ _-][a-z]", re.IGNORECASE)
-# As Colab, Drive and file managers write it, in the languages that they are used in most
+# "Copy of" as Colab, Drive and file managers write it, in the most frequent languages
 COPY = re.compile(
     "copy( of)?|kopie( von| van)?|copie( de)?|c[oó]pia (de|di)|kopia( pliku| av)?|kopi (av|dari)|копия|копія|kopyası|"
     "のコピー|副本|的副本|사본|bản sao( của)?"
@@ -17,7 +17,7 @@ SHOWN = 120  # characters of a name in a message
 
 
 class Meant(NamedTuple):
-    """The notebook that a file's name means; whether it says so, how often it was copied, and its version."""
+    """What a file name means: notebook, whether it is named, copy count, version."""
 
     notebook: str
     by_name: bool
@@ -26,10 +26,10 @@ class Meant(NamedTuple):
 
 
 def which_notebook(stem: str, notebooks: list[str]) -> Meant | None:
-    """What a name such as "Copy of 02_softmax (1)" means; None for no notebook of the lesson.
+    """Interpret a name such as "Copy of 02_softmax (1)". None: no notebook of the lesson.
 
-    Anything may stand before the notebook's name (Colab writes "Copy of" in many languages). A name that tells no
-    lesson's is taken for the one notebook that there is; another lesson's is not.
+    Anything may precede the notebook's name (Colab writes "Copy of" in many languages). A name without any lesson's
+    means the only notebook, if there is just one; a name of another lesson does not.
     """
     plain = re.sub(r"[ _-]+", "_", unicodedata.normalize("NFC", stem)).lower()
     for notebook in sorted(notebooks, key=len, reverse=True):
@@ -46,12 +46,12 @@ def which_notebook(stem: str, notebooks: list[str]) -> Meant | None:
 
 
 def without_copies(name: str) -> str:
-    """The letters of a file's name that are left without "Copy of" and its like, by which a person may be told."""
+    """The letters of a file name without "Copy of" and the like. They may identify a person."""
     return "".join(c for c in COPY.sub("", unicodedata.normalize("NFC", name).lower()) if c.isalpha())
 
 
 def slug(name: str) -> str:
-    """A student's id from a name: letters, digits and single underscores; "" where it has neither letter nor digit."""
+    """A student id from a name: letters, digits, single underscores; maybe ""."""
     return re.sub(r"[\W_]+", "_", unicodedata.normalize("NFC", name)).strip("_").lower()
 
 
@@ -62,6 +62,6 @@ def letters(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A stranger's text as one short line that neither a terminal nor a reader takes for anything else."""
+    """A stranger's text as one short line that is safe in a terminal."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: SHOWN + 1])
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

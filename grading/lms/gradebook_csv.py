@@ -1,11 +1,11 @@
-"""An LMS's own gradebook file, with one column filled by id; every other cell stays as it came.
+"""Fill one column of an LMS's gradebook CSV by id; every other cell is unchanged.
 
-Known shapes, all CSV with a line of columns: Canvas's gradebook export (columns "Student", "ID", "SIS User ID", "SIS
+Known formats, all CSV with a header line: Canvas's gradebook export (columns "Student", "ID", "SIS User ID", "SIS
 Login ID", "Section", then "Name (number)" for each assignment, and a second line "Points Possible"); Moodle's grader
 report ("ID number", "Email address", "Assignment: name (Real)") and its offline grading worksheet ("Identifier",
-"Email address", "Grade", "Maximum Grade"). Whose a line is, is told by the one column in which the class's ids stand.
+"Email address", "Grade", "Maximum Grade"). The one column that has the class's ids identifies the students.
 
-Does not cover: where the points come from (`run.records`).
+Does not cover: where the points come from (`coordinator.class_data`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..errors import GradebookCsvError
 WORKSHEET = ("Grade", "Maximum Grade")  # of Moodle's offline grading worksheet
 POINTS_POSSIBLE = "points possible"
 CANVAS = ["Student", "ID"]  # its first columns
-EXCUSED = "EX"  # in a cell of Canvas's; Moodle's files take numbers alone
+EXCUSED = "EX"  # in a cell of Canvas's; Moodle's files only accept numbers
 
 
 @dataclass(frozen=True)
 class Person:
-    """Who is graded. keys: what may stand for them in a file: nbgrader's id, the LMS's, the e-mail address."""
+    """A student. `keys`: ids that a file may use: nbgrader's, the LMS's, the e-mail address."""
 
     student: str
     keys: frozenset[str]
@@ -34,12 +34,12 @@ class Person:
 
 @dataclass
 class FillResult:
-    """The file's new text, and what became of each.
+    """The file's new text, and the outcome for each student.
 
-    column    that was filled; by: that tells whose a line is
-    changed   student -> what stood there, and what stands there now
-    unmatched students with points who are in no line; left: lines of people without points
-    excused   who is excused, and cannot be in a file of this kind
+    column     the filled column; by: the column with ids
+    changed    student -> the cell before and now
+    unmatched  students with points who are in no line; left: lines of people without points
+    excused    excused students, if a file of this kind cannot say so
     """
 
     text: str
@@ -64,9 +64,9 @@ def fill_column(
 ) -> FillResult:
     """Fill the column of a lesson.
 
-    points  by student, of at most `most`; who has none keeps what stands there
-    column  the column to fill, where the lesson's name does not tell it; by: the one with ids, likewise
-    excused students whose cell says so, where the LMS takes that
+    points   by student, at most `most`; other cells are left alone
+    column   the column to fill (default: named after the lesson); by: the one with ids (default: detected)
+    excused  students to mark as excused, if the LMS accepts that
 
     Raises GradebookCsvError.
     """
@@ -77,10 +77,10 @@ def fill_column(
             "this is no gradebook file: a CSV file with a line of columns is expected, as the LMS exports it"
         )
     heads = [head.strip() for head in rows[0]]
-    place = _column(heads, lesson, column)
-    whose_place = _ids(heads, rows[1:], people, by)
-    _same_maximum(heads, rows, place, most)
-    known = _known(people)
+    place = _find_column(heads, lesson, column)
+    whose_place = _find_id_column(heads, rows[1:], people, by)
+    _check_maximum(heads, rows, place, most)
+    known = _students_by_key(people)
     comma = any(re.fullmatch(r"\s*\d+,\d+\s*", row[place]) for row in rows[1:] if len(row) > place)
     done = FillResult("", heads[place], heads[whose_place])
     cells = {student: _number(value).replace(".", "," if comma else ".") for student, value in points.items()}
@@ -108,7 +108,7 @@ def fill_column(
 
 
 def _read(data: bytes) -> tuple[str, type[csv.Dialect], str]:
-    """The text without its mark, how its cells are parted, and how its lines end."""
+    """Decode the file. Returns text without byte order mark, dialect and line ending."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -124,8 +124,8 @@ def _read(data: bytes) -> tuple[str, type[csv.Dialect], str]:
     return text, Dialect, "\r\n" if "\r\n" in text else "\n"
 
 
-def _column(heads: Sequence[str], lesson: str, wanted: str) -> int:
-    """The place of the column to fill."""
+def _find_column(heads: Sequence[str], lesson: str, wanted: str) -> int:
+    """The index of the column to fill."""
     if wanted:
         found = [place for place, head in enumerate(heads) if head == wanted]
     elif set(WORKSHEET) <= set(heads):
@@ -139,20 +139,20 @@ def _column(heads: Sequence[str], lesson: str, wanted: str) -> int:
     raise GradebookCsvError(f"{what} {named}. Name the one to fill with --column; there are: {', '.join(heads)}")
 
 
-def _known(people: Sequence[Person]) -> dict[str, str]:
-    """Whose each key is. Raises GradebookCsvError where two people have one."""
+def _students_by_key(people: Sequence[Person]) -> dict[str, str]:
+    """Map each key to its student. Raises GradebookCsvError if two share one."""
     known: dict[str, str] = {}
-    for one in people:
-        for key in one.keys:
-            if known.setdefault(key, one.student) != one.student:
+    for person in people:
+        for key in person.keys:
+            if known.setdefault(key, person.student) != person.student:
                 raise GradebookCsvError(
-                    f"{key} belongs to two in the gradebook, {known[key]} and {one.student}: correct that first"
+                    f"{key} belongs to two in the gradebook, {known[key]} and {person.student}: correct that first"
                 )
     return known
 
 
-def _ids(heads: Sequence[str], rows: Sequence[Sequence[str]], people: Sequence[Person], wanted: str) -> int:
-    """The place of the column in which most of the class are found, each once."""
+def _find_id_column(heads: Sequence[str], rows: Sequence[Sequence[str]], people: Sequence[Person], wanted: str) -> int:
+    """The index of the column that has the most ids of the class."""
     if wanted:
         if heads.count(wanted) != 1:
             raise GradebookCsvError(f"no single column is called {wanted!r}; there are: {', '.join(heads)}")
@@ -168,14 +168,14 @@ def _ids(heads: Sequence[str], rows: Sequence[Sequence[str]], people: Sequence[P
     return best
 
 
-def _same_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: int, most: float) -> None:
-    """Raise GradebookCsvError where the LMS counts to another maximum than the lesson."""
-    said = [
+def _check_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: int, most: float) -> None:
+    """Raise GradebookCsvError if the LMS and the lesson have different maximums."""
+    maximums = [
         row[place] for row in rows[1:3] if row and row[0].strip().casefold() == POINTS_POSSIBLE and len(row) > place
     ]
     if WORKSHEET[1] in heads:
-        said += [row[heads.index(WORKSHEET[1])] for row in rows[1:] if len(row) > heads.index(WORKSHEET[1])]
-    for text in filter(str.strip, said):
+        maximums += [row[heads.index(WORKSHEET[1])] for row in rows[1:] if len(row) > heads.index(WORKSHEET[1])]
+    for text in filter(str.strip, maximums):
         if (number := _value(text)) is not None and abs(number - most) > 1e-6:
             raise GradebookCsvError(
                 f"the LMS gives up to {number:g} points for {heads[place]!r}, and the lesson has {most:g}: set the "
@@ -196,14 +196,14 @@ def _is_person(row: Sequence[str]) -> bool:
 
 
 def _key(text: str) -> str:
-    """An id as it is compared. An e-mail address is the same in capitals; spreadsheets write 4711 as 4711.0."""
+    """Normalize an id. E-mail addresses ignore case, and spreadsheets write 4711 as 4711.0."""
     text = re.sub(r"^(\d+)\.0$", r"\1", text.strip())
     return text.casefold() if "@" in text else text
 
 
 def person(student: str, *others: str | None) -> Person:
-    """Who goes by the id `student`, and by these others where they are known."""
-    return Person(student, frozenset(_key(one) for one in (student, *others) if one and one.strip()))
+    """The person with the id `student` and other ids, if known."""
+    return Person(student, frozenset(_key(key) for key in (student, *others) if key and key.strip()))
 
 
 def _letters(text: str) -> str:
@@ -211,7 +211,7 @@ def _letters(text: str) -> str:
 
 
 def _value(text: str) -> float | None:
-    """A number as an LMS writes it, with a comma too; None where there is none."""
+    """Parse a number of an LMS, maybe with a decimal comma; None if it is none."""
     try:
         return float(text.strip().replace(",", "."))
     except ValueError:
@@ -223,7 +223,7 @@ def _number(value: float) -> str:
 
 
 def summary_lines(done: FillResult) -> Iterator[str]:
-    """What became of it, for a person."""
+    """Lines that describe the result for a person."""
     yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} as they were"
     for student, (before, now) in sorted(done.changed.items()):
         yield f"    {student}: {before.strip() or '–'} -> {now}"

@@ -1,8 +1,7 @@
-"""The table that says whose what is: `whose.csv` in the course directory, which a teacher fills in once.
+"""The identity table: `whose.csv` in the course directory, for a teacher to complete.
 
-A row has a student's id, or no id yet: then it is a question, and `why` says what cannot be told. Answers are
-remembered and taken up by the next collect; so is whom a platform's number was found to be, so that it stays that
-person's.
+A row without a student's id is a question, and `why` says what is unclear. Answers are kept and used by the next
+collect. The table also remembers which student a platform's number belonged to, so that it stays that student's.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from .platforms import LASTING, Submitter
 
 FILE = "whose.csv"
 FIELDS = ("student", "from", "number", "name", "why")
-LEAVE, SEVERAL = "-", "*"  # answers: nobody's, leave it; a folder of several people
-BY_NAME, NEW = "by the name", "new, by the name"  # why a row has ids that no teacher wrote
-NO_ID = re.compile(r"""[/\\\\:*?"<>|\0-\x1f]|^\.\.?$""")  # what no folder can be called everywhere
-FORMULA = tuple("=+-@\t\r'")  # at the beginning of a cell that spreadsheets take for one, and the mark that stops them
+LEAVE, SEVERAL = "-", "*"  # answers: ignore it; a folder of several people
+BY_NAME, NEW = "by the name", "new, by the name"  # reasons for ids that no teacher wrote
+NO_ID = re.compile(r"""[/\\\\:*?"<>|\0-\x1f]|^\.\.?$""")  # not allowed as a folder's name on some system
+FORMULA = tuple("=+-@\t\r'")  # first characters that spreadsheets take for a formula, and the mark that prevents it
 
 
 @dataclass(frozen=True)
@@ -36,12 +35,12 @@ class Row:
 
     @property
     def is_answer(self) -> bool:
-        """Whether a teacher wrote the ids; else they were found, and are remembered."""
+        """Whether a teacher wrote the ids; otherwise they were found and remembered."""
         return self.why not in (BY_NAME, NEW)
 
 
 class IdentityTable:
-    """What was asked and answered. Reads the table. Raises IdentityTableError."""
+    """The questions and answers in the table's file. Raises IdentityTableError if it is not valid."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,18 +48,18 @@ class IdentityTable:
         self._rows = {_key(row.platform, row.number, row.name): row for row in self._read()}
 
     def row(self, owner: Submitter) -> Row | None:
-        """The owner's row, if there are ids in it."""
+        """The owner's row, if it has ids."""
         row = self._rows.get(_key(owner.platform, _cell(owner.number), _cell(owner.name)))
         return row if row and row.students else None
 
     def rows_of_name(self, owner: Submitter) -> list[Row]:
-        """Rows with ids that have the owner's name, whatever its number: one for each answer."""
+        """Rows with ids for the owner's name and any number, one per answer."""
         rows = (row for row in self._rows.values() if row.students)
-        named = (row for row in rows if (row.platform, row.name) == (owner.platform, _cell(owner.name)))
-        return list({row.students: row for row in named}.values())
+        matching = (row for row in rows if (row.platform, row.name) == (owner.platform, _cell(owner.name)))
+        return list({row.students: row for row in matching}.values())
 
     def is_several(self, folder: str) -> bool:
-        """Whether a folder was said to hold several people's."""
+        """Whether the table marks a folder as several people's."""
         row = self.row(Submitter("folder", folder))
         return row is not None and row.students == (SEVERAL,)
 
@@ -69,17 +68,17 @@ class IdentityTable:
         return (row for row in self._rows.values() if student in row.students)
 
     def ask(self, owner: Submitter, why: str) -> None:
-        """Whose is it? A teacher's answer is kept, with what is wrong about it."""
+        """Add a question. A teacher's answer stays, with what is wrong about it."""
         row = self.row(owner)
         self._put(owner, row.students if row and row.is_answer else (), why)
 
     def remember(self, owner: Submitter, students: tuple[str, ...], why: str) -> None:
-        """Whom the owner was found to be; `why` is BY_NAME or NEW."""
+        """Remember which students the owner was found to be; `why` is BY_NAME or NEW."""
         if not self.row(owner):
             self._put(owner, students, why)
 
     def forget(self, owner: Submitter) -> None:
-        """Take out a question that needs no answer any more."""
+        """Remove a question that no longer needs an answer."""
         if not self.row(owner):
             self._rows.pop(_key(owner.platform, _cell(owner.number), _cell(owner.name)), None)
 
@@ -88,13 +87,13 @@ class IdentityTable:
         self._rows[_key(row.platform, row.number, row.name)] = row
 
     def save(self) -> None:
-        """Write what is new, questions first."""
+        """Write the table if it has changed, questions first."""
         rows = sorted(self._rows.values(), key=lambda row: (bool(row.students), row.platform, row.name, row.number))
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
         writer.writerow(FIELDS)
         writer.writerows([" ".join(row.students), row.platform, row.number, row.name, row.why] for row in rows)
-        text = out.getvalue().encode("utf-8-sig")  # with the mark by which spreadsheets know it
+        text = out.getvalue().encode("utf-8-sig")  # spreadsheets recognize UTF-8 by the mark
         if rows and text != self._before:
             beside = self._path.with_name(f".{self._path.name}.new")
             beside.write_bytes(text)
@@ -104,7 +103,7 @@ class IdentityTable:
         try:
             text = self._before.decode("utf-8-sig")
         except UnicodeDecodeError:
-            text = self._before.decode("cp1252", errors="replace")  # as spreadsheets on Windows save it
+            text = self._before.decode("cp1252", errors="replace")  # spreadsheets on Windows save it so
         if not text.strip():
             return
         head = text.splitlines()[0]
@@ -126,11 +125,11 @@ class IdentityTable:
 
 
 def _key(platform: str, number: str, name: str) -> tuple[str, str, str]:
-    """What a row is found by: the number, where it is a person's for good; else the name with it."""
+    """The key of a row: the number if it is permanent, otherwise number and name."""
     return platform, number, "" if number and platform in LASTING else name
 
 
 def _cell(text: str) -> str:
-    """A stranger's text as a cell of one line that a spreadsheet shows and does not compute."""
+    """A stranger's text as a one-line cell that a spreadsheet does not evaluate."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text).strip()
     return "'" + line if line.startswith(FORMULA) else line

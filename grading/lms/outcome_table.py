@@ -1,4 +1,4 @@
-"""What became of a collection, as one table: what needs a person last, where a terminal leaves off."""
+"""Show the outcomes of a collection, with what needs a person last."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ STYLES = {SKIPPED: "red", ASKED: "yellow"}
 
 
 def show(outcomes: Sequence[Outcome], console: Console, questions: str, remedy: str) -> None:
-    """Print the table. What is as before is counted only. questions: where answers go; remedy: for the skipped."""
-    shown = sorted((one for one in outcomes if one.what != SAME), key=lambda one: (ORDER.index(one.what), one.student))
+    """Print the outcomes; unchanged ones are only counted. `questions`: the identity table; `remedy`: if skipped."""
+    shown = sorted(
+        (outcome for outcome in outcomes if outcome.what != SAME),
+        key=lambda outcome: (ORDER.index(outcome.what), outcome.student),
+    )
     if shown:
         table = Table(box=None, pad_edge=False)
         for head in ("", "student", "from", "handed in", ""):
             table.add_column(head, overflow="fold")
-        for one in shown:
-            what = Text(one.what, style=STYLES.get(one.what, ""))
-            table.add_row(what, *map(Text, (one.student, one.whose, one.when, one.why)))
+        for outcome in shown:
+            what = Text(outcome.what, style=STYLES.get(outcome.what, ""))
+            table.add_row(what, *map(Text, (outcome.student, outcome.whose, outcome.when, outcome.why)))
         console.print(table)
-    counts = Counter(one.what for one in outcomes)
+    counts = Counter(outcome.what for outcome in outcomes)
     lines = [", ".join(f"{counts[what]:,} {what}" for what in ORDER if counts[what]) or "nothing there"]
     if counts[ASKED]:
         lines.append(f"Whose? Fill in the column student of {questions}, then collect again.")

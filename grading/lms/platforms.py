@@ -1,14 +1,13 @@
-"""Whose a file is, and when it was handed in, by the name that a platform gave it.
+"""Parse the names that platforms give to submitted files.
 
     Canvas       smithjane_LATE_12345_678_02_softmax-1.ipynb; anonymous: anon_x7Kd2_678_…, LATE_anon_x7Kd2_678_…
     Moodle       Jane Smith_1234_assignsubmission_file_/02_softmax.ipynb, or without the slash; Group A-Jane Smith_…
     Brightspace  397063-2557369 - Jane Smith - Sep 24, 2026 926 PM/02_softmax.ipynb, or ` - ` for the slash
     Blackboard   02 Softmax_jsmith_attempt_2026-11-20-23-59-00_02_softmax.ipynb, and a text beside it
 
-Canvas's are told by its source (lib/content_zipper.rb), and Moodle's (mod/assign); the others are as downloads show
-them. Gradescope's and GitHub Classroom's folders have no such names: `downloads` knows them. A name that can be read
-in two ways tells nothing here: Canvas lets people choose their names, and who is called `smithjane_12345` would else
-hand in as number 12345.
+Canvas's and Moodle's follow their source (lib/content_zipper.rb, mod/assign); the others follow downloads. `downloads`
+handles the folders of Gradescope and GitHub Classroom. A name with two readings is not parsed: Canvas lets people
+choose their names, so somebody called `smithjane_12345` could hand in as number 12345.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from datetime import datetime
 
 from .file_names import printable
 
-# Moodle takes underscores out of people's names, so its own come first
+# Moodle removes underscores from people's names, so the first ones are its own
 MOODLE = re.compile(
     r"(?P<name>[^_/\\]+)_(?P<number>[0-9]{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<own>.*)", re.S
 )
-NUMBER = "[1-9][0-9]{0,19}"  # that a database gave; `02` of a lesson's name is none
+NUMBER = "[1-9][0-9]{0,19}"  # a database id; not the `02` in a lesson's name
 CANVAS = re.compile(
     rf"(?P<name>.*?)_(?:(?P<late>late)_)?(?P<number>{NUMBER})_(?P<order>{NUMBER})_(?P<own>.+)", re.I | re.S
 )
@@ -39,18 +38,18 @@ BRIGHTSPACE = re.compile(
 BLACKBOARD = re.compile(
     r"(?P<name>.+?)_attempt_(?P<when>[0-9]{4}(?:-[0-9]{2}){5})(?:_(?P<own>.+)|(?P<about>\.txt))", re.S
 )
-LASTING = ("canvas", "blackboard", "gradescope", "github")  # whose numbers or names stay a person's in all lessons
-NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json", ".py")  # endings of what may be a notebook
+LASTING = ("canvas", "blackboard", "gradescope", "github")  # with ids that are the same in all lessons
+NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json", ".py")  # endings of possible notebooks
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
 
 @dataclass(frozen=True)
 class Submitter:
-    """Whom an outermost name names.
+    """The person or group that an outermost name refers to.
 
-    platform: who gave the name: "canvas", "anonymous", "moodle", "brightspace", "blackboard", "gradescope", "github"; a
-        "folder" has its name from a teacher, a "file" from anybody.
-    number: what the platform tells people of one name apart by, "" where it does not.
+    platform: the source of the name: "canvas", "anonymous", "moodle", "brightspace", "blackboard", "gradescope",
+        "github"; a teacher named a "folder", anybody a "file".
+    number: the platform's id, which distinguishes people of one name; "" if there is none.
     """
 
     platform: str
@@ -64,8 +63,8 @@ class Submitter:
 
 @dataclass(frozen=True)
 class ParsedName:
-    """What an outermost name tells: the owner, which of the owner's files is later, when and how it was handed in, and
-    the name that the owner gave."""
+    """A parsed outermost name. `own`: the part that the owner chose; `order`: higher for later files of the owner;
+    `when`, `late`: when it was handed in."""
 
     owner: Submitter
     own: str = ""
@@ -75,19 +74,19 @@ class ParsedName:
 
 
 def outermost(name: str, folder: bool) -> ParsedName | None:
-    """What the name of a file or folder at the top of a download tells; None for what is no notebook of anybody's."""
-    if told := by_platform(name):
-        return told
+    """Parse a name at the top of a download; None if it cannot be a submission."""
+    if parsed := by_platform(name):
+        return parsed
     if folder:
         return ParsedName(Submitter("folder", name))
     return ParsedName(Submitter("file", name), name) if name.lower().endswith((*NOTEBOOKS, *ARCHIVES)) else None
 
 
 def by_platform(name: str) -> ParsedName | None:
-    """What a name as a platform gives it tells; None where it is no such name, or can be read in two ways.
+    """Parse a platform's name; None if it is not one, or has two readings.
 
-    What a person wrote stands behind what the platform wrote in Moodle's and Blackboard's names, whose first reading is
-    the right one; in Canvas's and Brightspace's a name that a person may have chosen stands before it.
+    In Moodle's and Blackboard's names a person's text follows the platform's, so the first reading is right; in
+    Canvas's and Brightspace's, a name that a person may have chosen comes first.
     """
     moodle, brightspace, blackboard = (shape.fullmatch(name) for shape in (MOODLE, BRIGHTSPACE, BLACKBOARD))
     canvas, anonymous = CANVAS.fullmatch(name), ANONYMOUS.fullmatch(name)
@@ -100,29 +99,29 @@ def by_platform(name: str) -> ParsedName | None:
         owner = Submitter("brightspace", brightspace["name"], brightspace["number"])
         return ParsedName(owner, brightspace["own"] or "", when=_brightspace_time(brightspace))
     if blackboard:
-        when = _parsed(blackboard["when"], "%Y-%m-%d-%H-%M-%S")
+        when = _parse_time(blackboard["when"], "%Y-%m-%d-%H-%M-%S")
         return ParsedName(Submitter("blackboard", blackboard["name"]), blackboard["own"] or "", when=when)
-    told = anonymous or canvas
-    if told is None:
+    match = anonymous or canvas
+    if match is None:
         return None
     owner = (
-        Submitter("anonymous", "anon", told["number"])
+        Submitter("anonymous", "anon", match["number"])
         if anonymous
-        else Submitter("canvas", told["name"], told["number"])
+        else Submitter("canvas", match["name"], match["number"])
     )
-    return ParsedName(owner, told["own"], int(told["order"]), late=bool(told["late"]))
+    return ParsedName(owner, match["own"], int(match["order"]), late=bool(match["late"]))
 
 
-def _brightspace_time(told: re.Match[str]) -> datetime | None:
-    """Its time is written without a colon, as `926 PM` or `2126`."""
-    text = f"{re.sub('[.,]', '', told['day'])} {told['time'].zfill(4)} {told['half'] or ''}".strip()
-    clock = "%I%M %p" if told["half"] else "%H%M"
+def _brightspace_time(match: re.Match[str]) -> datetime | None:
+    """Parse Brightspace's time, which has no colon, such as `926 PM` or `2126`."""
+    text = f"{re.sub('[.,]', '', match['day'])} {match['time'].zfill(4)} {match['half'] or ''}".strip()
+    clock = "%I%M %p" if match["half"] else "%H%M"
     orders = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
-    return next(filter(None, (_parsed(text, f"{order} {clock}") for order in orders)), None)
+    return next(filter(None, (_parse_time(text, f"{order} {clock}") for order in orders)), None)
 
 
-def _parsed(text: str, form: str) -> datetime | None:
+def _parse_time(text: str, form: str) -> datetime | None:
     try:
-        return datetime.strptime(text, form).astimezone()  # platforms write the time of the place they serve
+        return datetime.strptime(text, form).astimezone()  # platforms write local time
     except (ValueError, OverflowError, OSError):
         return None

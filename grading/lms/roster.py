@@ -1,6 +1,6 @@
-"""Which student an owner is: one whom the class list knows, one whom the table names, or a new one.
+"""Match owners to students: from the class list, the identity table, or new ones.
 
-An exact id beats a name; two ids are never one person; and what cannot be told is not guessed.
+An exact id beats a name; two ids are never one person; unclear cases are asked, not guessed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from .file_names import letters, slug
 from .identities import BY_NAME, LEAVE, NEW, SEVERAL, IdentityTable, Row
 from .platforms import LASTING, Submitter
 
-RENUMBERED = ("moodle", "brightspace")  # where a person has another number in each lesson
-LONGEST_ID = 200  # bytes: an id is a folder's name, which has at most 255
+RENUMBERED = ("moodle", "brightspace")  # a person has another number in each lesson
+LONGEST_ID = 200  # bytes: an id is a folder's name, of at most 255
 OF_A_GROUP = "-"  # between a group's name and a person's, in Moodle's downloads by group
-# What Moodle calls everybody where it grades without names. Its number is then the only name there is
+# Moodle's name for everybody if it grades anonymously; only the number identifies a person then
 PARTICIPANT = {"participant", "teilnehmer", "teilnehmerin", "participante", "partecipante", "deelnemer", "uczestnik"}
 
 
 @dataclass(frozen=True)
 class Student:
-    """A student of the class list; `number` is the platform's (nbgrader's `lms_user_id`), "" where it is not known."""
+    """A student of the class list; `number` is the platform's (nbgrader's `lms_user_id`), "" if unknown."""
 
     id: str
     first: str = ""
@@ -32,14 +32,14 @@ class Student:
 
     @property
     def is_listed(self) -> bool:
-        """Whether somebody wrote who this is; nbgrader also adds students when their work is graded, by id alone."""
+        """Whether more than the id is known; nbgrader adds graded students by id alone."""
         return bool(self.first or self.last or self.email or self.number)
 
 
 @dataclass(frozen=True)
 class Match:
-    """The ids of an owner, several for a group; none where `why` says what is not told. sure: by an exact id or
-    an answer."""
+    """The ids of an owner, several for a group; if there is none, `why` says what is unclear. `sure`: matched by an
+    exact id or an answer."""
 
     students: tuple[str, ...] = ()
     sure: bool = False
@@ -51,10 +51,10 @@ class Match:
 
 
 class Roster:
-    """The class list, by what a download may call its students, and the table of answers."""
+    """The class list, indexed by ids and names in downloads, and the identity table."""
 
     def __init__(self, students: Iterable[Student], whose: IdentityTable) -> None:
-        self._whose = whose
+        self._identities = whose
         self._ids: dict[str, str] = {}
         self._numbers: dict[str, str] = {}
         self._emails: dict[str, str] = {}
@@ -75,60 +75,60 @@ class Roster:
                     self._names.setdefault(key, set()).add(student.id)
 
     def whose(self, owners: Iterable[Submitter]) -> dict[Submitter, Match]:
-        """Which student each is; what is not told is asked in the table."""
+        """Match each owner to students; unclear ones become questions in the table."""
         owners = list(dict.fromkeys(owners))
         self._namesakes = Counter((owner.platform, letters(owner.name)) for owner in owners)
         self._in_groups = _in_groups(owners)
-        found = {owner: told for owner in owners if (told := self._surely(owner))}
-        taken = {student for told in found.values() for student in told.students}
+        found = {owner: match for owner in owners if (match := self._match_reliably(owner))}
+        matched = {student for match in found.values() for student in match.students}
         for owner in owners:
             if owner not in found:
-                found[owner] = self._by_name(owner, taken)
-        for owner, told in found.items():
-            if not told.students:
-                self._whose.ask(owner, told.why)
+                found[owner] = self._match_by_name(owner, matched)
+        for owner, match in found.items():
+            if not match.students:
+                self._identities.ask(owner, match.why)
         return found
 
-    def remember(self, owner: Submitter, told: Match) -> None:
-        """Keep in the table whom a name told, now that nothing speaks against it."""
-        known = any(row.students == told.students for row in self._whose.rows_of_name(owner))
-        if told.sure or owner.platform == "folder" or (owner.platform in RENUMBERED and known):
-            self._whose.forget(owner)
+    def remember(self, owner: Submitter, match: Match) -> None:
+        """Remember a match by name in the table, once nothing contradicts it."""
+        known = any(row.students == match.students for row in self._identities.rows_of_name(owner))
+        if match.sure or owner.platform == "folder" or (owner.platform in RENUMBERED and known):
+            self._identities.forget(owner)
         else:
-            self._whose.remember(owner, told.students, BY_NAME if self.knows(told.students[0]) else NEW)
+            self._identities.remember(owner, match.students, BY_NAME if self.knows(match.students[0]) else NEW)
 
     def knows(self, student: str) -> bool:
         return student in self._ids
 
-    def _surely(self, owner: Submitter) -> Match | None:
-        """What an answer, an exact id, or what was found before tells, in this order."""
-        row, exact = self._row(owner), self._exactly(owner)
+    def _match_reliably(self, owner: Submitter) -> Match | None:
+        """Match by an answer, an exact id, or an earlier match, in this order."""
+        row, exact = self._row(owner), self._match_by_id(owner)
         if row and row.is_answer:
-            return self._checked(owner, row.students)
+            return self._check_answer(owner, row.students)
         if exact or row is None:
             return exact
-        told = replace(self._checked(owner, row.students), sure=False)
-        return told if told.students else None
+        match = replace(self._check_answer(owner, row.students), sure=False)
+        return match if match.students else None
 
     def _row(self, owner: Submitter) -> Row | None:
-        """The owner's row in the table; where numbers change, the one of its name, if that is one person's."""
-        row = self._whose.row(owner)
+        """The owner's row in the table. If numbers change, the row of its name, if only one person has it."""
+        row = self._identities.row(owner)
         if row is None and owner.platform in RENUMBERED and self._namesakes[owner.platform, letters(owner.name)] == 1:
-            rows = self._whose.rows_of_name(owner)
+            rows = self._identities.rows_of_name(owner)
             row = rows[0] if len(rows) == 1 else None
         return row
 
-    def _checked(self, owner: Submitter, answer: tuple[str, ...]) -> Match:
+    def _check_answer(self, owner: Submitter, answer: tuple[str, ...]) -> Match:
         if answer == (SEVERAL,):
             return Match(why=f"{SEVERAL} is an answer for folders only")
-        if self.listed and (strange := [one for one in answer if not self.knows(one) and one != LEAVE]):
+        if self.listed and (strange := [student for student in answer if not self.knows(student) and student != LEAVE]):
             return Match(why=f"the class list has no student {', '.join(strange)}: `nbgrader db student add` adds one")
         others = {student: number for number, student in self._numbers.items() if number != owner.number}
-        if owner.platform == "canvas" and (other := next((one for one in answer if one in others), "")):
+        if owner.platform == "canvas" and (other := next((student for student in answer if student in others), "")):
             return Match(why=f"{other} has number {others[other]} in the class list")
         return Match(answer, sure=True)
 
-    def _exactly(self, owner: Submitter) -> Match | None:
+    def _match_by_id(self, owner: Submitter) -> Match | None:
         match owner.platform:
             case "canvas":
                 student = self._numbers.get(owner.number)
@@ -146,12 +146,12 @@ class Roster:
         return Match((student,), sure=True) if student else None
 
     def _user_in(self, name: str) -> str | None:
-        """The one id in which a name of Blackboard's, an assignment and a user name, ends."""
-        fit = [student for student in self._ids if name.endswith(f"_{student}")]
-        return fit[0] if len(fit) == 1 else None
+        """The only id that Blackboard's name, an assignment and a user name, ends with."""
+        found = [student for student in self._ids if name.endswith(f"_{student}")]
+        return found[0] if len(found) == 1 else None
 
-    def _by_name(self, owner: Submitter, taken: set[str]) -> Match:
-        """What a name tells, where no exact id has told it."""
+    def _match_by_name(self, owner: Submitter, taken: set[str]) -> Match:
+        """Match by name, if no exact id matched."""
         if owner.platform == "file":
             return Match(why="its name does not tell whose it is")
         if owner.platform == "blackboard" and not owner.number:
@@ -159,40 +159,40 @@ class Roster:
         if owner.platform == "anonymous" or (owner.platform == "moodle" and letters(owner.name) in PARTICIPANT):
             return Match((f"{slug(owner.name)}_{owner.number}",), sure=True)
         if not self.listed and owner.platform in ("blackboard", "gradescope", "github"):
-            return self._new(owner)
-        same = self._named(owner)
-        if len(same) == 1 and same <= taken:
-            (student,) = same
+            return self._match_new(owner)
+        namesakes = self._students_called(owner)
+        if len(namesakes) == 1 and namesakes <= taken:
+            (student,) = namesakes
             return Match(why=f"it is {student}'s name, and something else was handed in under {student}'s own id")
-        several = owner.platform in RENUMBERED and len(self._whose.rows_of_name(owner)) > 1
+        several = owner.platform in RENUMBERED and len(self._identities.rows_of_name(owner)) > 1
         if several or self._namesakes[owner.platform, letters(owner.name)] > 1:
             return Match(why="several people are called so, or several names are alike")
-        if len(same) > 1:
-            return Match(why=f"the class list has several students of that name ({', '.join(sorted(same))})")
-        if not same:
-            return self._new(owner)
-        (student,) = same
+        if len(namesakes) > 1:
+            return Match(why=f"the class list has several students of that name ({', '.join(sorted(namesakes))})")
+        if not namesakes:
+            return self._match_new(owner)
+        (student,) = namesakes
         if self._has_other_number(student, owner):
             return Match(why=f"it is {student}'s name, and {student} has another number there")
         return Match((student,))
 
-    def _named(self, owner: Submitter) -> set[str]:
+    def _students_called(self, owner: Submitter) -> set[str]:
         if same := self._names.get(letters(owner.name), set()):
             return same
         if owner.platform == "moodle" and self._in_groups and self.listed:
             parts = owner.name.split(OF_A_GROUP)
-            behind = (OF_A_GROUP.join(parts[at:]) for at in range(1, len(parts)))
-            return set().union(*(self._names.get(letters(name), set()) for name in behind))
+            suffixes = (OF_A_GROUP.join(parts[at:]) for at in range(1, len(parts)))
+            return set().union(*(self._names.get(letters(name), set()) for name in suffixes))
         return set()
 
     def _has_other_number(self, student: str, owner: Submitter) -> bool:
         if owner.platform == "canvas" and student in self._numbers.values():
-            return True  # by which it would have been found
+            return True  # the student's own number would have matched
         return owner.platform in LASTING and any(
-            row.platform == owner.platform and row.number != owner.number for row in self._whose.known_as(student)
+            row.platform == owner.platform and row.number != owner.number for row in self._identities.known_as(student)
         )
 
-    def _new(self, owner: Submitter) -> Match:
+    def _match_new(self, owner: Submitter) -> Match:
         if self.listed:
             return Match(why="nobody in the class list is called so")
         if owner.platform == "moodle" and self._in_groups:
@@ -202,13 +202,13 @@ class Roster:
             return Match(why="its name has no letter or digit")
         if len(student.encode()) > LONGEST_ID:
             return Match(why="its name is too long")
-        others = [row for row in self._whose.known_as(student) if row.platform == owner.platform]
+        others = [row for row in self._identities.known_as(student) if row.platform == owner.platform]
         if others and not any(row.name == owner.name and owner.platform not in LASTING for row in others):
             return Match(why=f"{student} is {others[0].name} ({others[0].number}) already")
         return Match((student,))
 
 
 def _in_groups(owners: list[Submitter]) -> bool:
-    """Whether Moodle put a group's name before everybody's."""
+    """Whether Moodle put a group's name before every person's."""
     names = [owner.name for owner in owners if owner.platform == "moodle"]
     return len(names) > 1 and all(OF_A_GROUP in name for name in names)

@@ -1,4 +1,4 @@
-"""What one person handed in, and which of its files counts."""
+"""One person's submission, and which of its files counts."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(eq=False)
 class Submission:
-    """`entries` have paths that begin with the outermost name, of which `tops` has what it tells; `refused` says why
+    """One person's submission. Paths of `entries` start with an outermost name, which `tops` has parsed; `refused`: why
     nothing of it is collected."""
 
     owner: Submitter
-    download: str  # the zip or folder that it was in; "" for nbgrader's archive folder itself
+    download: str  # its zip or folder; "" for nbgrader's archive folder itself
     budget: Budget
     entries: list[Entry] = field(default_factory=list)
     tops: dict[str, ParsedName] = field(default_factory=dict)
-    installed: dict[str, None] = field(default_factory=dict)  # folders of other people's programs
-    alone: bool = False  # nothing else was in that download
+    installed: dict[str, None] = field(default_factory=dict)  # folders of installed programs
+    alone: bool = False  # the only one in its download
     refused: str = ""
 
     def __str__(self) -> str:
         return f"{self.owner} in {self.download}" if self.download else str(self.owner)
 
     def add(self, entry: Entry, top: ParsedName) -> None:
-        """List what was handed in, as far as the budget goes."""
+        """Add an entry, as far as the budget allows."""
         if within := installed(entry.path):
             self.installed[within] = None
             return
@@ -48,14 +48,14 @@ class Submission:
             self.refused = str(why)
 
     def join(self, other: Submission) -> None:
-        """Take in what the same person handed in elsewhere."""
+        """Add another submission of the same person."""
         for entry in other.entries:
             self.add(entry, other.tops[entry.path[0]])
         self.installed |= other.installed
         self.refused = self.refused or other.refused
 
     def digest(self) -> str:
-        """What a file's bytes are told by; "" where it cannot be read."""
+        """A short digest of the file's bytes; "" if it cannot be read."""
         with tempfile.TemporaryFile() as content:
             try:
                 copy(self.entries[0], content, replace(self.budget))
@@ -66,13 +66,13 @@ class Submission:
 
 def digest_of(content: IO[bytes]) -> str:
     content.seek(0)
-    return hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]  # a file of bytes it is
+    return hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]  # it is a binary file
 
 
 @dataclass(order=True)
 class Candidate:
-    """A file that could count as a notebook. The greatest does: of the last attempt; named so before any other; a
-    notebook before a Python file; then the latest in Canvas's order, then the nearest to the top."""
+    """A file that could count as a notebook; the greatest does. Order: last attempt, right name, notebook before Python
+    file, latest in Canvas's order, nearest to the top."""
 
     when: datetime
     by_name: bool
@@ -85,24 +85,24 @@ class Candidate:
     top: ParsedName = field(compare=False)
 
     def rivals(self, other: Candidate) -> bool:
-        """Whether nothing tells which counts: both lie equally deep, in two folders or under names of one rank."""
-        mine, theirs = ((one.when, one.by_name, one.form, one.order, one.height) for one in (self, other))
+        """Whether it is unclear which counts: of equal rank, in two folders or with names of one rank."""
+        mine, theirs = ((file.when, file.by_name, file.form, file.order, file.height) for file in (self, other))
         return self is not other and mine == theirs and (self.path[:-1] != other.path[:-1] or self == other)
 
 
 class Selection:
     """The files of a submission that count, in temporary files until `close`.
 
-    contents: by notebook. best: what is known of each.
-    trouble: what could not be read, in words, each with its path; the rest counts all the same.
+    contents, best: the files and their candidates, by notebook.
+    trouble: unreadable files, each with path and reason; the others still count.
     passed_over: names of files that are no notebook of this lesson. older: those that do not count.
     """
 
     def __init__(self, submission: Submission, notebooks: list[str], is_one_persons: bool = True) -> None:
         """Read the submission.
 
-        Raises ArchiveError if nothing of it may be collected, AmbiguousOwner if a plain folder may be several people's
-        and the table does not say that it `is_one_persons`.
+        Raises ArchiveError if nothing of it may be collected, AmbiguousOwner if a plain folder may be several people's,
+        unless `is_one_persons`.
         """
         self.contents: dict[str, IO[bytes]] = {}
         self.best: dict[str, Candidate] = {}
@@ -114,8 +114,8 @@ class Selection:
         self._others: list[tuple[str, Candidate, str]] = []
         self._digests: dict[str, str] = {}
         try:
-            for entry in unpacked(submission.entries, submission.budget, self._tell):
-                self._look_at(entry)
+            for entry in unpacked(submission.entries, submission.budget, self._report):
+                self._consider(entry)
             self._settle()
         except ArchiveError:
             self.close()
@@ -125,33 +125,33 @@ class Selection:
         for content in self.contents.values():
             content.close()
 
-    def _tell(self, path: Names, why: str) -> None:
-        self.trouble.append(f"{_shown(path)}: {why}")
+    def _report(self, path: Names, why: str) -> None:
+        self.trouble.append(f"{_to_text(path)}: {why}")
 
-    def _look_at(self, entry: Entry) -> None:
+    def _consider(self, entry: Entry) -> None:
         if entry.unfit == FOLDER:
             return
-        told = self._candidate(entry.path)
+        candidacy = self._candidate(entry.path)
         if entry.unfit:
-            self._tell(entry.path, entry.unfit)
+            self._report(entry.path, entry.unfit)
             return
-        if told is None:
-            self.passed_over.append(_shown(entry.path))
+        if candidacy is None:
+            self.passed_over.append(_to_text(entry.path))
             return
-        notebook, candidate = told
+        notebook, candidate = candidacy
         best = self.best.get(notebook)
         worse = best is not None and candidate <= best
         if worse and best is not None and not best.rivals(candidate):
             self._others.append((notebook, candidate, ""))
             return
-        content = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept until `close`
+        content = tempfile.TemporaryFile()  # noqa: SIM115 - open until `close`
         try:
             copy(entry, content, self._submission.budget)
         except ArchiveError as why:
             content.close()
             if isinstance(why, OverBudget):
                 raise
-            self._tell(entry.path, str(why))
+            self._report(entry.path, str(why))
             return
         digest = digest_of(content)
         if worse:
@@ -164,7 +164,7 @@ class Selection:
         self.best[notebook], self.contents[notebook], self._digests[notebook] = candidate, content, digest
 
     def _candidate(self, path: Names) -> tuple[str, Candidate] | None:
-        """The notebook that a file could count as. Raises AmbiguousOwner where a plain folder seems to be several's."""
+        """The notebook that a file could count as. Raises AmbiguousOwner if a plain folder may be several people's."""
         top = self._submission.tops[path[0]]
         name = path[-1] if len(path) > 1 else top.own
         ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), None)
@@ -183,34 +183,36 @@ class Selection:
         for notebook, other, digest in self._others:
             best = self.best[notebook]
             if best.rivals(other) and digest != self._digests[notebook]:
-                raise self._undecided(best, other)
-            self.older.append(_shown(other.path))
+                raise self._ambiguity(best, other)
+            self.older.append(_to_text(other.path))
         for notebook in self.best:
             if self._plain:
-                self._ask_whether_several(notebook)
+                self._check_one_person(notebook)
 
-    def _ask_whether_several(self, notebook: str) -> None:
-        """Folders below a plain one may be people, and so may names before the notebook's."""
+    def _check_one_person(self, notebook: str) -> None:
+        """Raise AmbiguousOwner if a plain folder's subfolders or file names may be people."""
         best = self.best[notebook]
         alike = [other for which, other, _ in self._others if which == notebook and other.by_name == best.by_name]
-        folders = dict.fromkeys(filter(None, (_folder(one.path) for one in [best, *alike])))
+        folders = dict.fromkeys(filter(None, (_folder(candidate.path) for candidate in [best, *alike])))
         names = {
-            one.path[-1]: without_copies(one.path[-1]) for one in [best, *alike] if one.path[:-1] == best.path[:-1]
+            candidate.path[-1]: without_copies(candidate.path[-1])
+            for candidate in [best, *alike]
+            if candidate.path[:-1] == best.path[:-1]
         }
         if _folder(best.path) and (len(folders) > 1 or self._submission.alone):
             raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(folders))))
         if best.by_name and len(set(names.values())) > 1:
             raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(names))))
 
-    def _undecided(self, one: Candidate, other: Candidate) -> ArchiveError:
-        why = ALIKE.format(_shown(one.path), _shown(other.path))
+    def _ambiguity(self, best: Candidate, other: Candidate) -> ArchiveError:
+        why = ALIKE.format(_to_text(best.path), _to_text(other.path))
         return AmbiguousOwner(why) if self._plain else ArchiveError(why)
 
 
 def _folder(path: Names) -> str:
-    """The folder right below the outermost one in which a file lies, "" for none."""
+    """The folder directly below the outermost one that a file is in, or ""."""
     return path[1] if len(path) > 2 and not archive_kind(path[1]) else ""
 
 
-def _shown(path: Names) -> str:
+def _to_text(path: Names) -> str:
     return printable("/".join(path))

@@ -1,6 +1,7 @@
-"""What lies in `submitted/` of one person's lesson, and writing to it: only what has changed, whole or not at all.
+"""Read and write a student's folder of a lesson in `submitted/`.
 
-nbgrader takes the time of handing in from `timestamp.txt`, which is kept where nothing tells another.
+Each notebook is replaced atomically. nbgrader reads the time of submission from `timestamp.txt`, which stays unless a
+download has another one.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _same(path: Path, content: IO[bytes]) -> bool:
 
 
 def stamp(folder: Path) -> str:
-    """What the folder's timestamp.txt says, "" where there is none."""
+    """The text of the folder's timestamp.txt, "" if there is none."""
     try:
         return (folder / STAMP).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -45,7 +46,7 @@ def stamp(folder: Path) -> str:
 
 
 def time_of(text: str) -> datetime | None:
-    """A timestamp's time, None where it says none."""
+    """Parse a timestamp; None if it is not a time."""
     try:
         time: datetime = parse_utc(text)
     except (ValueError, OverflowError, TypeError):
@@ -54,7 +55,7 @@ def time_of(text: str) -> datetime | None:
 
 
 def utc(time: datetime) -> datetime:
-    """A time as nbgrader keeps it, without a zone."""
+    """Make a time of nbgrader's, which has no zone, an aware one."""
     return time.replace(tzinfo=UTC)
 
 
@@ -63,7 +64,7 @@ def text_of(when: datetime) -> str:
 
 
 def write(folder: Path, contents: Mapping[str, IO[bytes]], timestamp: str) -> None:
-    """Put notebooks and their time into the folder, each in the place of what was there. "" keeps the time there is."""
+    """Write notebooks and their time to the folder. Timestamp "": keep the old time."""
     folder.mkdir(parents=True, exist_ok=True)
     for notebook, content in contents.items():
         content.seek(0)

@@ -1,6 +1,6 @@
-"""The classes that `nbgrader_config.py` names: nbgrader's own extension points, filled."""
+"""The plugins for nbgrader that `nbgrader_config.py` names."""
 
-# Whichever plugin nbgrader loads first, a gradebook that it then makes has our tables and the schema's version
+# With this import, a gradebook created after any plugin is loaded has our tables and the schema's version
 from .. import gradebook
 
 __all__ = ["gradebook"]

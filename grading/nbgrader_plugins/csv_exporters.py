@@ -1,11 +1,11 @@
-"""CSV files of grades: every student and lesson as a row, every student, or every exercise with what was found.
+"""CSV exports of grades: rows per student and lesson, per student, or per exercise.
 
     nbgrader export
     nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv
     nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.ExercisesCsvExporter --to exercises.csv
 
-Points are the gradebook's, so a teacher's count; the rest is the judge's verdict that was kept with them. What was
-handed in and not graded has no points, and never reads as a zero.
+Points are the gradebook's, so a teacher's count; the rest comes from the stored verdict. A submission that is not
+graded has no points, and never 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ EXCUSED = "excused"
 
 @dataclass
 class CsvRow:
-    """One exercise of one student. Empty: not known, or does not apply."""
+    """One exercise of one student. Empty cells: unknown, or not applicable."""
 
     student: str
     last_name: str
@@ -59,14 +59,14 @@ class CsvRow:
 
 
 class _CsvExporter(ExportPlugin):
-    """`--assignment` and `--student` choose, as for nbgrader's own exporter."""
+    """Base of the exporters. `--assignment` and `--student` select rows, as in nbgrader."""
 
     destination: str
     row: type
     excused: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # (student, lesson)
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the file. Where that cannot be done, says why and ends the command with the exit status 1."""
+        """Write the file. On an error, log it and exit with status 1."""
         try:
             self._write(gradebook)
         except (CsvExportError, OSError) as error:
@@ -74,8 +74,8 @@ class _CsvExporter(ExportPlugin):
             sys.exit(1)
 
     def _write(self, gradebook: Gradebook) -> None:
-        assignments = _chosen(self.assignment, gradebook.assignments, "name", "assignment")
-        students = _chosen(self.student, gradebook.students, "id", "student")
+        assignments = _select(self.assignment, gradebook.assignments, "name", "assignment")
+        students = _select(self.student, gradebook.students, "id", "student")
         destination = Path(self.to or self.destination)
         rows = write_rows(destination, self._columns(assignments), self._all(gradebook, assignments, students))
         self.log.info("%d rows written to %s", rows, destination)
@@ -90,9 +90,9 @@ class _CsvExporter(ExportPlugin):
             yield asdict(row)
 
     def _each(self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]) -> Iterator[Any]:
-        self.excused = {(one.student, one.lesson) for one in accommodations(gradebook) if one.excused}
+        self.excused = {(row.student, row.lesson) for row in accommodations(gradebook) if row.excused}
         for assignment in assignments:
-            graded = {one.student: one for one in stored_grades(gradebook, assignment.name)}
+            graded = {grade.student: grade for grade in stored_grades(gradebook, assignment.name)}
             handed_in = submissions_of(gradebook, assignment.name)
             for student in students:
                 yield from self._rows(assignment, student, handed_in.get(student.id), graded)
@@ -109,7 +109,7 @@ class _CsvExporter(ExportPlugin):
 
 @dataclass
 class GradeRow:
-    """One lesson of one student, under the names that nbgrader's own exporter gives. status: see the module."""
+    """One lesson of one student: the columns of nbgrader's exporter, and a status."""
 
     assignment: str
     duedate: str
@@ -126,7 +126,7 @@ class GradeRow:
 
 
 class GradesCsvExporter(_CsvExporter):
-    """What `nbgrader export` writes here, in the place of nbgrader's own, to which what is not graded is 0 points."""
+    """Replaces nbgrader's own exporter, which writes 0 points for ungraded work."""
 
     destination, row = "grades.csv", GradeRow
 
@@ -156,8 +156,8 @@ class GradesCsvExporter(_CsvExporter):
 
 
 class WideCsvExporter(GradesCsvExporter):
-    """A row for each student and a column for each lesson: the points that count, `EX` for who is excused, and nothing
-    where a person is still to give points or nothing is graded. `total` is of `out_of`, of the lessons that count."""
+    """One row per student, one column per lesson: the points that count, `EX` if excused, empty if not graded or points
+    from a person are missing. `total` and `out_of` add up the lessons that count."""
 
     destination = "class.csv"
 
@@ -178,11 +178,11 @@ class WideCsvExporter(GradesCsvExporter):
 
 def _wide(rows: list[GradeRow]) -> dict[str, Any]:
     """One student's lessons in one row."""
-    named = {name: getattr(rows[0], name) for name in ("student_id", "last_name", "first_name", "email")}
+    identity = {name: getattr(rows[0], name) for name in ("student_id", "last_name", "first_name", "email")}
     shown = {row.assignment: {EXCUSED: "EX", NEEDS_A_PERSON: ""}.get(row.status, row.score) for row in rows}
     total = float(sum(points for points in shown.values() if isinstance(points, float)))
     most = float(sum(row.max_score for row in rows if row.status != EXCUSED))
-    return {**named, **shown, "total": total, "out_of": most}
+    return {**identity, **shown, "total": total, "out_of": most}
 
 
 class ExercisesCsvExporter(_CsvExporter):
@@ -213,7 +213,7 @@ class ExercisesCsvExporter(_CsvExporter):
 
 
 def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] | None) -> None:
-    """What the verdict and a person's grade add to a row; verdicts: None where the submission was not graded."""
+    """Add the verdict and a person's grade to a row; verdicts: None if not graded."""
     verdict = None if verdicts is None else verdicts.get(grade.name)
     if verdict is None:
         row.status = NOT_GRADED if verdicts is None else NO_VERDICT
@@ -234,8 +234,8 @@ def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] |
         row.points = "" if row.status == NEEDS_A_PERSON else row.points
 
 
-def _chosen(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> list[Any]:
-    """Those of `known` that are named, or all. Raises CsvExportError for a name that is none of them."""
+def _select(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> list[Any]:
+    """The items of `known` in `names`, or all. Raises CsvExportError for an unknown name."""
     by_name = {str(getattr(item, key)): item for item in known}
     wanted = [str(name) for name in names]
     if unknown := [name for name in wanted if name not in by_name]:

@@ -1,7 +1,7 @@
-"""The execute step of `nbgrader autograde`, as the coordinator does it: what a judge hands back is waited for.
+"""The execute step of `nbgrader autograde`: wait for the judge's results.
 
-Nothing runs here, and nothing that a student wrote is read (`grading.judge.grade_notebook`). A submission whose judge
-was lost by our fault stays ungraded, as an error that nbgrader tells, and the batch goes on.
+Nothing runs here, and nothing by a student is read (`judge.grade_notebook` does that). If a judge fails by our fault,
+its submission stays ungraded, nbgrader reports an error, and the batch continues.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from grading.notebooks.cells import RECORD
 from grading.notebooks.released import ReleasedNotebook
 from grading.sandbox.policy import Policy, to_dict
 
-PATIENCE = 10  # times that a judge's wait for its kernel and its own work may take by the clock on the wall
+PATIENCE = 10  # factor from the limits of a kernel and its judge to a judge's wall-clock time
 warm_mistakes: defaultdict[str, set[str]] = defaultdict(set)
-"""Folders of graders, with the exercises in which an answer was wrong: the next judges find their mistakes ready."""
+"""Exercises with wrong answers so far, by folder of graders: the next judges prepare their known mistakes."""
 
 
 class JudgedExecute(Execute):
-    """Takes the place of nbgrader's Execute in `c.Autograde.autograde_preprocessors`."""
+    """Replaces nbgrader's Execute in `c.Autograde.autograde_preprocessors`."""
 
     unsandboxed = Bool(
         False, help="Run student code in an ordinary kernel, which can do all that you can. Marked on every grade."
@@ -55,7 +55,7 @@ class JudgedExecute(Execute):
     root = Unicode("", help="The course's directory, where there is no converter to ask.")
 
     def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job:
-        """What a judge of one submission is to do; without `released`, what is to be made ready for many."""
+        """The job of a judge of one submission; without `released`, to prepare for many."""
         root, policy = self._root(), Policy(**{**to_dict(POLICY), **self.judge_limits})
         graders = str(root / GRADERS / lesson)
         seed = lesson_seed(self.secret, lesson)
@@ -77,15 +77,15 @@ class JudgedExecute(Execute):
         return Job("grading.judge.grade_notebook", root, request, about, sandboxed, sandboxed, policy, wall)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Fill in what the exporter's judge hands back. Raises SubmissionNotGraded, SandboxUnavailable."""
+        """Write the results of the exporter's judge. Raises SubmissionNotGraded, SandboxUnavailable."""
         record = nb.metadata.setdefault(RECORD, {})
         why = record.get("unreadable", "")
-        judging: SubmissionRun | None = getattr(self.parent, "judging", None)
+        run: SubmissionRun | None = getattr(self.parent, "judging", None)
         if not why:
             record.update(sandboxed=not self.unsandboxed, device=self._device)
             why = "it was not judged"
-            if judging is not None:
-                wrong, why = judging.write_results(nb, seed_id(self.secret))
+            if run is not None:
+                wrong, why = run.write_results(nb, seed_id(self.secret))
                 warm_mistakes[str(self._root() / GRADERS / resources["nbgrader"]["notebook"])] |= wrong
         mark_for_manual_grading(nb, why, sandboxed=not self.unsandboxed)
         return nb, resources
@@ -97,7 +97,7 @@ class JudgedExecute(Execute):
     @cached_property
     def _device(self) -> str:
         if self.device == "cuda":
-            import torch  # slow to import, and of no other use here
+            import torch  # slow to import, and not needed otherwise
 
             if not torch.cuda.is_available():
                 self.log.warning("There is no GPU here: answers are judged on the CPU.")
@@ -110,5 +110,5 @@ class JudgedExecute(Execute):
 
 
 def lesson_freshness(coursedir: CourseDirectory, config: Config, lesson: str, student: str = "") -> LessonFreshness:
-    """Which grades of a lesson are up to date under this configuration. Raises MissingEntry: no such lesson."""
+    """The freshness of a lesson's grades under this configuration. Raises MissingEntry if there is no such lesson."""
     return LessonFreshness(coursedir, JudgedExecute(config=config, root=coursedir.root), lesson, student)

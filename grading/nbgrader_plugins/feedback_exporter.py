@@ -1,7 +1,7 @@
-"""The exporter of `nbgrader generate_feedback`: has a judge make the page that a learner gets back.
+"""The exporter of `nbgrader generate_feedback`: a judge makes each feedback page.
 
-What the gradebook knows is read here; the graded notebook is opened, and its page made, by the judge
-(`grading.feedback.page`). A page that could not be made is an error that nbgrader tells, and the others are made.
+The gradebook is read here; the judge opens the graded notebook and makes its page (`grading.feedback.page`). If a page
+cannot be made, nbgrader reports an error, and the others are made.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from ..gradebook.view import known_to_gradebook, lesson_of
 
 
 class FeedbackExporter(Exporter):
-    """Its page is its own: nbconvert's templates and their names, which the formgrader sets, play no part, and neither
-    do preprocessors, since no notebook is read in this process."""
+    """Reads no notebook in this process, so it ignores preprocessors. Ignores nbconvert's templates, too, whose names
+    the formgrader sets."""
 
     lesson_text = Bool(False, help="Repeat the lesson's own text and code around the answers.").tag(config=True)
 
@@ -38,39 +38,39 @@ class FeedbackExporter(Exporter):
     def from_filename(  # type: ignore[override]  # as nbconvert's own exporters of text do
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
-        """`resources["nbgrader"]` tells student, assignment, notebook and gradebook, as nbgrader's converters do.
+        """Make the feedback page of one submission. Raises SubmissionNotGraded if that fails.
 
-        Raises SubmissionNotGraded where there is no page.
+        `resources["nbgrader"]` has student, assignment, notebook and gradebook, as from nbgrader's converters.
         """
-        told = ResourcesDict() if resources is None else resources
-        ids = told["nbgrader"]
-        _stands(ids, filename)
+        output = ResourcesDict() if resources is None else resources
+        ids = output["nbgrader"]
+        _check_up_to_date(ids, filename)
         known = known_to_gradebook(ids, lesson_of(ids, getattr(self.parent, "coursedir", None)), self.lesson_text)
         request = {"ids": dict(ids), "known": asdict(known)}
-        work = Job("grading.feedback.page", self._root(), request, confined=_is_granted())
+        work = Job("grading.feedback.page", self._root(), request, confined=_can_confine())
         folder, name = os.path.split(filename)
-        told["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
-        told["output_extension"] = self.file_extension
-        return _page(work, filename), told
+        output["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
+        output["output_extension"] = self.file_extension
+        return _make_page(work, filename), output
 
     def _root(self) -> Path:
         coursedir = getattr(self.parent, "coursedir", None)
         return Path(coursedir.root if coursedir is not None else ".").resolve()
 
 
-def _stands(ids: dict[str, str], filename: str) -> None:
-    """Raise SubmissionNotGraded if the gradebook's grade is of another notebook: the page would be false."""
+def _check_up_to_date(ids: dict[str, str], filename: str) -> None:
+    """Raise SubmissionNotGraded if the stored grade belongs to another notebook."""
     with Gradebook(ids["db_url"]) as gradebook:
         try:
             gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
         except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
             return
-        digests = [one.digest for one in stored_grades(gradebook, ids["assignment"], ids["student"])]
+        digests = [grade.digest for grade in stored_grades(gradebook, ids["assignment"], ids["student"])]
     if digest_of_file(Path(filename)) not in digests:
         raise SubmissionNotGraded("its notebook is not what was graded: grade it again")
 
 
-def _page(work: Job, filename: str) -> str:
+def _make_page(work: Job, filename: str) -> str:
     try:
         judge = JudgeProcess(work, resolve(filename), MAX_BYTES)
         try:
@@ -81,8 +81,8 @@ def _page(work: Job, filename: str) -> str:
         raise SubmissionNotGraded(f"its page could not be made: {error}") from error
 
 
-def _is_granted() -> bool:
-    """Whether this machine can confine what makes pages. Where not, it is a process of its own all the same."""
+def _can_confine() -> bool:
+    """Whether this machine can confine the judge; if not, it is still a separate process."""
     try:
         require()
     except SandboxUnavailable:

@@ -1,6 +1,6 @@
-"""What a late submission loses, by the name of a rule: `c.LatePolicy.policy` in nbgrader_config.py.
+"""Late policies, chosen by name with `c.LatePolicy.policy` in nbgrader_config.py.
 
-Any other plugin for `c.AssignLatePenalties.plugin_class` works too; the feedback then states only the times.
+Other plugins for `c.AssignLatePenalties.plugin_class` work too; the feedback then states only the times.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Enum, Float
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
-POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of the points after so many seconds, and in words
+POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of points lost by seconds late; text
     "none": (lambda late: 0.0, "nothing is taken off"),
     "zero": (lambda late: 1.0, "what comes late earns nothing"),
     "half": (lambda late: 0.5, "half of the points are taken off"),
@@ -23,7 +23,7 @@ POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of the po
 
 
 class LatePolicy(LateSubmissionPlugin):
-    """One of a few common rules. With "none", nbgrader's own `c.LateSubmissionPlugin.penalty_method` holds."""
+    """A choice of common rules. With "none", nbgrader's `c.LateSubmissionPlugin.penalty_method` applies."""
 
     policy = Enum(tuple(POLICIES), "none", help=f"One of {', '.join(POLICIES)}.").tag(config=True)
     grace_minutes = Float(0.0, help="Minutes after the due date that cost nothing, and do not count.").tag(config=True)

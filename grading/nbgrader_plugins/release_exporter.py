@@ -1,7 +1,7 @@
-"""The exporter of `nbgrader generate_assignment`: a release is made beside the one that there is, and then swapped in.
+"""The exporter of `nbgrader generate_assignment`: build a release, then swap it in.
 
-nbgrader deletes a release before it makes another, and is left with none where it then refuses: above all where cells
-were added or removed while the gradebook has submissions. Here the old one stays, and what can be done is told.
+nbgrader deletes the old release first, and has none if it then refuses the new one: above all if cells were added or
+removed while the gradebook has submissions. Here the old release stays, and the error says what to do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from grading.notebooks.cells import grade_id
 
-UNFINISHED = ".releasing-"  # a folder in the course's directory, in which a release is made
+UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
 
 REMEDY = (
     "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or removed ({changed}). "
@@ -34,31 +34,31 @@ REMEDY = (
 
 
 class ReleaseExporter(NotebookExporter):
-    """As nbconvert's; its converter, which makes it right before it converts, then does so beside the release."""
+    """Makes its converter, which creates it right before converting, build beside the release."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
         if getattr(self.parent, "assignments", None):
             convert: Callable[[], None] = self.parent.convert_notebooks  # type: ignore[union-attr]
-            self.parent.convert_notebooks = lambda: self._beside(convert)  # type: ignore[union-attr]
+            self.parent.convert_notebooks = lambda: self._convert_beside(convert)  # type: ignore[union-attr]
 
-    def _beside(self, convert: Callable[[], None]) -> None:
+    def _convert_beside(self, convert: Callable[[], None]) -> None:
         coursedir: CourseDirectory = self.parent.coursedir  # type: ignore[union-attr]
         lessons = [os.path.basename(os.path.normpath(source)) for source in self.parent.assignments]  # type: ignore[union-attr]
-        with _made_beside(coursedir, lessons):
+        with _redirect_release(coursedir, lessons):
             try:
                 convert()
             except NbGraderException:
-                for why in filter(None, (_refused(coursedir, lesson) for lesson in lessons)):
+                for why in filter(None, (_refusal_reason(coursedir, lesson) for lesson in lessons)):
                     self.log.error("%s", why)
                 raise
 
 
 @contextmanager
-def _made_beside(coursedir: CourseDirectory, lessons: list[str]) -> Iterator[None]:
-    """What is written as a release goes beside it, to a copy, which takes its place unless an error is raised."""
+def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterator[None]:
+    """Redirect a release to a copy. It replaces the original unless an error is raised."""
     root, release = Path(coursedir.root), coursedir.release_directory
-    for left in root.glob(f"{UNFINISHED}*"):  # by one that was killed
+    for left in root.glob(f"{UNFINISHED}*"):  # of a killed process
         shutil.rmtree(left)
     with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=root) as beside:
         places = {
@@ -86,8 +86,8 @@ def _swap(old: Path, new: Path, aside: Path) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _refused(coursedir: CourseDirectory, lesson: str) -> str:
-    """Why nbgrader refuses a lesson whose cells are others than those of its submissions; "" where they are not."""
+def _refusal_reason(coursedir: CourseDirectory, lesson: str) -> str:
+    """Why nbgrader refuses a lesson: cells were added or removed; "" if none were."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
         try:
             notebook = gradebook.find_notebook(lesson, lesson)
@@ -97,5 +97,5 @@ def _refused(coursedir: CourseDirectory, lesson: str) -> str:
     path = Path(coursedir.format_path(coursedir.source_directory, ".", lesson)) / f"{lesson}.ipynb"
     marked = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if grade_id(cell)]
     changed = {"added": {grade_id(cell) for cell in marked} - there, "removed": there - {grade_id(c) for c in marked}}
-    told = "; ".join(f"{word}: {', '.join(sorted(names))}" for word, names in changed.items() if names)
-    return REMEDY.format(lesson=lesson, count=count, s="s" * (count != 1), changed=told) if told and count else ""
+    changes = "; ".join(f"{word}: {', '.join(sorted(names))}" for word, names in changed.items() if names)
+    return REMEDY.format(lesson=lesson, count=count, s="s" * (count != 1), changed=changes) if changes and count else ""

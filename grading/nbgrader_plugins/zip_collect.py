@@ -1,8 +1,8 @@
 """The extractor and the collector of `nbgrader zip_collect`.
 
-nbgrader calls the extractor once, then asks the collector about every file that it finds in `extracted/`. Here the
-first decides everything, so that `extracted/<student>/<notebook>.ipynb` is all that the second sees, of those whose
-work has changed, and all that nbgrader writes to its log: no name of a student's is in it.
+nbgrader calls the extractor once, then the collector for every file in `extracted/`. Here the extractor decides
+everything: the collector, and so nbgrader's log, only sees `extracted/<student>/<notebook>.ipynb` of changed work, and
+no name that a student chose.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ REMEDY = "Skipped: put what counts at submitted/<student>/{lesson}/{notebook}.ip
 
 
 class TolerantExtractor(ExtractorPlugin):
-    """Finds what counts in everything that was downloaded, and copies it to `extracted/<student>/`.
+    """Finds the files that count, and copies them to `extracted/<student>/`.
 
-    outcomes: what became of each submission. times: student -> what is to stand in timestamp.txt.
+    outcomes: of each submission. times: student -> text for timestamp.txt.
     """
 
     max_bytes = Int(Budget.max_bytes, help="Bytes to read and unpack of one submission.").tag(config=True)
@@ -47,13 +47,13 @@ class TolerantExtractor(ExtractorPlugin):
             submitted_dir.write(Path(extracted_path) / student, contents, "")
             self.times[student] = time if submitted_dir.time_of(time) else ""
 
-        whose = IdentityTable(Path(course.root) / FILE)
-        lesson, people = about(course, whose, put)
+        identities = IdentityTable(Path(course.root) / FILE)
+        lesson, roster = about(course, identities, put)
         with ExitStack() as opened:
-            lister = DownloadReader(self.budget, whose, opened)
-            lister.archive_folder(Path(archive_path))
-            self.outcomes: list[Outcome] = list(Collecting(lesson, people, whose).outcomes(lister.found))
-        whose.save()
+            reader = DownloadReader(self.budget, identities, opened)
+            reader.archive_folder(Path(archive_path))
+            self.outcomes: list[Outcome] = list(Collecting(lesson, roster, identities).outcomes(reader.found))
+        identities.save()
         show(self.outcomes, Console(), FILE, REMEDY.format(lesson=course.assignment_id, notebook=lesson.notebooks[0]))
 
     def budget(self) -> Budget:
@@ -61,17 +61,17 @@ class TolerantExtractor(ExtractorPlugin):
 
 
 class DownloadCollector(FileNameCollectorPlugin):
-    """Tells nbgrader whose a file in `extracted/<student>/<notebook>.ipynb` is, as `TolerantExtractor` decided it."""
+    """Tells nbgrader the student of a file that `TolerantExtractor` has copied."""
 
     def collect(self, submitted_file: str) -> dict[str, str]:
         path = Path(submitted_file)
-        told = {"student_id": path.parent.name, "file_id": path.name}
+        attributes = {"student_id": path.parent.name, "file_id": path.name}
         time = self.parent.extractor_plugin_inst.times.get(path.parent.name, "")
-        return told | ({"timestamp": time} if time else {})
+        return attributes | ({"timestamp": time} if time else {})
 
 
 def about(course: CourseDirectory, whose: IdentityTable, put: Put | None = None) -> tuple[Lesson, Roster]:
-    """What the course knows of a lesson, its `assignment_id`, and of its students. put: where not into `submitted/`."""
+    """The lesson `assignment_id` and the roster of a course. `put`: writer to another folder than `submitted/`."""
 
     def folder(student: str) -> Path:
         return Path(course.format_path(course.submitted_directory, student, lesson))
@@ -82,10 +82,10 @@ def about(course: CourseDirectory, whose: IdentityTable, put: Put | None = None)
     lesson = course.assignment_id
     names = find_all_notebooks(course.format_path(course.release_directory, ".", lesson)) or [lesson]
     with Gradebook(course.db_url, course.course_id) as gradebook:
-        due = next((one.duedate for one in gradebook.assignments if one.name == lesson), None)
+        due = next((assignment.duedate for assignment in gradebook.assignments if assignment.name == lesson), None)
         students = [
-            Student(one.id, one.first_name or "", one.last_name or "", one.email or "", str(one.lms_user_id or ""))
-            for one in gradebook.students
+            Student(row.id, row.first_name or "", row.last_name or "", row.email or "", str(row.lms_user_id or ""))
+            for row in gradebook.students
         ]
     return (
         Lesson(

@@ -1,6 +1,6 @@
-"""What nbgrader's formgrader lacks: all that is new is graded at a press, with progress.
+"""A Jupyter server extension to grade new submissions from nbgrader's formgrader.
 
-A Jupyter server extension beside nbgrader's own. `server.json` switches it on where the engine is installed.
+`server.json` enables it wherever the engine is installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`grading grade` as a process of its own, and what it has told so far."""
+"""Run `grading grade` as a separate process, and read its progress."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from typing import Any
 
 from grading.notebooks.submitted_file import one_line
 
-MOST_SAID = 20  # lines of what it said last
+MOST_SAID = 20  # last lines of its error output that are kept
 
 
 class Grading:
-    """The grading of a course that this server has started last; one at a time."""
+    """The grading run that this server started last; one at a time."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._became: dict[tuple[str, str], dict[str, str]] = {}
-        self._said: list[str] = []
+        self._outcomes: dict[tuple[str, str], dict[str, str]] = {}
+        self._errors: list[str] = []
 
     @property
     def running(self) -> bool:
         return self._reading is not None and not self._reading.done()
 
     async def start(self, root: Path, lessons: list[str]) -> None:
-        """Grade what is new in the course in `root`: in these lessons, or in all. Nothing, where one is at work."""
+        """Grade new submissions of these lessons, or all, of the course in `root`, unless a run is in progress."""
         if self.running:
             return
-        self._became, self._said = {}, []
+        self._outcomes, self._errors = {}, []
         program = [sys.executable, "-m", "grading", "grade", "--json", *lessons]
         self._process = await asyncio.create_subprocess_exec(*program, cwd=root, stdout=PIPE, stderr=PIPE)
         self._reading = asyncio.create_task(self._read(self._process))
 
     def stop(self) -> None:
-        """Have it end after what it has written; the next one goes on from there."""
+        """Stop the run after the grade it is writing; the next run continues from there."""
         if self.running and self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.send_signal(signal.SIGTERM)
 
     def state(self) -> dict[str, Any]:
-        """What a page shows: how many are graded of how many that are new, what is not graded, and what went wrong."""
-        outcomes = [record["outcome"] for record in self._became.values()]
+        """The state for a page: counts, failed submissions, and errors of a failed run."""
+        outcomes = [record["outcome"] for record in self._outcomes.values()]
         graded = outcomes.count("graded")
-        failed = [record for record in self._became.values() if record["outcome"] == "not graded"]
+        failed = [record for record in self._outcomes.values() if record["outcome"] == "not graded"]
         code = None if self._process is None else self._process.returncode
         return {
             "running": self.running,
@@ -56,12 +56,12 @@ class Grading:
             "planned": graded + outcomes.count("to be graded") + len(failed),
             "before": outcomes.count("graded before"),
             "failed": failed,
-            "said": "\n".join(self._last_words(bool(failed))) if code and not self.running else "",
+            "said": "\n".join(self._error_lines(bool(failed))) if code and not self.running else "",
         }
 
-    def _last_words(self, failed: bool) -> list[str]:
-        """Why it ended before its time; the rest that it says only repeats what is not graded."""
-        return [line for line in self._said if line.startswith("grading:")] or ([] if failed else self._said)
+    def _error_lines(self, failed: bool) -> list[str]:
+        """Why the run ended early; its other lines only repeat the failed submissions."""
+        return [line for line in self._errors if line.startswith("grading:")] or ([] if failed else self._errors)
 
     async def _read(self, process: Process) -> None:
         assert process.stdout is not None and process.stderr is not None
@@ -71,9 +71,9 @@ class Grading:
     async def _read_records(self, lines: asyncio.StreamReader) -> None:
         async for line in lines:
             record = json.loads(line)
-            self._became[record["lesson"], record["student"]] = record
+            self._outcomes[record["lesson"], record["student"]] = record
 
     async def _read_rest(self, lines: asyncio.StreamReader) -> None:
         async for line in lines:
             if text := one_line(line.decode(errors="replace")).strip():
-                self._said = [*self._said, text][-MOST_SAID:]
+                self._errors = [*self._errors, text][-MOST_SAID:]

@@ -1,4 +1,4 @@
-"""The formgrader's lists of assignments and submissions, with a panel from which all that is new is graded."""
+"""A panel in the formgrader's lists of assignments and submissions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTING = "attention_grading"
 
 
 class GradeHandler(BaseApiHandler):
-    """GET: how the grading stands. POST: begin it, for all lessons or `{"lesson": name}`. DELETE: stop it."""
+    """GET: state of the run. POST: start one, for all lessons or `{"lesson": name}`. DELETE: stop it."""
 
     @property
     def grading(self) -> Grading:
@@ -56,24 +56,24 @@ def install(app: Any) -> None:
     """Add the panel and its address to a Jupyter server."""
     app.settings[SETTING] = Grading()
     app.add_handlers(".*$", [(url_path_join(app.settings["base_url"], ADDRESS), GradeHandler)])
-    IOLoop.current().add_callback(_extend, app.settings)  # when every extension is there, the formgrader too
+    IOLoop.current().add_callback(_extend, app.settings)  # after all extensions, the formgrader too, are loaded
 
 
 def _extend(settings: dict[str, Any]) -> None:
-    _with_the_panel(settings)
-    _with_formulas(settings)
+    _add_panel(settings)
+    _render_formulas(settings)
 
 
-def _with_the_panel(settings: dict[str, Any]) -> None:
-    """Pages of ours come before nbgrader's of the same name, which they extend as "nbgrader/…"."""
+def _add_panel(settings: dict[str, Any]) -> None:
+    """Put our templates before nbgrader's. They extend those of the same name as "nbgrader/…"."""
     environment = settings.get("nbgrader_jinja2_env")
     if environment is not None:
         theirs: BaseLoader = environment.loader
         environment.loader = ChoiceLoader([FileSystemLoader(TEMPLATES), PrefixLoader({"nbgrader": theirs}), theirs])
 
 
-def _with_formulas(settings: dict[str, Any]) -> None:
-    """Render Markdown in the formgrader as the feedback page does: with MathML, and no script for formulas."""
+def _render_formulas(settings: dict[str, Any]) -> None:
+    """Render the formgrader's Markdown like the feedback page: MathML and no script."""
     exporter = settings.get("nbgrader_exporter")
     if exporter is not None:
         theirs: BaseLoader = exporter.environment.loader
