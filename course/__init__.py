@@ -60,7 +60,8 @@ def __getattr__(name: str) -> Any:
     # need it.
     if name in FUNCTIONS:
         return getattr(import_module(f"{__name__}.{FUNCTIONS[name]}"), name)
-    name = old_names.ALIASES.get(name, name)
+    if f"{__name__}.{name}" in old_names.MOVED:
+        return import_module(f"{__name__}.{name}")
     if name in MODULES:
         return import_module(f"{__name__}.{MODULES[name]}")
     if name == "__version__":

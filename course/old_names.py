@@ -13,16 +13,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: Attributes of `course`: old name -> the name in `course.MODULES`
-ALIASES = {
-    "growing": "staged_model",
-    "hub": "pretrained",
-    "interactive": "sliders",
-    "ready_made": "torch_fallbacks",
-    "specimens": "sample_models",
-}
 #: Attributes of `course.figures`: old name -> name
-FIGURES = {"described": "with_alt_text", "growing": "staged_model", "opened": "inspection"}
+FIGURES = {"described": "with_alt_text"}
 #: Modules: old name -> where it is now
 MOVED = {
     "course.earlier": "course.notebook.prior_answers",

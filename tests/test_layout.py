@@ -18,6 +18,7 @@ BY_FOLDER = {
     "build.py",  # of lessons (authoring), of the site
     "errors.py",  # of a call (harness), and what `check` adds to them (notebook/help)
     "models.py",  # checkers of models, sample models
+    "old_names.py",  # of the package, and of checkers, until version 0.3
     "sequences.py",  # figures and sample models of lesson 12
     "staged_model.py",  # the model of lessons 3 to 8 (notebook), its picture (figures)
     "tiles.py",  # checkers and figures of lesson 10

@@ -23,7 +23,7 @@ _TOPICS = frozenset(module.name for module in iter_modules(__path__))
 def __getattr__(name: str) -> Any:
     if name in old_names.FIGURES:
         return getattr(sys.modules[__name__], old_names.FIGURES[name])
-    if name not in _TOPICS:
+    if name not in _TOPICS and f"{__name__}.{name}" not in old_names.MOVED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")
 

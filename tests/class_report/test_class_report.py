@@ -28,7 +28,7 @@ from grading.grader.verdict import CriterionVerdict, ExerciseVerdict, needs_a_pe
 from ..support.course_builder import build_course
 from ..support.html_pages import parse_html
 
-EIGHT = [f"{number:02}_lesson" for number in range(1, 9)]
+EIGHT = [f"{number:02}_topic" for number in range(1, 9)]
 LONG = """
 def answer_{n}(queries, keys):
     total = 0
@@ -92,7 +92,7 @@ def test_eight_lessons_and_long_names_fit_into_eighty_columns(graders):
 
 
 def test_lessons_that_do_not_fit_stand_below_and_nothing_is_cut(graders):
-    lessons = [f"{number:02}_lesson" for number in range(13)]
+    lessons = [f"{number:02}_topic" for number in range(13)]
     of = course(*(answer(name, verdict(3.25), lesson) for name in ("sample-dara", "sample-emil") for lesson in lessons))
     lines = in_terminal(of, graders, students=True).splitlines()
     assert max(map(len, lines)) <= 80

@@ -101,7 +101,7 @@ def test_comments_docstrings_and_layout_make_nothing_stale(course):
 
 @pytest.mark.slow
 def test_a_statement_more_in_the_engine_makes_check_data_and_proofs_stale_and_no_grade(course):
-    for file in ("grading/course_dir/paths.py", "grading/exercises/case.py", "course/harness/compare.py"):
+    for file in ("grading/errors.py", "grading/exercises/case.py", "course/harness/compare.py"):
         before = everything(course)
         rewrite(course / file, lambda text: f"{text}\nMORE = 1\n")
         assert stale(before, everything(course)) == {name for name in before if not name.startswith("grades")}, file

@@ -91,7 +91,7 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
         assert told in words
     assert not re.search(r"\d\. How alike", words)  # lessons have their own numbers, from 0
     glossary = parsed(course / "site" / "glossary.html")
-    assert {"for-learners", "for-maintainers"} <= {element.get("id") for element in glossary.iter()}
+    assert {"for-learners", "for-maintainers"} <= {attributes.get("id") for _, attributes in glossary.found}
     assert "One, then the other." in (course / "site" / "course.html").read_text(encoding="utf-8")
     assert "All mistakes that the graders know" in (course / "site" / "mistakes.html").read_text(encoding="utf-8")
     assert 'alt="a picture"' in (course / "site" / "strength.html").read_text(encoding="utf-8")

@@ -58,7 +58,7 @@ def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
     assert maps.shape == (2 if lesson >= "06" else 1, len(TEXT), len(TEXT))
     torch.testing.assert_close(maps.sum(-1), torch.ones(maps.shape[:-1]))
     assert bool(maps.triu(1).any()) == (lesson < "05")
-    words = figures.staged_model.so_far(model, TEXT).get_label()
+    words = figures.staged_model.built_so_far(model, TEXT).get_label()
     assert words.count("by PyTorch") == len(model.parts) and "yours" not in words
 
 
