@@ -1,7 +1,7 @@
 """Grader tests in the words of version 0.1: they load as they are, and the codemod makes the same of them.
 
-`version_0_1/grader_tests` holds lesson 00 and two exercises of lesson 09 as they were in 0.1; TEXT has the words that
-they do not use. The slow test reads all lessons of 0.1 from the repository's history.
+`tests/data/course-0.1.0.zip` holds three lessons as they were in 0.1; TEXT has the words that they do not use. The slow
+test reads all lessons of 0.1 from the repository's history.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from grading.exercises.lesson import Lesson, load_lesson
 from grading.exercises.old_language import ATTRIBUTES, KEYWORDS, MODULE
 
 ROOT = Path(__file__).parents[2]
-OLD = Path(__file__).parent / "version_0_1" / "grader_tests"
 RELEASE = "ea12549"  # the last commit in the old words
 TEXT = """
 from grading.judge.exercise import (  # kept as it is
@@ -94,6 +93,13 @@ every(right, loses="first")
 """
 
 
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """The grader tests of a course that was begun with version 0.1.0."""
+    shutil.unpack_archive(ROOT / "tests" / "data" / "course-0.1.0.zip", tmp_path)
+    return tmp_path / "course-0.1.0" / "grader_tests"
+
+
 def alike(one: Any, other: Any) -> bool:
     """Whether two parts of a case are the same, tensors to the bit and in memory."""
     if isinstance(one, torch.Tensor):
@@ -145,8 +151,8 @@ def check_lessons(old: Path, new: Path) -> None:
             assert_same(given, now.all_exercises[name])
 
 
-def test_lessons_in_the_old_words_are_the_same_as_rewritten(tmp_path):
-    check_lessons(OLD, tmp_path / "grader_tests")
+def test_lessons_in_the_old_words_are_the_same_as_rewritten(old, tmp_path):
+    check_lessons(old, tmp_path / "grader_tests")
 
 
 @pytest.mark.slow
@@ -161,10 +167,9 @@ def test_all_lessons_of_version_0_1_are_the_same_as_rewritten(tmp_path):
     check_lessons(tmp_path / "old" / "grader_tests", tmp_path / "grader_tests")
 
 
-def test_the_old_words_are_deprecated(tmp_path):
-    shutil.copytree(OLD, tmp_path / "grader_tests")
+def test_the_old_words_are_deprecated(old):
     with pytest.warns(DeprecationWarning, match="codemod") as told:
-        load_lesson(tmp_path / "grader_tests" / "00_start")
+        load_lesson(old / "02_softmax")
     assert "`.says` is now `.feedback`" in {str(one.message).partition(";")[0] for one in told}
 
 
