@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from ..processors import cpu_count
+from ..cpu_count import cpu_count
 
 MEMORY = 6 << 30  # bytes of a process's own data: a mutant may ask for any amount
 Done = TypeVar("Done")

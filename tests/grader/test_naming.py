@@ -114,7 +114,7 @@ OWN_BATCHES = """
 )
 def test_training_is_named_whatever_the_batches(targets, clear, name):
     code = textwrap.dedent(OWN_BATCHES).format(targets=targets, clear=clear)
-    assert verdict("08_training", "train", code).named == name
+    assert verdict("08_training", "train", code).mistake_names == name
 
 
 OWN_STARTS = """
@@ -146,7 +146,7 @@ NEXT = "torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])"
 )
 def test_batches_are_named_whatever_the_starts(starts, targets, name):
     code = textwrap.dedent(OWN_STARTS).format(starts=starts, targets=targets)
-    assert verdict("08_training", "get_batch", code).named == name
+    assert verdict("08_training", "get_batch", code).mistake_names == name
 
 
 OWN_DRAWS = """
@@ -184,4 +184,4 @@ OWN_DRAWS = """
 )
 def test_texts_are_named_whatever_the_dice(logits, generator, name):
     code = textwrap.dedent(OWN_DRAWS).format(logits=logits, generator=generator)
-    assert verdict("08_training", "generate", code).named == name
+    assert verdict("08_training", "generate", code).mistake_names == name
