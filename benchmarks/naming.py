@@ -67,11 +67,11 @@ def judged(exercise: Exercise, answer: Answer, seed: int) -> tuple[ExerciseVerdi
 
 def said(exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], right: set[str], seed: int) -> str:
     """The diagnosis of an answer with the two mistakes `right`: one of SAID."""
-    named = {verdict.mistake, verdict.also} - {""}
+    named = {verdict.mistake, verdict.second_mistake} - {""}
     if not named:
         return "nothing"
     if named <= right:
-        return "both" if len(named) == 2 else "one" if verdict.sure else "hedged"
+        return "both" if len(named) == 2 else "one" if verdict.certain else "hedged"
     if named & right:
         return "one + other"
     known = mistake_outcomes(exercise, seed)[verdict.mistake]
@@ -98,7 +98,7 @@ def count(exercise: Exercise, most: int, seed: int, tell: bool = False) -> Count
         what = said(exercise, verdict, seen, {one.name, other.name}, seed)
         found[what] += 1
         if tell and what in ("wrong", "one + other"):
-            print(f"    {one.name} + {other.name}: {verdict.named}", flush=True)
+            print(f"    {one.name} + {other.name}: {verdict.mistake_names}", flush=True)
     return found
 
 

@@ -26,7 +26,7 @@ from typing import Any
 from jupyter_client.manager import KernelManager
 
 from grading.coordinator.nbgrader_api import autograde, release
-from grading.judge import client
+from grading.judge import start_judge
 from grading.judge.kernel.run import NotebookRun
 from grading.judge.kernel.session import Session
 
@@ -93,8 +93,8 @@ def _steps_of(root: Path, lesson: str, name: str) -> Steps:
 
     start = KernelManager.start_kernel
     with ExitStack() as stack:
-        stack.callback(setattr, client, "IN_PROCESS", client.IN_PROCESS)
-        client.IN_PROCESS = True
+        stack.callback(setattr, start_judge, "IN_PROCESS", start_judge.IN_PROCESS)
+        start_judge.IN_PROCESS = True
         for step, (owner, method) in STEPS.items():
             original = getattr(owner, method)
             setattr(owner, method, clock.watched(step, launched if original is start else original))

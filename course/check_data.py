@@ -18,11 +18,12 @@ from typing import Any
 
 from .checkers import NamedChecker
 from .harness.check_case import check_case, coerced
-from .harness.compare import Finding, Reference
+from .harness.compare import Reference
 from .harness.diagnose import Diagnosis, MistakeOutcomes, diagnose
 from .harness.errors import not_written
 from .harness.fingerprints import fingerprint, from_record
 from .harness.forbidden_calls import user_visible_names
+from .harness.messages import Finding
 from .harness.program import Observation, Program
 from .harness.runner import observe
 from .harness.serialization import PackingError, unpack

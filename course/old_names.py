@@ -19,7 +19,9 @@ FIGURES = {"described": "with_alt_text"}
 MOVED = {
     "course.earlier": "course.notebook.prior_answers",
     "course.figures.growing": "course.figures.staged_model",
+    "course.figures.heads": "course.figures.multi_head",
     "course.figures.opened": "course.figures.inspection",
+    "course.figures.rotation": "course.figures.rope",
     "course.following": "course.notebook.training_progress",
     "course.gpt": "course.models.gpt",
     "course.growing": "course.notebook.staged_model",

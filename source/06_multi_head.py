@@ -109,7 +109,7 @@ a = torch.rand(250, 2, generator=generator)  # 250 times: the weight each of two
 one = a[:, :1] * values[0] + (1 - a[:, :1]) * values[1]  # (250, 2): one weight for both facts
 two = a * values[0] + (1 - a) * values[1]  # (250, 2): a weight for the colour and one for the shape
 figures.show(
-    figures.heads.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
+    figures.multi_head.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
     alt="Two panels with colour across and shape upwards. With one head the dots lie on the straight "
     "line from value 1 at (1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two "
     "heads they fill the square, star included.",
@@ -182,7 +182,7 @@ print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_ha
 # %% tags=["demo"]
 # @title The weights of both heads
 figures.show(
-    figures.heads.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
+    figures.multi_head.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
     alt="Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
     caption="Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps "
     "have nothing to do with each other.",
@@ -205,7 +205,7 @@ figures.show(
 # %% tags=["demo"]
 # @title One packed matrix, and who owns which columns
 figures.show(
-    figures.heads.packed(n_heads=2, tokens=T, width=D),
+    figures.multi_head.packed(n_heads=2, tokens=T, width=D),
     alt="X, a plain grid of 6 by 8, times W_q, a grid of 8 by 8 whose left half belongs to head 0 "
     "and right half to head 1, equals Q, a grid of 6 by 8 with the same two halves.",
     caption="Every head owns a band of columns, in the matrix and in the result.",
@@ -270,7 +270,7 @@ print("bmm, @ and the two products by hand agree:", tuple(scores.shape))
 whole_words = torch.arange(T * D).div(T * K, rounding_mode="floor").view(T, D)
 bands = torch.arange(D).div(K, rounding_mode="floor").expand(T, D)
 figures.show(
-    figures.heads.owners({"what we want": bands, "reshape(B, H, T, K)": whole_words}, words),
+    figures.multi_head.owners({"what we want": bands, "reshape(B, H, T, K)": whole_words}, words),
     alt="Two tables of six words by eight numbers, the head that owns each number written into it. "
     "What we want: head 0 owns the left four columns, head 1 the right four. Reshape alone: head "
     "0 owns the first three rows, head 1 the last three.",
@@ -438,7 +438,7 @@ print("nn.Linear with the transposed matrix gives the same.")
 # %% tags=["demo"]
 # @title From x to the output, with all shapes
 figures.show(
-    figures.heads.shapes(
+    figures.multi_head.shapes(
         [
             ("", "x\n(B, T, D)"),
             ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
@@ -821,7 +821,7 @@ with torch.no_grad():
 # %% tags=["demo"]
 # @title Four heads side by side, and their mean
 figures.show(
-    figures.heads.side_by_side(looks[0], rows=words, titles=asking),
+    figures.multi_head.side_by_side(looks[0], rows=words, titles=asking),
     alt="Four heat maps over the six words. The word before: a bright line just under the diagonal. "
     "The word after: a bright line just over it. The same kind: bright pairs for Your and one, "
     "journey and step, and the diagonal for starts and with. The first word: a bright first "
@@ -829,7 +829,7 @@ figures.show(
     caption=f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
 )
 figures.show(
-    figures.heads.side_by_side(looks[0].mean(0)[None], rows=words, titles=["mean over heads"]),
+    figures.multi_head.side_by_side(looks[0].mean(0)[None], rows=words, titles=["mean over heads"]),
     alt="One heat map, the mean of the four. Its first column is somewhat brighter than the rest; "
     "the four patterns can no longer be told apart.",
     caption="The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
@@ -844,7 +844,7 @@ figures.show(
 def lines_from(word):
     """The figure of where one word looks, head by head."""
     place_of_word = words.index(word)
-    fig = figures.heads.looks(looks[0], words, place_of_word, asking)
+    fig = figures.multi_head.looks(looks[0], words, place_of_word, asking)
     most = [words[int(row.argmax())] for row in looks[0, :, place_of_word]]
     seen = ", ".join(f"{question}: {answer}" for question, answer in zip(asking, most))
     return figures.with_alt_text(fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
@@ -919,7 +919,7 @@ runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
 # %% tags=["demo"]
 # @title Loss curves of one head and of two, and the loss that each number of heads reaches
 figures.show(
-    figures.heads.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5),
+    figures.multi_head.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5),
     caption=f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
 )
 
@@ -930,7 +930,7 @@ figures.show(
 # @title The weights of the two heads after training
 numbered = [f"place {i}" for i in range(8)]
 figures.show(
-    figures.heads.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
+    figures.multi_head.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
     alt="The weights of the two heads after training, over eight places, mean over 64 sentences. One "
     "head has a bright line one step under the diagonal, the other two steps under it; both "
     "lines continue at the top right corner.",

@@ -132,7 +132,7 @@ print(" ".join(words), " →  ", " ".join(scrambled_words))
 # @title The weights of both sentences
 panels = {"as it was": plain_weights(X), "scrambled": plain_weights(X[permutation])}
 figures.show(
-    figures.rotation.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
+    figures.rope.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
     caption="Find the row of journey in both maps, and compare it word by word.",
 )
 
@@ -258,7 +258,7 @@ vector = torch.tensor([2.0, 0.5])
 # @title One vector at six positions
 six = torch.stack([rotation(position) @ vector for position in range(6)])  # (6, 2)
 figures.show(
-    figures.rotation.turned(six, range(6)),
+    figures.rope.turned(six, range(6)),
     caption="One vector at the positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays what it was.",
 )
 
@@ -271,7 +271,7 @@ figures.show(
 def query_and_key(query_at, key_at):
     """A picture of a query and a key, each turned by its position."""
     query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
-    return figures.rotation.pair(rotation(query_at) @ query, rotation(key_at) @ key, (query_at, key_at))
+    return figures.rope.pair(rotation(query_at) @ query, rotation(key_at) @ key, (query_at, key_at))
 
 
 # %% tags=["demo"]
@@ -369,7 +369,7 @@ speeds = use(rope_frequencies, otherwise=down_to_a_thousandth)
 # %% tags=["demo"]
 # @title The clocks of four pairs
 figures.show(
-    figures.rotation.clocks(speeds(8), [0, 1, 10, 100, 1000]),
+    figures.rope.clocks(speeds(8), [0, 1, 10, 100, 1000]),
     caption=f"The hands of four pairs at five positions; all start at the right. The speeds are from {speeds.whose}.",
 )
 
@@ -531,7 +531,7 @@ def counted(x):
 # %% tags=["demo"]
 # @title The scores at all pairs of positions
 figures.show(
-    figures.rotation.score_tables({"query and key rotated": score_table(counted, counted)}),
+    figures.rope.score_tables({"query and key rotated": score_table(counted, counted)}),
     caption=f"One query, one key, at 8 times 8 positions. Rotated by {rotate.whose}.",
 )
 
@@ -591,9 +591,7 @@ tables = {
     "E": score_table(counted, lambda x: rotate(x, -torch.arange(8))),
     "F": score_table(counted, counted),
 }
-figures.show(
-    figures.rotation.score_tables(tables), caption=f"Six tables, one of them right. Rotated by {rotate.whose}."
-)
+figures.show(figures.rope.score_tables(tables), caption=f"Six tables, one of them right. Rotated by {rotate.whose}.")
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -624,7 +622,7 @@ figures.show(
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
 figures.show(
-    figures.rotation.layouts(8),
+    figures.rope.layouts(8),
     caption="Eight numbers in both layouts. Each pair keeps its two numbers, its order and its clock; only the places differ.",
 )
 
@@ -852,7 +850,7 @@ print(f"By {Rotary.whose}")
 # @title The weights of the first head, without and with positions
 panels = {"all at one place": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
 figures.show(
-    figures.rotation.maps(panels, dict.fromkeys(panels, hamlet)),
+    figures.rope.maps(panels, dict.fromkeys(panels, hamlet)),
     caption="Head 0. Left, both rows of to are the same, and so are both columns. Right, no two rows are alike.",
 )
 
@@ -997,7 +995,7 @@ tables = {
     "clockwise, weights mirrored": score_table(mirrored(clockwise), mirrored(clockwise)),
 }
 figures.show(
-    figures.rotation.score_tables(tables), caption=f"One query, one key, two directions. Rotated by {rotate.whose}."
+    figures.rope.score_tables(tables), caption=f"One query, one key, two directions. Rotated by {rotate.whose}."
 )
 torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weights mirrored"], rtol=0, atol=1e-4)
 

@@ -100,7 +100,7 @@ def class_hands_in(term: Term) -> None:
 
 def whose_is_told(term: Term) -> None:
     """The teacher fills in the table, and collects again; and asks Cy Stone for a notebook, in vain."""
-    table = term.course / "whose.csv"
+    table = term.course / "student-ids.csv"
     table.write_text(re.sub(r"^,(canvas,44,)", r"zozil,\1", table.read_text("utf-8-sig"), flags=re.M), encoding="utf-8")
     assert f"{OTHERS + 2} as before, 1 taken, 1 skipped" in term.run("grading collect ~/Downloads/submissions.zip")
 

@@ -150,7 +150,7 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
     others = {"grading/templates/nbgrader_config.py", "grading/site/site.css"}  # of a course, and of its site
-    others |= {"grading/gradebook/same_grades.json", "grading/proof/shipped_proofs.json"}
+    others |= {"grading/gradebook/equivalent_inputs.json", "grading/proof/shipped_proofs.json"}
     assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {server} | others
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..harness.compare import Finding
+from ..harness.messages import Finding
 from ..harness.program import Observation
 from .old_names import RENAMED
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
+from . import messages
 from .coercion import coerce_types
-from .compare import Finding, Reference, compare, wrong_device
+from .compare import Reference, compare, wrong_device
 from .device_check import check_device
-from .errors import in_words
+from .messages import Finding
 from .program import Observation
 
 
@@ -28,7 +29,7 @@ def check_case(seen: Observation, reference: Reference, device: str = "cpu") -> 
         return _checked(seen, reference, device)
     except Exception:
         _checked(reference.native, reference, "cpu")
-        return Finding("values", "the result is not of the form that the contract asks for")
+        return messages.wrong_form()
 
 
 def coerced(seen: Observation, reference: Reference) -> Observation:
@@ -54,7 +55,7 @@ def _checked(seen: Observation, reference: Reference, device: str) -> Finding | 
         return check_device(seen, reference.result_names)
     if reference.must_not_raise:
         refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
-        return Finding("raised", f"these arguments are right: {in_words(seen.raised or {})}") if refused else None
+        return messages.valid_arguments_refused(seen.raised or {}) if refused else None
     if reference.checker is None or (seen.raised is not None and reference.exact.raised is None):
         return compare(seen, reference, device)
     if elsewhere := wrong_device(seen, device):

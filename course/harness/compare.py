@@ -1,7 +1,7 @@
 """Comparison of an observation with its reference, stage by stage.
 
 The finding is the first stage that fails: raised, structure, type, shape, dtype, device, finite, values, gradient,
-unchanged. Findings name shapes, positions and sizes of errors, never an expected value.
+unchanged. Its sentences are in `messages.py`.
 
 Comparisons are written so that NaN fails, and nothing is broadcast or converted.
 """
@@ -14,19 +14,13 @@ from typing import Any
 
 import torch
 
+from . import messages
 from .coercion import coerce_types
-from .errors import in_words, names_argument
+from .errors import names_argument
+from .messages import Finding
 from .program import Observation
 from .serialization import Node
 from .tolerance import TOLERANCES, Tolerance, allowed_error, rounding
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The first stage that an observation fails, with a sentence about it."""
-
-    stage: str
-    text: str
 
 
 @dataclass(eq=False)
@@ -68,7 +62,7 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
     if reference.exact.raised is not None:
         return _compare_error(seen, reference)
     if seen.raised is not None:
-        return Finding("raised", in_words(seen.raised))
+        return messages.raised_error(seen.raised)
     if not reference.check_types:
         reference = replace(reference, tolerance=_room(reference))
         seen = coerce_types(seen, reference.native)
@@ -91,7 +85,7 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
             return finding
     for name in seen.changed if reference.check_unchanged else ():
         if name.split(".")[0].split("[")[0] not in reference.may_change:
-            return Finding("unchanged", f"the call changed its argument `{name}` in place; work on a new tensor")
+            return messages.argument_changed(name)
     return None
 
 
@@ -106,7 +100,7 @@ def wrong_device(seen: Observation, device: str) -> Finding | None:
     """Return a finding if a result is not on `device`."""
     for where in seen.devices:
         if where != device:
-            return Finding("device", f"the result is on {where}, the inputs are on {device}")
+            return messages.wrong_device("the result", where, device)
     return None
 
 
@@ -128,28 +122,14 @@ def _places(items: Sequence[Any], where: str, parts: Sequence[str]) -> list[str]
     return [f"`{part}`" for part in parts] if named else [f"{where}[{index}]" for index in range(len(items))]
 
 
-def kind(value: Any) -> str:
-    """A phrase for the type of a value, for use in a sentence."""
-    if isinstance(value, Node):
-        return f"a {str(value.fields.get('type', value.kind))[:80]}"
-    if value is None:
-        return "None"
-    if isinstance(value, torch.Tensor):
-        return "a tensor"
-    if isinstance(value, (tuple, list)):
-        return f"a {type(value).__name__} of {len(value)}"
-    return f"a{'n' if isinstance(value, int) and not isinstance(value, bool) else ''} {type(value).__name__}"
-
-
 def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[str] = ()) -> Finding | None:
     if isinstance(expected, (list, tuple)):
         places = _places(expected, where, parts)
-        named = f": {', '.join(places)}" if len(parts) == len(expected) > 0 else ""
+        names = places if len(parts) == len(expected) > 0 else ()
         if not isinstance(found, (list, tuple)):
-            hint = "; is the `return` missing?" if found is None else ""
-            return Finding("structure", f"{where} is {kind(found)}, and must be {kind(expected)}{named}{hint}")
+            return messages.not_a_sequence(where, found, expected, names)
         if len(found) != len(expected):
-            return Finding("structure", f"{where} has {len(found)} items, and must have {len(expected)}{named}")
+            return messages.wrong_length(where, found, expected, names)
         for a, b, place in zip(found, expected, places, strict=True):
             finding = _compare_structure(a, b, place)
             if finding:
@@ -157,7 +137,7 @@ def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[st
         return None
     if isinstance(expected, dict):
         if not isinstance(found, dict) or found.keys() != expected.keys():
-            return Finding("structure", f"{where} is {kind(found)}, and must be a dict with {', '.join(expected)}")
+            return messages.wrong_keys(where, found, expected)
         return next(
             filter(None, (_compare_structure(found[k], expected[k], f"{where}[{k!r}]") for k in expected)), None
         )
@@ -171,21 +151,16 @@ def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[st
         same = isinstance(found, (int, float)) and not isinstance(found, bool)
     else:
         same = isinstance(found, torch.Tensor)
-    if not same:
-        hint = "; is the `return` missing?" if found is None else ""
-        module = isinstance(expected, Node) and expected.kind == "module"  # its class is the reference's own
-        wanted = "an nn.Module" if module else kind(expected)
-        return Finding("type", f"{where} is {kind(found)}, and must be {wanted}{hint}")
-    return None
+    return None if same else messages.wrong_type(where, found, expected)
 
 
 def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Reference) -> Finding | None:
     tolerance = reference.tolerance
     if isinstance(native, torch.Tensor):
         if found.shape != native.shape:
-            return Finding("shape", f"{where} has shape {tuple(found.shape)}, and must have {tuple(native.shape)}")
+            return messages.wrong_shape(where, found, native)
         if found.dtype != native.dtype:
-            return Finding("dtype", f"{where} has dtype {_short(found.dtype)}, and must have {_short(native.dtype)}")
+            return messages.wrong_dtype(where, found, native)
         floor = rounding(native.dtype, reference.input_magnitude) if native.is_floating_point() else 0.0
         return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype), floor)
     if isinstance(native, float):
@@ -194,17 +169,7 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Re
         return _compare_tensors(value, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
     if isinstance(native, Node):
         return None
-    return None if found == native else Finding("values", f"{where} is {_answered(found, native)}")
-
-
-def _answered(found: Any, right: Any) -> str:
-    """Describe a wrong value; only booleans reveal what is expected."""
-    if isinstance(right, bool):
-        return f"{found}, and must be {right} here"
-    if isinstance(right, int):
-        shown = str(found) if found.bit_length() < 100 else "a number of many digits"
-        return f"{shown}, which is too {'small' if found < right else 'large'}"
-    return f"{found[:80]!r}, which is not what it must be"
+    return None if found == native else messages.wrong_value(where, found, native)
 
 
 def _compare_tensors(
@@ -214,14 +179,11 @@ def _compare_tensors(
     where: str,
     tolerance: Tolerance,
     floor: float,
-    rung: str = "values",
+    stage: str = "values",
 ) -> Finding | None:
     if not exact.is_floating_point():
         wrong = found != exact
-        if not wrong.any():
-            return None
-        first = tuple(wrong.nonzero()[0].tolist())
-        return Finding(rung, f"{where}: {_share(wrong)} are wrong, the first at {first}")
+        return messages.wrong_elements(stage, where, wrong) if wrong.any() else None
     found = found.double()
     # Within rtol of every value is right, whatever else is allowed; NaN equals nothing, infinity only itself
     if torch.allclose(found, exact.double(), rtol=tolerance.rtol, atol=0.0):
@@ -229,28 +191,17 @@ def _compare_tensors(
     allowed = allowed_error(exact, native, tolerance, floor)
     bad = ~torch.isfinite(found) & ~((found == exact) & torch.isinf(exact))
     if bad.any():
-        first = tuple(bad.nonzero()[0].tolist())
-        what = "NaN" if torch.isnan(found[first]) else "infinite"
-        return Finding("finite" if rung == "values" else rung, f"{where}: {_share(bad)} are {what}, first at {first}")
+        return messages.not_finite("finite" if stage == "values" else stage, where, found, bad)
     # `not (error <= allowed)`, so that NaN fails; equal infinities were accepted above
     error = torch.where(found == exact, torch.zeros_like(exact), (found - exact).abs())
     wrong = ~(error <= allowed)
-    if not wrong.any():
-        return None
-    worst = int(torch.where(wrong, error - allowed, -torch.inf).nan_to_num(torch.inf).flatten().argmax())
-    place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), exact.shape)) if exact.ndim else ()
-    return Finding(
-        rung,
-        f"{where}: mismatched elements {_share(wrong)}; greatest difference "
-        f"{float(error.flatten()[worst]):.3g}{f' at {place}' if place else ''} "
-        f"(allowed {float(allowed.flatten()[worst]):.2g})",
-    )
+    return messages.wrong_numbers(stage, where, wrong, error, allowed) if wrong.any() else None
 
 
 def _compare_gradients(seen: Observation, reference: Reference) -> Finding | None:
     exact, native = reference.exact.gradients or {}, reference.native.gradients or {}
     if set(seen.detached) - set(reference.native.detached):
-        return Finding("gradient", "no gradient flows through the result: it was detached, or made under no_grad")
+        return messages.no_gradient_at_all()
     found = seen.gradients or {}
     for name, expected in exact.items():
         got = found.get(name)
@@ -258,15 +209,15 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
             expected = None
         if got is None:
             if expected is not None:
-                return Finding("gradient", f"no gradient reaches `{name}`")
+                return messages.no_gradient(name)
             continue
         if expected is None:
             expected = torch.zeros(got.shape, dtype=torch.float64)
         if got.shape != expected.shape:
-            return Finding("gradient", f"the gradient for `{name}` has shape {tuple(got.shape)}")
+            return messages.gradient_of_wrong_shape(name, got)
         judged = torch.isfinite(expected)
         if reference.nonfinite_gradient == "finite" and not torch.isfinite(got).all():
-            return Finding("gradient", f"the gradient for `{name}` is not finite")
+            return messages.gradient_not_finite(name)
         near = native.get(name)
         near = expected if near is None else near.double()
         zero = torch.zeros_like(expected)
@@ -287,26 +238,10 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
 def _compare_error(seen: Observation, reference: Reference) -> Finding | None:
     expected = reference.exact.raised or {}
     if seen.raised is None:
-        return Finding("raised", f"must raise {expected['type']} here, and returned {_first(seen)}")
+        return messages.did_not_raise(expected["type"], next(iter(seen.values.values()), None))
     if expected["type"] not in seen.raised["bases"]:
-        return Finding("raised", f"must raise {expected['type']} here; {in_words(seen.raised)}")
-    message = seen.raised["message"]
-    if reference.invalid_arguments and not any(
-        names_argument(message, name, value) for name, value in reference.invalid_arguments.items()
-    ):
-        wanted = " or ".join(f"`{name}`" for name in reference.invalid_arguments)
-        return Finding("message", f"the message of the {expected['type']} must name {wanted} and its value or shape")
+        return messages.raised_another_error(expected["type"], seen.raised)
+    message, arguments = seen.raised["message"], reference.invalid_arguments
+    if arguments and not any(names_argument(message, name, value) for name, value in arguments.items()):
+        return messages.error_names_no_argument(expected["type"], arguments)
     return None
-
-
-def _first(seen: Observation) -> str:
-    return kind(next(iter(seen.values.values()), None))
-
-
-def _share(wrong: torch.Tensor) -> str:
-    count, total = int(wrong.sum()), wrong.numel()
-    return f"{count} / {total} ({100 * count / total:.1f}%)"
-
-
-def _short(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")

@@ -15,8 +15,10 @@ from collections.abc import Sequence
 
 import torch
 
-from .compare import Finding, leaves
+from . import messages
+from .compare import leaves
 from .errors import mixes_devices
+from .messages import Finding
 from .program import Observation
 
 META = "meta"
@@ -27,9 +29,8 @@ def check_device(seen: Observation, parts: Sequence[str] = ()) -> Finding | None
     if seen.raised is not None:
         if not mixes_devices(seen.raised["message"]):
             return None
-        line = f", at the line `{seen.raised['line']}`" if seen.raised["line"] else ""
-        return Finding("device", f"a tensor on PyTorch's default device meets one on that of the inputs{line}")
+        return messages.mixed_devices(seen.raised)
     for where, found in (leaf for value in seen.values.values() for leaf in leaves(value, parts=parts)):
         if isinstance(found, torch.Tensor):  # a tensor on "meta" is observed as a node
-            return Finding("device", f"{where} is on PyTorch's default device, the inputs are on another")
+            return messages.on_default_device(where)
     return None

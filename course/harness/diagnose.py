@@ -18,8 +18,8 @@ from typing import Any
 
 import torch
 
-from .compare import Finding
 from .fingerprints import same_fingerprint
+from .messages import Finding
 from .program import Observation
 from .serialization import Node
 from .tolerance import Tolerance

@@ -69,7 +69,7 @@ def _waiting(course: Course) -> dict[tuple[str, str, str], list[str]]:
     found: dict[tuple[str, str, str], list[str]] = {}
     for a in course.answers:
         if a.waiting:
-            why = a.verdict.internal or "points that were given by hand, before it was graded again"
+            why = a.verdict.grader_error or "points that were given by hand, before it was graded again"
             found.setdefault((a.student, a.lesson, why), []).append(a.exercise)
     return found
 

@@ -44,17 +44,17 @@ def named(answers: Iterable[Answer]) -> list[Named]:
     """All known mistakes in the answers, most frequent first. If an answer has two, both count."""
     by_name: dict[tuple[str, str, str], list[Answer]] = defaultdict(list)
     for a in answers:
-        for name in filter(None, (a.verdict.mistake, a.verdict.also)):
+        for name in filter(None, (a.verdict.mistake, a.verdict.second_mistake)):
             by_name[a.lesson, a.exercise, name].append(a)
     found = [_summarize(key, group) for key, group in by_name.items()]
     return sorted((row for row in found if row.count), key=lambda row: (-row.count, row.lesson, row.exercise, row.name))
 
 
 def _summarize(key: tuple[str, str, str], answers: list[Answer]) -> Named:
-    sure = [a for a in answers if a.verdict.sure]
-    alone = [a for a in sure if not a.verdict.also]
+    sure = [a for a in answers if a.verdict.certain]
+    alone = [a for a in sure if not a.verdict.second_mistake]
     first = answers[0].verdict
-    see = first.see if first.mistake == key[2] else first.also_see
+    see = first.section if first.mistake == key[2] else first.second_section
     return Named(*key, see, len(sure), len(answers) - len(sure), _shortest(alone))
 
 
@@ -72,7 +72,7 @@ def by_family(answers: Iterable[Answer]) -> list[Idea]:
     """Families of known mistakes in the answers, most students first; unsure diagnoses do not count."""
     made: dict[str, list[Answer]] = defaultdict(list)
     for a in answers:
-        for family in {a.verdict.family, a.verdict.also_family} - {""} if a.verdict.sure else ():
+        for family in {a.verdict.family, a.verdict.second_family} - {""} if a.verdict.certain else ():
             made[family].append(a)
     found = [
         Idea(family, len({a.student for a in group}), len(group), tuple(dict.fromkeys(a.exercise for a in group)))
@@ -85,8 +85,8 @@ def unnamed(answers: Iterable[Answer]) -> list[Unnamed]:
     """Groups of unexplained answers that lose the same points, largest first."""
     alike: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[Answer]] = defaultdict(list)
     for a in answers:
-        if a.verdict.status in LOST and not a.verdict.named:
-            lost = tuple((c.name, c.rung) for c in a.verdict.criteria if c.status == "wrong")
+        if a.verdict.status in LOST and not a.verdict.mistake_names:
+            lost = tuple((c.name, c.stage) for c in a.verdict.criteria if c.status == "wrong")
             alike[a.lesson, a.exercise, lost].append(a)
     found = [
         Unnamed(lesson, exercise, tuple(name for name, _ in lost), _first_finding(group), len(group), _shortest(group))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from .commands import Commands, add_lessons, plural
+from .arguments import Commands, add_lessons, plural
 
 
 def add_commands(commands: Commands) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .commands import Commands, add_lessons, add_students, add_unsandboxed, add_workers, add_yes, confirmed, plural
+from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers, add_yes, confirmed, plural
 
 if TYPE_CHECKING:
     from ..coordinator.recalculate import GradeChange
@@ -57,7 +57,7 @@ def _regrade(options: argparse.Namespace) -> int:
 
     from ..coordinator.console_tables import show_revised
     from ..coordinator.recalculate import recalculate
-    from ..processors import cpu_count
+    from ..cpu_count import cpu_count
 
     failed = 0
 
@@ -85,7 +85,7 @@ def _regrade(options: argparse.Namespace) -> int:
 
 def _verify_grades(options: argparse.Namespace) -> int:
     from ..coordinator.verify_grades import verify_grades
-    from ..processors import cpu_count
+    from ..cpu_count import cpu_count
 
     status = 0
     for one in verify_grades(
@@ -146,7 +146,7 @@ def _migrate(options: argparse.Namespace) -> int:
 
     from ..coordinator.console_tables import show_revised
     from ..coordinator.migrate_lessons import Migration, migrate
-    from ..processors import cpu_count
+    from ..cpu_count import cpu_count
 
     console = Console()
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .commands import Commands, add_workers, plural
+from .arguments import Commands, add_workers, plural
 
 
 def add_commands(commands: Commands) -> None:
@@ -104,7 +104,7 @@ def _publish(options: argparse.Namespace) -> int:
     if options.site or has_site(options.directory):
         from rich.console import Console
 
-        from ..processors import cpu_count
+        from ..cpu_count import cpu_count
         from ..site.build import build_site
 
         build_site(options.root, options.directory / SITE, Console(), workers=cpu_count(), named=names)
@@ -114,7 +114,7 @@ def _publish(options: argparse.Namespace) -> int:
 def _site(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from ..processors import cpu_count
+    from ..cpu_count import cpu_count
     from ..site.build import build_site
 
     build_site(options.root, options.dir, Console(), workers=options.workers or cpu_count())

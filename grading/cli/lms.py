@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .commands import Commands, add_yes, confirmed, plural
+from .arguments import Commands, add_yes, confirmed, plural
 
 
 def add_commands(commands: Commands) -> None:

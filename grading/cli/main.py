@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ..errors import GradingError
 from . import authoring, changes, course, lms, term
-from .commands import Commands
+from .arguments import Commands
 from .old_verbs import with_new_verb
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from .commands import Commands, add_lessons, add_students, add_unsandboxed, add_workers
+from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers
 
 
 def add_commands(commands: Commands) -> None:

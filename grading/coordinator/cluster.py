@@ -25,8 +25,8 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
 from grading.errors import ClusterLost, SubmissionNotGraded, Unreadable
-from grading.judge.client import Job
 from grading.judge.server import open_file, read_file
+from grading.judge.start_judge import Job
 from grading.notebooks.submitted_file import one_line, open_error, resolve
 
 from . import cluster_bundle

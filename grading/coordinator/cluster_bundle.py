@@ -28,7 +28,7 @@ from distributed import get_worker
 from traitlets.config import Config
 
 from grading.errors import SubmissionNotGraded
-from grading.judge.client import GRADERS, SHARED, Job
+from grading.judge.start_judge import GRADERS, SHARED, Job
 from grading.sandbox.policy import SandboxUnavailable
 
 from .submission import GradedNotebook, GradingTask, grade

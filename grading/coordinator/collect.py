@@ -16,7 +16,7 @@ from ..gradebook.lock import exclusive
 from ..lms.collection import Collecting, Outcome
 from ..lms.downloads import DownloadIndex, DownloadReader
 from ..lms.file_names import which_notebook
-from ..lms.identities import FILE, IdentityTable
+from ..lms.identities import IdentityTable
 from ..lms.outcome_table import show
 from ..nbgrader_plugins.zip_collect import REMEDY, TolerantExtractor, about
 from .nbgrader_api import configuration
@@ -28,7 +28,7 @@ def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console)
     lesson: "" to detect it from the names in them. Raises StepFailed, IdentityTableError, CourseLocked.
     """
     config = configuration(root)
-    identities = IdentityTable(root / FILE)
+    identities = IdentityTable.of(root)
     with exclusive(root), ExitStack() as opened:
         reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
         for path in archives:
@@ -41,7 +41,7 @@ def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console)
         total = len(reader.found.submissions)
         collected = list(track(outcomes, f"{lesson}: collecting", total, console=console, transient=True))
     identities.save()
-    show(collected, console, str(root / FILE), REMEDY.format(lesson=lesson, notebook=collected_lesson.notebooks[0]))
+    show(collected, console, str(identities.path), REMEDY.format(lesson=lesson, notebook=collected_lesson.notebooks[0]))
     return collected
 
 

@@ -7,8 +7,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from grading.judge import client
-from grading.judge.client import Job
+from grading.judge import start_judge
+from grading.judge.start_judge import Job
 
 from .submission import GradedNotebook, GradingTask, grade
 
@@ -43,7 +43,7 @@ class Threads:
         return self._number + 1
 
     def make_ready(self, work: Job) -> None:
-        client.make_ready(work)
+        start_judge.make_ready(work)
 
     def submit(self, task: GradingTask) -> Future[Any]:
         return self._executor.submit(grade, task)
@@ -69,7 +69,7 @@ def pool(number: int) -> Iterator[Executor]:
                 yield executor
             except BaseException:
                 executor.shutdown(wait=False, cancel_futures=True)
-                client.stop()
+                start_judge.stop()
                 raise
     finally:
-        client.resume()  # every thread has ended, so new judges may start again
+        start_judge.resume()  # every thread has ended, so new judges may start again

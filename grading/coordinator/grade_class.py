@@ -23,9 +23,9 @@ from traitlets.config import Config
 
 from ..class_report.short_names import shortened
 from ..course_dir.paths import list_lessons
+from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
 from ..gradebook.lock import exclusive
-from ..processors import cpu_count
 from ..sandbox import require
 from .executors import Workers, threads
 from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ..course_dir.paths import list_lessons
-from ..processors import cpu_count
+from ..cpu_count import cpu_count
 from .executors import pool
 from .nbgrader_api import is_registered, release
 

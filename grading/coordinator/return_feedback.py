@@ -13,7 +13,7 @@ from rich.console import Console
 from ..errors import StepFailed
 from ..lms.downloads import DownloadReader
 from ..lms.feedback_zip import TAKES_BACK, name_for, pack
-from ..lms.identities import FILE, IdentityTable
+from ..lms.identities import IdentityTable
 from ..lms.platforms import ParsedName
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
 from .nbgrader_api import configuration, needs_manual_grading
@@ -57,7 +57,7 @@ def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, con
 
 def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
     """Names of feedback files by student, last attempt last; "": nobody's names."""
-    config, identities = configuration(root), IdentityTable(root / FILE)
+    config, identities = configuration(root), IdentityTable.of(root)
     config.CourseDirectory.assignment_id = lesson
     _, people = about(CourseDirectory(config=config), identities)
     found: dict[str, ParsedName] = {}

@@ -11,8 +11,8 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern, LimitOutput
 from traitlets.config import Config
 
-from grading.judge.client import Job
 from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading, unread
+from grading.judge.start_judge import Job
 from grading.notebooks.cells import RECORD
 
 

@@ -107,7 +107,7 @@ def _verify_lesson(
 
 def _seed_of(stored: StoredGrade) -> str:
     """The id of the seed recorded with a grade. Raises LookupError unless there is exactly one."""
-    names = {str(verdict.seed) for verdict in stored.verdicts.values() if not verdict.internal}
+    names = {str(verdict.seed) for verdict in stored.verdicts.values() if not verdict.grader_error}
     if len(names) != 1:
         raise LookupError(f"no one seed is recorded with this grade, but {', '.join(sorted(names)) or 'none'}")
     return names.pop()
@@ -139,9 +139,9 @@ def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseV
 
 def _compared_fields(verdict: ExerciseVerdict) -> tuple[object, ...]:
     criteria = [(c.name, c.status, c.earned) for c in verdict.criteria]
-    return round(verdict.earned, 4), verdict.status, verdict.named, criteria
+    return round(verdict.earned, 4), verdict.status, verdict.mistake_names, criteria
 
 
 def _to_text(verdict: ExerciseVerdict) -> str:
-    named = f", {verdict.named}" if verdict.named else ""
+    named = f", {verdict.mistake_names}" if verdict.mistake_names else ""
     return f"{verdict.earned:g} of {verdict.points:g}, {verdict.status}{named}"

@@ -12,8 +12,8 @@ from rich.progress import Progress
 
 from ..class_report.short_names import shortened
 from ..course_dir.paths import list_lessons
+from ..cpu_count import cpu_count
 from ..errors import StepFailed
-from ..processors import cpu_count
 from .executors import pool
 from .nbgrader_api import feedback, handed_in, is_registered
 from .progress import progress_bars, seconds_each, show_failures

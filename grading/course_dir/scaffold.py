@@ -27,7 +27,7 @@ GITIGNORE = f"""\
 # secrets, grades, and what students handed in: in no repository
 {SEED}*
 gradebook.db*
-whose.csv
+student-ids.csv
 submitted/
 autograded/
 feedback/
@@ -35,9 +35,9 @@ downloaded/
 # built from source/*.py
 source/*/
 build/
-.proved
+.proofs.json
 .grading-lock
-.grading-at-work
+.grading-owner
 __pycache__/
 .ipynb_checkpoints/
 """

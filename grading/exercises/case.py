@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from course.checkers import NamedChecker
-from course.harness.compare import Finding
+from course.harness.messages import Finding
 from course.harness.program import Observation, Program
 from course.harness.serialization import Node
 from course.harness.tolerance import Tolerance

@@ -217,7 +217,7 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         f"exercise-{exercise}",
         report=Markup(to_report(verdict).to_html()) if verdict else NOTHING,
         headline=sanitize_html.from_markdown(verdict.explanation) if verdict else NOTHING,
-        see=verdict.see if verdict and verdict.status not in ("right", "not started") else "",
+        see=verdict.section if verdict and verdict.status not in ("right", "not started") else "",
         by_a_person=grade.manual,
         open=(mark, status, colour) == MARKS["needs a person"],
     )

@@ -11,7 +11,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
-from grading.judge.client import Job
+from grading.judge.start_judge import Job
 from grading.notebooks.released import ReleasedNotebook
 
 from .accommodations import accommodations

@@ -16,11 +16,11 @@ from typing import Any
 
 from grading.course_dir.fingerprints import Packages
 from grading.errors import Unreadable
-from grading.judge.client import GRADERS, SHARED, Job
+from grading.judge.start_judge import GRADERS, SHARED, Job
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox.policy import to_dict
 
-from .same_grades import same_grade
+from .equivalent_inputs import same_grade
 
 WORDS = {
     "submission": "what was handed in",

@@ -76,7 +76,7 @@ def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, Exercise
         verdict, by_hand = verdicts.get(grade.name), grade.manual_score is not None
         points = grade.manual_score if by_hand else grade.auto_score
         points = None if points is None else float(points) + float(grade.extra_credit or 0.0)
-        words = " ".join(filter(None, (verdict.status, verdict.named))) if verdict else ""
+        words = " ".join(filter(None, (verdict.status, verdict.mistake_names))) if verdict else ""
         criteria = {c.name: c.earned for c in verdict.criteria} if verdict else None
         score = Score(points, float(grade.max_score), words, by_hand, criteria)
         found[exercise_named(grade.name)] = score

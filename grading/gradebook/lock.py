@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from ..errors import CourseLocked
 
-FILE, WHO = ".grading-lock", ".grading-at-work"
+FILE, OWNER = ".grading-lock", ".grading-owner"
 
 
 @contextmanager
@@ -31,17 +31,17 @@ def exclusive(root: Path) -> Iterator[None]:
         raise CourseLocked(f"{root} is being graded already, {_lock_holder(root)}. Wait for it, or stop it.") from None
     try:
         about = {"user": _user_name(), "pid": os.getpid(), "host": socket.gethostname()}
-        (root / WHO).write_text(json.dumps({**about, "since": datetime.now().astimezone().isoformat(" ", "minutes")}))
+        (root / OWNER).write_text(json.dumps({**about, "since": datetime.now().astimezone().isoformat(" ", "minutes")}))
         yield
     finally:
         if lock.lock_counter == 1:
-            (root / WHO).unlink(missing_ok=True)
+            (root / OWNER).unlink(missing_ok=True)
         lock.release()
 
 
 def _lock_holder(root: Path) -> str:
     with suppress(OSError, ValueError, KeyError):
-        about = json.loads((root / WHO).read_text())
+        about = json.loads((root / OWNER).read_text())
         return f"by {about['user']} on {about['host']} (process {about['pid']}) since {about['since']}"
     return "by another process"
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.harness.check_case import coerced
-from course.harness.compare import Finding
 from course.harness.diagnose import Diagnosis, diagnose
 from course.harness.errors import not_written
 from course.harness.forbidden_calls import user_visible_names
+from course.harness.messages import Finding
 from course.harness.program import Observation
 from course.harness.runner import drop_unchanged, observe
 
@@ -192,12 +192,12 @@ def _add_diagnosis(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diag
     """Add the diagnosis to the verdict, and where in the lesson to look."""
     mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
     named = [mistakes[name] for name in diagnosis.names]
-    verdict.mistake, verdict.also = ([m.name for m in named] + ["", ""])[:2]
-    verdict.see, verdict.also_see = ([m.see for m in named] + ["", ""])[:2]
-    verdict.family, verdict.also_family = ([m.family for m in named] + ["", ""])[:2]
-    verdict.sure = diagnosis.sure
+    verdict.mistake, verdict.second_mistake = ([m.name for m in named] + ["", ""])[:2]
+    verdict.section, verdict.second_section = ([m.see for m in named] + ["", ""])[:2]
+    verdict.family, verdict.second_family = ([m.family for m in named] + ["", ""])[:2]
+    verdict.certain = diagnosis.sure
     verdict.explanation = diagnosis.to_sentence({m.name: m.text for m in named})
-    verdict.see = verdict.see or exercise.see
+    verdict.section = verdict.section or exercise.see
 
 
 def _no_answer(why: str) -> dict[str, object]:

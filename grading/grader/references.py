@@ -15,9 +15,10 @@ from typing import Any
 import torch
 
 from course.harness.check_case import check_case, coerced
-from course.harness.compare import Finding, Reference, leaves
+from course.harness.compare import Reference, leaves
 from course.harness.device_check import META
 from course.harness.diagnose import MistakeOutcomes
+from course.harness.messages import Finding
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
 

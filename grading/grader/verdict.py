@@ -1,7 +1,7 @@
 """The grader's result, as plain data that can be stored as JSON and pickled.
 
-A verdict separates the learner's errors from ours: `internal` is set if the grader itself failed, and such an exercise
-"needs a person"; it is never a zero.
+A verdict separates the learner's errors from ours: `grader_error` is set if the grader itself failed, and such an
+exercise "needs a person"; it is never a zero.
 """
 
 from __future__ import annotations
@@ -10,6 +10,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 MIME = "application/vnd.attention-course.verdict+json"
+#: Keys in verdicts that version 0.1 stored -> keys of today
+OLD_KEYS = {
+    "rung": "stage",
+    "see": "section",
+    "sure": "certain",
+    "also": "second_mistake",
+    "also_see": "second_section",
+    "also_family": "second_family",
+    "internal": "grader_error",
+}
 
 
 @dataclass
@@ -24,7 +34,7 @@ class CriterionVerdict:
     earned: float
     status: str
     case: str = ""
-    rung: str = ""
+    stage: str = ""
     finding: str = ""
     mistake: str = ""
 
@@ -44,32 +54,39 @@ class ExerciseVerdict:
     mistake: str = ""  # name of the known mistake
     family: str = ""  # id of the idea that it shares with mistakes of other exercises
     explanation: str = ""  # what the report says about it
-    see: str = ""
-    sure: bool = True  # False: the mistake is only one possible cause
-    also: str = ""  # name of a second known mistake, if two at once explain the answer
-    also_see: str = ""
-    also_family: str = ""
+    section: str = ""
+    certain: bool = True  # False: the mistake is only one possible cause
+    second_mistake: str = ""  # name of a second known mistake, if two at once explain the answer
+    second_section: str = ""
+    second_family: str = ""
     not_allowed: list[str] = field(default_factory=list)
     followed_through: list[str] = field(default_factory=list)
-    internal: str = ""
+    grader_error: str = ""
     notes: list[str] = field(default_factory=list)
     seed: int | str = 0  # the number that cases were drawn from, or the id of the course's secret seed
     sandboxed: bool = True
 
     @property
-    def named(self) -> str:
-        """The mistakes in short: `mistake`, `mistake?` if uncertain, `mistake + also`."""
-        return f"{self.mistake} + {self.also}" if self.also else self.mistake + "?" * (not self.sure)
+    def mistake_names(self) -> str:
+        """The mistakes in short: `mistake`, `mistake?` if uncertain, `mistake + second_mistake`."""
+        if self.second_mistake:
+            return f"{self.mistake} + {self.second_mistake}"
+        return self.mistake + "?" * (not self.certain)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ExerciseVerdict:
-        data = dict(data)
-        data["criteria"] = [CriterionVerdict(**c) for c in data.get("criteria", [])]
+        """Read a stored verdict, also one of version 0.1."""
+        data = _with_new_keys(data)
+        data["criteria"] = [CriterionVerdict(**_with_new_keys(c)) for c in data.get("criteria", [])]
         return cls(**data)
 
 
+def _with_new_keys(data: dict[str, Any]) -> dict[str, Any]:
+    return {OLD_KEYS.get(key, key): value for key, value in data.items()}
+
+
 def needs_a_person(exercise: str, points: float, why: str, **others: Any) -> ExerciseVerdict:
-    return ExerciseVerdict(exercise, points, 0.0, "needs a person", internal=why, **others)
+    return ExerciseVerdict(exercise, points, 0.0, "needs a person", grader_error=why, **others)

@@ -22,8 +22,8 @@ def to_report(verdict: ExerciseVerdict) -> Report:
     if verdict.followed_through:
         names = " and ".join(f"`{name}`" for name in verdict.followed_through)
         notes.append(f"Judged with a right {names} in place of yours, so that one mistake costs once.")
-    if verdict.internal:
-        notes.append(f"Not judged yet; a person will look at it: {verdict.internal}")
+    if verdict.grader_error:
+        notes.append(f"Not judged yet; a person will look at it: {verdict.grader_error}")
     report = Report(
         verdict.exercise,
         verdict.status,
@@ -31,7 +31,7 @@ def to_report(verdict: ExerciseVerdict) -> Report:
         verdict.points,
         rows,
         headline=verdict.explanation,
-        see=verdict.see if verdict.status not in ("right", "not started") else "",
+        see=verdict.section if verdict.status not in ("right", "not started") else "",
         notes=notes,
     )
     if not verdict.sandboxed:

@@ -6,8 +6,8 @@ The coordinator, which has the gradebook, reads nothing that a student wrote.
      gradebook, ◀── bounded messages: ───  reads, repairs, grades,   ◀── outputs, tensors ──   student's code
      roster         notebook, verdicts     sanitizes
 
-`client` is the coordinator's side, `server` the warm process that judges are forked from, `confinement` what a judge
-gives up before it reads. `grade_notebook` grades a submission, and `kernel` runs the student's kernel.
+`start_judge` is the coordinator's side, `server` the warm process that judges are forked from, `confinement` what a
+judge gives up before it reads. `grade_notebook` grades a submission, and `kernel` runs the student's kernel.
 
 `grade` is separate: instructors import it from here to grade one exercise in their own notebook.
 """

@@ -24,8 +24,8 @@ from ..notebooks import sanitize_markdown
 from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
 from ..notebooks.submitted_file import resolve, unreadable_notebook
-from . import client
-from .client import Job, JudgeProcess
+from . import start_judge
+from .start_judge import Job, JudgeProcess
 
 TRIES = 3  # judges per submission that may be lost
 ROUNDING = 1e-6  # in a sum of points
@@ -100,7 +100,7 @@ class SubmissionRun:
                 return
             except SubmissionNotGraded as error:
                 self.close()
-                if not self._tries or client.stopped():
+                if not self._tries or start_judge.stopped():
                     raise
                 LOG.warning("%s: begun again", error)
 

@@ -1,6 +1,6 @@
 """Messages between coordinator and judge: JSON, length-prefixed and bounded.
 
-Does not cover: the content of the messages (`grade_notebook`, `feedback.page`), their order (`client`).
+Does not cover: the content of the messages (`grade_notebook`, `feedback.page`), their order (`start_judge`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ It reads and repairs the notebook and returns a sanitized copy at once. Then it 
 each cell's outputs, sanitized, and each verdict as soon as it exists, so that verdicts survive the end of the judge.
 nbgrader and the gradebook are not involved: the request holds what the gradebook knows of the lesson.
 
-Does not cover: what a judge may use (`confinement`), its connection (`client`).
+Does not cover: what a judge may use (`confinement`), its connection (`start_judge`).
 """
 
 from __future__ import annotations

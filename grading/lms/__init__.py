@@ -1,7 +1,7 @@
 """Learning management systems: collect submissions, return feedback and points.
 
     submitted/<student>/<lesson>/    <lesson>.ipynb, and timestamp.txt if the download has the time of submission
-    whose.csv                        file name -> student if the name is not enough: asked once, then remembered
+    student-ids.csv                  file name -> student if the name is not enough: asked once, then remembered
 
 `platforms` parses the names that a platform gives to files, `metadata` reads the files that it adds; `file_names` finds
 which notebook a file is. `roster` finds the student's id, using the answers in `identities`. `archives` lists the files

@@ -17,7 +17,7 @@ from ..errors import AmbiguousOwner, ArchiveError
 from . import submitted_dir
 from .downloads import DownloadIndex, some
 from .file_names import printable
-from .identities import FILE, SEVERAL, IdentityTable
+from .identities import SEVERAL, IdentityTable
 from .platforms import LASTING, NOTEBOOKS, Submitter
 from .roster import Match, Roster
 from .selection import Candidate, Selection, Submission
@@ -29,10 +29,10 @@ Put = Callable[[str, dict[str, IO[bytes]], str], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission. `whose`: its name in the download; `student`: the id, "" if unknown."""
+    """What became of a submission. `owner`: its name in the download; `student`: the id, "" if unknown."""
 
     what: str
-    whose: str
+    owner: str
     student: str = ""
     when: str = ""
     why: str = ""
@@ -54,10 +54,10 @@ class Lesson:
 
 
 class Collecting:
-    """One collection of one lesson. The caller saves `whose`, which gets the open questions."""
+    """One collection of one lesson. The caller saves `identities`, which gets the open questions."""
 
-    def __init__(self, lesson: Lesson, people: Roster, whose: IdentityTable) -> None:
-        self._lesson, self._roster, self._identities = lesson, people, whose
+    def __init__(self, lesson: Lesson, people: Roster, identities: IdentityTable) -> None:
+        self._lesson, self._roster, self._identities = lesson, people, identities
 
     def outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
         """Collect all listed submissions, one after the other."""
@@ -72,7 +72,7 @@ class Collecting:
         for submission in submissions:
             match = matches[submission.owner]
             if match.left_out:
-                yield Outcome(LEFT, str(submission), why=f"{FILE} says so")
+                yield Outcome(LEFT, str(submission), why=f"{self._identities.path.name} says so")
             elif not match.students:
                 yield Outcome(ASKED, str(submission), why=match.why)
             for student in match.students * (not match.left_out):

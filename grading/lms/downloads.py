@@ -40,8 +40,8 @@ class DownloadIndex:
 class DownloadReader:
     """Lists downloads; `budget` makes a budget for each submission."""
 
-    def __init__(self, budget: Callable[[], Budget], whose: IdentityTable, opened: ExitStack) -> None:
-        self._budget, self._identities, self._opened = budget, whose, opened
+    def __init__(self, budget: Callable[[], Budget], identities: IdentityTable, opened: ExitStack) -> None:
+        self._budget, self._identities, self._opened = budget, identities, opened
         self.found = DownloadIndex()
 
     def path(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The identity table: `whose.csv` in the course directory, for a teacher to complete.
+"""The identity table: `student-ids.csv` in the course directory, for a teacher to complete.
 
 A row without a student's id is a question, and `why` says what is unclear. Answers are kept and used by the next
 collect. The table also remembers which student a platform's number belonged to, so that it stays that student's.
@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import IdentityTableError
 from .platforms import LASTING, Submitter
 
-FILE = "whose.csv"
+FILE, OLD_FILE = "student-ids.csv", "whose.csv"
 FIELDS = ("student", "from", "number", "name", "why")
 LEAVE, SEVERAL = "-", "*"  # answers: ignore it; a folder of several people
 BY_NAME, NEW = "by the name", "new, by the name"  # reasons for ids that no teacher wrote
@@ -43,9 +43,20 @@ class IdentityTable:
     """The questions and answers in the table's file. Raises IdentityTableError if it is not valid."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._before = path.read_bytes() if path.exists() else b""
         self._rows = {_key(row.platform, row.number, row.name): row for row in self._read()}
+
+    @classmethod
+    def of(cls, root: Path) -> IdentityTable:
+        """The table of a course.
+
+        A course that was begun with version 0.1 keeps the old name, which its `.gitignore` lists: ids stay out of git.
+        """
+        ignored = root / ".gitignore"
+        lines = ignored.read_text(encoding="utf-8").split() if ignored.is_file() else []
+        old = (root / OLD_FILE).exists() or (OLD_FILE in lines and FILE not in lines)
+        return cls(root / (OLD_FILE if old else FILE))
 
     def row(self, owner: Submitter) -> Row | None:
         """The owner's row, if it has ids."""
@@ -95,9 +106,9 @@ class IdentityTable:
         writer.writerows([" ".join(row.students), row.platform, row.number, row.name, row.why] for row in rows)
         text = out.getvalue().encode("utf-8-sig")  # spreadsheets recognize UTF-8 by the mark
         if rows and text != self._before:
-            beside = self._path.with_name(f".{self._path.name}.new")
+            beside = self.path.with_name(f".{self.path.name}.new")
             beside.write_bytes(text)
-            os.replace(beside, self._path)
+            os.replace(beside, self.path)
 
     def _read(self) -> Iterator[Row]:
         try:
@@ -110,16 +121,14 @@ class IdentityTable:
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
         if missing := {"student", "from", "number", "name"} - set(reader.fieldnames or ()):
             lacks = ", ".join(sorted(missing))
-            raise IdentityTableError(
-                f"{self._path} has no column {lacks}. Its first line should be: {','.join(FIELDS)}"
-            )
+            raise IdentityTableError(f"{self.path} has no column {lacks}. Its first line should be: {','.join(FIELDS)}")
         for line in reader:
             cells = {name: (line.get(name) or "").strip() for name in FIELDS}
             students = tuple(re.split(r"[\s,;]+", cells["student"])) if cells["student"] else ()
             for student in students:
                 if NO_ID.search(student) and students != (SEVERAL,):
                     raise IdentityTableError(
-                        f"{self._path}, line {reader.line_num}: {student!r} cannot be a student's id"
+                        f"{self.path}, line {reader.line_num}: {student!r} cannot be a student's id"
                     )
             yield Row(cells["from"], cells["number"], cells["name"], students, cells["why"])
 

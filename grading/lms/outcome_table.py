@@ -27,7 +27,7 @@ def show(outcomes: Sequence[Outcome], console: Console, questions: str, remedy: 
             table.add_column(head, overflow="fold")
         for outcome in shown:
             what = Text(outcome.what, style=STYLES.get(outcome.what, ""))
-            table.add_row(what, *map(Text, (outcome.student, outcome.whose, outcome.when, outcome.why)))
+            table.add_row(what, *map(Text, (outcome.student, outcome.owner, outcome.when, outcome.why)))
         console.print(table)
     counts = Counter(outcome.what for outcome in outcomes)
     lines = [", ".join(f"{counts[what]:,} {what}" for what in ORDER if counts[what]) or "nothing there"]

@@ -219,13 +219,13 @@ def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] |
         row.status = NOT_GRADED if verdicts is None else NO_VERDICT
         row.points = "" if verdicts is None and grade.manual_score is None else grade.score
     else:
-        row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.named
+        row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.mistake_names
         row.criteria = "; ".join(f"{c.name}: {c.earned:g}/{c.points:g}" for c in verdict.criteria)
         row.followed_through = ", ".join(verdict.followed_through)
         row.not_allowed = ", ".join(verdict.not_allowed)
         row.sandboxed = "yes" if verdict.sandboxed else "no"
         row.seed = verdict.seed
-        row.reason = verdict.internal
+        row.reason = verdict.grader_error
     if grade.manual_score is not None:
         row.status = "graded by a person" if row.status in (NEEDS_A_PERSON, NOT_GRADED) else row.status
         row.needs_a_person = "yes" if grade.needs_manual_grade else "no"

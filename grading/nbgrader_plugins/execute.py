@@ -19,8 +19,8 @@ from traitlets.config import Config
 
 from grading.course_dir.seeds import course_seed, lesson_seed, seed_id
 from grading.gradebook.freshness import LessonFreshness
-from grading.judge.client import GRADERS, POLICY, Job
 from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading
+from grading.judge.start_judge import GRADERS, POLICY, Job
 from grading.notebooks.cells import RECORD
 from grading.notebooks.released import ReleasedNotebook
 from grading.sandbox.policy import Policy, to_dict

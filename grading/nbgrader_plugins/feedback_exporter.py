@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Bool
 
 from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
-from grading.judge.client import Job, JudgeProcess
+from grading.judge.start_judge import Job, JudgeProcess
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox import SandboxUnavailable, require
 

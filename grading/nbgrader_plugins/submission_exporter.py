@@ -26,8 +26,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Bool, Integer
 
 from grading.errors import CourseLocked
-from grading.judge.client import make_ready
 from grading.judge.collect_results import SubmissionRun
+from grading.judge.start_judge import make_ready
 from grading.notebooks.cells import RECORD
 from grading.notebooks.submitted_file import MAX_BYTES, is_file_within, one_line
 

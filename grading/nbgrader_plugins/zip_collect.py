@@ -22,7 +22,7 @@ from ..lms import submitted_dir
 from ..lms.archives import Budget
 from ..lms.collection import Collecting, Lesson, Outcome, Put
 from ..lms.downloads import DownloadReader
-from ..lms.identities import FILE, IdentityTable
+from ..lms.identities import IdentityTable
 from ..lms.outcome_table import show
 from ..lms.roster import Roster, Student
 
@@ -47,14 +47,19 @@ class TolerantExtractor(ExtractorPlugin):
             submitted_dir.write(Path(extracted_path) / student, contents, "")
             self.times[student] = time if submitted_dir.time_of(time) else ""
 
-        identities = IdentityTable(Path(course.root) / FILE)
+        identities = IdentityTable.of(Path(course.root))
         lesson, roster = about(course, identities, put)
         with ExitStack() as opened:
             reader = DownloadReader(self.budget, identities, opened)
             reader.archive_folder(Path(archive_path))
             self.outcomes: list[Outcome] = list(Collecting(lesson, roster, identities).outcomes(reader.found))
         identities.save()
-        show(self.outcomes, Console(), FILE, REMEDY.format(lesson=course.assignment_id, notebook=lesson.notebooks[0]))
+        show(
+            self.outcomes,
+            Console(),
+            identities.path.name,
+            REMEDY.format(lesson=course.assignment_id, notebook=lesson.notebooks[0]),
+        )
 
     def budget(self) -> Budget:
         return Budget(self.max_bytes, self.max_files, self.max_depth)

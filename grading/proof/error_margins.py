@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from course.harness.compare import Finding, leaves
+from course.harness.compare import leaves
+from course.harness.messages import Finding
 from course.harness.program import Observation
 from course.harness.runner import observe
 
@@ -71,7 +72,7 @@ def measure(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seeds: I
             _count(points, f"mistake {name}", _points(exercise, prepared, findings))
             _note_wrong(found, exercise, name, prepared, seen, findings)
             if turn < NAMED:
-                _count(found.named, name, known_verdict(exercise, name, seed).named or "nothing")
+                _count(found.named, name, known_verdict(exercise, name, seed).mistake_names or "nothing")
         found.seeds += 1
         for kept in (prepare, mistake_outcomes, mistake_findings):  # of so many seeds they would fill the memory
             kept.cache_clear()

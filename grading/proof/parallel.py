@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
+import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from threading import Thread
 from typing import Any, TypeVar
 
 import torch
 
-from ..processors import cpu_count
+from ..cpu_count import cpu_count
 
 MEMORY = 6 << 30  # bytes of a process's own data: a mutant may ask for any amount
 Done = TypeVar("Done")
@@ -28,7 +31,7 @@ def side_by_side(
         yield from ((one, _called(task, one)) for one in wanted)
         return
     context = multiprocessing.get_context("spawn")  # a fork of a process in which torch has threads may hang
-    with ProcessPoolExecutor(workers, context, _limited) as pool:
+    with ProcessPoolExecutor(workers, context, _set_up) as pool:
         waiting = {pool.submit(task, *one): one for one in wanted}
         for done in as_completed(waiting):
             yield waiting[done], _called(done.result, ())
@@ -41,9 +44,18 @@ def _called(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exc
         return error
 
 
-def _limited() -> None:
+def _set_up() -> None:
     torch.set_num_threads(1)
+    Thread(target=_end_with_parent, daemon=True).start()
     if platform.system() == "Linux":
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def _end_with_parent() -> None:
+    """End this process when the parent has ended; killed, it cannot end the pool itself."""
+    parent = multiprocessing.parent_process()
+    if parent:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)

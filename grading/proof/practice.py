@@ -103,7 +103,7 @@ def _answers(
     for mistake in exercise.mistakes:
         for one in mistake.all_forms:
             verdict = graded[one.name]
-            wanted = "passes" if verdict.status == "right" else _failed(verdict.named.rstrip("?"))
+            wanted = "passes" if verdict.status == "right" else _failed(verdict.mistake_names.rstrip("?"))
             yield f"mistake {one.name}", notebook.says_of(practised(exercise)[one.name]), wanted
 
 

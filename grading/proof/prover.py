@@ -125,7 +125,11 @@ class Proof:
     def named(self) -> int:
         """How many known mistakes are named as what they are, with every seed."""
         return sum(
-            all(v.named == mistake.name for one in mistake.all_forms for v in self.verdicts[f"mistake {one.name}"])
+            all(
+                v.mistake_names == mistake.name
+                for one in mistake.all_forms
+                for v in self.verdicts[f"mistake {one.name}"]
+            )
             for mistake in self.exercise.mistakes
         )
 
@@ -133,7 +137,8 @@ class Proof:
         """Every verdict as one word and a name: for each criterion 1 or 0, then the mistake that it was taken for."""
         return {
             answer: [
-                "".join(str(int(c.status == "right")) for c in v.criteria) + (f" {v.named}" if v.named else "")
+                "".join(str(int(c.status == "right")) for c in v.criteria)
+                + (f" {v.mistake_names}" if v.mistake_names else "")
                 for v in verdicts
             ]
             for answer, verdicts in self.verdicts.items()
@@ -264,7 +269,7 @@ class Prover:
                 fault = f"mistake {one.name} does not lose {sorted(kept)} (seed {verdict.seed})"
                 proof.problem("contract.py", fault, "Add a case that shows it; or take the criterion from its `shows`.")
                 return
-        if others := [v.named or "nothing" for v in found if v.named != mistake.name]:
+        if others := [v.mistake_names or "nothing" for v in found if v.mistake_names != mistake.name]:
             fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
             proof.problem("mistakes.py", fault, "Add a case that tells them apart; or make one mistake of both.")
 

@@ -31,7 +31,7 @@ from .prover import Problem, Proof, Prover, own_code
 from .report_data import figures
 from .verdict_records import compact
 
-FILE = ".proved"  # in the course's directory: lesson/exercise -> what was proved, in JSON
+FILE = ".proofs.json"  # in the course's directory: lesson/exercise -> what was proved, in JSON
 SHIPPED = Path(__file__).with_name("shipped_proofs.json")  # lesson/exercise -> fingerprint, and the versions
 PROVER = "grading/proof/prover.py"
 Wanted = tuple[str, str]

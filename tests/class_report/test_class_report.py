@@ -129,7 +129,7 @@ def test_a_long_name_keeps_both_ends(name, short):
 
 
 def test_the_three_most_frequent_mistakes_are_told_with_their_text(graders):
-    squares = {"mistake": "squares", "see": "To double"}
+    squares = {"mistake": "squares", "section": "To double"}
     of = course(
         *(answer(name, verdict(0, **squares)) for name in ("ada", "bob", "dan")),
         answer("cem", verdict(3, mistake="loses_the_gradient")),
@@ -150,8 +150,9 @@ def test_the_three_most_frequent_mistakes_are_told_with_their_text(graders):
 
 
 def test_of_two_mistakes_at_once_both_count_and_what_is_only_likely_is_told_apart():
-    two = verdict(0, mistake="squares", see="To double", also="loses_the_gradient", also_see="Gradients")
-    likely = verdict(0, mistake="squares", sure=False)
+    gradients = {"second_mistake": "loses_the_gradient", "second_section": "Gradients"}
+    two = verdict(0, mistake="squares", section="To double", **gradients)
+    likely = verdict(0, mistake="squares", certain=False)
     found = named(
         [
             answer("ada", two, source="long answer"),
@@ -171,8 +172,10 @@ def test_mistakes_of_one_family_are_added_up_over_exercises(graders):
     of = course(
         answer("ada", verdict(0, mistake="detached", **cut)),
         answer("ada", verdict(0, exercise="halve", mistake="cuts", **cut)),
-        answer("bob", verdict(0, mistake="asserts", also="detached", also_family="gradient-cut", **assertion)),
-        answer("cem", verdict(0, mistake="detached", sure=False, **cut)),
+        answer(
+            "bob", verdict(0, mistake="asserts", second_mistake="detached", second_family="gradient-cut", **assertion)
+        ),
+        answer("cem", verdict(0, mistake="detached", certain=False, **cut)),
         answer("dan", verdict(0, mistake="squares")),
     )
     assert [(one.family, one.students, one.count, one.exercises) for one in by_family(of.answers)] == [
@@ -185,7 +188,7 @@ def test_mistakes_of_one_family_are_added_up_over_exercises(graders):
 
 def test_wrong_answers_without_a_name_are_grouped_by_what_they_do_alike():
     def lost(criterion: str, rung: str, finding: str) -> ExerciseVerdict:
-        wrong = CriterionVerdict(criterion, 3, 0, "wrong", rung=rung, finding=finding)
+        wrong = CriterionVerdict(criterion, 3, 0, "wrong", stage=rung, finding=finding)
         return verdict(2, criteria=[wrong, CriterionVerdict("other", 2, 2, "right")])
 
     found = unnamed(
@@ -308,7 +311,9 @@ def test_anonymous_names_keep_people_apart_and_tell_nobody(graders):
 
 
 def test_the_tables_hold_what_the_page_shows_and_no_formula(graders, tmp_path):
-    of = course(answer("=ada", verdict(0, mistake="squares", see="To double"), source="x"), answer("bob", verdict()))
+    of = course(
+        answer("=ada", verdict(0, mistake="squares", section="To double"), source="x"), answer("bob", verdict())
+    )
     files = {path.name: path for path in write(of, graders, tmp_path / "tables")}
     rows = {name: list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig")))) for name, path in files.items()}
     assert [(row["count"], row["name"], row["text"]) for row in rows["mistakes.csv"]] == [

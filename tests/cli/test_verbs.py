@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from grading.cli import main
-from grading.cli.commands import Commands, plural
+from grading.cli.arguments import Commands, plural
 from grading.cli.old_verbs import with_new_verb
 
 from ..support.repository import ROOT

@@ -82,9 +82,9 @@ def test_folders_and_several_downloads_are_collected_together(collect: Collect, 
 def test_what_is_asked_stands_in_the_course_and_is_taken_up(collect: Collect, course: Path, tmp_path: Path) -> None:
     archive = download(tmp_path, {f"mine {ONE}.ipynb": notebook("jane")})
     status, said, _ = collect(archive)
-    assert status == 1 and str(course / "whose.csv") in said
-    table = (course / "whose.csv").read_text(encoding="utf-8-sig")
-    (course / "whose.csv").write_text(table.replace("\n,file", "\njane,file"), encoding="utf-8")
+    assert status == 1 and str(course / "student-ids.csv") in said
+    table = (course / "student-ids.csv").read_text(encoding="utf-8-sig")
+    (course / "student-ids.csv").write_text(table.replace("\n,file", "\njane,file"), encoding="utf-8")
     assert collect(archive)[0] == 0
     assert submitted(course) == {"jane": "jane"}
 
@@ -114,7 +114,7 @@ def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path
     (tmp_path / "damaged.zip").write_bytes(b"PK")
     status, said, _ = collect(tmp_path / "damaged.zip", "--lesson", ONE)
     assert status == 1 and "the download cannot be read" in said
-    (course / "whose.csv").write_text("nonsense\n")
+    (course / "student-ids.csv").write_text("nonsense\n")
     assert "has no column" in collect(archive)[2]
     assert submitted(course) == {}
 

@@ -149,7 +149,7 @@ def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, c
     assert "left out: dan has no feedback: it is not graded" in told
     assert f"no student matches stranger_777_9004_{ONE}.ipynb" in told
     assert "not in the download: cem" in told
-    assert not (course / "whose.csv").exists()
+    assert not (course / "student-ids.csv").exists()
 
 
 @pytest.mark.quick_cases("folder")

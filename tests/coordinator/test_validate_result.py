@@ -48,7 +48,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     made.metadata.attention_course.pop("unreadable")
     cell = named(made, CHECK)
     verdict = verdict_of(cell)
-    verdict.status, verdict.earned, verdict.internal, verdict.seed = "partly right", 3.0, "", seed
+    verdict.status, verdict.earned, verdict.grader_error, verdict.seed = "partly right", 3.0, "", seed
     write_verdict(cell, verdict)
     return SimpleNamespace(root=root, task=task, standing=standing, config=config, notebook=made)
 

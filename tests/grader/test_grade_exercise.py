@@ -102,8 +102,8 @@ TWO_AT_ONCE = """
 
 def test_two_known_mistakes_at_once_are_both_said(lesson):
     verdict = judged(lesson, "double", textwrap.dedent(TWO_AT_ONCE))
-    assert (verdict.mistake, verdict.also, verdict.sure) == ("adds_two", "cuts_the_gradient", True)
-    assert verdict.named == "adds_two + cuts_the_gradient"
+    assert (verdict.mistake, verdict.second_mistake, verdict.certain) == ("adds_two", "cuts_the_gradient", True)
+    assert verdict.mistake_names == "adds_two + cuts_the_gradient"
     assert verdict.explanation == "Two things. First: You add 2. Second: You cut the gradient."
     assert [c.mistake for c in verdict.criteria] == ["adds_two", "cuts_the_gradient"]
     assert ExerciseVerdict.from_json(verdict.to_json()) == verdict
@@ -111,9 +111,18 @@ def test_two_known_mistakes_at_once_are_both_said(lesson):
 
 def test_what_a_verdict_of_before_lacks_is_what_it_meant_then():
     data = ExerciseVerdict("double", 2, 0, "wrong", mistake="adds_two").to_json()
-    for new in ("sure", "also", "also_see", "family", "also_family"):
+    for new in ("certain", "second_mistake", "second_section", "family", "second_family"):
         del data[new]
-    assert ExerciseVerdict.from_json(data).named == "adds_two"
+    assert ExerciseVerdict.from_json(data).mistake_names == "adds_two"
+
+
+def test_a_verdict_stored_by_version_0_1_is_read():
+    criterion = {"name": "values", "points": 2, "earned": 0, "status": "wrong", "rung": "shape"}
+    data = {"exercise": "double", "points": 2, "earned": 0, "status": "wrong", "criteria": [criterion]}
+    told = {"mistake": "adds_two", "see": "To double", "sure": False, "also": "", "also_see": "", "internal": "lost"}
+    verdict = ExerciseVerdict.from_json(data | told)
+    assert (verdict.section, verdict.certain, verdict.grader_error) == ("To double", False, "lost")
+    assert verdict.criteria[0].stage == "shape"
 
 
 def test_a_mistake_that_would_lose_more_is_hedged(tmp_path):
@@ -129,7 +138,7 @@ def double(x):
     )
     lesson = load_lesson(written(tmp_path, mistakes=mistakes))
     verdict = judged(lesson, "double", "def double(x): return x + 3 if x.shape != (3,) else 2 * x")
-    assert (verdict.mistake, verdict.sure, verdict.named) == ("adds_three", False, "adds_three?")
+    assert (verdict.mistake, verdict.certain, verdict.mistake_names) == ("adds_three", False, "adds_three?")
     assert verdict.explanation == "One thing may be this: You add 3."
     shown = to_report(verdict)
     assert "One thing may be this: You add 3." in shown.to_text()
@@ -148,8 +157,8 @@ right.mistake("adds", {"2 * x": "x + NUMBER"}, loses="values").for_each(NUMBER=(
 """
     lesson = load_lesson(written(tmp_path, mistakes=mistakes))
     for number in ("2", "5.0", "x * x"):
-        assert judged(lesson, "double", f"def double(x): return x + {number}").named == "adds"
-    assert judged(lesson, "double", "def double(x): return x + 4").named == ""
+        assert judged(lesson, "double", f"def double(x): return x + {number}").mistake_names == "adds"
+    assert judged(lesson, "double", "def double(x): return x + 4").mistake_names == ""
     (adds,) = lesson.exercises["double"].mistakes
     assert [one.name for one in adds.all_forms] == ["adds", "adds (NUMBER=5.0)", "adds (NUMBER=x * x)"]
 
@@ -176,14 +185,14 @@ right.mistake("guesses", {"2 * x": "torch.rand_like(x)"}, loses="values", when="
     )
     lesson = load_lesson(written(tmp_path, contract=contract, mistakes=mistakes))
     guess = "import torch\ndef double(x): torch.rand(7); return torch.rand(x.shape) + 0 * x"
-    assert judged(lesson, "double", guess).named == "guesses"
-    assert judged(lesson, "double", guess.replace("+ 0", "+ 3 + 0")).named == ""
+    assert judged(lesson, "double", guess).mistake_names == "guesses"
+    assert judged(lesson, "double", guess.replace("+ 0", "+ 3 + 0")).mistake_names == ""
 
 
 def test_a_mistake_that_nobody_knows_is_not_named(lesson):
     verdict = judged(lesson, "double", "def double(x): return 3 * x")
     assert (verdict.status, verdict.mistake) == ("wrong", "")
-    assert verdict.see == "Doubling"
+    assert verdict.section == "Doubling"
 
 
 @pytest.mark.slow

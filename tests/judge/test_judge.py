@@ -35,7 +35,7 @@ from grading.errors import JudgeFailed
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.view import load_released
 from grading.grader.verdict import ExerciseVerdict
-from grading.judge.client import JudgeProcess
+from grading.judge.start_judge import JudgeProcess
 from grading.nbgrader_plugins.execute import JudgedExecute
 
 from ..support.course_builder import write_grader_tests
@@ -256,7 +256,7 @@ def test_what_is_too_much_to_read_goes_to_a_person_and_the_next_is_graded(
     done = autograde(course.root)
     assert done.status == 0, done.said
     assert {verdict.status for verdict in found(course.root, "ada").values()} == {"needs a person"}
-    assert all(said in verdict.internal for verdict in found(course.root, "ada").values())
+    assert all(said in verdict.grader_error for verdict in found(course.root, "ada").values())
     assert saved(course.root, "ada") == OPEN
     assert saved(course.root, "ben") == RIGHT
 
@@ -270,7 +270,7 @@ def test_what_was_judged_before_a_judge_crashed_counts(course: Any, solved: Any)
     assert done.status == 0, done.said
     verdict = found(course.root, "ada")["halve"]
     assert verdict.status == "needs a person"
-    assert verdict.internal == "the judge crashed: segmentation fault"
+    assert verdict.grader_error == "the judge crashed: segmentation fault"
     assert saved(course.root, "ada") == {"check_double": (3, False), "check_halve": (None, True)}
 
 

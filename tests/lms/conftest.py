@@ -58,24 +58,24 @@ class Collect:
 
     def statuses(self) -> dict[str, str]:
         """Owner -> what happened to the submission."""
-        return {outcome.whose: outcome.what for outcome in self.outcomes}
+        return {outcome.owner: outcome.what for outcome in self.outcomes}
 
     def outcome_line(self, name: str) -> str:
         """The row of the one submission with this name in it that was not collected: owner, what happened, why."""
-        (row,) = (row for row in self.outcomes if (row.failed or not row.student) and name in row.whose)
-        line = f"{row.whose}: {row.what}: {row.why}"
+        (row,) = (row for row in self.outcomes if (row.failed or not row.student) and name in row.owner)
+        line = f"{row.owner}: {row.what}: {row.why}"
         assert line.isprintable() and len(line) < 1_000
         return line
 
     def answer(self, **students: str) -> None:
         """Fill in student ids as a teacher does in a spreadsheet: value of the column `name` -> student."""
-        with open(self.root / "whose.csv", encoding="utf-8-sig", newline="") as file:
+        with open(self.root / "student-ids.csv", encoding="utf-8-sig", newline="") as file:
             head, *rows = csv.reader(file)
         names = {row[3] for row in rows}
         assert set(students) <= names, names
         for row in rows:
             row[0] = students.get(row[3], row[0])
-        with open(self.root / "whose.csv", "w", encoding="utf-8-sig", newline="") as file:
+        with open(self.root / "student-ids.csv", "w", encoding="utf-8-sig", newline="") as file:
             csv.writer(file, delimiter=";").writerows([head, *rows])
 
     def timestamps(self) -> dict[str, str]:

@@ -102,7 +102,7 @@ def test_the_table_says_what_became_of_each(collect: Any, capsys: pytest.Capture
     assert "no notebook of this lesson in it" in rows["skipped"]
     assert "its name does not tell whose it is" in rows["whose?"]
     assert "1 taken, 1 repaired, 1 skipped, 1 whose?" in said
-    assert "Whose? Fill in the column student of whose.csv, then collect again." in said
+    assert "Whose? Fill in the column student of student-ids.csv, then collect again." in said
 
 
 def test_several_students_may_be_one_answer(collect: Any, class_list: Any) -> None:
@@ -115,10 +115,10 @@ def test_several_students_may_be_one_answer(collect: Any, class_list: Any) -> No
 def test_the_table_is_safe_to_open_in_a_spreadsheet(collect: Any, course: Any) -> None:
     names = ["=1+1", "@x", "a\x1b[2J", "+a,b;c"]
     collect({"a.zip": zipped({moodle(name, n): notebook("x") for n, name in enumerate(names)})})
-    with open(course.root / "whose.csv", encoding="utf-8-sig", newline="") as file:
+    with open(course.root / "student-ids.csv", encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["name"] for row in rows} == {"'=1+1", "'@x", "a\\x1b[2J", "'+a,b;c"}
-    again = IdentityTable(course.root / "whose.csv")
+    again = IdentityTable(course.root / "student-ids.csv")
     assert all(again.row(Submitter("moodle", name, str(n))) for n, name in enumerate(names))
 
 
@@ -132,10 +132,10 @@ def test_the_table_is_safe_to_open_in_a_spreadsheet(collect: Any, course: Any) -
 def test_a_table_that_cannot_be_read_is_told_and_nothing_is_collected(
     collect: Any, course: Any, text: str, why: str
 ) -> None:
-    (course.root / "whose.csv").write_bytes(text.encode())
+    (course.root / "student-ids.csv").write_bytes(text.encode())
     with pytest.raises(IdentityTableError, match=why):
         collect({moodle("Jane", 1): notebook("jane")})
-    assert (course.root / "whose.csv").read_bytes() == text.encode()
+    assert (course.root / "student-ids.csv").read_bytes() == text.encode()
 
 
 def test_a_late_mark_without_a_due_date_is_told(collect: Any, course: Any) -> None:
@@ -144,3 +144,13 @@ def test_a_late_mark_without_a_due_date_is_told(collect: Any, course: Any) -> No
     collect({f"jane_LATE_1_600_{LESSON}.ipynb": notebook("jane")})
     assert "late; the download does not tell by how much" in collect.outcomes[0].why
     assert collect.timestamps() == {}
+
+
+def test_a_course_begun_with_version_0_1_keeps_the_name_that_its_gitignore_lists(tmp_path):
+    assert IdentityTable.of(tmp_path).path.name == "student-ids.csv"
+    (tmp_path / ".gitignore").write_text("gradebook.db*\nwhose.csv\n")
+    assert IdentityTable.of(tmp_path).path.name == "whose.csv"
+    (tmp_path / ".gitignore").write_text("student-ids.csv\n")
+    assert IdentityTable.of(tmp_path).path.name == "student-ids.csv"
+    (tmp_path / "whose.csv").write_text("student,from,number,name,why\njsmith,canvas,12345,smithjane,\n")
+    assert [row.students for row in IdentityTable.of(tmp_path).known_as("jsmith")] == [("jsmith",)]

@@ -131,7 +131,7 @@ def test_what_tells_nobodys_name_is_asked_or_told(collect: Any) -> None:
         f"jane/{LESSON}.ipynb": notebook("jane"),
     }
     assert collect(files) == {"jane": "jane"}
-    asked = [one.whose.partition(" (")[0] for one in collect.outcomes if one.what == "whose?"]
+    asked = [one.owner.partition(" (")[0] for one in collect.outcomes if one.what == "whose?"]
     assert sorted(asked) == sorted(["!!!", LESSON + ".ipynb", LESSON + ".ipynb", "hand-in.zip", "loose.tar.gz"])
     assert "its name has no letter or digit" in collect.outcome_line("!!!")
     assert collect.outcome_line("../../up.ipynb; /etc/a.ipynb").endswith("it is nobody's by its name, and no notebook")

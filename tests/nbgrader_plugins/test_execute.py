@@ -6,7 +6,7 @@ import pytest
 from traitlets.config import Config
 
 from grading.coordinator.nbgrader_api import autograde, configuration, grades, scores
-from grading.judge import client
+from grading.judge import start_judge
 from grading.judge.kernel import session
 
 from ..support.corpus import Submission, cases
@@ -30,7 +30,7 @@ def unsandboxed(root) -> Config:
 
 
 def assert_as_asked(case: Submission, found: dict) -> None:
-    reports = {name: (v.earned, v.status, v.mistake, v.internal) for name, v in found.items()}
+    reports = {name: (v.earned, v.status, v.mistake, v.grader_error) for name, v in found.items()}
     assert not case.misjudged({name: v.earned for name, v in found.items()}), reports
     for name, status in case.status.items():
         assert found[name].status == status, reports
@@ -68,11 +68,11 @@ def test_where_there_is_no_gpu_the_cpu_judges(released_course):
 
 
 def test_where_the_machine_keeps_the_kernel_from_running_a_person_decides(released_course, monkeypatch):
-    monkeypatch.setattr(client, "IN_PROCESS", True)  # where what is changed here is seen
+    monkeypatch.setattr(start_judge, "IN_PROCESS", True)  # where what is changed here is seen
     monkeypatch.setattr(session, "PATIENCE", 0.0)  # as if every wait had been ten times its limit
     monkeypatch.setattr(session, "LOOK_EVERY", 0.0)
     case = next(case for case in cases("right"))
     root = released_course(case.lesson)
     found = graded(root, case)
     assert {verdict.status for verdict in found.values()} == {"needs a person"}
-    assert all("too busy" in verdict.internal for verdict in found.values())
+    assert all("too busy" in verdict.grader_error for verdict in found.values())

@@ -86,7 +86,9 @@ def _orphans() -> Iterator[Callable[[], set[str]]]:
 def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
     root = batch[0]
     found = {g.verdict.exercise: g.verdict for g in grades(root) if g.student == case.name}
-    reports = {name: (v.earned, v.status, [c.finding for c in v.criteria][:2], v.internal) for name, v in found.items()}
+    reports = {
+        name: (v.earned, v.status, [c.finding for c in v.criteria][:2], v.grader_error) for name, v in found.items()
+    }
     assert not case.misjudged({name: v.earned for name, v in found.items()}), reports
     for name, status in case.status.items():
         assert found[name].status == status, reports

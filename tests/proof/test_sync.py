@@ -170,7 +170,7 @@ def test_what_fails_is_told_and_not_shipped(course, capsys):
 
 @pytest.mark.slow
 def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(course, work, monkeypatch, capsys):
-    (course / ".proved").unlink()
+    (course / ".proofs.json").unlink()
     assert unproved(course, TINY_LESSONS) == TINY_LESSONS
     monkeypatch.setattr(runner, "SHIPPED", course / "grading" / "proof" / "shipped_proofs.json")
     assert unproved(course, TINY_LESSONS) == []

@@ -14,7 +14,7 @@ import pytest
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
-from grading.judge import client
+from grading.judge import start_judge
 
 from .course_builder import TWO_EXERCISES, build_and_release, build_course, released_notebook
 from .nbgrader_runner import course_config, run_converter
@@ -61,7 +61,7 @@ def sanitize(course: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     The step runs in this process, as on a system that cannot fork, so that no judge grades what no test looks at.
     """
-    monkeypatch.setattr(client, "IN_PROCESS", True)
+    monkeypatch.setattr(start_judge, "IN_PROCESS", True)
     config = course_config(course.root)
     converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
 

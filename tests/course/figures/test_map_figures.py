@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from course.figures import heads, masks, rotation
+from course.figures import masks, multi_head, rope
 
 matplotlib.use("Agg")
 
@@ -26,7 +26,7 @@ def _no_figure_is_left_open():
     "figure",
     [
         lambda: masks.before_and_after(WIDE, NOTHING, NARROW, WORDS),
-        lambda: rotation.score_tables({"narrow": NARROW, "wide": WIDE}),
+        lambda: rope.score_tables({"narrow": NARROW, "wide": WIDE}),
     ],
     ids=["before and after", "score tables"],
 )
@@ -41,7 +41,7 @@ def test_numbers_of_panels_that_are_compared_have_one_size(figure):
     [
         lambda: masks.tables(dict.fromkeys("abcd", NOTHING), per_row=2),
         lambda: masks.weights(dict.fromkeys("abcd", (NARROW, None)), WORDS, per_row=2),
-        lambda: rotation.maps(dict.fromkeys("abcd", NARROW), dict.fromkeys("abcd", WORDS)),
+        lambda: rope.maps(dict.fromkeys("abcd", NARROW), dict.fromkeys("abcd", WORDS)),
     ],
     ids=["tables", "weights", "maps"],
 )
@@ -52,13 +52,13 @@ def test_the_outer_panels_name_queries_and_keys(figure):
 
 
 def test_heads_side_by_side_name_queries_and_keys():
-    axes = heads.side_by_side(torch.stack([NARROW, NARROW]), rows=WORDS).axes
+    axes = multi_head.side_by_side(torch.stack([NARROW, NARROW]), rows=WORDS).axes
     assert [ax.get_ylabel() for ax in axes] == ["queries", ""]
     assert [ax.get_xlabel() for ax in axes] == ["keys", "keys"]
 
 
 def test_losses_by_number_of_heads_are_told_by_their_last_steps():
-    figure = heads.by_number({1: [1.0] * 10 + [0.5] * 20, 2: [1.0] * 10 + [0.125] * 20, 4: [0.25] * 30}, floor=0.5)
+    figure = multi_head.by_number({1: [1.0] * 10 + [0.5] * 20, 2: [1.0] * 10 + [0.125] * 20, 4: [0.25] * 30}, floor=0.5)
     left, right = figure.axes
     assert [bar.get_height() for bar in right.patches] == [0.5, 0.125, 0.25]
     assert {line.get_label() for line in left.get_lines()} >= {"1 head", "2 heads"}

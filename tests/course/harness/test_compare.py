@@ -1,4 +1,4 @@
-"""The rungs, in their order: each kind of wrong answer is told by the first rung that it misses."""
+"""The stages, in their order: each kind of wrong answer is told by the first stage that it misses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from course.harness.compare import Finding, Reference, compare
+from course.harness.compare import Reference, compare
 from course.harness.diagnose import MistakeOutcomes, diagnose
+from course.harness.messages import Finding
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
 from course.harness.serialization import Node
@@ -49,7 +50,7 @@ def test_the_items_of_a_result_are_called_by_their_names_where_they_are_as_many(
 
 
 @pytest.mark.parametrize(
-    ("rung", "wrong"),
+    ("stage", "wrong"),
     [
         ("raised", lambda x: 1 / 0),
         ("type", lambda x: None),
@@ -64,10 +65,10 @@ def test_the_items_of_a_result_are_called_by_their_names_where_they_are_as_many(
         ("values", lambda x: right(-x)),
     ],
 )
-def test_a_wrong_result_is_told_by_its_first_rung(rung, wrong):
+def test_a_wrong_result_is_told_by_its_first_stage(stage, wrong):
     finding = compare(seen(wrong, X), reference(right, X))
     assert finding is not None
-    assert finding.stage == rung, finding
+    assert finding.stage == stage, finding
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_nothing_is_broadcast():
         lambda x: torch.softmax(x.detach() + 0.5 * (x - x.detach()), -1),
     ],
 )
-def test_right_values_with_a_wrong_gradient_miss_the_gradient_rung(wrong):
+def test_right_values_with_a_wrong_gradient_miss_the_gradient_stage(wrong):
     assert compare(seen(wrong, X, gradients=True), reference(right, X, gradients=True)).stage == "gradient"
 
 
@@ -147,7 +148,7 @@ def error(kind, text):
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "rung"),
+    ("kind", "text", "stage"),
     [
         (ValueError, "n_heads must divide 10, not 3", None),
         (ValueError, "n_heads=3 does not divide 10", None),
@@ -160,10 +161,10 @@ def error(kind, text):
         (AssertionError, "n_heads 3", "raised"),
     ],
 )
-def test_an_error_must_be_of_its_type_and_name_the_argument_and_its_value(kind, text, rung):
+def test_an_error_must_be_of_its_type_and_name_the_argument_and_its_value(kind, text, stage):
     ref = reference(error(ValueError, "n_heads 3"), X, invalid_arguments={"n_heads": 3})
     finding = compare(seen(error(kind, text), X), ref)
-    assert (finding.stage if finding else None) == rung, finding
+    assert (finding.stage if finding else None) == stage, finding
 
 
 def test_a_subclass_of_the_error_will_do():
@@ -273,9 +274,9 @@ SLIPS = [
 ]
 
 
-@pytest.mark.parametrize(("function", "rung", "slip"), SLIPS)
-def test_a_slip_of_form_is_found_where_form_is_judged_and_nowhere_else(function, rung, slip):
-    assert compare(seen(slip, X), reference(function, X)).stage == rung
+@pytest.mark.parametrize(("function", "stage", "slip"), SLIPS)
+def test_a_slip_of_form_is_found_where_form_is_judged_and_nowhere_else(function, stage, slip):
+    assert compare(seen(slip, X), reference(function, X)).stage == stage
     assert compare(seen(slip, X), reference(function, X, check_types=False)) is None
 
 

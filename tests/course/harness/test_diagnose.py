@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.harness.compare import Finding
 from course.harness.diagnose import Diagnosis, MistakeOutcomes, TaggedFinding, diagnose
+from course.harness.messages import Finding
 from course.harness.program import Observation
 
 CRITERIA = [[0, 1], [2, 3], [4, 5], [6, 7]]

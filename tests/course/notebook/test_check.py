@@ -102,13 +102,13 @@ E = "e = (x - x.amax(dim, keepdim=True)).exp()\n    p = e / e.sum(dim, keepdim=T
         ),
         (E + "p.detach()", r"no gradient flows through the result: it was detached"),
         (E + "p[7]", r"it raised IndexError: index 7 is out of bounds .*, at the line `return p\[7\]`"),
-        # several rungs missed: the first is told
+        # several stages missed: the first is told
         (E + "p.double()[..., :1] + 1", r"the result has shape"),
         (E + "p.double() + 1", r"mismatched elements"),  # the dtype is told in the example that is about it
         (E + "p.detach() + 1", r"mismatched elements"),
     ],
 )
-def test_a_wrong_answer_is_told_by_the_first_rung_that_it_misses(kernel, body, told):
+def test_a_wrong_answer_is_told_by_the_first_stage_that_it_misses(kernel, body, told):
     shown = kernel.run(f"def softmax(x, dim=-1):\n    {body}\n\ncheck(softmax)")
     details = re.findall(r"<pre[^>]*>(.*?)</pre>", shown.html, re.S)
     assert re.search(told, details[0].replace("&#x27;", "'"))

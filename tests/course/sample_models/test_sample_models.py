@@ -252,7 +252,7 @@ def test_nothing_that_exercises_take_or_pictures_are_drawn_with_answers_one(less
     lying_about = [
         v for n, v in vars(sample_models).items() if callable(v) and v.__module__.startswith(sample_models.__name__)
     ]
-    for module in (figures.masks, figures.heads, figures.rotation, figures.training):
+    for module in (figures.masks, figures.multi_head, figures.rope, figures.training):
         lying_about += [v for v in vars(module).values() if callable(v) and v.__module__ == module.__name__]
     for exercise in load_lesson(GRADER_TESTS / lesson).exercises.values():
         for answer in lying_about:

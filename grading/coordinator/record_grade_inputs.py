@@ -1,9 +1,9 @@
 """Keep existing grades up to date if a new version changes lessons but no grades.
 
-    python -m grading.coordinator.record_same_grades [LESSON ...]
+    python -m grading.coordinator.record_grade_inputs [LESSON ...]
 
 Run this in a checkout before each new version, with the lessons whose grades it does change. It releases every lesson
-in a temporary course, and records the inputs of its grades in `gradebook/same_grades.json`.
+in a temporary course, and records the inputs of its grades in `gradebook/equivalent_inputs.json`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from nbgrader.coursedir import CourseDirectory
 
 from ..authoring.build import build_lesson
 from ..course_dir.paths import CONFIG, course_root, list_lessons
-from ..gradebook.same_grades import FILE, record_value
+from ..gradebook.equivalent_inputs import FILE, record_value
 from ..nbgrader_plugins.execute import lesson_freshness
 from .nbgrader_api import configuration, release
 
 KEYS = ("graders", "release")
 
 
-def record_same_grades(root: Path, changed: Iterable[str] = (), file: Path = FILE) -> None:
+def record_grade_inputs(root: Path, changed: Iterable[str] = (), file: Path = FILE) -> None:
     """Record today's inputs of the grades of each lesson.
 
     changed  lessons whose grades differ from the previous version's
@@ -52,4 +52,4 @@ def inputs_of(course: Path, lesson: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    record_same_grades(course_root(), sys.argv[1:])
+    record_grade_inputs(course_root(), sys.argv[1:])

@@ -1,8 +1,8 @@
 """Different values of a grade's inputs that give the same grade.
 
-`same_grades.json` lists them in groups, by key of `grade_inputs.WORDS` and by lesson. They keep grades of an earlier
-version up to date for lessons that the teacher has not changed: a new version may hash the same graders differently, or
-reword lessons without changing a grade.
+`equivalent_inputs.json` lists them in groups, by key of `grade_inputs.WORDS` and by lesson. They keep grades of an
+earlier version up to date for lessons that the teacher has not changed: a new version may hash the same graders
+differently, or reword lessons without changing a grade.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grading.old_names import MOVED
 
-FILE = Path(__file__).with_name("same_grades.json")
+FILE = Path(__file__).with_name("equivalent_inputs.json")
 Groups = dict[str, dict[str, list[list[str]]]]
 """Key -> lesson -> groups of values. Versions are added by hand, under "every lesson"."""
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from grading.coordinator.nbgrader_api import stale_reasons
-from grading.coordinator.record_same_grades import record_same_grades
-from grading.gradebook import same_grades
-from grading.gradebook.same_grades import FILE, record_value, same_grade
+from grading.coordinator.record_grade_inputs import record_grade_inputs
+from grading.gradebook import equivalent_inputs
+from grading.gradebook.equivalent_inputs import FILE, record_value, same_grade
 
 from ..support.course_builder import TINY_LESSONS, build_course
 from ..support.repository import LESSONS, ROOT
@@ -41,7 +41,7 @@ def test_a_grade_made_with_version_0_1_0_is_up_to_date(course, lesson, student):
 
 def test_a_lesson_of_ones_own_is_up_to_date_as_long_as_its_files_are_the_same(course, tmp_path, monkeypatch):
     (tmp_path / "same.json").write_text(json.dumps({"version": json.loads(FILE.read_text())["version"]}))
-    monkeypatch.setattr(same_grades, "FILE", tmp_path / "same.json")
+    monkeypatch.setattr(equivalent_inputs, "FILE", tmp_path / "same.json")
     assert stale_reasons(course, "02_softmax", "ada") == []
     rewrite(course / "grader_tests" / "02_softmax" / "softmax" / "contract.py", "points=", "points=1 + ")
     assert stale_reasons(course, "02_softmax", "ada") == ["the graders changed"]
@@ -98,13 +98,13 @@ def test_values_mean_the_same_grade_until_a_release_changes_one(tmp_path):
 @pytest.mark.slow
 def test_a_release_records_what_grades_of_its_lessons_are_made_of(tmp_path):
     root, file = build_course(tmp_path / "course"), tmp_path / "same.json"
-    record_same_grades(root, file=file)
+    record_grade_inputs(root, file=file)
     before = json.loads(file.read_text())
     assert before.keys() == {"graders", "release"}
     assert all(list(lessons) == TINY_LESSONS for lessons in before.values())
     for lesson, exercise in zip(TINY_LESSONS, ("double", "halve"), strict=True):
         rewrite(root / "grader_tests" / lesson / exercise / "contract.py", "points=2", "points=2.0")
-    record_same_grades(root, [TINY_LESSONS[1]], file)
+    record_grade_inputs(root, [TINY_LESSONS[1]], file)
     now = json.loads(file.read_text())
     assert now["release"] == before["release"]
     assert [len(group) for group in now["graders"][TINY_LESSONS[0]]] == [2]

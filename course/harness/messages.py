@@ -1,0 +1,179 @@
+"""The sentences of a report about a result: one function for each way in which it can be wrong.
+
+Sentences name shapes, positions and sizes of errors, never an expected value. Sentences of known mistakes are in the
+exercises' own `mistakes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .errors import in_words
+from .serialization import Node
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The first stage of the comparison that a result fails, with a sentence about it."""
+
+    stage: str
+    text: str
+
+
+def raised_error(raised: dict[str, Any]) -> Finding:
+    return Finding("raised", in_words(raised))
+
+
+def did_not_raise(expected: str, returned: Any) -> Finding:
+    return Finding("raised", f"must raise {expected} here, and returned {type_of(returned)}")
+
+
+def raised_another_error(expected: str, raised: dict[str, Any]) -> Finding:
+    return Finding("raised", f"must raise {expected} here; {in_words(raised)}")
+
+
+def valid_arguments_refused(raised: dict[str, Any]) -> Finding:
+    return Finding("raised", f"these arguments are right: {in_words(raised)}")
+
+
+def error_names_no_argument(error: str, arguments: Iterable[str]) -> Finding:
+    wanted = " or ".join(f"`{name}`" for name in arguments)
+    return Finding("message", f"the message of the {error} must name {wanted} and its value or shape")
+
+
+def not_a_sequence(where: str, found: Any, expected: Any, names: Sequence[str]) -> Finding:
+    """For one value in the place of several; `names` are the contract's names of the several, if it has any."""
+    wanted = f"{type_of(expected)}{_listed(names)}"
+    return Finding("structure", f"{where} is {type_of(found)}, and must be {wanted}{_missing_return(found)}")
+
+
+def wrong_length(where: str, found: Sequence[Any], expected: Sequence[Any], names: Sequence[str]) -> Finding:
+    return Finding("structure", f"{where} has {len(found)} items, and must have {len(expected)}{_listed(names)}")
+
+
+def wrong_keys(where: str, found: Any, expected: dict[str, Any]) -> Finding:
+    return Finding("structure", f"{where} is {type_of(found)}, and must be a dict with {', '.join(expected)}")
+
+
+def wrong_type(where: str, found: Any, expected: Any) -> Finding:
+    module = isinstance(expected, Node) and expected.kind == "module"  # its class is the reference's own
+    wanted = "an nn.Module" if module else type_of(expected)
+    return Finding("type", f"{where} is {type_of(found)}, and must be {wanted}{_missing_return(found)}")
+
+
+def wrong_device(where: str, found: str, expected: str) -> Finding:
+    return Finding("device", f"{where} is on {found}, the inputs are on {expected}")
+
+
+def mixed_devices(raised: dict[str, Any]) -> Finding:
+    line = f", at the line `{raised['line']}`" if raised["line"] else ""
+    return Finding("device", f"a tensor on PyTorch's default device meets one on that of the inputs{line}")
+
+
+def on_default_device(where: str) -> Finding:
+    return Finding("device", f"{where} is on PyTorch's default device, the inputs are on another")
+
+
+def wrong_shape(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
+    return Finding("shape", f"{where} has shape {tuple(found.shape)}, and must have {tuple(expected.shape)}")
+
+
+def wrong_dtype(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
+    return Finding("dtype", f"{where} has dtype {_dtype(found)}, and must have {_dtype(expected)}")
+
+
+def wrong_form() -> Finding:
+    return Finding("values", "the result is not of the form that the contract asks for")
+
+
+def wrong_value(where: str, found: Any, expected: Any) -> Finding:
+    """For a value that is no tensor; only a boolean tells what was expected."""
+    if isinstance(expected, bool):
+        answered = f"{found}, and must be {expected} here"
+    elif isinstance(expected, int):
+        shown = str(found) if found.bit_length() < 100 else "a number of many digits"
+        answered = f"{shown}, which is too {'small' if found < expected else 'large'}"
+    else:
+        answered = f"{found[:80]!r}, which is not what it must be"
+    return Finding("values", f"{where} is {answered}")
+
+
+def wrong_elements(stage: str, where: str, wrong: torch.Tensor) -> Finding:
+    """For integers and booleans; `wrong` marks the elements."""
+    return Finding(stage, f"{where}: {_share(wrong)} are wrong, the first at {_first_place(wrong)}")
+
+
+def not_finite(stage: str, where: str, found: torch.Tensor, bad: torch.Tensor) -> Finding:
+    first = _first_place(bad)
+    what = "NaN" if torch.isnan(found[first]) else "infinite"
+    return Finding(stage, f"{where}: {_share(bad)} are {what}, first at {first}")
+
+
+def wrong_numbers(stage: str, where: str, wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor) -> Finding:
+    """For floating point numbers; shows the element that is farthest outside of what is allowed."""
+    worst = int(torch.where(wrong, error - allowed, -torch.inf).nan_to_num(torch.inf).flatten().argmax())
+    place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), wrong.shape)) if wrong.ndim else ()
+    return Finding(
+        stage,
+        f"{where}: mismatched elements {_share(wrong)}; greatest difference "
+        f"{float(error.flatten()[worst]):.3g}{f' at {place}' if place else ''} "
+        f"(allowed {float(allowed.flatten()[worst]):.2g})",
+    )
+
+
+def no_gradient_at_all() -> Finding:
+    return Finding("gradient", "no gradient flows through the result: it was detached, or made under no_grad")
+
+
+def no_gradient(argument: str) -> Finding:
+    return Finding("gradient", f"no gradient reaches `{argument}`")
+
+
+def gradient_of_wrong_shape(argument: str, found: torch.Tensor) -> Finding:
+    return Finding("gradient", f"the gradient for `{argument}` has shape {tuple(found.shape)}")
+
+
+def gradient_not_finite(argument: str) -> Finding:
+    return Finding("gradient", f"the gradient for `{argument}` is not finite")
+
+
+def argument_changed(argument: str) -> Finding:
+    return Finding("unchanged", f"the call changed its argument `{argument}` in place; work on a new tensor")
+
+
+def type_of(value: Any) -> str:
+    """A phrase for the type of a value, for use in a sentence."""
+    if isinstance(value, Node):
+        return f"a {str(value.fields.get('type', value.kind))[:80]}"
+    if value is None:
+        return "None"
+    if isinstance(value, torch.Tensor):
+        return "a tensor"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a{'n' if isinstance(value, int) and not isinstance(value, bool) else ''} {type(value).__name__}"
+
+
+def _missing_return(found: Any) -> str:
+    return "; is the `return` missing?" if found is None else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f": {', '.join(names)}" if names else ""
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _share(wrong: torch.Tensor) -> str:
+    count, total = int(wrong.sum()), wrong.numel()
+    return f"{count} / {total} ({100 * count / total:.1f}%)"
+
+
+def _first_place(wrong: torch.Tensor) -> tuple[int, ...]:
+    return tuple(wrong.nonzero()[0].tolist())
