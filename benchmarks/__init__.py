@@ -1,1 +1,1 @@
-"""Side-by-side measurements: `make bench`. Ratios within one run, never limits in a test."""
+"""Side-by-side measurements (`make bench`): ratios in one run, never test limits."""

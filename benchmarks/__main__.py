@@ -1,10 +1,10 @@
-"""Every measurement, one after the other, and one summary: `make bench`.
+"""Run all measurements, one after the other, and print one summary: `make bench`.
 
     python -m benchmarks [NAME ...]
 
-Names: kernels, classes, large, term, steps, checks, training and hostile, which takes longest and is measured where it
-is named. What `classes` and `term` measure is written to docs/performance.md. All that is compared is measured in the
-same run; figures of two runs, or of two machines, are not to be compared.
+Names: kernels, classes, large, term, steps, checks, training and hostile, which takes longest and runs only if it is
+named. The results of `classes` and `term` are written to docs/performance.md. Compare figures of the same run only, not
+of two runs or two machines.
 """
 
 from __future__ import annotations

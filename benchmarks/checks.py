@@ -1,9 +1,8 @@
-"""What `check` takes beyond the learner's own code, by exercise: `python -m benchmarks.checks [LESSON ...]`.
+"""Overhead of `check` by exercise: `python -m benchmarks.checks [LESSON ...]`.
 
-Each lesson begins in a process of its own, as a notebook's kernel does; there the lesson's right answers are checked
-twice each. Told are milliseconds of the first check, which reads examples and practice cases, and of the second; of
-both, what passed outside the answer itself. An answer that draws in a tenth of a second what it is asked for is not to
-wait three tenths for being told so.
+Each lesson runs in a process of its own, as in a notebook's kernel, and checks each of its correct answers twice. The
+first check also reads examples and practice cases. Both times are in milliseconds, without the answer itself. The aim:
+an answer that takes a tenth of a second should not wait three tenths for its check.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Own:
-    """Seconds in which code of the answer ran, from its outermost calls."""
+    """Seconds that the answer's code ran, measured at its outermost calls."""
 
     def __init__(self) -> None:
         self.seconds, self._inside = 0.0, False
@@ -52,7 +51,7 @@ class Own:
         return watched
 
     def watch(self, answer: Any) -> Any:
-        """The answer with a clock on it; of a class, on what it defines."""
+        """Time an answer; for a class, the functions that it defines."""
         if not inspect.isclass(answer):
             return self.timed(answer)
         for name, member in list(vars(answer).items()):
@@ -62,7 +61,7 @@ class Own:
 
 
 def measured(lesson: str) -> dict[str, list[tuple[float, float]]]:
-    """In this process: for each exercise, of two checks of it, the seconds beyond the answer's own, and its own."""
+    """(overhead, answer) in seconds for two checks of each exercise in this process."""
     from course import begin, check
 
     names, found = InteractiveShell.instance().user_ns, {}  # `begin` does more in a notebook than in a script

@@ -1,18 +1,18 @@
-"""What it costs to grade a class: this course in several ways, nbgrader alone, Otter-Grader, and the floor of it all.
+"""Cost of grading a class: this course, nbgrader alone, Otter-Grader, the floor.
 
     python -m benchmarks.classes [LESSON] [--sizes 10 100] [--write]
 
-All grade the same notebooks with the same right answers, one way after the other in one run. Each class is graded in a
-fresh copy of a course by one command, and the CPU is that of all processes which that command started. A class of one
-tells what starting costs: *each further* submission is the rest, shared out. The median and the slowest twentieth are
-seconds between one graded notebook and the next, with one worker. nbgrader and Otter-Grader grade the smallest class
-only (and one): what they cost grows as the number of submissions. Memory is looked at in a run of its own, since
-looking costs time.
+All grade the same notebooks with the same correct answers, one way after the other in one run. One command grades each
+class in a fresh copy of a course, and CPU is that of all processes which the command started. A class of one shows the
+cost of starting; *each further* submission is the rest, divided by their number. The median and the slowest twentieth
+are seconds from one graded notebook to the next, with one worker. nbgrader and Otter-Grader grade only the smallest
+class (nbgrader a class of one, too): their cost grows in proportion to the number of submissions. Memory is measured in
+a separate run, since measuring it takes time.
 
-What two workers gain is measured in turn: one, two, and beside them one process and two of the floor, round after round
-within minutes, since on a machine that others share the second core is not always whole.
+The gain of two workers is measured in rounds within minutes: one worker and two, then one process of the floor and two,
+since on a shared machine the second core is not always free.
 
-`--write` writes table and picture to docs/performance.md. What is compared: `stock`, `otter`, `floor`.
+`--write` writes table and picture to docs/performance.md. The modules `stock`, `otter` and `floor` are compared.
 """
 
 from __future__ import annotations
@@ -38,25 +38,29 @@ from .published import FLOOR, OTTER, OUR_NBGRADER, OURS, STOCK, TWO
 from .stock import make_course
 from .supervise import CommandRun, succeeded, supervised
 
-EACH, FIRST = 120, 300  # seconds for a submission, and for a command to start: limits, far above what is measured
-LOOKED = 3  # students of the class in which memory is looked at
-ROUNDS, IN_TURN = 5, 40  # in which one worker and two are compared, and students of the class of each
+EACH, FIRST = 120, 300  # time limits in seconds per submission and for a command to start, far above what is measured
+LOOKED = 3  # students of the class in which memory is measured
+ROUNDS, IN_TURN = 5, 40  # rounds that compare one worker with two, and students of each class
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way of grading a class. template: the course that is copied; command: what grades a class in it."""
+    """One way of grading a class: `command`, in a copy of the course `template`."""
 
     name: str
     template: str
     command: tuple[str, ...]
     workers: int = 1
-    largest: bool = True  # whether it grades classes of every size, or the smallest alone
+    largest: bool = True  # whether it grades classes of every size, or only the smallest
 
 
 @dataclass
 class Cost:
-    """Of a class. Seconds; between: from one graded notebook to the next, in order of time."""
+    """Cost of grading a class, in seconds.
+
+    between  from one graded notebook to the next, in order of time
+    held     memory of the command over time, in bytes
+    """
 
     way: str
     size: int
@@ -72,7 +76,7 @@ class Cost:
 
     @property
     def rate(self) -> float:
-        """Submissions in a second, of those after the first: what starts first is not what workers share."""
+        """Submissions per second after the first, since workers do not share the start."""
         return len(self.between) / sum(self.between)
 
     @property
@@ -93,7 +97,7 @@ def ways(lesson: str) -> list[Way]:
 
 
 class Templates:
-    """Courses with the lesson released and nobody in them, by name; `class_of` makes a copy with a class."""
+    """Courses with the lesson released; `class_of` makes a copy with a class."""
 
     def __init__(self, place: Path, lesson: str) -> None:
         self.place, self.lesson = place, lesson
@@ -115,7 +119,7 @@ class Templates:
 
 
 def measure(templates: Templates, way: Way, size: int, *, look: bool = False) -> tuple[Cost, CommandRun]:
-    """Grade a class of a size. Raises RuntimeError where a right answer has not all its points."""
+    """Grade a class of a size. Raises RuntimeError if a correct answer loses points."""
     with templates.class_of(way.template, size) as root:
         ran = succeeded(supervised(list(way.command), root, FIRST + EACH * size, look=look))
         written = sorted(
@@ -149,7 +153,7 @@ def measure_otter(templates: Templates, size: int) -> Cost:
 
 
 def measure_floor(templates: Templates, size: int, processes: int = 1) -> Cost:
-    """So many processes beside each other, each with a whole class of the size."""
+    """Run this many processes in parallel, each with a whole class of the size."""
     with templates.class_of("ours", size + 1) as root:
         command = [sys.executable, "-m", "benchmarks.floor", str(root), templates.lesson]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -164,7 +168,7 @@ def measure_floor(templates: Templates, size: int, processes: int = 1) -> Cost:
 
 
 def measure_in_turn(templates: Templates) -> Iterator[tuple[float, float]]:
-    """Of each round, how many times the rate of one two workers have, and two processes of the floor."""
+    """The speedup by two workers, and by two processes of the floor, in each round."""
     one, two = (way for way in ways(templates.lesson) if way.name in {OURS, TWO})
     for _ in range(ROUNDS):
         workers = [measure(templates, way, IN_TURN)[0].rate for way in (one, two)]
@@ -183,7 +187,7 @@ def _points(root: Path, lesson: str, *, ours: bool) -> list[tuple[float, float]]
 
 
 def measure_all(templates: Templates, sizes: list[int]) -> Iterator[Cost]:
-    """Every way with a class of one, which tells what starting costs, and with the classes that it is to grade."""
+    """Measure each way with a class of one (the cost of starting) and larger ones."""
     smallest = min(sizes)
     for size in sizes:
         yield measure_floor(templates, size)
@@ -197,7 +201,7 @@ def measure_all(templates: Templates, sizes: list[int]) -> Iterator[Cost]:
 
 
 def memories(templates: Templates, size: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Way -> role -> what one process of that role held at most, in bytes."""
+    """Way -> role -> the most that one process of it used, see `CommandRun.most`."""
     return {
         way.name: measure(templates, way, size, look=True)[1].most
         for way in ways(templates.lesson)
@@ -206,7 +210,7 @@ def memories(templates: Templates, size: int) -> dict[str, dict[str, dict[str, f
 
 
 def told(costs: Iterable[Cost]) -> Iterator[Cost]:
-    """The same, each printed as it comes."""
+    """Yield the costs, printing each as it comes."""
     for cost in costs:
         print(
             f"{cost.way:<36} class of {cost.size:<5} {cost.cpu:8.2f} s CPU, {cost.each:6.3f} each  "

@@ -1,4 +1,4 @@
-"""Courses and classes to measure with: a copy of this course with one lesson, and right answers handed in."""
+"""Courses to measure with, and classes that hand in correct answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def our_course(root: Path, *lessons: str) -> None:
-    """A copy of this course with these lessons built, nothing released and nothing handed in."""
+    """Copy this course and build these lessons; nothing is released or handed in."""
     root.mkdir(parents=True)
     for name in ("nbgrader_config.py", "source", "grader_tests"):
         source = ROOT / name
@@ -25,7 +25,7 @@ def our_course(root: Path, *lessons: str) -> None:
 
 
 def hand_in_class(root: Path, lesson: str, students: int) -> list[str]:
-    """Right answers in several styles; returns the students' names."""
+    """Hand in correct answers in several styles; returns the students' names."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     exercises = load_lesson(ROOT / "grader_tests" / lesson)
     names = [f"s{number:04}" for number in range(students)]

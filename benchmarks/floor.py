@@ -1,11 +1,11 @@
-"""What grading cannot cost less than: the student's cells and the judge's calls alone, in one warm process.
+"""The least that grading can cost: the student's cells and the grader's calls.
 
     python -m benchmarks.floor COURSE LESSON
 
-Runs in this process, one after the other, what was handed in: of each notebook the cells that a kernel of ours runs,
-and every hidden case as a call, without a kernel, a sandbox, a message, a comparison or a gradebook. Libraries are
-imported and cases drawn before. Prints as JSON, for each submission after the first, its seconds of CPU and by the
-clock on the wall. It confines nothing: for answers of our own only.
+Runs all submissions in this process, one after the other: the cells that our kernel would run, and one call for every
+hidden case, without kernel, sandbox, messages, comparison or gradebook. Libraries are imported and cases drawn before.
+Prints the CPU and wall seconds of each submission after the first, as JSON. Nothing is confined: use it only for our
+own answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from grading.notebooks.cells import CHECK, exercise_of, grade_id
 
 
 def costs(root: Path, lesson: str, students: str = "*") -> list[tuple[float, float]]:
-    """Seconds of CPU and by the clock, of each submission after the first; of students whose names match a pattern."""
+    """(CPU, wall) seconds of each submission after the first.
+
+    students  pattern for the names of the students
+    """
     exercises = load_lesson(root / "grader_tests" / lesson).exercises
     programs = {name: [p.program(e.forbidden) for p in prepare(e, 0)] for name, e in exercises.items()}
     demos = _demos(root / "source" / lesson / f"{lesson}.ipynb")

@@ -1,23 +1,22 @@
-"""What hostile submissions achieve: the corpus of tests/submissions against nbgrader alone, and against this course.
+"""What hostile submissions achieve against nbgrader alone and this course.
 
-    python -m benchmarks.hostile [NAME ...] [-v]     NAME: a kind, or how the names of some submissions begin
+    python -m benchmarks.hostile [NAME ...] [-v]     NAME: a kind, or the beginning of a submission's name
 
-Both grade the same answers to the same exercise cells; nbgrader alone has the hidden cases as asserts in the student's
-kernel (`stock`). Each submission is graded between two honest neighbours, beside the canaries of
-tests/support/canaries.py. What is counted:
+Both grade the corpus of tests/submissions, the same answers to the same exercise cells; nbgrader alone has the hidden
+cases as asserts in the student's kernel (`stock`). Each submission is graded between two honest neighbours, beside the
+canaries of tests/support/canaries.py. Counted are submissions that
 
-    earned too much   some exercise got more points than its tensors earn
-    got out           a secret in what it shows; a canary, a file or a grade of somebody else's disturbed; a process
-                      left running
-    stopped grading   the batch at an end or never ending, a neighbour not graded, or gigabytes taken by the process
-                      that holds the gradebook
-    acted when read   opened by the teacher, in a real formgrader or as feedback, its page ran a script, asked others
-                      for something, or changed the gradebook or a file (kind `page`, where there is a Chromium)
-    lost points       an answer that is right got less than its points
+    earned too much   got more points for an exercise than its tensors earn
+    got out           showed a secret, disturbed a canary or somebody else's file or grade, or left a process running
+    stopped grading   ended or hung the batch, kept a neighbour from being graded, or made the process that holds the
+                      gradebook take gigabytes
+    acted when read   when the teacher opened them in a real formgrader or as feedback: ran a script, sent a request, or
+                      changed the gradebook or a file (kind `page`, which needs Chromium)
+    lost points       got less than all points for a correct answer
 
-Against nbgrader alone every submission has a copy of the course and a process of its own, with a time limit and
-bounded memory, since some would end or hang the batch; here they are graded in one batch for each kind, and one by one
-only where something went wrong in common. The attacks are bounded: where they succeed they harm nothing but that copy.
+Against nbgrader alone, every submission gets its own copy of the course and its own process, with a time limit and
+bounded memory, since some would end or hang the batch. Here, each kind is graded as one batch, and one by one only if
+something went wrong for the batch. The attacks are bounded: those that succeed harm only that copy.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ COUNTED = {
 }
 EARLIER, LATER = "aa-honest", "zz-honest"  # neighbours, graded before and after
 CELL = 20  # seconds for a cell
-FIRST, EACH = 150, 40  # seconds for nbgrader's process: for one submission, and for each further
-GREEDY = 2 * 2**30  # bytes that the process which holds the gradebook needs for no submission
+FIRST, EACH = 150, 40  # time limit of nbgrader's process in seconds: for one submission, and for each further
+GREEDY = 2 * 2**30  # bytes: more than any submission should make the process with the gradebook take
 MEMORY = 8 * 2**30  # bytes of address space for each process of nbgrader alone; ours has the sandbox's own limits
 LIMITS = f"""
 c.ExecutePreprocessor.timeout = {CELL}
@@ -77,7 +76,7 @@ c.JudgedExecute.limits = {{"memory": 1536 * 2**20, "disk": 64 * 2**20, "processe
 
 @dataclass
 class Outcome:
-    """What one submission achieved, each as words."""
+    """What one submission achieved, each as a sentence."""
 
     case: Submission
     too_much: list[str] = field(default_factory=list)
@@ -89,19 +88,20 @@ class Outcome:
 
 @dataclass(eq=False)
 class Batch:
-    """One way of grading: a course with the lesson released and the earlier neighbour graded, to be copied."""
+    """One way of grading.
+
+    course  to be copied; the lesson is released and the earlier neighbour graded
+    """
 
     name: str
     course: Path
     memory: int
     together: bool  # whether all of a kind are graded in one go
-    most: dict[str, dict[str, float]] = field(
-        default_factory=dict
-    )  # as `supervised` tells it, over all that was graded
+    most: dict[str, dict[str, float]] = field(default_factory=dict)  # as in `CommandRun`, over all that was graded
 
     def grade(self, corpus: list[Submission], canaries: Canaries) -> Iterator[Outcome]:
-        """The outcomes, as they are known."""
-        pages = corpus[0].kind == "page"  # they are aimed at the reader, not at what grades
+        """Yield the outcomes as they become known."""
+        pages = corpus[0].kind == "page"  # their target is the reader, not the grading process
         if not (self.together or pages) and len(corpus) > 1:
             for case in corpus:
                 yield from self.grade([case], canaries)
@@ -116,7 +116,7 @@ class Batch:
                 self._look(root, outcome)
             if pages:
                 self._open(root, outcomes)
-        if (out or stopped) and len(corpus) > 1:  # whose doing was it?
+        if (out or stopped) and len(corpus) > 1:  # find out which one did it
             for case in corpus:
                 yield from self.grade([case], canaries)
             return
@@ -126,7 +126,7 @@ class Batch:
         yield from outcomes
 
     def _grade(self, root: Path, corpus: list[Submission], canaries: Canaries) -> tuple[list[str], list[str]]:
-        """Autograde the class; what was disturbed, and what was stopped."""
+        """Autograde the class; returns what was disturbed, and what was stopped."""
         mine = {"gradebook.db", *(case.name for case in corpus)}
         canaries.lay()
         before = _files(root, mine)
@@ -158,7 +158,7 @@ class Batch:
         return found, stopped
 
     def _open(self, root: Path, outcomes: list[Outcome]) -> None:
-        """The teacher opens each submission, and its feedback where that could be written."""
+        """Open each submission as the teacher, and its feedback if it was written."""
         supervised(["nbgrader", "generate_feedback", LESSON], root, FIRST + EACH * len(outcomes))
         with (
             tempfile.TemporaryDirectory(prefix="home-") as home,
@@ -176,13 +176,13 @@ class Batch:
                     outcome.acted += [deed for deed in found if deed not in usual]
 
     def _look(self, root: Path, outcome: Outcome) -> None:
-        """What the gradebook and the graded notebook tell of one submission."""
+        """Add what the gradebook and the graded notebook show about one submission."""
         case = outcome.case
         grades = points(root, case.name)
         for name, exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.items():
             wanted = case.points.get(name, exercise.points if case.others == "right" else 0)
             got = grades.get(name, (0.0, 0.0))[0]
-            # An answer that is right stays so, whatever an attack on another one costs it here
+            # A correct answer may earn all its points, even if an attack on another one costs it some here
             fair = "any" if case.others == "right" and name not in case.answered else wanted
             most = {"some": exercise.points - 0.25, "any": exercise.points}.get(str(fair), fair)
             if got > float(most):
@@ -192,13 +192,16 @@ class Batch:
         graded = root / "autograded" / case.name / LESSON / f"{LESSON}.ipynb"
         if graded.exists():
             notebook = nbformat.read(graded, as_version=4)
-            # A grade cell may show its own hidden lines where it fails, which is no deed of the student's
+            # A grade cell that fails may show its own hidden lines, which the student did not cause
             notebook.cells = [c for c in notebook.cells if not c.metadata.get("nbgrader", {}).get("grade")]
             outcome.out += [f"shows {secret!r}" for secret in told(notebook)]
 
 
 def batches(made: Path) -> list[Batch]:
-    """nbgrader alone and this course, each with the earlier neighbour graded. Raises RuntimeError where that fails."""
+    """nbgrader alone and this course, each with the earlier neighbour graded.
+
+    Raises RuntimeError if that fails.
+    """
     ours, stock = made / "ours", made / "stock"
     our_course(ours, LESSON)
     config = ours / "nbgrader_config.py"
@@ -216,7 +219,7 @@ def batches(made: Path) -> list[Batch]:
 
 
 def points(root: Path, student: str) -> dict[str, tuple[float, float]]:
-    """Points and maximum by exercise, as the gradebook has them; nothing where it cannot be read or has none."""
+    """(points, maximum) by exercise; empty if the gradebook cannot be read."""
     try:
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
             grades = gradebook.find_submission_notebook(LESSON, LESSON, student).grades
@@ -226,7 +229,7 @@ def points(root: Path, student: str) -> dict[str, tuple[float, float]]:
 
 
 def _files(root: Path, but: set[str]) -> dict[str, str]:
-    """What lies in a course, by path: a digest of each file, but for those below a name in `but`."""
+    """A digest of each file in a course by path, except those below a name in `but`."""
     found = {}
     for path in sorted(root.rglob("*")):
         parts = path.relative_to(root).parts
@@ -236,10 +239,10 @@ def _files(root: Path, but: set[str]) -> dict[str, str]:
 
 
 def compare(corpus: list[Submission], console: Console, verbose: bool = False) -> dict[Batch, list[Outcome]]:
-    """Run the corpus both ways, with progress; the outcomes of each way. verbose: each is printed when it is known."""
+    """Run the corpus both ways, with progress; `verbose` prints each outcome at once."""
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore", DuplicateCellId)  # as some hand in
+        warnings.simplefilter("ignore", DuplicateCellId)  # some submissions have such
         made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         canaries = stack.enter_context(Canaries())
         console.print("making both courses …")
@@ -262,7 +265,7 @@ def compare(corpus: list[Submission], console: Console, verbose: bool = False) -
 
 
 def table(found: dict[Batch, list[Outcome]]) -> Table:
-    """Both counts for each kind."""
+    """The counts of both ways for each kind."""
     stock, ours = found
     title = f"Submissions of {LESSON} that …, each with {stock.name} / with {ours.name}"
     shown = Table(title=title, box=SIMPLE_HEAD, show_edge=False)

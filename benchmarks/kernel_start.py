@@ -1,12 +1,12 @@
-"""What a sandboxed kernel costs, beside an ordinary one in the same run.
+"""The cost of a sandboxed kernel, beside an ordinary one in the same run.
 
     python -m benchmarks.kernel_start [--kernels 10]
 
-Each kernel is started, waited for until it answers, given a lesson's first cell (`import torch, …`), and ended.
-Wall time is what the grading process waits. Processor time is everybody's: the kernel's with all its processes,
-the fork server's for it, and the grading process's own. Memory is read from the kernel's smaps_rollup after the
-cell: `private` is what no other process holds, `share` (PSS) adds its part of what several hold. Medians over the
-kernels; the two kinds take turns, so that a busy machine is busy for both.
+Each kernel is started, runs a lesson's first cell (`import torch, …`) as soon as it answers, and is ended.
+Wall time is what the grading process waits. Processor time is the sum for the kernel with all its processes, the
+fork server's work for it, and the grading process itself. Memory is read from the kernel's smaps_rollup after the
+cell: `private` is held by no other process, `share` (PSS) adds a part of the memory that several hold. Figures are
+medians over the kernels; the two kinds take turns, so that a busy machine slows both.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def process_of(manager: Any, kind: str) -> psutil.Process:
 
 
 def memory(pid: int) -> tuple[float, float]:
-    """MiB that the process alone holds, and its share of what it holds."""
+    """(private, share) of a process's memory in MiB, as in the module's docstring."""
     with open(f"/proc/{pid}/smaps_rollup") as stream:
         found = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in list(stream)[1:]}
     return found["Private_Clean"] + found["Private_Dirty"], found["Pss"]
 
 
 def own_processor_time() -> float:
-    """Of this process, of the children that it has waited for, and of the fork server while that runs."""
+    """CPU seconds of this process, its ended children and the running fork server."""
     used = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     inner = psutil.Process(server().process.pid).children()[0].cpu_times()
     return float(used + inner.user + inner.system)
@@ -86,7 +86,7 @@ def one(kind: str, directory: str) -> dict[str, float]:
     client.stop_channels()
     manager.shutdown_kernel(now=True)
     ended = time.perf_counter()
-    of_kernel = getattr(manager.provisioner, "cpu_seconds", None) or 0.0  # an ordinary one's is among our children's
+    of_kernel = getattr(manager.provisioner, "cpu_seconds", None) or 0.0  # an ordinary one is among our children
     return {
         "start": started - began,
         "ready": ready - started,

@@ -1,9 +1,9 @@
-"""What a submission costs in the gradebook of a large course: a small class graded beside thousands of others.
+"""The cost of grading a small class in a gradebook with thousands of students.
 
     python -m benchmarks.large [LESSON] [--students N] [--lessons N]
 
-The others have the grades of one student, who is graded before, in every lesson; nothing of theirs is judged. CPU is
-that of all processes of `grading grade --workers 1`; *each further* is without what a class of one costs in it.
+One student is graded first; the others get copies of these grades in every lesson, and nothing of theirs is graded. CPU
+is that of all processes of `grading grade --workers 1`; *each further* leaves out what a class of one costs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLASS, EXERCISES = 20, 6
 
 
 def cost(templates: Templates, students: int, lessons: int) -> float:
-    """CPU seconds of each further submission in a gradebook with so many students more, each with so many lessons."""
+    """CPU seconds of each further submission, beside these students and lessons."""
     with templates.class_of("ours", CLASS + 2) as root:
         first, second, *_ = sorted(path.name for path in root.glob("submitted/*"))
         grade = ["grading", "grade", templates.lesson, "--workers", "1"]
@@ -42,7 +42,7 @@ def cost(templates: Templates, students: int, lessons: int) -> float:
 
 
 def fill(root: Path, students: int, lessons: int) -> None:
-    """Give so many more students the grades of the only one in so many lessons, its own and others that are made up."""
+    """Copy the only student's grades to new students, in its lesson and made-up ones."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
         written = gradebook.db.execute(select(_kept())).mappings().one()
         for name in [f"other-{number}" for number in range(lessons - 1)]:
@@ -75,7 +75,7 @@ def _hand_in(gradebook: Gradebook, notebook: Notebook, students: list[str], writ
 
 
 def _kept() -> Any:
-    """The table of ours that says which grades there are (`grading.gradebook.store`)."""
+    """Our table of stored grades (`grading.gradebook.store`)."""
     return Base.metadata.tables["attention_grade"]
 
 

@@ -1,15 +1,17 @@
-"""How answers with two known mistakes at once are named: `python -m benchmarks.naming [lesson ...]`.
+"""Diagnoses of answers with two known mistakes at once.
 
-A second-order mutant is a right answer with the edits of two of its known mistakes. What is said of it is
-    both         the two of them
-    one          one of the two, the other unnamed
+    python -m benchmarks.naming [lesson ...]
+
+A second-order mutant is a correct answer with the edits of two of its known mistakes. Its diagnosis names
+    both         both of them
+    one          one of the two, and not the other
     hedged       one of the two, as what may be wrong
-    another      a known mistake that the two make together: in no case does anything tell them from it
+    another      a known mistake that the two make together: no case tells them from it
     one + other  one of the two, and a mistake that is neither
     nothing
-    wrong        a mistake that is neither, said or hedged
-A mutant that earns all points, or that cannot be made, is left out. Where an exercise has more than `most` pairs,
-that many are drawn.
+    wrong        a mistake that is neither, for certain or as what may be wrong
+Mutants that earn all points or cannot be made are left out. If an exercise has more than `most` pairs, that many are
+drawn.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ SAID = ("both", "one", "hedged", "another", "one + other", "nothing", "wrong")
 
 
 def together(one: Mistake, other: Mistake) -> Answer | None:
-    """The right answer with the edits of both; None where they are of two answers, or do not fit each other."""
+    """The answer with the edits of both; None if they edit two answers, or conflict."""
     if one.base is None or one.base is not other.base:
         return None
     code = one.base.code
@@ -51,7 +53,7 @@ def together(one: Mistake, other: Mistake) -> Answer | None:
 
 
 def judged(exercise: Exercise, answer: Answer, seed: int) -> tuple[ExerciseVerdict, list[Observation]]:
-    """The verdict on an answer, and what it gave on every case."""
+    """The verdict on an answer, and its observation in every case."""
     seen: list[Observation] = []
     names = {exercise.name: answer.load()}
 
@@ -64,7 +66,7 @@ def judged(exercise: Exercise, answer: Answer, seed: int) -> tuple[ExerciseVerdi
 
 
 def said(exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], right: set[str], seed: int) -> str:
-    """What was said of an answer with the two mistakes `right`: one of SAID."""
+    """The diagnosis of an answer with the two mistakes `right`: one of SAID."""
     named = {verdict.mistake, verdict.second_mistake} - {""}
     if not named:
         return "nothing"
@@ -77,7 +79,7 @@ def said(exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], 
 
 
 def pairs(exercise: Exercise, most: int, seed: int) -> list[tuple[Mistake, Mistake]]:
-    """Pairs of edits of one text, in no order of their authors'."""
+    """At most `most` pairs of mistakes that edit the same answer, in random order."""
     found = [
         two for two in combinations(exercise.mistakes, 2) if two[0].base is not None and two[0].base is two[1].base
     ]
@@ -86,7 +88,7 @@ def pairs(exercise: Exercise, most: int, seed: int) -> list[tuple[Mistake, Mista
 
 
 def count(exercise: Exercise, most: int, seed: int, tell: bool = False) -> Counter[str]:
-    """How often each of SAID is said."""
+    """How often each of SAID is the diagnosis."""
     found: Counter[str] = Counter()
     for one, other in pairs(exercise, most, seed):
         answer = together(one, other)

@@ -1,6 +1,6 @@
-"""The same lesson as Otter-Grader grades it: `otter run`, in an environment of its own, with the same checks.
+"""Otter-Grader on the same lesson and checks: `otter run` in a venv of its own.
 
-An autograder for `otter run` is a zip of test files, one for each exercise, in Otter's form of functions that raise.
+An autograder for `otter run` is a zip of test files, one for each exercise, with functions that raise if they fail.
 They hold what `stock` writes into the grade cells for nbgrader alone.
 """
 
@@ -36,11 +36,11 @@ def every_case(env):
 
 
 class NotInstalled(Exception):
-    """There is no Otter-Grader here and none can be had; the message says why."""
+    """Otter-Grader is missing and cannot be installed; the message says why."""
 
 
 def installed() -> Path:
-    """The command `otter`, installed now where it is not there yet. Raises NotInstalled."""
+    """The command `otter`, installed first if it is missing. Raises NotInstalled."""
     python, command = PLACE / "bin" / "python", PLACE / "bin" / "otter"
     if not command.exists():
         print(f"Otter-Grader: an environment is made in {PLACE.relative_to(ROOT)} …", flush=True)
@@ -55,7 +55,7 @@ def installed() -> Path:
 
 
 def version_installed() -> str:
-    """Of Otter-Grader in that environment."""
+    """The version of Otter-Grader in that environment."""
     asked = [
         str(PLACE / "bin" / "python"),
         "-c",
@@ -73,7 +73,7 @@ def make_autograder(file: Path, lesson: str) -> None:
 
 
 def points(results: Path) -> dict[str, float]:
-    """Points by exercise, in the results.json that `otter run` leaves."""
+    """Points by exercise, from the results.json that `otter run` writes."""
     told = json.loads(results.read_text(encoding="utf-8"))["tests"]
     return {test["name"]: float(test["score"]) for test in told if "score" in test}
 

@@ -1,6 +1,6 @@
-"""What `classes` measured, as docs/performance.md tells it: tables, a picture, and the machine.
+"""Tables, a picture and the machine of what `classes` measured.
 
-docs/performance.md              between its marks; the words around them are an author's
+docs/performance.md              between its marks; the text around them is written by hand
 docs/images/performance.svg      CPU seconds of each way
 """
 
@@ -25,11 +25,11 @@ PICTURE = "images/performance.svg"
 OURS, TWO, OUR_NBGRADER = "grading grade", "grading grade, two workers", "nbgrader autograde, with our judge"
 STOCK, OTTER, FLOOR = "nbgrader alone", "Otter-Grader", "the cells and calls alone"
 MIB = 2**20
-STEADY = 30  # students, of whom most are graded after the first quarter of the time
+STEADY = 30  # students: most of so many are graded after the first quarter of the time
 
 
 class Cost(Protocol):
-    """Of a class: see `classes.Cost`."""
+    """Cost of grading a class, see `classes.Cost`."""
 
     way: str
     size: int
@@ -48,7 +48,7 @@ class Cost(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """What is aimed at. measured: None where a part of it was not."""
+    """A target; `measured` is None if a part of it was not measured."""
 
     what: str
     aim: str
@@ -65,8 +65,12 @@ class Target:
 
 @dataclass(frozen=True)
 class Results:
-    """All that one run measured. memory: way -> role -> bytes; load: of the machine, as the run began; in_turn: of each
-    round, how many times the rate of one two workers have, and two processes of the floor."""
+    """All that one run measured.
+
+    memory   see `classes.memories`
+    load     of the machine, as the run began
+    in_turn  speedup by two workers, and by two processes of the floor, in each round
+    """
 
     lesson: str
     costs: Sequence[Cost]
@@ -75,7 +79,7 @@ class Results:
     in_turn: Sequence[tuple[float, float]] = ()
 
     def further(self, cost: Cost) -> float:
-        """CPU seconds of each submission of a class after the first, without what starting costs."""
+        """CPU seconds of each submission after the first, without the cost of starting."""
         one = next((c.cpu for c in self.costs if c.way == cost.way and c.size == 1), None)
         return cost.each if one is None or cost.size == 1 else (cost.cpu - one) / (cost.size - 1)
 
@@ -91,7 +95,7 @@ class Results:
             other = self.largest(way)
             return None if other is None else self.further(other) / mine
 
-        # A class of nbgrader's size: what is fixed counts for more in a small one
+        # The same size as nbgrader's class: fixed costs weigh more in a small one
         alike = next((c for c in self.costs if theirs and c.way == OURS and c.size == theirs.size), None)
         floor, autograde = times(FLOOR), self.further(alike) / self.further(theirs) if theirs and alike else None
         kernel = self.memory.get(OURS, {}).get("kernel", {}).get("private", 0.0) / MIB
@@ -130,7 +134,7 @@ class Results:
         ]
 
     def page(self) -> str:
-        """What stands between the marks."""
+        """The text between the marks."""
         return "\n\n".join(
             [
                 self._about(),
@@ -196,7 +200,7 @@ class Results:
         return f"CPU seconds of each further submission: {bars}"
 
     def bars(self) -> Iterator[tuple[str, float]]:
-        """Each way, with its CPU seconds for each further submission of the largest class that it graded."""
+        """Each way with its CPU seconds per further submission, for its largest class."""
         for way in dict.fromkeys(cost.way for cost in self.costs):
             cost = self.largest(way)
             if cost is not None:
@@ -211,7 +215,10 @@ def write(root: Path, results: Results) -> None:
 
 
 def put(root: Path, name: str, text: str) -> None:
-    """Put a text between the marks of this name. Raises ValueError where docs/performance.md lacks them."""
+    """Put a text between the marks of this name in docs/performance.md.
+
+    Raises ValueError if they are missing.
+    """
     path, begin, end = root / "docs" / "performance.md", BEGIN.format(name), END.format(name)
     before, found, rest = path.read_text(encoding="utf-8").partition(begin)
     _, closed, after = rest.partition(end)
@@ -254,7 +261,7 @@ def _slow(seconds: list[float]) -> float:
 
 
 def _grown(held: list[float]) -> float | None:
-    """MiB by which what was held at the end is more than what was held after a quarter of the time."""
+    """Growth of memory in MiB, from a quarter of the time to the end."""
     quarter = len(held) // 4
     return (max(held[-max(1, quarter // 2) :]) - max(held[: quarter + 1])) / MIB if quarter else None
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.steps [LESSON] [--students N]
 
-A batch is graded by `nbgrader autograde` with the judge's work done in this process, and a clock on each step: wall
-time, and the CPU of coordinator and judge together; the kernel's own CPU stands below. Medians of all notebooks after
-the first. What a whole class costs, beside others, is measured by `benchmarks.classes`.
+`nbgrader autograde` grades a batch with the judge's work done in this process. Each step is timed: wall time, and the
+CPU of coordinator and judge together; the last line has the kernel's own CPU. Figures are medians over all notebooks
+after the first. `benchmarks.classes` measures what a whole class costs, and compares.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ STEPS: dict[str, tuple[Any, str]] = {
 
 
 class Clock:
-    """Seconds of each step of one notebook; a step within another counts for itself alone."""
+    """Seconds of each step of one notebook, without the steps within it."""
 
     def __init__(self) -> None:
         self.spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -72,14 +72,14 @@ class Clock:
 
 @dataclass(frozen=True)
 class Steps:
-    """Of one notebook: seconds of its steps (wall, grader's CPU), and its kernels' CPU seconds."""
+    """Seconds of a notebook's steps (wall, grader's CPU) and of its kernels (CPU)."""
 
     spent: dict[str, list[float]]
     kernels: float
 
 
 def steps(root: Path, lesson: str, names: list[str]) -> list[Steps]:
-    """Of each notebook after the first."""
+    """The steps of each notebook after the first."""
     return [_steps_of(root, lesson, name) for name in names][1:]
 
 

@@ -1,7 +1,8 @@
-"""The same course as a teacher would grade it with nbgrader alone: the same checks, as asserts in the student's kernel.
+"""The same course for nbgrader alone: the same checks, as asserts in grade cells.
 
-Every hidden case of `grader_tests` is written into the grade cell, with a right answer beside it, and compared by
-torch.testing within what the judge allows too; an exercise earns all of its points or none, as a cell of asserts does.
+Every hidden case of `grader_tests` is written into the grade cell, with a correct answer beside it; torch.testing
+compares the two in the student's kernel, within our grader's tolerances. An exercise earns all of its points or none,
+as a cell of asserts does.
 """
 
 from __future__ import annotations
@@ -59,9 +60,10 @@ for _blob in {blobs!r}:
 
 
 def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos: bool = True) -> None:
-    """A course directory for nbgrader alone, with one lesson in source/, made from one of ours in which that is built.
+    """Make a course directory for nbgrader alone from ours, with the lesson built.
 
-    seconds: nbgrader's time limit for a cell. demos: whether the lesson's demonstration cells are in it.
+    seconds  nbgrader's time limit for a cell
+    demos    whether to keep the lesson's demonstration cells
     """
     root.mkdir(parents=True, exist_ok=True)
     (root / "nbgrader_config.py").write_text(CONFIG.format(seconds=seconds).lstrip())
@@ -78,7 +80,7 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
 
 
 def asserts(exercise: Exercise, names: str) -> str:
-    """Every case of an exercise as code. names: an expression for the dictionary of the student's names."""
+    """An exercise's cases as code; `names` is an expression for the student's names."""
     plain = [
         _case(p, exercise) for p in prepare(exercise, 0) if p.case.checker is None and not p.case.compare_device_only
     ]
@@ -89,9 +91,9 @@ def asserts(exercise: Exercise, names: str) -> str:
 
 
 def _case(prepared: PreparedCase, exercise: Exercise) -> dict[str, Any]:
-    """A case as data: its program, and how far a right answer may be from the oracle's in the case's own dtype.
+    """A case as data: its program, and tolerances to the oracle in its own dtype.
 
-    Both are off the exact result, so the judge's room for one is doubled.
+    Both results are off the exact one, so the grader's tolerance is doubled.
     """
     reference, program = prepared.reference, prepared.program(exercise.forbidden)
 

@@ -1,12 +1,14 @@
-"""How the course's known answers fare under public test suites: `python -m benchmarks.suites SUITE FOLDER`.
+"""Our known answers under public test suites.
+
+    python -m benchmarks.suites SUITE FOLDER
 
     torchcode  a clone of https://github.com/duoan/TorchCode
     cs336      one of https://github.com/stanford-cs336/assignment1-basics, with what its tests import (einops)
 
-Where a suite asks for what an exercise asks for, every known answer is put into the form that the suite wants and
-tried. Right ones should pass. Of the known mistakes those are counted apart that lose the exercise's first criterion,
-the values on plain cases: a suite that lets them pass cannot have meant to. The others concern what the contract of
-this course has beside, such as gradients, dtypes and error messages.
+If a suite has the same task as an exercise, every known answer is adapted to the suite and tried. Correct ones should
+pass. Known mistakes that lose the exercise's first criterion, the values on plain cases, are counted separately: no
+suite can mean to let them pass. The others concern what our contracts ask for besides, such as gradients, dtypes and
+error messages.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ Adapter = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Task:
-    """A suite's task that is an exercise's. adapt: from our answer to what the suite calls."""
+    """A suite's task that is an exercise's; `adapt` makes our answer fit its call."""
 
     lesson: str
     exercise: str
@@ -47,7 +49,7 @@ class Task:
 
 @dataclass
 class Count:
-    """How many answers were tried, and how many passed: right ones, plain mistakes, all mistakes."""
+    """Answers tried and passed: correct ones, plain mistakes, all mistakes."""
 
     right: int = 0
     right_passed: int = 0
@@ -139,7 +141,7 @@ def torchcode(folder: Path, task: Task, answer: Any) -> bool:
 
 
 def cs336(folder: Path, task: Task, answer: Any) -> bool:
-    """Whether a test passes, run by pytest in this process with a `tests.adapters` that hands the answer over."""
+    """Whether a test passes in pytest, where `tests.adapters` returns the answer."""
     test, _, wanted = task.name.partition(" ")
     if not (folder / "tests" / test.partition("::")[0]).exists():
         raise FileNotFoundError(f"{folder} holds no tests/{test.partition('::')[0]}: is it a clone of assignment 1?")
@@ -164,8 +166,10 @@ SUITES: dict[str, tuple[tuple[Task, ...], Callable[[Path, Task, Any], bool]]] = 
 
 
 def answers(exercise: Exercise) -> Iterator[tuple[str, str, Any]]:
-    """ "right", "plain" or "wrong", the name, and the answer: a mistake is plain where it must lose the first
-    criterion."""
+    """(kind, name, answer) of each known answer: "right", "plain" or "wrong".
+
+    A mistake is plain if it must lose the first criterion.
+    """
     for right in exercise.alternatives:
         yield "right", right.name, right.load()
     for mistake in exercise.mistakes:

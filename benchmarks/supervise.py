@@ -1,20 +1,20 @@
-"""Runs one command to its end, whatever it is, and says what it cost and what it left behind.
+"""Run one command to its end, and report what it cost and left behind.
 
-`supervised` does so from a benchmark; it starts this file as a script, which is the command's parent:
+Benchmarks call `supervised`, which starts this file as a script, the parent of the command:
 
     python -I -S benchmarks/supervise.py SECONDS ADDRESS_SPACE LOOK COMMAND...
 
-What the command prints goes to stderr. On stdout comes a line of JSON: `code` (minus the signal's number where one
-ended it; null where the time was over), `wall` and `cpu` in seconds, of the command and of all that it started, and
-`left`: how many processes were still there when it had ended. Those get a few seconds for what they are up to, and
-are then ended too, in whatever session they are. ADDRESS_SPACE bounds each process, in bytes (0: not at all).
-CPU is what the system counts for processes that were waited for: what a server forks, in whatever namespace, is waited
-for by that server, and so are the servers in turn.
-`most` has, for the command itself (`grader`), for what our course forks to read submissions (`judge`) and for kernels
-(`kernel`), the most memory that one such process held, in bytes, and the longest that one ran, in seconds: looked at
-ten times a second. LOOK 1: also the memory that no other process held with it (`private`), and that of all processes
-together, each page once (role `all`); reading that takes time of its own. `held` is the memory of the command itself,
-in bytes, about once a second. Standard library only, so that the script costs next to nothing itself. Linux only.
+The command's output goes to stderr. Stdout gets a line of JSON: `code` (minus the signal's number if one ended it; null
+after a timeout), `wall` and `cpu` in seconds, of the command and of all that it started, and `left`, the number of
+processes still running when it had ended. Those get a few seconds to act, and are then killed, in whatever session they
+are. ADDRESS_SPACE bounds each process, in bytes (0: no bound). CPU is what the system counts for processes that were
+waited for: a server waits for what it forks, in any namespace, and is itself waited for.
+
+`most` has the most memory in bytes and the longest time in seconds of one process, sampled ten times a second: for the
+command itself (`grader`), for the processes that our course forks to read submissions (`judge`) and for kernels
+(`kernel`). LOOK 1 adds memory that no other process shares (`private`), and that of all processes together, each page
+once (role `all`); reading that takes time. `held` is the memory of the command itself, in bytes, about once a second.
+Standard library only, so that the script costs next to nothing. Linux only.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 ROLES = ("grader", "judge", "kernel")
-NAMES = {"judges": "", "kernels": "", "judge": "judge", "kernel": "kernel"}  # which confined processes have
-LINGER = 4.0  # seconds for what was left behind: longer than what an attack waits before it strikes
+NAMES = {"judges": "", "kernels": "", "judge": "judge", "kernel": "kernel"}  # of confined processes, with their roles
+LINGER = 4.0  # seconds for processes left behind: longer than an attack waits before it strikes
 
 
 @dataclass(frozen=True)
 class CommandRun:
-    """How a command ended; see the module."""
+    """How a command ended and what it cost; see the module."""
 
     code: int | None
     wall: float
@@ -61,8 +61,11 @@ def supervised(
     *,
     look: bool = False,
 ) -> CommandRun:
-    """Run one of this environment's commands, or one at an absolute place; it finds no variables but a few and those
-    given. look: at private memory too."""
+    """Run a command of this environment, or one by its absolute path.
+
+    variables  its environment variables beside a few common ones
+    look       whether to measure private memory, too
+    """
     programs = Path(sys.executable).parent
     environment = {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -87,7 +90,7 @@ def supervised(
 
 
 def succeeded(ran: CommandRun) -> CommandRun:
-    """The same. Raises RuntimeError, with the end of what the command said, where it failed."""
+    """Return `ran`; raise RuntimeError with the end of its output if it failed."""
     if ran.code != 0:
         raise RuntimeError(f"the command ended with {ran.code} after {ran.wall:.0f} s:\n{ran.said[-3000:]}")
     return ran
@@ -127,7 +130,7 @@ def _supervise(seconds: float, address_space: int, look: bool, command: list[str
 
 
 class _Seen:
-    """What the processes of a command used, as far as it was looked at."""
+    """Resources that the processes of a command used, by sampling."""
 
     def __init__(self, grader: int, private: bool) -> None:
         self.grader, self.private, self.begun = grader, private, dict[int, float]()
@@ -160,7 +163,7 @@ class _Seen:
 
 
 def roles(grader: int) -> Iterator[tuple[int, str]]:
-    """All processes of a command, each with its role, "" for those that have none of ROLES."""
+    """All processes of a command, each with its role, "" if it is none of ROLES."""
     waiting = [(grader, "")]
     while waiting:
         pid, above = waiting.pop()
@@ -171,7 +174,10 @@ def roles(grader: int) -> Iterator[tuple[int, str]]:
 
 
 def _kind(pid: int) -> str:
-    """By a process's name; of those that are not confined by its command, which a judge has from its server."""
+    """What a process is, by its name, or by its command if it is not confined.
+
+    A judge has the command of its server.
+    """
     with contextlib.suppress(OSError):
         name = Path(f"/proc/{pid}/comm").read_text().strip()
         if name in NAMES:
@@ -182,7 +188,7 @@ def _kind(pid: int) -> str:
 
 
 def _kilobytes(file: str) -> dict[str, float]:
-    """Bytes by name, of a file of /proc in which lines tell kilobytes."""
+    """Bytes by name, from the lines of a /proc file that are in kB."""
     lines = (line.split() for line in Path(file).read_text().splitlines())
     return {words[0].rstrip(":"): 1024.0 * int(words[1]) for words in lines if words[-1:] == ["kB"]}
 
@@ -193,7 +199,7 @@ def _bound(address_space: int) -> None:
 
 
 def _left() -> list[int]:
-    """Children that are alive; those that have ended are let go."""
+    """Children that are alive; those that have ended are reaped."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -201,7 +207,7 @@ def _left() -> list[int]:
 
 
 def _children(pid: int) -> list[int]:
-    """Of a process that may end at any moment, as may each of its threads."""
+    """The children of a process, which may end at any moment, as may its threads."""
     found: list[int] = []
     tasks = f"/proc/{pid}/task"
     with contextlib.suppress(OSError):

@@ -1,11 +1,10 @@
-"""What the other steps of a term cost: release, feedback, report and export, beside nbgrader alone.
+"""Cost of release, feedback, report and export, beside nbgrader alone.
 
     python -m benchmarks.term [LESSON] [--students N] [--write]
 
-All eight lessons are released. Feedback, report and export are run for a class of one and for one of N, in courses in
-which these are graded in one lesson; from both comes what they would cost in eight. A report has no counterpart. CPU is
-that of all processes of a command; of what can be run again and again it is the median of five. `--write` writes the
-table to docs/performance.md.
+All eight lessons are released. Feedback, report and export run for a class of one and for one of N that are graded in
+one lesson; from both, the cost for eight lessons is computed. nbgrader has no report. CPU is that of all processes of a
+command, the median of five if the step can be repeated. `--write` writes the table to docs/performance.md.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from .stock import make_course
 from .supervise import succeeded, supervised
 
 OURS, STOCK = "this course", "nbgrader alone"
-AGAIN = 5  # a feedback page that is up to date is not made again; the other steps begin anew each time
+AGAIN = 5  # runs, except of feedback: a page that is up to date is not made again
 LESSONS = [name for name in list_lessons(ROOT) if "01" <= name[:2] <= "08"]
-# `grading release` without the proofs, which cost what they cost and are made once
+# `grading release` without the proofs, which are made only once
 RELEASE = (
     "from pathlib import Path; from rich.console import Console; "
     "from grading.coordinator.release import release_lessons; "
@@ -41,7 +40,11 @@ RELEASE = (
 
 @dataclass(frozen=True)
 class Step:
-    """One step on one side, in CPU seconds: for a class of one and for a large one, and that in all lessons."""
+    """CPU seconds of one step on one side.
+
+    one, large  for a class of one, and for a large one
+    everywhere  for the large one in all lessons
+    """
 
     name: str
     whose: str
@@ -55,7 +58,10 @@ class Step:
 
 
 def releases(place: Path) -> Iterator[Step]:
-    """All lessons: by one command of ours, which builds them, and by one of nbgrader's for each, which are built."""
+    """Release all lessons with ours and with nbgrader alone.
+
+    Ours is one command, which also builds them; nbgrader's is one for each lesson, already built.
+    """
     ours, stock = place / "release-ours", place / "release-stock"
     our_course(ours, *LESSONS)
     for name in LESSONS:
@@ -86,7 +92,7 @@ def steps_of(lesson: str) -> dict[str, dict[str, list[str]]]:
 
 
 def measure(templates: Templates, template: str, students: int) -> dict[str, float]:
-    """CPU seconds of each step, for a class that was graded before."""
+    """CPU seconds of each step, for a class that is already graded."""
     grade = next(way.command for way in ways(templates.lesson) if way.template == template)
     limit = FIRST + EACH * students
     with templates.class_of(template, students) as root:

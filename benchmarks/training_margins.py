@@ -1,11 +1,11 @@
-"""How far right training loops and known bugs lie from the threshold by which `train` of lesson 08 is judged.
+"""Margins of training loops from the threshold for `train` of lesson 08.
 
     python -m benchmarks.training_margins [--seeds N]
 
-The judge asks by how much the expected loss of a trained model, on text that it has not seen, exceeds the best
-possible one, in nats. Here it is measured as the judge does it, over many seeds, for the lesson's own solution, the
-oracle, every right alternative and two more settings of AdamW, and for every known mistake that must be told by this
-number. A margin is the distance of the threshold from the mean, in standard deviations over the seeds.
+The grader measures by how much the expected loss of a trained model on unseen text exceeds the best possible one, in
+nats. This does the same over many seeds, for the lesson's own solution, the oracle, every alternative and two more
+settings of AdamW, and for every known mistake that this number must reveal. A margin is the distance of the threshold
+from the mean, in standard deviations over the seeds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Loop = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """What one loop reached over the seeds; `passed`: how often that was below the threshold."""
+    """Losses of one loop over the seeds; `passed` counts those below the threshold."""
 
     name: str
     right: bool
@@ -57,7 +57,7 @@ class Measured:
 
     @property
     def margin(self) -> float:
-        """Positive on the side on which it should be; infinite where every seed gives the same number."""
+        """Positive on the right side of the threshold; infinite if all seeds agree."""
         apart = self.threshold - self.mean if self.right else self.mean - self.threshold
         return apart / self.deviation if self.deviation > 1e-6 else float("inf") * apart
 
@@ -86,7 +86,7 @@ def loops(tests: Any) -> tuple[dict[str, Loop], dict[str, Loop]]:
 
 
 def excess(tests: Any, loop: Loop, seed: int) -> float:
-    """By how much the loss of a model that `loop` has trained exceeds the best possible one, in nats."""
+    """Loss of a model that `loop` has trained, minus the best possible one, in nats."""
     follows, data, unseen = tests.texts(Draw(mix(seed, LESSON)), 2500)
     model = Bigram(tests.TOKENS, tests.WINDOW)
     torch.nn.init.zeros_(model.table.weight)

@@ -1,4 +1,4 @@
-"""What a result must have where no single one is right: checkers by name, for the grade and for `check`."""
+"""Checkers of results with no single right value, for the grade and `check`."""
 
 from . import attention, batching, dropout, models, sampling, tiles, training, values
 from .registry import CHECKERS, NamedChecker

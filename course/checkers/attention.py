@@ -1,4 +1,4 @@
-"""Properties of attention modules."""
+"""Checkers of attention modules."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .registry import Problem, checker
 
 @checker
 def zero_for_fully_masked_rows(seen: Observation, mask: torch.Tensor, shape: tuple[int, ...]) -> Problem:
-    """Rows that are blocked throughout, and that nothing is NaN, in the gradients too.
+    """Fully masked rows have weights and output 0; values and gradients are finite.
 
-    shape  of the weights, (B, H, T, S), to which the mask broadcasts
+    shape  shape of the weights, (B, H, T, S); the mask broadcasts to it
     """
     full = mask.expand(shape).all(-1)  # (B, H, T)
     empty = full.all(1)  # (B, T): blocked in every head, so that W_o mixes nothing but zeros

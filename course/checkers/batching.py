@@ -1,4 +1,4 @@
-"""Properties of batches that are drawn at random from a text whose tokens are all different."""
+"""Checkers of batches drawn at random from a text whose tokens are all different."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOT_THERE = "a window begins with a token that data does not hold"
 
 @checker
 def windows(seen: Observation, data: torch.Tensor, block_size: int, batch_size: int) -> Problem:
-    """Form and content of one batch of `data`."""
+    """One batch of `data` has the right shapes, dtypes and tokens."""
     result = seen.values["result"]
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         return "the result must be a tuple of two tensors, (inputs, targets)"
@@ -40,14 +40,14 @@ def windows(seen: Observation, data: torch.Tensor, block_size: int, batch_size: 
 
 
 def _goes_round(rows: Sequence[Sequence[list[int]]], length: int) -> str:
-    """A tag, where every window and its targets go on at the beginning of the text, from its end."""
+    """A tag if every window and its targets wrap around at the end of the text."""
     wrapped = [[(row[0] + k) % length for k in range(len(row))] for row in rows[0]]
     later = [[(i + 1) % length for i in row] for row in wrapped]
     return "goes round" if rows[0] == wrapped and rows[1] == later else ""
 
 
 def _targets_instead(rows: Sequence[Sequence[list[int]]], length: int) -> str:
-    """A tag: what stands where the next token should, in all rows that lie far enough from the end to tell."""
+    """A tag for what replaces the next tokens, from rows not too near the end."""
     told = [(found, after) for found, after in zip(*rows, strict=True) if found[-1] + 2 < length and len(found) > 1]
     others: dict[str, Callable[[list[int]], list[int]]] = {
         "not shifted": lambda found: found,
@@ -59,7 +59,7 @@ def _targets_instead(rows: Sequence[Sequence[list[int]]], length: int) -> str:
 
 
 def _starts_of(seen: Observation, data: torch.Tensor) -> list[int] | None:
-    """The starts of all batches observed as "result", in the order in which they were drawn; or None."""
+    """The starts of all batches in "result", in the order drawn; None if unknown."""
     place = {token: i for i, token in enumerate(data.tolist())}
     firsts = torch.cat([torch.as_tensor(batch[0])[:, 0] for batch in seen.values["result"]]).tolist()
     found = [place.get(token, -1) for token in firsts]
@@ -68,7 +68,10 @@ def _starts_of(seen: Observation, data: torch.Tensor) -> list[int] | None:
 
 @checker
 def uniform_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> Problem:
-    """The number of times that each start was drawn. At most 12 questions of 6e-10 for each case."""
+    """Every start that fits is drawn equally often, within chance.
+
+    At most 12 tests for each case, each with a false alarm rate below 6e-10.
+    """
     starts = _starts_of(seen, data)
     if starts is None:
         return NOT_THERE
@@ -83,7 +86,7 @@ def uniform_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> Prob
 
 
 def _unevenly(counts: list[int]) -> str:
-    """A tag: how starts were drawn that are not equally likely, by how often each was."""
+    """A tag for the way in which starts are uneven, from how often each was drawn."""
     n, total = len(counts), sum(counts)
 
     def like(*weights: float) -> bool:
@@ -107,10 +110,10 @@ def _unevenly(counts: list[int]) -> str:
 
 @checker
 def independent_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> Problem:
-    """The starts that follow each other, inside a batch (of two) and from one batch to the next.
+    """Successive starts are independent, within a batch (of two) and between batches.
 
-    With n_starts = 3: twice 9 kinds of pairs, 18 questions of 6e-10. Each kind is expected 111 times in 1000 pairs, and
-    0 times, or 333 times, is far outside of chance.
+    With n_starts = 3: twice 9 kinds of pairs, so 18 tests, each with a false alarm rate below 6e-10. Each kind is
+    expected 111 times in 1000 pairs; 0 or 333 times is far outside chance.
     """
     starts = _starts_of(seen, data)
     if starts is None:
@@ -129,7 +132,7 @@ def independent_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> 
 
 
 def _in_one_batch(pairs: set[tuple[int, int]], n: int) -> str:
-    """A tag: how the second start of a batch depends on the first, by the pairs that there are."""
+    """A tag for how the second start of a batch depends on the first."""
     every = {(first, second) for first in range(n) for second in range(n)}
     others = {
         "one start for all": {(i, i) for i in range(n)},
@@ -144,7 +147,10 @@ def _in_one_batch(pairs: set[tuple[int, int]], n: int) -> str:
 
 @checker
 def batches_follow_generator(seen: Observation) -> Problem:
-    """Two batches of 20 of 90 starts are equal by chance with a probability of 1e-39."""
+    """The generator alone determines the batches, and its state advances.
+
+    Two batches of 20 of 90 starts are equal by chance with a probability of 1e-39.
+    """
     one, again, other, later = (seen.values[name][0] for name in ("one", "again", "other", "later"))
     if not torch.equal(one, again):
         return tagged("not of the generator", "the same state of the generator gave two different batches")

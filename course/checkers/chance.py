@@ -1,4 +1,4 @@
-"""Bounds for what chance may give, and what a dropout that is none of the right kind did instead."""
+"""Bounds on chance variation, and the diagnosis of wrong dropout."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from .registry import Problem
 
 
 def tagged(tag: str, text: str) -> TaggedFinding:
-    """What a checker found, as a sentence, and a tag for it: a mistake with this tag as its `when` is named by it."""
+    """A finding with a tag, which names the known mistake whose `when` is that tag."""
     return TaggedFinding("values", text, tag)
 
 
 def within_chance(count: int, n: int, p: float) -> bool:
-    """Whether `count` of `n` independent events of probability `p` is a number that chance can give.
+    """Whether chance can give `count` of `n` independent events of probability `p`.
 
-    Bernstein's inequality: P(|count - n p| >= s) <= 2 exp(-s^2 / (2 n p (1 - p) + 2 s / 3)). The s solved for here
-    makes that 2 exp(-22), below 6e-10, so that hundreds of such questions together stay below one in a million.
+    Bernstein's inequality: P(|count - n p| >= s) <= 2 exp(-s^2 / (2 n p (1 - p) + 2 s / 3)). The s computed here makes
+    that bound 2 exp(-22), below 6e-10; hundreds of such tests together stay below one in a million.
     """
     slack = 22 / 3 + math.sqrt((22 / 3) ** 2 + 44 * n * p * (1 - p))
     return abs(count - n * p) <= slack
 
 
 def all_within_chance(counts: torch.Tensor, p: torch.Tensor) -> bool:
-    """The same for a table: each row of `counts` shares its sum out by the row of `p`."""
+    """The same for every entry of `counts`, whose rows have the probabilities `p`."""
     mean = counts.sum(-1, keepdim=True) * p.double()
     slack = 22 / 3 + ((22 / 3) ** 2 + 44 * mean * (1 - p.double())).sqrt()
     return bool(((counts - mean).abs() <= slack).all())
 
 
 def too_many_or_few(dropped: torch.Tensor, p: float) -> str | None:
-    """What is wrong with the number of weights that dropout of probability `p` struck out, or None.
+    """What is wrong with the number of weights dropped at probability `p`, or None.
 
-    dropped  bool, True where a weight is 0; how the dropped ones lie is judged elsewhere
+    dropped  bool, True where a weight is 0; the pattern is checked elsewhere
     """
     count, n = int(dropped.sum()), dropped.numel()
     if within_chance(count, n, p):
@@ -44,9 +44,9 @@ def too_many_or_few(dropped: torch.Tensor, p: float) -> str | None:
 
 
 def dropped_otherwise(text: str, given: torch.Tensor, clean: torch.Tensor, p: float) -> Problem:
-    """A finding on dropout of probability `p`, with a tag where the weights tell what was done instead.
+    """A finding on dropout of probability `p`, tagged if the weights show the cause.
 
-    given, clean  weights in training mode, 0 where dropped, and what they are without dropout; of one shape
+    given, clean  weights in training mode, 0 where dropped, and without dropout; same shape
     """
     dropped = given == 0
     count, n = int(dropped.sum()), dropped.numel()

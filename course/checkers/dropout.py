@@ -1,4 +1,4 @@
-"""Properties of dropout on attention weights, which is never twice the same."""
+"""Checkers of dropout on attention weights, which is random."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .registry import Problem, checker
 
 
 def _applied(seen: Observation, plain: torch.Tensor) -> torch.Tensor | str:
-    """The weights of the calls observed as "outs", as one tensor, or what is wrong with their form."""
+    """The weights of the calls in "outs" as one tensor, or what is wrong with them."""
     weights = torch.stack([out[1] for out in seen.values["outs"]])
     if weights.shape[1:] != plain.shape:
         return f"the weights have shape {tuple(weights.shape[1:])}, and must have {tuple(plain.shape)}"
@@ -22,13 +22,15 @@ def _applied(seen: Observation, plain: torch.Tensor) -> torch.Tensor | str:
 
 @checker
 def elementwise_dropout(seen: Observation, p: float, plain: torch.Tensor) -> Problem:
-    """Which weights were dropped, by their number and by how they lie; `plain` are the weights before dropout.
+    """Each weight is dropped independently with probability `p`.
+    `plain` are the weights before dropout.
 
-    N = 17280 weights. Along each dimension, calls included, the N / n lines of n weights hold c dropped ones each; the
-    sum of (c - n p)^2 / (n p (1 - p)) over the lines has the mean N / n >= 576 and is, for independent entries, farther
-    from it than the factors 0.5 to 1.6 with a probability below 1e-12 (Chernoff's bound for chi-squared at 576 degrees
-    of freedom: e^-37 above, e^-55 below). Shared entries give n, or 0. Less than 0.5 is no sharing: each line drops
-    equally many. The 576 entries on the diagonal, and the largest of each row, are judged by `within_chance` as well.
+    N = 17280 weights. Along each dimension, calls included, there are N / n lines of n weights; each has c dropped
+    ones. The sum of (c - n p)^2 / (n p (1 - p)) over the lines has the mean N / n >= 576. For independent entries, it
+    is outside 0.5 to 1.6 times the mean with a probability below 1e-12 (Chernoff's bound for chi-squared with 576
+    degrees of freedom: e^-37 above, e^-55 below). Shared entries give a factor of n, or 0. A factor below 0.5 does not
+    mean sharing: each line drops equally many. `within_chance` also checks the 576 entries on the diagonal, and the
+    largest of each row.
     """
     weights = _applied(seen, plain)
     if isinstance(weights, str):
@@ -51,7 +53,7 @@ def elementwise_dropout(seen: Observation, p: float, plain: torch.Tensor) -> Pro
 
 
 def _instead(text: str, seen: Observation, weights: torch.Tensor, plain: torch.Tensor, p: float) -> Problem:
-    """What was done to the weights instead; where dropout falls elsewhere, the weights returned do not tell."""
+    """A finding, tagged if dropout was applied to the returned weights."""
     outputs = [out[0] for out in seen.values["outs"]]
     same = [all(torch.equal(one, of[0]) for one in of) for of in (outputs, weights)]
     if (weights != 0).all() and same == [False, True]:
@@ -69,7 +71,7 @@ def keeps_dtype(seen: Observation, dtype: str) -> Problem:
 
 @checker
 def rescales_survivors(seen: Observation, p: float, plain: torch.Tensor) -> Problem:
-    """What was not dropped is what it was, times 1 / (1 - p)."""
+    """Weights that were not dropped are multiplied by 1 / (1 - p)."""
     weights = _applied(seen, plain)
     if isinstance(weights, str):
         return weights
@@ -83,7 +85,7 @@ def rescales_survivors(seen: Observation, p: float, plain: torch.Tensor) -> Prob
 
 @checker
 def output_uses_returned_weights(seen: Observation, plain: torch.Tensor, value: torch.Tensor) -> Problem:
-    """The output is the sum of the values by the weights that were returned."""
+    """The output is the sum of the values, weighted by the returned weights."""
     weights = _applied(seen, plain)
     if isinstance(weights, str):
         return weights
@@ -98,7 +100,7 @@ def output_uses_returned_weights(seen: Observation, plain: torch.Tensor, value: 
 
 
 def _what_was_applied(output: torch.Tensor, weights: torch.Tensor, plain: torch.Tensor, value: torch.Tensor) -> str:
-    """A tag: how an output comes about that does not belong to the weights returned."""
+    """A tag for how the output was made, if not from the returned weights."""
     if (output == 0).any():
         return "the output is dropped"
     if (weights != 0).all():
@@ -117,8 +119,9 @@ def gradients_match_kept_weights(
     value: torch.Tensor,
     scale: float,
 ) -> Problem:
-    """The gradients of one output's sum belong to the very weights that were dropped: those of `plain`, the weights
-    before dropout, go back through softmax and `scale` to query (1, K) and key (S, K)."""
+    """The gradients of one output's sum match the weights that were kept.
+    `plain` are the weights before dropout, from which gradients go back through softmax and `scale` to query (1, K) and
+    key (S, K)."""
     kept = (seen.values["out"][1] != 0).double() / (1 - p)
     to_plain = value.double().sum(-1) * kept
     to_scores = plain * (to_plain - (plain * to_plain).sum(-1, keepdim=True)) * scale
@@ -137,13 +140,13 @@ def gradients_match_kept_weights(
 def drops_entries(
     seen: Observation, p: float, shape: tuple[int, ...], size: tuple[int, ...], values: torch.Tensor, mix: torch.Tensor
 ) -> Problem:
-    """Two calls in training mode against a call in eval mode.
+    """Training mode drops single weights: compares two calls with one in eval mode.
 
-    shape, size  of the weights, (B, H, T, S), and of the output, (B, T, D)
-    values, mix  what every head takes from each token, (B, S, H, K), and how the heads are mixed, (D, H * K)
+    shape, size  shapes of the weights, (B, H, T, S), and of the output, (B, T, D)
+    values, mix  each head's values, (B, S, H, K), and the output projection, (D, H * K)
 
     2 * 2304 weights, each dropped with probability 0.3. Two slices of n entries have the same pattern with probability
-    0.58 ** n; the smallest slices compared have 48: 5e-12 each, 1e-9 for all of them.
+    0.58 ** n; the smallest compared have 48 entries: 5e-12 each, 1e-9 for all of them.
     """
     plain, clean = (t.double() for t in seen.values["clean"])
     if (clean == 0).any():
@@ -169,7 +172,7 @@ def drops_entries(
 
 
 def _patterns_apart(patterns: list[torch.Tensor], p: float) -> Problem:
-    """What is wrong with which weights were kept, in two calls, bool (B, H, T, S) each."""
+    """What is wrong with two calls' patterns of kept weights, bool (B, H, T, S)."""
     heads = torch.stack(patterns).flatten(3)
     if not heads.all() and (heads.all(-1) | ~heads.any(-1)).all():
         return tagged(
@@ -187,7 +190,7 @@ def _patterns_apart(patterns: list[torch.Tensor], p: float) -> Problem:
 
 
 def _where_it_fell(output: torch.Tensor, mix: torch.Tensor, p: float) -> str:
-    """A tag: what was dropped, if not the weights that were returned."""
+    """A tag for what was dropped, if not the returned weights."""
     if (output == 0).any():
         return "the output is dropped"
     merged = torch.linalg.solve(mix.double(), output.mT).mT
@@ -197,12 +200,12 @@ def _where_it_fell(output: torch.Tensor, mix: torch.Tensor, p: float) -> str:
 
 @checker
 def drops_attention_weights(seen: Observation, x: torch.Tensor, p: float, heads: int) -> Problem:
-    """Reads the attention weights off the result of a block, and judges which of them were dropped.
+    """A block drops attention weights, which are recovered from its result.
 
-    Queries and keys are 0, so every weight is 1 / T; values are the normalised words of x (B, T, D), output projections
-    the identity, and the mlp gives 0. What was added to x is then, head by head, the weights times a matrix with
-    independent rows, and an inverse gives the weights back. 2304 weights a call: their number is judged by
-    `within_chance`, and two calls agree throughout with a probability below 1e-400.
+    Queries and keys are 0, so every weight is 1 / T; values are the normalised words of x (B, T, D), the output
+    projection is the identity, and the mlp gives 0. For each head, what is added to x is then the weights times a
+    matrix with independent rows, whose pseudoinverse gives the weights back. There are 2304 weights per call:
+    `within_chance` checks how many are dropped, and two calls drop the same with a probability below 1e-400.
     """
     T, D = x.shape[1:]
     values = F.layer_norm(x, (D,)).unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, K)
@@ -229,7 +232,8 @@ def drops_attention_weights(seen: Observation, x: torch.Tensor, p: float, heads:
 
 @checker
 def dropout_only_in_attention(seen: Observation, x: torch.Tensor, p: float) -> Problem:
-    """A block whose attention gives 0 is the same in training mode, "out", as in eval mode, "clean"."""
+    """A block whose attention gives 0 returns the same in both modes.
+    "out" is observed in training mode, "clean" in eval mode."""
     out, clean = seen.values["out"], seen.values["clean"]
     if torch.allclose(out, clean, rtol=1e-4, atol=1e-6):
         return None
@@ -240,8 +244,9 @@ def dropout_only_in_attention(seen: Observation, x: torch.Tensor, p: float) -> P
 
 @checker
 def drops_again_after_eval(seen: Observation) -> Problem:
-    """Two calls in training mode that differ, "one" and "again", differ after a call in eval mode too, "later" and
-    "last". How they differ is judged elsewhere. 120 weights are dropped alike with a probability below 1e-28."""
+    """Calls in training mode still differ after a call in eval mode.
+    "one" and "again" come before it, "later" and "last" after it. How they differ is checked elsewhere. Two calls drop
+    the same of 120 weights with a probability below 1e-28."""
     one, again, later, last = (seen.values[name] for name in ("one", "again", "later", "last"))
     before, after = (not all(map(torch.equal, *pair)) for pair in ((one, again), (later, last)))
     return "after a call in eval mode nothing is dropped in training mode any more" if before and not after else None

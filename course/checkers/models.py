@@ -1,4 +1,4 @@
-"""Properties of what is done to a model: it is counted, loaded, evaluated, stepped, and what is left behind."""
+"""Checkers of functions that count, load, evaluate or train a model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ State = Mapping[str, torch.Tensor]
 
 @checker
 def equal_number(seen: Observation, exact: Observation) -> Problem:
-    """The number, of whatever type: the type has a criterion of its own."""
+    """The number is right, whatever its type, which has a criterion of its own."""
     found, right = float(seen.values["result"]), exact.values["result"]
     return None if found == right else f"the count is too {'small' if found < right else 'large'}"
 
 
 @checker
 def returns_int_without_side_effects(seen: Observation, exact: Observation) -> Problem:
-    """A Python int, the same twice and another for another module, and the module as it was."""
+    """Counting gives a repeatable Python int for each module, and changes nothing."""
     got = seen.values
     if type(got["first"]) is not int:
         return "the result is not a Python int"
@@ -44,8 +44,10 @@ def returns_int_without_side_effects(seen: Observation, exact: Observation) -> P
 
 
 def _nothing_came_over(seen: Observation, theirs: State) -> str | None:
-    """Whether numbers of theirs came over at all, into ours or into the result, wherever in it: what nothing was loaded
-    into cannot be spoilt by loading."""
+    """A problem if no numbers of theirs are in ours or in the result.
+
+    Otherwise, an answer that loads nothing would have no side effects and pass.
+    """
     numbers = torch.cat([one.flatten() for one in theirs.values()])
     held = [*seen.values["loaded"].items(), *seen.values["given"].items()]
     weights = [weight for name, weight in held if name not in theirs]
@@ -56,7 +58,7 @@ def _nothing_came_over(seen: Observation, theirs: State) -> str | None:
 
 @checker
 def input_dict_unchanged(seen: Observation, exact: Observation, name: str) -> Problem:
-    """A dict of tensors among the inputs, by its `name`, is what it was, though what was filled from it has changed."""
+    """The input dict `name` stays unchanged when the model filled from it changes."""
     for key, right in exact.values[name].items():
         got = seen.values[name].get(key)
         if got is None:
@@ -72,7 +74,7 @@ def input_dict_unchanged(seen: Observation, exact: Observation, name: str) -> Pr
 
 @checker
 def independent_of_source(seen: Observation, exact: Observation) -> Problem:
-    """What a model holds by name, "before" and "after" what it was filled from has changed."""
+    """A model's tensors, "before" and "after", stay when those it copied change."""
     before, after = seen.values["before"], seen.values["after"]
     if not any(torch.equal(before[name].double(), right) for name, right in exact.values["before"].items()):
         return "nothing came over"
@@ -84,7 +86,7 @@ def independent_of_source(seen: Observation, exact: Observation) -> Problem:
 
 @checker
 def foreign_parameters_unchanged(seen: Observation, exact: Observation, theirs: State) -> Problem:
-    """Their weights to the bit; the gradients, where they were asked for, as far as rounding goes."""
+    """Their weights are the same to the bit; gradients, if observed, to rounding."""
     if problem := _nothing_came_over(seen, theirs):
         return problem
     for name, right in exact.values["kept"].items():
@@ -99,7 +101,7 @@ def foreign_parameters_unchanged(seen: Observation, exact: Observation, theirs: 
 
 @checker
 def own_parameters_unchanged(seen: Observation, exact: Observation, theirs: State) -> Problem:
-    """Ours hold what they held before theirs were changed."""
+    """Our parameters do not change when theirs are changed."""
     if problem := _nothing_came_over(seen, theirs):
         return problem
     before, after = seen.values["loaded"], seen.values["after"]
@@ -109,7 +111,7 @@ def own_parameters_unchanged(seen: Observation, exact: Observation, theirs: Stat
 
 @checker
 def own_trainable_module(seen: Observation, exact: Observation, theirs: State) -> Problem:
-    """The result is ours, and its weights get gradients."""
+    """The result is our own module, and its weights get gradients."""
     if problem := _nothing_came_over(seen, theirs):
         return problem
     for name, right in exact.values["filled"].items():
@@ -126,12 +128,12 @@ def own_trainable_module(seen: Observation, exact: Observation, theirs: State) -
 
 
 def _measures(seen: Observation, model: str = "model") -> list[float]:
-    """What six evaluations in turn gave, each for other targets."""
+    """The results of six evaluations, each with different targets."""
     return [float(seen.values[f"{model} {k}"]) for k in range(6)]
 
 
 def _looks_at_nothing(seen: Observation) -> str | None:
-    """What an evaluation does not depend on, in words; None where it depends on the targets and the model."""
+    """A problem if the evaluation ignores the targets or the model."""
     found = _measures(seen)
     if len(set(found)) == 1:
         return "the result does not depend on the targets"
@@ -144,7 +146,7 @@ def _as_before(found: torch.Tensor, right: torch.Tensor) -> bool:
 
 @checker
 def mode_unchanged(seen: Observation, exact: Observation) -> Problem:
-    """By what a contrary model gives afterwards."""
+    """The model is left in its mode, as the logits of a contrary one show."""
     if problem := _looks_at_nothing(seen):
         return problem
     same = _as_before(seen.values["logits"], exact.values["logits"])
@@ -153,7 +155,7 @@ def mode_unchanged(seen: Observation, exact: Observation) -> Problem:
 
 @checker
 def model_unchanged(seen: Observation) -> Problem:
-    """Neither ids nor gradients, numbers or the dropout of the model."""
+    """The ids and the model's gradients, numbers and dropout are left unchanged."""
     if seen.changed:
         return "the call changed the ids in place"
     for name, old in seen.values["old gradients"].items():
@@ -171,7 +173,10 @@ def model_unchanged(seen: Observation) -> Problem:
 
 @checker
 def evaluated_without_gradients(seen: Observation, exact: Observation) -> Problem:
-    """A model and one that gives contrary logits where gradients could flow are measured alike."""
+    """Evaluation switches gradients off, and on again afterwards.
+
+    A model that negates its logits where gradients could flow must get the same results as a plain one.
+    """
     if problem := _looks_at_nothing(seen):
         return problem
     plain, contrary = (torch.tensor(_measures(seen, model)) for model in ("model", "contrary"))
@@ -187,7 +192,7 @@ def evaluated_without_gradients(seen: Observation, exact: Observation) -> Proble
 
 @checker
 def submodule_types(seen: Observation, kinds: Mapping[str, str], heads: int, dropout: float) -> Problem:
-    """The kind of every part of a block, what its attention was made with, and whether two blocks share anything."""
+    """A block has parts of the right types and options; blocks share no parameters."""
     got: Mapping[str, Any] = seen.values
     for name, kind in kinds.items():
         if kind not in got[f"kind of {name}"]:
@@ -204,7 +209,10 @@ def submodule_types(seen: Observation, kinds: Mapping[str, str], heads: int, dro
 
 @checker
 def steps_in_training_mode(seen: Observation, state: State) -> Problem:
-    """One step from `state` moves a model and one that gives contrary logits in eval mode alike."""
+    """One step from `state` is taken in training mode.
+
+    A model that negates its logits in eval mode must move like a plain one.
+    """
     plain, contrary, other = (seen.values[f"after {name}"] for name in ("plain", "contrary", "other"))
     if all(torch.equal(plain[name], numbers) for name, numbers in state.items()):
         return "the model was not trained"

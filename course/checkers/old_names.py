@@ -1,4 +1,7 @@
-"""Checkers under their names of version 0.1, which released examples and lessons use; accepted until version 0.3."""
+"""Names that checkers had in version 0.1, accepted until version 0.3.
+
+Released examples and lessons use them.
+"""
 
 #: Old name -> name in `registry.CHECKERS`
 RENAMED = {

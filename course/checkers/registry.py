@@ -1,6 +1,6 @@
-"""A checker of what has no single right value, as data: the name of a function here, and what it is given.
+"""The registry of checkers, which are stored and sent by name, with arguments.
 
-So the grade and the learner's own `check` use the same function, and only its name travels or is stored.
+So the grade and the learner's own `check` use the same function.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CHECKERS: dict[str, Checker] = {}
 def checker(function: Function) -> Function:
     """Register a checker under its name.
 
-    It is called with what was `seen`, with the `exact` outcome of a right answer if it has a parameter of that name,
-    and by name with the values that a case gives.
+    It is called with the observation `seen`, with the `exact` outcome of a correct answer if it has a parameter of that
+    name, and with the values of the case as keyword arguments.
     """
     if function.__name__ in CHECKERS:
         raise ValueError(f"two checkers are called {function.__name__}")
@@ -36,10 +36,10 @@ def checker(function: Function) -> Function:
 
 @dataclass(frozen=True, eq=False)
 class NamedChecker:
-    """`function(seen, exact)` by the checker of this name, or of this name in version 0.1; `given` is plain data and
-    tensors.
+    """A checker by its name, today's or that of version 0.1, with its arguments.
 
-    Raises LookupError if there is no such checker, and TypeError if it does not take what is given.
+    `given` is plain data and tensors. Raises LookupError if there is no such checker, and TypeError if it does not take
+    these arguments.
     """
 
     name: str
@@ -53,7 +53,7 @@ class NamedChecker:
 
     @property
     def compares(self) -> bool:
-        """Whether it needs the outcome of a right answer."""
+        """Whether it needs the outcome of a correct answer."""
         return "exact" in inspect.signature(self._function).parameters
 
     def __call__(self, seen: Observation, exact: Observation) -> Problem:

@@ -1,4 +1,4 @@
-"""Properties of texts that a model writes at random."""
+"""Checkers of texts that a model writes at random."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NO_TEXT = "the result must be a tensor (B, T + n_tokens)"
 def matches_distribution(
     seen: Observation, exact: Observation, wanted: torch.Tensor, n_tokens: int, temperature: float = 1.0
 ) -> Problem:
-    """How often each token follows each, against `wanted` (N, N): 25 questions of 6e-10 for each case, or 64 after a
-    single token. `temperature`: that which `wanted` was made with."""
+    """Each token follows each with its probability in `wanted` (N, N), within chance.
+    25 tests of 6e-10 for each case, or 64 after a single token. `temperature` is that of `wanted`."""
     tokens = seen.values["tokens"]
     if not isinstance(tokens, torch.Tensor) or tokens.shape != exact.values["tokens"].shape:
         return NO_TEXT
@@ -40,7 +40,7 @@ def _counts(tokens: torch.Tensor, n: int) -> torch.Tensor:
 
 
 def _drawn_instead(tokens: torch.Tensor, wanted: torch.Tensor, temperature: float) -> str:
-    """A tag: by which other probabilities the tokens were drawn; `wanted` are those at this `temperature`."""
+    """A tag for the wrong probabilities used instead of `wanted`, at `temperature`."""
     n, logs = len(wanted), wanted.clamp(min=1e-300).log() * temperature
     counts = _counts(tokens, n)
 
@@ -49,7 +49,7 @@ def _drawn_instead(tokens: torch.Tensor, wanted: torch.Tensor, temperature: floa
 
     if temperature != 1:
         one, other = fits(logs.softmax(-1)), fits((logs * temperature).softmax(-1))
-        if one or other:  # where it is very low, both are almost even, and tell nothing
+        if one or other:  # at a very low temperature both are almost uniform
             return "" if one and other else "as at 1.0" if one else "multiplied"
         steps = [tokens[:, i : i + 2] for i in range(tokens.shape[1] - 1)]
         powers = [(logs / temperature ** (i + 1)).softmax(-1) for i in range(len(steps))]
@@ -66,7 +66,10 @@ def _drawn_instead(tokens: torch.Tensor, wanted: torch.Tensor, temperature: floa
 
 @checker
 def texts_follow_generator(seen: Observation) -> Problem:
-    """Texts of 40 tokens of 60 are equal by chance with a probability of 1e-71."""
+    """The generator determines the texts, and its state advances.
+
+    Texts of 40 tokens of 60 are equal by chance with a probability of 1e-71.
+    """
     one, again, other, later = (seen.values[name] for name in ("one", "again", "other", "later"))
     if any(not isinstance(t, torch.Tensor) or tuple(t.shape) != (2, 21) for t in (one, again, other, later)):
         return NO_TEXT
@@ -86,7 +89,7 @@ def texts_follow_generator(seen: Observation) -> Problem:
 
 @checker
 def default_temperature_is_one(seen: Observation, exact: Observation) -> Problem:
-    """With the default temperature and with 1.0."""
+    """The default temperature gives the same text as 1.0."""
     one, default = seen.values["one"], seen.values["default"]
     if not isinstance(one, torch.Tensor) or one.shape != exact.values["one"].shape:
         return NO_TEXT
@@ -97,5 +100,5 @@ def default_temperature_is_one(seen: Observation, exact: Observation) -> Problem
 
 @checker
 def prompt_unchanged(seen: Observation) -> Problem:
-    """Only whether it was changed: what comes out for a long prompt is judged elsewhere."""
+    """A long prompt is not changed in place; the result is checked elsewhere."""
     return "a prompt that is longer than block_size was changed in place" if "prompt" in seen.changed else None

@@ -1,4 +1,4 @@
-"""Properties of attention that goes over its keys in tiles."""
+"""Checkers of attention that reads its keys in tiles."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from .chance import tagged
 from .registry import Problem, checker
 
 ROOM = 1.5  # for a column or two beside the scores of a tile
-MOST_DIMENSIONS = 8  # that are told: what a kernel says may be as long as it likes
+MOST_DIMENSIONS = 8  # in a report: a kernel may send a shape of any length
 
 
 @checker
 def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
-    """The right result, for which no tensor was made with more numbers than `scores` (..., T, tile) of one tile, nor
-    much more multiplied than once: `products` are the multiplications that each pair of a query and a key needs.
+    """The result is right, and was computed tile by tile in one pass over the keys.
 
-    Half of `scores` are left as room, and a fifth of `products`; a tensor counts by its memory, masks do not.
+    scores    shape of the scores of one tile, (..., T, tile); no tensor may be much larger
+    products  number of multiplications that all pairs of a query and a key need
+
+    Allows half as much again as `scores`, and a fifth more than `products`. Memory counts, except that of masks.
     """
     result, shape, multiplied = _measured(seen)
     right, _, _ = _measured(exact)
@@ -38,7 +40,7 @@ def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[in
 
 @checker
 def finite_gradients(seen: Observation) -> Problem:
-    """Results and gradients are no NaN; what they are, other cases ask."""
+    """Results are not NaN and gradients are finite; other cases compare them."""
     for name, gradient in (seen.gradients or {}).items():
         if gradient is not None and not bool(gradient.isfinite().all()):
             return f"the gradient for `{name}` is NaN or infinite"
@@ -54,7 +56,7 @@ def _measured(seen: Observation) -> tuple[Any, Sequence[int], int]:
 
 
 def _wrong(found: Any, right: Any) -> str | None:
-    """Measured is what gives the right numbers: how exact they are, other criteria ask."""
+    """What is wrong with a result, or None; other criteria check its precision."""
     pairs = [tuple(part for _, part in leaves(value)) for value in (found, right)]
     if [getattr(part, "shape", None) for part in pairs[0]] != [part.shape for part in pairs[1]]:
         return "the result does not have the right shapes"

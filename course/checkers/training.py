@@ -1,4 +1,4 @@
-"""Properties of a whole training: what was learnt, how far each step went, what was recorded."""
+"""Checkers of training: what was learned, sizes of steps, recorded losses."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .registry import Problem, checker
 
 
 def excess(logits: torch.Tensor, follows: torch.Tensor, unseen: torch.Tensor) -> float:
-    """By how much the expected loss on what follows `unseen` exceeds that of the true probabilities, in nats: never
-    below 0, whatever the logits (..., N) are.
+    """Expected loss on the tokens after `unseen`, minus the least possible, in nats.
 
-    follows  (N, N): the probability of each token after each
+    logits   (..., N); the result is never below 0
+    follows  (N, N): the true probability of each token after each
     """
     wanted = follows[unseen]
     gain = wanted.clamp(min=1e-30).log() - logits.double().log_softmax(-1)
@@ -26,7 +26,8 @@ def excess(logits: torch.Tensor, follows: torch.Tensor, unseen: torch.Tensor) ->
 
 @checker
 def has_learned(seen: Observation, follows: torch.Tensor, unseen: torch.Tensor, margin: float) -> Problem:
-    """The weights after training, which are all that counts of the model: its logits are computed here."""
+    """On unseen text, the trained model's loss is within `margin` of the least one.
+    Only its weights count: its logits are computed here."""
     table = seen.values["after"]["table.weight"]
     if table.shape != follows.shape:
         return f"the model's table has the shape {tuple(table.shape)} after training"
@@ -41,7 +42,7 @@ def has_learned(seen: Observation, follows: torch.Tensor, unseen: torch.Tensor, 
 
 
 def _learnt_instead(table: torch.Tensor, follows: torch.Tensor, margin: float) -> str:
-    """A tag: what a table of logits predicts that does not predict the next token."""
+    """A tag for what a table of logits predicts instead of the next token."""
     before = follows.T / follows.sum(0)[:, None]
     others = {"what comes before": before, "the token itself": torch.eye(len(table)), "two ahead": follows @ follows}
     over = {name: excess(table, other, torch.arange(len(table))) for name, other in others.items()}
@@ -51,7 +52,7 @@ def _learnt_instead(table: torch.Tensor, follows: torch.Tensor, margin: float) -
 
 @checker
 def gradients_from_last_batch(seen: Observation, tokens: int) -> Problem:
-    """Gradients are those of one batch, or cleared: only its `tokens` have any."""
+    """Gradients are those of the last batch, or cleared: only its `tokens` have any."""
     gradient = seen.values["gradients"]["table.weight"]
     rows = 0 if gradient is None else int(gradient.any(-1).sum())
     if rows <= tokens:
@@ -64,16 +65,16 @@ def gradients_from_last_batch(seen: Observation, tokens: int) -> Problem:
 def follows_schedule(
     seen: Observation, counts: Sequence[int], steps: int, peak: float, decay: Sequence[float]
 ) -> Problem:
-    """The learning rates that a constant gradient shows (see `sample_models.Slope`) in a training that was broken off
-    after each of `counts` calls.
+    """The learning rate follows the schedule: it warms up, then decays.
+    A constant gradient shows it (see `sample_models.Slope`), in training that stops after each of `counts` calls.
 
-    decay  the share of the peak that each step after the warm-up is to have, by its number from 0 on
+    decay  the learning rate after the warm-up, as a share of the peak, by the number of the step from 0
 
-    Adam and AdamW go exactly the learning rate along a gradient that stays the same; weight decay of the usual sizes
-    and the gradient's own change make less than 4 % of it. A warm-up is any that rises and is about half-way up after a
-    twentieth of the steps; steps // 10 or a step more or less of it, and a first rate of 0, move the rest by less than
-    0.02 of the peak. Where the momentum changes with the rate, as in OneCycleLR, AdamW goes less far for a while.
-    Adam without weight decay passes: it is AdamW without weight decay, which nobody forbids.
+    With a constant gradient, each step of Adam and AdamW is exactly the learning rate; usual weight decay and changes
+    of the gradient make less than 4 % of it. A warm-up is any that rises and is about half-way up after a twentieth of
+    the steps; its length, steps // 10 or one more or less, and a first rate of 0 move the rest by less than 0.02 of the
+    peak. If the momentum changes with the rate, as in OneCycleLR, AdamW's steps are shorter for a while. Adam passes:
+    it is AdamW without weight decay, which is allowed.
     """
     warmup = steps / 10
     weights = [state["weight"].amax().item() for state in seen.values["path"]]
@@ -96,14 +97,14 @@ def follows_schedule(
 
 @checker
 def half_step_size(seen: Observation, steps: int, peak: float) -> Problem:
-    """How far all steps go together: half of what they would at the peak, as warm-up and cosine do."""
+    """All steps together go half as far as at the peak, as with warm-up and cosine."""
     share = seen.values["after"]["weight"].amax().item() / (steps * peak)
     return None if 0.46 < share < 0.53 else f"{steps} steps go {share:.2f} times as far as at the peak, not half"
 
 
 @checker
 def returns_losses(seen: Observation, steps: int, tokens: int) -> Problem:
-    """The losses: floats, the first of a model without knowledge, the last ones of one that has learnt."""
+    """The losses are floats that begin at an untrained model's loss and go down."""
     losses = seen.values["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != steps:
         return tagged(_record_instead(losses, steps), f"the result must be a list of {steps} losses")
@@ -118,7 +119,7 @@ def returns_losses(seen: Observation, steps: int, tokens: int) -> Problem:
 
 
 def _record_instead(losses: object, steps: int) -> str:
-    """A tag: what came out that is no list of so many losses."""
+    """A tag for what was returned instead of a list of `steps` losses."""
     if losses is None:
         return "nothing is returned"
     if isinstance(losses, torch.Tensor):
@@ -130,7 +131,7 @@ def _record_instead(losses: object, steps: int) -> str:
 
 @checker
 def loss_before_first_step(seen: Observation, steps: int, tokens: int) -> Problem:
-    """So many losses, the first of a model without knowledge."""
+    """There are `steps` losses, the first that of an untrained model."""
     losses = seen.values["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != steps:
         return f"the result must be a list of {steps} losses"
@@ -142,8 +143,8 @@ def loss_before_first_step(seen: Observation, steps: int, tokens: int) -> Proble
 def losses_match_steps(
     seen: Observation, steps: int, batch_size: int, block_size: int, crowd: float, peak: float
 ) -> Problem:
-    """What the losses of a `sample_models.Slope` and its weights afterwards tell of a training: the size of its
-    batches, which places were trained, and whether each loss is that of its step."""
+    """Batch size, trained positions and the loss of each step are right.
+    The losses and final weights of a `sample_models.Slope` show this."""
     moved = seen.values["after"]["weight"]
     if moved.shape != (block_size,) or not moved.min() > 0.9 * moved.max():
         return "not every position of a window is trained"
@@ -159,7 +160,10 @@ def losses_match_steps(
 
 @checker
 def losses_follow_generator(seen: Observation) -> Problem:
-    """Twenty batches of 5 of 290 starts are alike by chance with a probability below 1e-240."""
+    """The generator determines the losses, and its state advances.
+
+    Twenty batches of 5 of 290 starts are alike by chance with a probability below 1e-240.
+    """
     one, again, other = (torch.as_tensor(seen.values[name], dtype=torch.float64) for name in ("one", "again", "other"))
     if not torch.allclose(one, again, rtol=1e-4):
         return tagged("not of the generator", "two runs with equal generators and equal models have different losses")
@@ -172,7 +176,10 @@ def losses_follow_generator(seen: Observation) -> Problem:
 
 @checker
 def trains_in_training_mode(seen: Observation, state: Mapping[str, torch.Tensor]) -> Problem:
-    """Training moves a model and one that gives contrary logits in eval mode alike, and another text makes another."""
+    """All parameters are trained, in training mode, and depend on the text.
+
+    A model that negates its logits in eval mode must move like a plain one.
+    """
     plain, contrary, other = (seen.values[f"after {name}"] for name in ("plain", "contrary", "other"))
     if any(torch.equal(plain[name], before) for name, before in state.items()):
         some = any(not torch.equal(plain[name], before) for name, before in state.items())
@@ -188,10 +195,12 @@ def trains_in_training_mode(seen: Observation, state: Mapping[str, torch.Tensor]
 
 @checker
 def samples_whole_text(seen: Observation, length: int, few: int) -> Problem:
-    """Which places of a text whose tokens are its places were shown to a table of logits: those rows have changed.
+    """Batches come from the whole text.
+    Its tokens are its positions, so changed rows in a table of logits are positions that were shown.
+
+    few  number of positions that a handful of batches show at most
 
     Of 800 windows none begins in one of eight parts of the text with a probability of 8 * (7 / 8) ** 800, below 1e-45.
-    few  as many places as a handful of batches show at most
     """
     shown = seen.values["after"]["table.weight"].any(-1).nonzero()[:, 0]
     parts = {int(8 * place // length) for place in shown.tolist()}

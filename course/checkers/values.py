@@ -1,4 +1,4 @@
-"""Properties of single results: zeros that are exact, values that are next to nothing, bounds of a contract's own."""
+"""Checkers of single results: exact zeros, negligible values, special bounds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from .registry import Problem, checker
 
 @checker
 def any_result(seen: Observation) -> Problem:
-    """Only that it does not raise: what comes out is no matter here."""
+    """Any result passes; the call must only not raise."""
     return None
 
 
 @checker
 def deterministic(seen: Observation, tag: str) -> Problem:
-    """Whether two calls with the same arguments give the same, where nothing is to be drawn at random; `tag`: what it
-    means that they do not."""
+    """Two calls with the same arguments agree; if they do not, `tag` names the cause."""
     one, again = (seen.values[name] for name in ("one", "again"))
     pairs = zip(one, again, strict=True) if isinstance(one, (tuple, list)) else [(one, again)]
     if all(torch.allclose(torch.as_tensor(a), torch.as_tensor(b), equal_nan=True) for a, b in pairs):
@@ -44,7 +43,7 @@ def exact_zeros(seen: Observation, exact: Observation) -> Problem:
 
 @checker
 def arguments_unchanged(seen: Observation) -> Problem:
-    """Only whether arguments were changed: what came out is judged elsewhere."""
+    """No argument is changed in place; the result is checked elsewhere."""
     if seen.changed:
         return f"the call changed its argument `{next(iter(seen.changed))}` in place"
     return None
@@ -52,7 +51,7 @@ def arguments_unchanged(seen: Observation) -> Problem:
 
 @checker
 def negligible(seen: Observation) -> Problem:
-    """For results that are 0 on paper: a guard such as sqrt(x + 1e-8) is a matter of taste."""
+    """A result of 0 on paper is below 1e-3; a guard like sqrt(x + 1e-8) is allowed."""
     found = seen.values["result"]
     if found.shape != ():
         return f"the result has shape {tuple(found.shape)}, and must have ()"
@@ -63,14 +62,15 @@ def negligible(seen: Observation) -> Problem:
 
 @checker
 def nonzero(seen: Observation) -> Problem:
-    """Only that what is not 0 on paper is not 0: how large it is, is judged elsewhere."""
+    """The result is not 0; its size is checked elsewhere."""
     found = torch.as_tensor(seen.values["result"])
     return None if bool((found.abs() > 1e-3).any()) else "the result is 0 here, too, where it must not be"
 
 
 @checker
 def zero_learning_rate(seen: Observation) -> Problem:
-    """A cosine of pi is -1 to rounding, so that the end may be off 0 by 1e-16 of the peak, of 2 at most."""
+    """The learning rate is 0 up to rounding.
+    The cosine of pi is -1 only to rounding: the rate may be off by 1e-16 of the peak, which is at most 2."""
     found = seen.values["result"]
     if not isinstance(found, (int, float)) or isinstance(found, bool):
         return "the result must be a float"
@@ -79,7 +79,7 @@ def zero_learning_rate(seen: Observation) -> Problem:
 
 @checker
 def zero_loss_if_all_ignored(seen: Observation, dtype: str) -> Problem:
-    """The loss 0, of this dtype, with a past that leads to the logits."""
+    """The loss is 0, has this dtype, and `backward()` from it reaches the logits."""
     result = seen.values["result"]
     if not isinstance(result, torch.Tensor) or tuple(result.shape) != ():
         return "where all targets are ignored the result must be a tensor of shape ()"
@@ -96,7 +96,7 @@ def zero_loss_if_all_ignored(seen: Observation, dtype: str) -> Problem:
 
 @checker
 def finite_loss_for_huge_logits(seen: Observation, exact: Observation) -> Problem:
-    """The contract's own bound for logits as large as 1e4: right to 1e-2."""
+    """The loss for logits as large as 1e4 is right to 1e-2, the contract's bound."""
     found, wanted = seen.values["result"], exact.values["result"]
     if not isinstance(found, torch.Tensor) or found.shape != wanted.shape:
         return "the result must be a tensor of shape ()"
@@ -110,8 +110,8 @@ def finite_loss_for_huge_logits(seen: Observation, exact: Observation) -> Proble
 
 @checker
 def zero_query_finds_key(seen: Observation, exact: Observation, row: int, keys: int) -> Problem:
-    """All cosines of a query of zeros, query number `row`, are 0: which key it finds is open, that it finds one is
-    not."""
+    """A query of zeros, number `row`, finds any key, and does not disturb the others.
+    All its cosines are 0, so no key is better than another."""
     found, right = seen.values["result"], exact.values["result"]
     if found.shape != right.shape:
         return f"the result has shape {tuple(found.shape)}, and must have {tuple(right.shape)}"
@@ -125,16 +125,16 @@ def zero_query_finds_key(seen: Observation, exact: Observation, row: int, keys: 
 def query_retrieves_targets(
     seen: Observation, keys: torch.Tensor, targets: Sequence[int], pure: bool = False
 ) -> Problem:
-    """One query, by the weights that unscaled attention gives with it, computed in float64.
+    """A query that gives the targets equal weights with a sum of at least 0.99.
 
-    `pure`: the arguments must be as they were, too.
+    The weights are those of unscaled attention, in float64. With `pure`, arguments must be unchanged, too.
     """
     query = seen.values["result"]
     if problem := _no_query(query, keys):
         return problem
     weights = torch.softmax(keys.double() @ query.double(), dim=0)[list(targets)]
     shown = " + ".join(f"{weight:.4f}" for weight in weights.tolist())
-    # A hair of room for an answer that aims at 0.99 or at 0.001 exactly, in float32
+    # A little room for an answer that aims at exactly 0.99 or 0.001, in float32
     if not weights.max() - weights.min() <= 1e-3 + 1e-6:
         return f"with it attention gives the targets the weights {shown}, and they must be equal, to 0.001"
     if not weights.sum() >= 0.99 - 1e-5:
@@ -148,7 +148,7 @@ def query_retrieves_targets(
 
 
 def _no_query(query: Any, keys: torch.Tensor) -> Problem:
-    """What keeps a result from being a query for these keys at all."""
+    """Why a result cannot be a query for these keys, or None."""
     if query is None:
         return "the result is None, and must be a tensor; is the `return` missing?"
     if not isinstance(query, torch.Tensor):
@@ -163,8 +163,8 @@ def _no_query(query: Any, keys: torch.Tensor) -> Problem:
 
 @checker
 def mask_on_requested_device(seen: Observation, exact: Observation) -> Problem:
-    """Only where a mask lies: on "meta" where the right one does, else on a device that holds its numbers. What could
-    not be made on "meta", or with other new tensors there, is None or was made once more."""
+    """A mask is on the requested device: on "meta" if the right one is, else not.
+    If none can be made while new tensors are on "meta", the helper `elsewhere` returns one made again, or None."""
     (found,), (right,) = seen.values.values(), exact.values.values()
     if not isinstance(right, torch.Tensor):  # what has no numbers comes out as a record of its kind
         there = found is None or getattr(found, "fields", None) == right.fields
@@ -176,8 +176,9 @@ def mask_on_requested_device(seen: Observation, exact: Observation) -> Problem:
 
 @checker
 def raises_error(seen: Observation, kind: str, at_all: bool = False, told: Sequence[str] = ()) -> Problem:
-    """By what `refusal` found as "refusal": this kind of error that says each of the words; none where `kind` is "".
-    With `at_all` only that there was one, and that "after" is what was "before". `told`: what each of the words is."""
+    """The call raises an error of this `kind` whose message has each of the words.
+    The helper `refusal` observes it as "refusal". If `kind` is "", the call must not raise. With `at_all`, any error
+    passes, but "after" must equal "before". `told` says what each of the words is."""
     found = seen.values["refusal"]
     if not kind:
         return f"raised {found['type']}, and nothing was wrong" if found["type"] else None

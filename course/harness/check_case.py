@@ -1,7 +1,7 @@
-"""Checks one observation against its reference, for the grade and for `check` alike.
+"""Check of one observation against its reference, for the grade and for `check`.
 
-Does not cover: how numbers are compared (`comparing.py`), what has no single right value (`course.checkers`), how a
-reference comes about (whoever has the oracle).
+Does not cover: comparison of numbers (`compare.py`), results with no single right value (`course.checkers`), making
+references (the caller has the oracle).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .program import Observation
 
 
 def check_case(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
-    """What is wrong with one observation.
+    """What is wrong with one observation, or None.
 
-    What is read of a result as if it were of the right form may raise where it is not, and that is the result's fault;
-    raises what checking the oracle's own outcome raises, which is our fault.
+    If checking raises, the result has the wrong form, unless checking the oracle's own outcome raises too: that is a
+    bug of ours and propagates.
     """
     try:
         return _checked(seen, reference, device)
@@ -33,8 +33,10 @@ def check_case(seen: Observation, reference: Reference, device: str = "cpu") -> 
 
 
 def coerced(seen: Observation, reference: Reference) -> Observation:
-    """What was seen, with a right answer's types where types are not checked, and without numbers where the inputs had
-    none."""
+    """The observation, with a correct answer's types unless types are checked.
+
+    If only the device is checked, its numbers are set to 0, since the inputs had none.
+    """
     if reference.device_only:
         return replace(seen, values=_without_numbers(seen.values))
     return seen if reference.check_types else coerce_types(seen, reference.native)

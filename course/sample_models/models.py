@@ -14,10 +14,8 @@ class _Model(nn.Module):
     """A model whose logits show in which state it was called.
 
     contrary  state in which the logits are negated: "flowing", gradients could flow; "training", not all parts are in
-              eval
-              mode; "resting", not all are in training mode; "asleep", all are in eval mode. The results of a contrary
-              and a
-              plain model together show how the answer called it, without trusting `calls`.
+              eval mode; "resting", not all are in training mode; "asleep", all are in eval mode. The results of a
+              contrary and a plain model together show how the answer called it, without trusting `calls`.
     calls     for every call: number of tokens, mode (True training, False eval, None mixed) and whether gradients could
               flow; for the learner to look at
 
@@ -95,8 +93,7 @@ class Slope(_Model):
     its learning rate; an untrained position does not move; and with `crowd` the loss shows the batch size.
 
     patience  number of calls in which gradients could flow before it raises Enough, to observe the weights during
-              training;
-              None: no limit
+              training; None: no limit
     """
 
     def __init__(self, block_size: int, crowd: float = 0.0) -> None:

@@ -1,10 +1,10 @@
-"""What exercises of several lessons say."""
+"""Definitions that exercises of several lessons share."""
 
 import math
 
 INF = math.inf
 
-# From lesson 04 to 07 the layers that PyTorch has are not allowed, except where an exercise names one.
+# Lessons 04 to 07 do not allow PyTorch's own layers, except where an exercise names one.
 BUILT_IN = (
     ".*scaled_dot_product.*",
     ".*(multi_head|flash|efficient|flex|fused|cudnn)_attention.*",

@@ -1,4 +1,4 @@
-"""What the cases of attention modules with several heads are made of, and how some are judged."""
+"""Building blocks of test cases for attention modules with several heads."""
 
 import torch
 
@@ -9,13 +9,16 @@ W_Q = torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]])
 W_K = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 1], [0, -1, 1, 0], [0, 0, 0, 1]])
 W_V = torch.tensor([[1.0, 0, 2, 0], [0, 1, 0, 0], [0, 0, 1, 0], [3, 0, 0, 1]])
 W_O = torch.tensor([[1.0, 0, 0, 1], [0, 2, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
-# How long five tokens of one direction are. The shortest comes last, where a mask that nobody asked for hides it from
-# the others, and keys of width 2 that are reshaped where they should be transposed never make it the one to look at
+# Lengths of five tokens with the same direction. The shortest is last: a mask that nobody asked for hides it from the
+# others, and keys of width 2 that are reshaped instead of transposed never give it the greatest weight
 APART = torch.tensor([4.0, 3.0, 6.0, 5.0, 2.0])
 
 
 def attend(state, n_heads, *, options=None, training=False, exactly=False, calls=1, **inputs):
-    """Construct with `options`, give weights, call with x and the other inputs by name; observes the last "out"."""
+    """A case that makes a module, loads its weights and calls it with x and `inputs`.
+
+    The last result is observed as "out".
+    """
     s = Script(**inputs)
     m = s.call(EXERCISE, len(state["W_o.weight"]), n_heads, **(options or {}), name="module")
     s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
@@ -25,7 +28,10 @@ def attend(state, n_heads, *, options=None, training=False, exactly=False, calls
 
 
 def open_somewhere(draw, *shape):
-    """A random mask (True = blocked) in which every row has an open key and, where there are two, one is blocked."""
+    """A random mask (True = blocked) with an open key in every row.
+
+    If there are two keys or more, something is blocked.
+    """
     mask, opened = draw.chance(0.5, *shape), draw.integer(0, shape[-1])
     mask[..., opened] = False
     if shape[-1] > 1 and not mask.any():

@@ -1,7 +1,7 @@
-"""Multi-head attention in small steps, and the mistakes in those steps that both of its modules know.
+"""Steps of multi-head attention and known mistakes in them, for two exercises.
 
-`MultiHeadAttention` of lesson 06 and `RotarySelfAttention` of lesson 07 are each a class that begins in its own way and
-ends with STEPS.
+`MultiHeadAttention` of lesson 06 and `RotarySelfAttention` of lesson 07 begin in different ways, and both end with
+STEPS.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from grading.exercises.exercise import CorrectAnswer
 
 from .families import arguments, gradients, masks, modules, numbers, results, scores, shapes
 
-# `forward` is the class's own. It calls these, and ends with
+# Each class has its own `forward`, which calls these and ends with
 #     output = self.merge(weights @ value)
 #     return self.W_o(output), weights
 STEPS = """
@@ -33,12 +33,12 @@ STEPS = """
 def add_mistakes(
     right: CorrectAnswer, wrong: Sequence[str], *, cutting: str = "", maps: str = "", any_mask: bool = True
 ) -> None:
-    """Make the mistakes in STEPS of `right`.
+    """Add the known mistakes in STEPS to `right`.
 
-    wrong     the criteria that are lost where every output is wrong
-    cutting   heading on how heads are cut and merged, where it is another than the exercise's
+    wrong     criteria that are lost if every output is wrong
+    cutting   heading on how heads are cut and merged, if it is not the exercise's own
     maps      heading on what PyTorch's layer returns beside the output, likewise
-    any_mask  whether a mask of any shape that broadcasts to the scores is taken
+    any_mask  whether the mask may have any shape that broadcasts to the scores
     """
     _in_the_heads(right, wrong, cutting, maps)
     _in_the_weights(right, wrong)

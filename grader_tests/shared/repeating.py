@@ -1,4 +1,4 @@
-"""What an answer must not do from one call to the next: every call is judged as if it were the first."""
+"""A case and a known mistake about results that are kept from an earlier call."""
 
 from grading.exercises.exercise import EXERCISE, Script
 
@@ -6,7 +6,7 @@ from .families import calls
 
 
 def after(first, then):
-    """A call with `then`, after one with `first`, other numbers of the same shapes: nothing of it may remain."""
+    """A case that calls with `first`, then with `then`: other numbers, same shapes."""
     inputs = {f"first_{i}": value for i, value in enumerate(first)} | {f"then_{i}": v for i, v in enumerate(then)}
     s = Script(**inputs)
     for name, given in (("first", first), ("then", then)):
@@ -15,7 +15,7 @@ def after(first, then):
 
 
 def keeps_its_last_result(right, *, loses):
-    """A known mistake: an answer that looks at shapes alone to tell whether it has been asked before."""
+    """Add a known mistake: the last result is returned again if the shapes are equal."""
     code = f"""
 {right.code.strip()}
 

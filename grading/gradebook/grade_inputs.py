@@ -1,6 +1,7 @@
-"""What a grade is made of, as hashes: graders by what their code means, all else by content, never by times of files.
+"""Hashes of all inputs of a grade, which show whether it is up to date.
 
-A file of a student's is read here as bytes, to be hashed, and nothing in it is looked at.
+Graders are hashed by what their code means, all else by content; times of files do not matter. Students' files are only
+hashed here, as bytes, and never parsed.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ WORDS = {
 
 
 def of_lesson(work: Job) -> dict[str, str]:
-    """What all grades of a lesson are made of, by keys of WORDS. To be asked before the first of them is made: who is
-    graded with what changes after that is graded again by the next run."""
+    """The inputs that all grades of a lesson share, by keys of WORDS.
+
+    Call it before grading begins: if an input changes meanwhile, the next run grades again.
+    """
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
@@ -49,19 +52,22 @@ def of_lesson(work: Job) -> dict[str, str]:
 
 
 def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, str]:
-    """Of what one submission's grade is made, by the keys of WORDS. lesson: `of_lesson`; late: what decides on its
-    penalty, as text."""
+    """All inputs of one submission's grade, by keys of WORDS.
+
+    lesson  result of `of_lesson`
+    late    what decides the late penalty, as text
+    """
     own = {"submission": digest_of_file(handed_in), "timestamp": _text(handed_in.parent / "timestamp.txt")}
     return {**lesson, **own, "late": late}
 
 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """What is not as it was, as ends of a sentence with "since"."""
+    """What changed, each as the end of a sentence with "since"."""
     return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
 
 
 def digest_of_file(path: Path) -> str:
-    """The SHA-256 of a file; of one that is not to be opened, why."""
+    """The SHA-256 of a file, or why it cannot be opened."""
     try:
         descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
@@ -71,12 +77,12 @@ def digest_of_file(path: Path) -> str:
 
 
 def digest_of_text(text: str) -> str:
-    """The same of a file that holds this text."""
+    """The SHA-256 of a file with this text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _text(path: Path) -> str:
-    """When it was handed in, as nbgrader keeps it; empty where that is not known."""
+    """The submission time as nbgrader stores it; empty if unknown."""
     try:
         descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
@@ -86,7 +92,7 @@ def _text(path: Path) -> str:
 
 
 def bytes_of_graders(folder: Path) -> str:
-    """The hash of a lesson's graders and of all that lessons share as version 0.1.0 recorded it, by their bytes."""
+    """Version 0.1.0's hash of the bytes of a lesson's graders and the shared ones."""
     files = sorted(file for part in (folder, folder.parent / SHARED) for file in part.rglob("*.py"))
     return _digest(
         [(os.path.relpath(file, folder.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
@@ -94,12 +100,12 @@ def bytes_of_graders(folder: Path) -> str:
 
 
 def graders_fingerprint(folder: Path) -> str:
-    """Of what a lesson's graders mean, and of what these import within grader_tests."""
+    """Fingerprint of a lesson's graders and what they import within grader_tests."""
     return Packages({GRADERS: folder.parent}).fingerprint(*sorted(folder.rglob("*.py")))
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:
-    """What a kernel finds beside the notebook: the release's other files."""
+    """The release's other files, which a kernel finds beside the notebook, hashed."""
     kept = (file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix != ".ipynb")
     named = ((str(file.relative_to(folder)), file) for file in kept)
     return [(name, digest_of_file(file)) for name, file in named if not name.startswith(".")]

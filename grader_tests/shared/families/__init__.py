@@ -2,6 +2,6 @@
 
 `right.mistake(gradients.cut, {…}, loses="gradients")` adds one to an exercise.
 
-An exercise uses a family's name and sentence, or its own: `gradients.cut("detaches_the_keys", what="the keys")` has
-another name and other words, and `.feedback(…)` after it another sentence. The id is what class reports add up.
+An exercise may change the name and the words, as in `gradients.cut("detaches_the_keys", what="the keys")`, or the
+sentence, with `.feedback(…)` after it. Class reports add up mistakes by the family's id.
 """

@@ -4,7 +4,10 @@ from grading.exercises.exercise import Family, changed_checks
 
 
 def not_refused(text: str, about: str = "") -> Family:
-    """A check is missing: every one, or those whose condition has `about` in it. `text` says what is not refused."""
+    """Checks are missing: all of them, or those whose condition contains `about`.
+
+    text  sentence that says what is not refused
+    """
     make = changed_checks(lambda condition, message: "pass", about)
     return Family("no-value-error", "no_error", text, make)
 
@@ -22,7 +25,7 @@ valid_refused = Family(
 
 
 def asserts(about: str = "") -> Family:
-    """Checks by `assert`: every one, or those whose condition has `about` in it."""
+    """Checks by `assert`: all of them, or those whose condition contains `about`."""
     return Family(
         "assert",
         "asserts",
@@ -32,7 +35,7 @@ def asserts(about: str = "") -> Family:
 
 
 def wrong_error(kind: str, about: str = "") -> Family:
-    """The right arguments are refused, by another class of error."""
+    """Bad arguments are refused, but with the wrong class of error."""
     return Family(
         "wrong-error",
         f"raises_{kind}",

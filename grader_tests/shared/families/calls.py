@@ -1,4 +1,4 @@
-"""What stays from one call to the next, and what chance decides."""
+"""Results kept from one call to the next, and random numbers."""
 
 from grading.exercises.exercise import Family
 

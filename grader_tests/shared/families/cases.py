@@ -1,6 +1,7 @@
-"""Cases that many exercises need, as generators: `yield from cases.refused(call, "k", (0, -3, 1.5), x)`.
+"""Test cases that many exercises need.
 
-Each yields what a criterion yields. Nothing here decides what is right: that is the oracle's.
+Use the generators in a criterion: `yield from cases.refused(call, "k", (0, -3, 1.5), x, right=2)`. The oracle decides
+what is right.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +24,7 @@ class Setting:
     masked        with a mask
     training      in training mode; with `dropout` its results are random
     dropout       probability of being dropped
-    groups        heads of keys and values; None: as many as there are heads of queries
+    groups        number of heads of keys and values; None: as many as heads of queries
     context       keys and values come from a second sequence
     """
 
@@ -40,7 +41,7 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """What the report calls a case of it."""
+        """The description of its cases in a report."""
         parts = ["cross-attention" if self.context else "self-attention"]
         parts += ["with a mask"] if self.masked else []
         parts += [f"{self.groups} groups"] if self.groups is not None else []
@@ -63,8 +64,12 @@ def settings(
 def attention_inputs(
     draw: Draw, setting: Setting, *, batch: int = 2, queries: int = 5, keys: int = 7, width: int = 12
 ) -> dict[str, torch.Tensor]:
-    """Inputs of a module in this setting: "x" (batch, queries, width); with a context "context" (batch, keys, width);
-    with a mask "mask" (batch, 1, queries, keys), in which every query sees a key. All sizes should differ."""
+    """Inputs of a module in this setting. All sizes should differ.
+
+    x        (batch, queries, width)
+    context  (batch, keys, width), if there is one
+    mask     (batch, 1, queries, keys), if there is one; every query sees a key
+    """
     inputs = {"x": draw.normal(batch, queries, width)}
     if setting.context:
         inputs["context"] = draw.normal(batch, keys, width)
@@ -79,10 +84,10 @@ def attention_inputs(
 def refused(
     make: Callable[..., Case], name: str, values: Iterable[Any], *args: Any, right: Any, **kwargs: Any
 ) -> Iterator[Case]:
-    """Calls that must raise a ValueError for each of `values` of the argument `name`, and one with the `right` value,
-    which must not be refused.
+    """Calls that must raise ValueError: each of `values` for the argument `name`.
 
-    make   makes a case of the arguments: `call`, or a function of the exercise's own
+    right  a value that must not be refused, for one more call
+    make   makes a case from the arguments: `call`, or a function of the exercise's own
     """
     for value in values:
         yield make(*args, **kwargs, **{name: value}).raises(name)
@@ -90,8 +95,10 @@ def refused(
 
 
 def left_unchanged(make: Callable[..., Case], *args: Any, **kwargs: Any) -> Iterator[Case]:
-    """Calls that must leave every argument as it is: with the tensors as they are, non-contiguous, and in float64,
-    where a conversion to float64 returns the very same tensor."""
+    """Calls that must not change any argument.
+
+    Tensors are given as they are, non-contiguous, and in float64: converting to float64 then returns the same tensor.
+    """
     yield make(*args, **kwargs).does_not_mutate()
     for change in (_strided, _wide):
         changed = [change(value) for value in args]
@@ -100,7 +107,7 @@ def left_unchanged(make: Callable[..., Case], *args: Any, **kwargs: Any) -> Iter
 
 
 def labelled(cases: Iterable[Case], label: str) -> Iterator[Case]:
-    """The same cases with a label in front of the description that they have."""
+    """The same cases with a label in front of their descriptions."""
     for case in cases:
         yield replace(case, description=f"{label}: {case.description}" if case.description else label)
 

@@ -1,4 +1,4 @@
-"""Gradients that do not arrive, or are wrong, where the values are right."""
+"""Gradients that are missing or wrong although the values are right."""
 
 from grading.exercises.exercise import Family
 

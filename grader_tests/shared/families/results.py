@@ -1,4 +1,4 @@
-"""What is returned: too little, too much, in another order, of another type."""
+"""Results that are missing, extra, in the wrong order or of the wrong type."""
 
 from grading.exercises.exercise import Family
 
