@@ -15,7 +15,7 @@ from ..harness.program import Observation
 from .old_names import RENAMED
 
 Problem = str | Finding | None
-"""What is wrong, as a sentence (or `Tagged`), or None."""
+"""What is wrong, as a sentence or a finding; None if nothing is."""
 Checker = Callable[..., Problem]
 Function = TypeVar("Function", bound=Checker)
 

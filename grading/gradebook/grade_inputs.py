@@ -32,7 +32,7 @@ WORDS = {
     "settings": "the settings of grading",
     "version": "the version of the grader",
 }
-"""What a grade is made of, in words for whoever is told why it is made again."""
+"""The inputs of a grade, as phrases that say why it is computed again."""
 
 
 def of_lesson(work: Job) -> dict[str, str]:
