@@ -16,9 +16,7 @@ class Line(nn.Module):
         return self.slope * x + self.offset
 """)
 
-right.mistake(
-    "offset_inside", {"self.slope * x + self.offset": "self.slope * (x + self.offset)"}, loses="slope times"
-).feedback(
+right.mistake("offset_inside", {"x + self.offset": "(x + self.offset)"}, loses="slope times").feedback(
     "You add the offset before you multiply, so it is multiplied by the slope, too. First the product, then the sum."
 )
 right.mistake(
@@ -30,11 +28,10 @@ right.mistake("no_offset", {" + self.offset": ""}, loses="slope times").feedback
 right.mistake("less_the_offset", {" + self.offset": " - self.offset"}, loses="slope times").feedback(
     "The offset is taken away instead of being added."
 )
-right.mistake(
-    "begins_at_one",
-    {"self.slope = nn.Parameter(torch.tensor(0.0))": "self.slope = nn.Parameter(torch.tensor(1.0))"},
-    loses=BEGINS,
-).feedback("A new line has the slope 1. Asked for is one that begins with slope and offset 0.")
+right.mistake("begins_at_one", loses=BEGINS).patch("""
+- self.slope = nn.Parameter(torch.tensor(0.0))
++ self.slope = nn.Parameter(torch.tensor(1.0))
+""").feedback("A new line has the slope 1. Asked for is one that begins with slope and offset 0.")
 right.mistake("shape_one", loses=BEGINS).patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
 - self.offset = nn.Parameter(torch.tensor(0.0))
@@ -49,17 +46,12 @@ right.mistake("plain_tensors", loses=(BEGINS, GRADIENTS)).patch("""
 + self.slope = torch.tensor(0.0)
 + self.offset = torch.tensor(0.0)
 """).feedback(
-    "Slope and offset are plain tensors: no optimizer finds them, and they are not saved. "
-    "`nn.Parameter(…)` around each "
-    "makes them parameters."
+    "Slope and offset are plain tensors: no optimizer finds them, and they are not saved. `nn.Parameter(…)` around "
+    "each makes them parameters."
 )
-right.mistake(
-    "frozen_offset",
-    {
-        "self.offset = nn.Parameter(torch.tensor(0.0))": "self.offset = nn.Parameter(torch.tensor(0.0), "
-        "requires_grad=False)"
-    },
-    loses=BEGINS,
-).feedback("The offset is a parameter that is never trained: `requires_grad=False` excludes it.")
+right.mistake("frozen_offset", loses=BEGINS).patch("""
+- self.offset = nn.Parameter(torch.tensor(0.0))
++ self.offset = nn.Parameter(torch.tensor(0.0), requires_grad=False)
+""").feedback("The offset is a parameter that is never trained: `requires_grad=False` excludes it.")
 right.mistake(gradients.cut("reads_data", what="the slope"), {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS)
 right.mistake(gradients.cut("detaches_x", what="`x`"), {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS)

@@ -43,11 +43,10 @@ right.mistake("divides_by_the_spread", loses="every row").patch("""
 - return x - x.mean(-1, keepdim=True)
 + return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, correction=0).clamp(min=1e-6)
 """).feedback("Each row was divided by its standard deviation as well. Here only the mean is taken away.")
-right.mistake(
-    gradients.treated_as_constant(what="the mean", of="`x`"),
-    {"x.mean(-1, keepdim=True)": "x.mean(-1, keepdim=True).detach()"},
-    loses="gradients",
-)
+right.mistake(gradients.treated_as_constant(what="the mean", of="`x`"), loses="gradients").patch("""
+- return x - x.mean(-1, keepdim=True)
++ return x - x.mean(-1, keepdim=True).detach()
+""")
 right.mistake(gradients.cut(what="`x`"), {"x - x.mean(-1": "x.detach() - x.detach().mean(-1"}, loses="gradients")
 centre.mistake(arguments.argument_changed(what="`x`"), loses=("x itself", "gradients")).full_code("""
 def centre(x):

@@ -59,16 +59,9 @@ right.mistake(arguments.argument_changed(what="the weights"), loses="arguments")
 - return w.detach() - rate * w.grad
 + return weights.detach().sub_(rate * w.grad)
 """)
-gradient_step.mistake(arguments.argument_changed("without_a_copy"), loses="one step after").full_code("""
-def gradient_step(weights, x, y, rate):
-    w = weights.requires_grad_()
-    loss = (x @ w - y).square().mean()
-    loss.backward()
-    return w.detach() - rate * w.grad
-""").feedback(
-    "You mark the caller's own weights, so the next call from the same weights adds its gradient to the "
-    "old one. Work on a copy: "
-    "`weights.detach().clone()`."
+right.mistake(arguments.argument_changed("without_a_copy"), {".detach().clone()": ""}, loses="one step after").feedback(
+    "You mark the caller's own weights, so the next call from the same weights adds its gradient to the old one. Work "
+    "on a copy: `weights.detach().clone()`."
 )
 gradient_step.mistake(arguments.argument_changed("marks_the_weights"), loses="arguments").full_code("""
 def gradient_step(weights, x, y, rate):

@@ -20,14 +20,12 @@ right.mistake("halves", {"2 * x": "x / 2"}, loses="every number").feedback(
 )
 right.mistake("leaves_it", {"2 * x": "1 * x"}, loses="every number").feedback("Every number is handed back as it came.")
 right.mistake(results.nothing_returned, {"return 2 * x": "print(2 * x)"}, loses="every number")
-twice.mistake("says_it_twice", loses="every number").full_code("""
-def twice(x):
-    return torch.cat([x.reshape(-1), x.reshape(-1)])
-""").feedback("The tensor stands there twice, one after the other. Asked for is each of its numbers, doubled.")
-twice.mistake("doubles_the_sum", loses="every number").full_code("""
-def twice(x):
-    return 2 * x.sum()
-""").feedback("The numbers were added up first. A sum is one number; the result has the shape of `x`.")
+right.mistake(
+    "says_it_twice", {"return 2 * x": "return torch.cat([x.reshape(-1), x.reshape(-1)])"}, loses="every number"
+).feedback("The tensor stands there twice, one after the other. Asked for is each of its numbers, doubled.")
+right.mistake("doubles_the_sum", {"return 2 * x": "return 2 * x.sum()"}, loses="every number").feedback(
+    "The numbers were added up first. A sum is one number; the result has the shape of `x`."
+)
 twice.mistake("the_first_only", loses="every number").full_code("""
 def twice(x):
     return torch.cat([2 * x.flatten()[:1], x.flatten()[1:]]).reshape(x.shape)

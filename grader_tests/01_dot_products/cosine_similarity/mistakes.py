@@ -33,37 +33,32 @@ by_lengths.mistake(
     see="8. Seen in the wild",
 )
 by_lengths.mistake(
-    "forgets_the_square_root",
-    {"(length_a * length_b)": "(length_a * length_b).square()"},
-    loses=EVERYWHERE,
+    "forgets_the_square_root", {"(length_a * length_b)": "(length_a * length_b).square()"}, loses=EVERYWHERE
 ).feedback("You divide by the *squares* of the lengths: the length is the square root of the sum of squares.")
 by_lengths.mistake("returns_the_dot_product", {" / (length_a * length_b)": ""}, loses=EVERYWHERE).feedback(
     "You return the dot product: the lengths are not divided out."
 )
-by_lengths.mistake(
-    "measures_length_by_magnitudes",
-    {"a.norm(dim=-1), b.norm(dim=-1)": "a.abs().sum(-1), b.abs().sum(-1)"},
-    loses=EVERYWHERE,
-).feedback(
+by_lengths.mistake("measures_length_by_magnitudes", loses=EVERYWHERE).patch("""
+- length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
++ length_a, length_b = a.abs().sum(-1), b.abs().sum(-1)
+""").feedback(
     "You measure length as the sum of magnitudes. The length of an arrow is the square root of the sum of *squares*."
 )
 by_units.mistake("returns_a_distance", {"(unit_a": "1 - (unit_a"}, loses=EVERYWHERE).feedback(
     "You return a distance, 1 minus the cosine. Asked for is the cosine itself: 1 for the same "
     "direction, −1 for the opposite one."
 )
-by_units.mistake(
-    "squeezes_it_into_zero_to_one",
-    {"(unit_a * unit_b).sum(-1)": "((unit_a * unit_b).sum(-1) + 1) / 2"},
-    loses=EVERYWHERE,
-).feedback(
+by_units.mistake("squeezes_it_into_zero_to_one", loses=EVERYWHERE).patch("""
+- return (unit_a * unit_b).sum(-1)
++ return ((unit_a * unit_b).sum(-1) + 1) / 2
+""").feedback(
     "You squeeze the cosine into 0 to 1, by adding 1 and halving. Asked for is the cosine itself, from −1 to 1.",
     see="7. Is it a bug?",
 )
-by_units.mistake(
-    "returns_the_angle",
-    {"(unit_a * unit_b).sum(-1)": "torch.acos((unit_a * unit_b).sum(-1).clamp(-1, 1))"},
-    loses=EVERYWHERE,
-).feedback("You return the angle. Asked for is its cosine, so stop one step earlier.")
+by_units.mistake("returns_the_angle", loses=EVERYWHERE).patch("""
+- return (unit_a * unit_b).sum(-1)
++ return torch.acos((unit_a * unit_b).sum(-1).clamp(-1, 1))
+""").feedback("You return the angle. Asked for is its cosine, so stop one step earlier.")
 by_units.mistake("cuts_off_at_zero", {".sum(-1)": ".sum(-1).clamp(min=0)"}, loses=EVERYWHERE).feedback(
     "Negative cosines are lost: an angle of more than 90° has a negative cosine, and that is what "
     "tells opposite from alike.",
@@ -91,13 +86,9 @@ def cosine_similarity(a, b):
     unit_a, unit_b = F.normalize(a, dim=0), F.normalize(b, dim=0)
     return (unit_a * unit_b).sum(0)
 """).feedback("You work along the first dimension; the vectors lie along the last, `dim=-1`.")
-by_units.mistake(
-    "works_along_dimension_1",
-    {"F.normalize(a, dim=-1), F.normalize(b, dim=-1)": "F.normalize(a), F.normalize(b)"},
-    loses=EVERYWHERE,
-).feedback(
-    "You work along dimension 1 (the default of `F.normalize`, too). The vectors lie along the "
-    "last dimension, which is number 1 for a matrix only: say `dim=-1`."
+by_units.mistake("works_along_dimension_1", {"a, dim=-1": "a", "b, dim=-1": "b"}, loses=EVERYWHERE).feedback(
+    "You work along dimension 1 (the default of `F.normalize`, too). The vectors lie along the last dimension, which "
+    "is number 1 for a matrix only: say `dim=-1`."
 )
 by_units.mistake("keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True)"}, loses=EVERYWHERE).feedback(
     "A last dimension of size 1 is kept where it should be gone: `(..., K)` becomes `(...)`, in the dot products and "
@@ -111,9 +102,7 @@ by_lengths.mistake("divides_zero_by_zero", loses=("a vector", "vectors of zeros"
     "A vector of zeros gives NaN: its length is 0, and 0 / 0 is not a number. The answer there is 0.",
     see="A vector of zeros has no direction",
 )
-by_lengths.mistake(
-    "guards_the_first_length_only", loses=("a vector", "vectors of zeros", "gradients of many")
-).patch("""
+by_lengths.mistake("guards_the_first_length_only", loses=("a vector", "vectors", "gradients of many")).patch("""
 - length_b = torch.where(length_b == 0, 1, length_b)
 """).feedback(
     "You guard the length of `a` against zero, not that of `b`. Either vector may be all zeros.",
@@ -181,11 +170,10 @@ def cosine_similarity(a, b):
     "that is more than the dtype can hold. Take each root first."
 )
 by_units.mistake(numbers.result_float32(of="the arguments"), loses="float64")
-by_lengths.mistake(
-    gradients.treated_as_constant(what="the lengths", of="the vectors"),
-    {"a.norm(dim=-1), b.norm(dim=-1)": "a.detach().norm(dim=-1), b.detach().norm(dim=-1)"},
-    loses="gradients",
-)
+by_lengths.mistake(gradients.treated_as_constant(what="the lengths", of="the vectors"), loses="gradients").patch("""
+- length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
++ length_a, length_b = a.detach().norm(dim=-1), b.detach().norm(dim=-1)
+""")
 by_units.mistake(gradients.cut, loses="gradients").patch("""
   def cosine_similarity(a, b):
 +     a, b = a.detach(), b.detach()
@@ -203,9 +191,7 @@ by_lengths.mistake("normalises_the_other_side_only", {"(length_a * length_b)": "
     see="8. Seen in the wild",
 )
 by_units.mistake(
-    "takes_the_mean_of_the_products",
-    {"(unit_a * unit_b).sum(-1)": "(unit_a * unit_b).mean(-1)"},
-    loses=EVERYWHERE,
+    "takes_the_mean_of_the_products", {"(unit_a * unit_b).sum(-1)": "(unit_a * unit_b).mean(-1)"}, loses=EVERYWHERE
 ).feedback("Your result is the cosine divided by K: you take the mean of the products where their sum is asked for.")
 by_units.mistake("subtracts_the_means", loses=EVERYWHERE).patch("""
   def cosine_similarity(a, b):
@@ -239,9 +225,7 @@ by_lengths.mistake("loses_the_dimension_of_the_lengths", loses=("many pairs", "g
     "division needs it back. Say `keepdim=True`."
 )
 by_lengths.mistake(
-    "divides_by_the_sum_of_lengths",
-    {"(length_a * length_b)": "(length_a + length_b)"},
-    loses=EVERYWHERE,
+    "divides_by_the_sum_of_lengths", {"(length_a * length_b)": "(length_a + length_b)"}, loses=EVERYWHERE
 ).feedback("You divide by the *sum* of the two lengths. It is their product: each vector is divided by its own.")
 by_units.mistake("refuses_shapes_that_broadcast", loses="many pairs").patch("""
   def cosine_similarity(a, b):
@@ -253,9 +237,7 @@ by_units.mistake("refuses_shapes_that_broadcast", loses="many pairs").patch("""
 )
 keeps_its_last_result(by_units, loses="one pair")
 by_lengths.mistake(
-    "divides_by_the_root_of_the_lengths",
-    {"(length_a * length_b)": "(length_a * length_b).sqrt()"},
-    loses=EVERYWHERE,
+    "divides_by_the_root_of_the_lengths", {"(length_a * length_b)": "(length_a * length_b).sqrt()"}, loses=EVERYWHERE
 ).feedback(
     "You take one root too many: a length is the root of the sum of squares already, and you divide by the root of the "
     "lengths. Try it on two arrows of length 4 that point the same way."
@@ -305,9 +287,7 @@ by_lengths.mistake("says_one_where_a_length_is_zero", loses=("a vector", "vector
     "Where a vector is all zeros you answer 1, as if it had the same direction. It has none: the answer there is 0.",
     see="A vector of zeros has no direction",
 )
-by_lengths.mistake(
-    "guards_with_too_small_a_number", loses=("a vector", "vectors of zeros", "gradients of many")
-).patch("""
+by_lengths.mistake("guards_with_too_small_a_number", loses=("a vector", "vectors", "gradients of many")).patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
 - length_b = torch.where(length_b == 0, 1, length_b)
 + length_a, length_b = (length.clamp(min=LEAST) for length in (length_a, length_b))

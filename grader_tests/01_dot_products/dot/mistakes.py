@@ -77,21 +77,18 @@ right.mistake(
     )(see="1. Multiply, then add"),
     loses=REFUSALS,
 )
-right.mistake("compares_lengths_only", loses=REFUSALS).patch("""
-- if a.ndim != 1 or b.shape != a.shape:
-+ if len(a) != len(b):
-""").feedback(
-    "You compare lengths (or numbers of elements), not shapes: `(3,)` and `(3, 1)` have equal "
-    "lengths and still do not fit. Compare `shape`, and look at `ndim`.",
+right.mistake(
+    "compares_lengths_only", {"a.ndim != 1 or b.shape != a.shape": "len(a) != len(b)"}, loses=REFUSALS
+).feedback(
+    "You compare lengths (or numbers of elements), not shapes: `(3,)` and `(3, 1)` have equal lengths and still do not "
+    "fit. Compare `shape`, and look at `ndim`.",
     see="1. Multiply, then add",
 )
 right.mistake(
-    arguments.unchecked("lets_two_matrices_pass"),
-    {"a.ndim != 1 or b.shape != a.shape": "a.shape != b.shape"},
-    loses="refuses what",
+    arguments.unchecked("lets_two_matrices_pass"), {"ndim != 1 or b.shape != a": "shape != b"}, loses="refuses what"
 ).feedback(
-    "Shapes that differ are refused, as they should be. But two matrices of *equal* shape pass: "
-    "`dot` takes one-dimensional tensors only."
+    "Shapes that differ are refused, as they should be. But two matrices of *equal* shape pass: `dot` takes "
+    "one-dimensional tensors only."
 )
 right.mistake(
     arguments.unchecked("lets_different_lengths_pass"), {"b.shape != a.shape": "b.ndim != 1"}, loses="refuses shapes"
@@ -101,11 +98,7 @@ right.mistake(
 )
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(arguments.asserts(), loses=REFUSALS)
-right.mistake(arguments.argument_changed(what="`a`"), loses="arguments").patch("""
-- return (a * b).sum()
-+ a *= b
-+ return a.sum()
-""")
+right.mistake(arguments.argument_changed(what="`a`"), {"return (a * b)": "a *= b\n    return a"}, loses="arguments")
 right.mistake("overwrites_the_total", {"(a * b).sum()": "a[-1] * b[-1]"}, loses="multiplies").feedback(
     "Only the last place counts in your result: in every round the total is overwritten. Add to "
     "it (`total = total + …`)."
@@ -127,11 +120,10 @@ right.mistake(arguments.unchecked("returns_none_for_wrong_shapes"), loses=REFUSA
 right.mistake(results.nothing_returned, loses=("multiplies", "gradients")).patch("""
 - return (a * b).sum()
 """)
-right.mistake(
-    gradients.cut("cuts_off_the_second_vector", what="one of the two vectors"),
-    {"a * b": "a * b.detach()"},
-    loses="gradients",
-)
+right.mistake(gradients.cut("cuts_off_the_second_vector", what="one of the two vectors"), loses="gradients").patch("""
+- return (a * b).sum()
++ return (a * b.detach()).sum()
+""")
 right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}, loses="multiplies").feedback(
     "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "
     "directions agree is missing."
@@ -148,11 +140,9 @@ right.mistake(arguments.unchecked("stops_with_the_shorter"), loses="refuses shap
     "before you multiply."
 )
 
-right.mistake("looks_at_the_first_sizes_only", loses="refuses shapes").patch("""
-  def dot(a, b):
--     if a.ndim != 1 or b.shape != a.shape:
-+     if b.ndim != 1 or a.shape[:1] != b.shape:
-""").feedback(
+right.mistake(
+    "looks_at_the_first_sizes_only", {"a.ndim": "b.ndim", "b.shape != a": "a.shape[:1] != b"}, loses="refuses shapes"
+).feedback(
     "You compare the first sizes of the two only, so that a matrix passes which has as many rows as the vector has "
     "numbers. Ask both arguments for their number of dimensions."
 )
@@ -160,21 +150,15 @@ keeps_its_last_result(right, loses="multiplies")
 right.mistake("starts_from_one", {"(a * b).sum()": "1 + (a * b).sum()"}, loses="multiplies").feedback(
     "Your result is too large by 1: the total starts from 1. A sum starts from 0; it is a product that starts from 1."
 )
-right.mistake(
-    arguments.unchecked("lets_two_numbers_pass"),
-    {"a.ndim != 1 or b.shape != a.shape": "a.ndim > 1 or b.shape != a.shape"},
-    loses="refuses what",
-).feedback(
+right.mistake(arguments.unchecked("lets_two_numbers_pass"), {"ndim != 1": "ndim > 1"}, loses="refuses what").feedback(
     "Matrices are refused, as they should be. But two tensors of *no* dimension pass: ask for exactly one dimension, "
     "not for one at most."
 )
-right.mistake("flattens_what_it_gets", loses=REFUSALS).patch("""
-- if a.ndim != 1 or b.shape != a.shape:
-+ if a.numel() != b.numel():
-@@
-- return (a * b).sum()
-+ return (a.flatten() * b.flatten()).sum()
-""").feedback(
+right.mistake(
+    "flattens_what_it_gets",
+    {"ndim != 1 or b.shape != a.shape": "numel() != b.numel()", "return (a * b)": "return (a.flatten() * b.flatten())"},
+    loses=REFUSALS,
+).feedback(
     "You count elements and flatten what you are given, so that `(6,)` fits `(2, 3)`, and matrices pass. Ask for the "
     "shapes as they come.",
     see="1. Multiply, then add",

@@ -13,13 +13,12 @@ def most_similar(queries, keys):
     return cosines.argmax(-1)
 """)
 
-right.mistake(
-    "takes_the_largest_dot_product",
-    {"F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "queries @ keys.mT"},
-    loses=EVERYWHERE,
-).feedback(
-    "You take the largest *dot product*, and there a long key wins whatever its direction. Divide "
-    "the lengths of the keys out (the query's own changes none of its comparisons).",
+right.mistake("takes_the_largest_dot_product", loses=EVERYWHERE).patch("""
+- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
++ cosines = queries @ keys.mT
+""").feedback(
+    "You take the largest *dot product*, and there a long key wins whatever its direction. Divide the lengths of the "
+    "keys out (the query's own changes none of its comparisons).",
     see="4. One question, six words",
 )
 right.mistake("finds_queries_for_keys", {"argmax(-1)": "argmax(-2)"}, loses=EVERYWHERE).feedback(
@@ -74,11 +73,10 @@ right.mistake("lets_nan_win", loses="vectors").patch("""
     "such a key always wins. Its similarity is 0.",
     see="A vector of zeros has no direction",
 )
-right.mistake(
-    "never_finds_a_key_of_zeros",
-    {"cosines.argmax": "cosines.masked_fill((keys == 0).all(-1).unsqueeze(-2), -2.0).argmax"},
-    loses="vectors",
-).feedback(
+right.mistake("never_finds_a_key_of_zeros", loses="vectors").patch("""
+- return cosines.argmax(-1)
++ return cosines.masked_fill((keys == 0).all(-1).unsqueeze(-2), -2.0).argmax(-1)
+""").feedback(
     "A key of zeros can never win for you. Its similarity is 0, which is more than the −0.5 of a key that points away."
 )
 right.mistake("counts_positive_cosines_only", {"argmax": "clamp(min=0).argmax"}, loses="vectors").feedback(
@@ -92,11 +90,10 @@ def most_similar(queries, keys):
     "You take the nearest of the vectors of length 1. For those, nearest and most alike are the same, but a key of "
     "zeros stays at zero, at distance 1 from everything, as if it had the cosine 0.5."
 )
-right.mistake(
-    "takes_the_last_of_equal_keys",
-    {"cosines.argmax(-1)": "keys.shape[-2] - 1 - cosines.flip(-1).argmax(-1)"},
-    loses="the first",
-).feedback("Of equal keys you take the last one. The lowest index should win.")
+right.mistake("takes_the_last_of_equal_keys", loses="the first").patch("""
+- return cosines.argmax(-1)
++ return keys.shape[-2] - 1 - cosines.flip(-1).argmax(-1)
+""").feedback("Of equal keys you take the last one. The lowest index should win.")
 most_similar.mistake("bends_short_vectors", loses="short").full_code("""
 def most_similar(queries, keys):
     lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
@@ -129,25 +126,21 @@ def most_similar(queries, keys):
     return (queries @ keys.mT).argmax(-1)
 """)
 right.mistake(
-    "normalises_along_dimension_1",
-    {"F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries) @ F.normalize(keys).mT"},
-    loses="batches",
+    "normalises_along_dimension_1", {"queries, dim=-1": "queries", "keys, dim=-1": "keys"}, loses="batches"
 ).feedback(
-    "`F.normalize` divides along dimension 1 unless told otherwise, which is the last one for a "
-    "matrix only. With a batch it is the dimension of the queries: say `dim=-1`."
-)
-right.mistake("normalises_the_columns", loses=EVERYWHERE).patch("""
-- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-+ cosines = F.normalize(queries, dim=-2) @ F.normalize(keys, dim=-2).mT
-""").feedback(
-    "You take lengths along the wrong dimension: each *vector* has one, along `dim=-1`; you divide "
-    "each column of numbers by its own."
+    "`F.normalize` divides along dimension 1 unless told otherwise, which is the last one for a matrix only. With a "
+    "batch it is the dimension of the queries: say `dim=-1`."
 )
 right.mistake(
-    shapes.all_dimensions_reversed(see="5. All pairs at once"),
-    {".mT": ".permute(*reversed(range(keys.ndim)))"},
-    loses="batches",
+    "normalises_the_columns", {"queries, dim=-1": "queries, dim=-2", "keys, dim=-1": "keys, dim=-2"}, loses=EVERYWHERE
+).feedback(
+    "You take lengths along the wrong dimension: each *vector* has one, along `dim=-1`; you divide each column of "
+    "numbers by its own."
 )
+right.mistake(shapes.all_dimensions_reversed(see="5. All pairs at once"), loses="batches").patch("""
+- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
++ cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).permute(*reversed(range(keys.ndim)))
+""")
 right.mistake("rounds_the_cosines", loses="finds").patch("""
 - cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
 - return cosines.argmax(-1)
@@ -171,9 +164,7 @@ right.mistake(
     "You sort the cosines and take the first. A sort need not keep equal ones in their order: any of them may come "
     "first. Say `stable=True`, or use `argmax`."
 )
-right.mistake(
-    "takes_the_top_one", {"cosines.argmax(-1)": "cosines.topk(1, dim=-1).indices[..., 0]"}, loses="the first"
-).feedback(
+right.mistake("takes_the_top_one", {"argmax(-1)": "topk(1, dim=-1).indices[..., 0]"}, loses="the first").feedback(
     "You take the first of `topk`, which promises no order among equal cosines. `argmax` gives the lowest index."
 )
 most_similar.mistake("compares_along_dimension_1", loses=EVERYWHERE).full_code("""
@@ -193,10 +184,9 @@ keeps_its_last_result(right, loses="finds")
 right.mistake("returns_a_list", {"argmax(-1)": "argmax(-1).tolist()"}, loses=EVERYWHERE).feedback(
     "You return a list of plain numbers. Return the tensor of places, as `argmax` gives it."
 )
-right.mistake("marks_the_winners", loses=EVERYWHERE).patch("""
-- return cosines.argmax(-1)
-+ return (cosines == cosines.amax(-1, keepdim=True)).long()
-""").feedback(
+right.mistake(
+    "marks_the_winners", {"cosines.argmax(-1)": "(cosines == cosines.amax(-1, keepdim=True)).long()"}, loses=EVERYWHERE
+).feedback(
     "Your result marks the winners with ones among zeros. Asked for is one number for each query: at which place the "
     "winner stands."
 )

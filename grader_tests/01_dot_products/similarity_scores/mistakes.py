@@ -25,11 +25,10 @@ right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"
     "You compare the first query with the first key, the second with the second, and so on. Asked "
     "for is every query with *every* key."
 )
-right.mistake(
-    shapes.all_dimensions_reversed(see="5. All pairs at once"),
-    {"keys.mT": "keys.permute(*reversed(range(keys.ndim)))"},
-    loses="batches",
-)
+right.mistake(shapes.all_dimensions_reversed(see="5. All pairs at once"), loses="batches").patch("""
+- return queries @ keys.mT
++ return queries @ keys.permute(*reversed(range(keys.ndim)))
+""")
 right.mistake("swaps_the_first_two_dimensions", {"keys.mT": "keys.transpose(0, 1)"}, loses="batches").feedback(
     "You swap the first two dimensions. With a single matrix they are also the last two; with a "
     "batch they are not: count from the end, with negative numbers.",
@@ -48,12 +47,11 @@ right.mistake("reshapes_where_it_should_transpose", loses=EVERYWHERE).patch("""
     "the same order and breaks the lines elsewhere. Swap the dimensions.",
     see="5. All pairs at once",
 )
-right.mistake("mixes_the_batch", loses="batches").patch("""
-- return queries @ keys.mT
-+ return torch.tensordot(queries, keys, dims=([-1], [-1]))
-""").feedback(
-    "Every query meets the keys of every element of the batch in your result. Each element of the "
-    "batch is a world of its own."
+right.mistake(
+    "mixes_the_batch", {"queries @ keys.mT": "torch.tensordot(queries, keys, dims=([-1], [-1]))"}, loses="batches"
+).feedback(
+    "Every query meets the keys of every element of the batch in your result. Each element of the batch is a world of "
+    "its own."
 )
 similarity_scores.mistake("sums_over_the_batch", loses="batches").full_code("""
 def similarity_scores(queries, keys):
@@ -67,10 +65,9 @@ right.mistake("scales_the_scores", {"keys.mT": "keys.mT / math.sqrt(keys.shape[-
     "You divide the scores by the square root of K. That is what lesson 04 will do, for a reason; "
     "here the plain dot products are asked for."
 )
-right.mistake("returns_cosines", loses=EVERYWHERE).patch("""
-- return queries @ keys.mT
-+ return F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-""").feedback("These are cosines: you divide the lengths out. Here the plain dot products are asked for.")
+right.mistake(
+    "returns_cosines", {"queries @ keys": "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1)"}, loses=EVERYWHERE
+).feedback("These are cosines: you divide the lengths out. Here the plain dot products are asked for.")
 right.mistake("returns_weights", {"queries @ keys.mT": "(queries @ keys.mT).softmax(-1)"}, loses=EVERYWHERE).feedback(
     "You make weights of the scores (a softmax). That is lesson 02; here the plain dot products are asked for."
 )
@@ -81,11 +78,10 @@ def similarity_scores(queries, keys):
     scores[...] = queries @ keys.mT
     return scores
 """)
-right.mistake(
-    gradients.cut("detaches_the_scores"),
-    {"queries @ keys.mT": "(queries @ keys.mT).detach()"},
-    loses=("gradients", "gradients of"),
-)
+right.mistake(gradients.cut("detaches_the_scores"), loses=("gradients", "gradients of")).patch("""
+- return queries @ keys.mT
++ return (queries @ keys.mT).detach()
+""")
 right.mistake(
     gradients.cut("cuts_the_gradient_of_the_keys", what="the keys"),
     {"keys.mT": "keys.detach().mT"},
@@ -121,12 +117,11 @@ right.mistake(shapes.one_batch_dimension(see="5. All pairs at once"), loses=EVER
 - return queries @ keys.mT
 + return torch.einsum("btk,bsk->bts", queries, keys)
 """)
-right.mistake("names_no_batch_dimension", loses="batches").patch("""
-- return queries @ keys.mT
-+ return torch.einsum("tk,sk->ts", queries, keys)
-""").feedback(
-    "Your einsum takes one matrix of queries and one of keys, and no batch. Three dots (`...`) "
-    "before the letters stand for any leading dimensions, none included.",
+right.mistake(
+    "names_no_batch_dimension", {"queries @ keys.mT": 'torch.einsum("tk,sk->ts", queries, keys)'}, loses="batches"
+).feedback(
+    "Your einsum takes one matrix of queries and one of keys, and no batch. Three dots (`...`) before the letters "
+    "stand for any leading dimensions, none included.",
     see="5. All pairs at once",
 )
 similarity_scores.mistake(shapes.view_of_strided, loses="arguments").full_code("""
@@ -160,12 +155,11 @@ right.mistake("multiplies_two_matrices_only", loses="batches").patch("""
 + return torch.mm(queries, keys.permute(*reversed(range(keys.ndim))))
 """).feedback("`mm` multiplies two matrices, and no batches of them. `@` does both.", see="5. All pairs at once")
 keeps_its_last_result(right, loses="a matrix")
-similarity_scores.mistake("leaves_out_the_sum", loses=EVERYWHERE).full_code("""
-def similarity_scores(queries, keys):
-    return queries.unsqueeze(-2) * keys.unsqueeze(-3)
-""").feedback(
-    "You multiply every query with every key place by place, and stop there: the last dimension has to be added up, "
-    "so that one number remains for each pair."
+right.mistake(
+    "leaves_out_the_sum", {"queries @ keys.mT": "queries.unsqueeze(-2) * keys.unsqueeze(-3)"}, loses=EVERYWHERE
+).feedback(
+    "You multiply every query with every key place by place, and stop there: the last dimension has to be added up, so "
+    "that one number remains for each pair."
 )
 similarity_scores.mistake("takes_the_keys_of_the_first", loses="batches").full_code("""
 def similarity_scores(queries, keys):
@@ -183,13 +177,11 @@ def similarity_scores(queries, keys):
     "Your result always has three dimensions, one of them the batch. What leading dimensions the arguments have, the "
     "result has as well: none, one, or several. Bring them back after you have flattened them."
 )
-similarity_scores.mistake(
+right.mistake(
     arguments.argument_changed("turns_the_keys_in_place", see="5. All pairs at once", what="the keys"),
+    {"keys.mT": "keys.transpose_(-1, -2)"},
     loses="arguments",
-).full_code("""
-def similarity_scores(queries, keys):
-    return queries @ keys.transpose_(-1, -2)
-""")
+)
 right.mistake("subtracts_squared_distances", loses="a matrix").patch("""
 - return queries @ keys.mT
 + squared = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)

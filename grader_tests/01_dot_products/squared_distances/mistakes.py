@@ -19,9 +19,7 @@ right.mistake("not_moved", {"queries - middle, keys - middle": "queries, keys"},
     "Far from zero the distances are noise: two numbers of millions are subtracted, and what is left is their "
     "rounding. Dot products depend on where zero is, and distances do not. So choose a better zero first."
 )
-right.mistake(
-    "moved_by_the_mean_of_all", {"keys.mean(dim=-2, keepdim=True)": "keys.mean()"}, loses="far from"
-).feedback(
+right.mistake("moved_by_the_mean_of_all", {"dim=-2, keepdim=True": ""}, loses="far from").feedback(
     "Everything is moved by one and the same number. Each batch lies somewhere else, and so does each coordinate: take "
     "the mean of a batch's keys, a vector."
 )
@@ -51,12 +49,9 @@ right.mistake("without_the_squares_of_keys", {" + of_keys": ""}, loses=PAIRS).fe
 right.mistake("without_the_squares_of_queries", {"of_queries - 2": "-2"}, loses=PAIRS).feedback(
     "The squared lengths of the queries are missing."
 )
-right.mistake("lengths_not_squared", loses=PAIRS).patch("""
-- of_queries = q.square().sum(dim=-1)[..., :, None]
-- of_keys = k.square().sum(dim=-1)[..., None, :]
-+ of_queries = q.norm(dim=-1)[..., :, None]
-+ of_keys = k.norm(dim=-1)[..., None, :]
-""").feedback("You add the lengths. It is their squares that stand in the product: each vector dotted with itself.")
+right.mistake("lengths_not_squared", {"q.square().sum": "q.norm", "k.square().sum": "k.norm"}, loses=PAIRS).feedback(
+    "You add the lengths. It is their squares that stand in the product: each vector dotted with itself."
+)
 right.mistake("takes_the_root", {".clamp(min=0)": ".clamp(min=0).sqrt()"}, loses=PAIRS).feedback(
     "These are the distances. Their squares are asked for."
 )

@@ -5,6 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import entropy
 
 EVERYWHERE = ("the average", "many lists")  # what an answer loses whose every result is wrong
+ENTROPY = "8. Entropy: how many words is it looking at?"
 
 as_the_oracle = entropy.reference_answer("""
 def entropy(p, dim=-1):
@@ -22,39 +23,35 @@ by_entr = entropy.alternative("by_entr")
 by_xlogy = entropy.alternative("by_xlogy")
 
 right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, loses="weights").feedback(
-    "A weight of 0 gives `nan`: `0 * log(0)` is 0 times −∞ for a computer. Its contribution is 0.",
-    see="8. Entropy: how many words is it looking at?",
+    "A weight of 0 gives `nan`: `0 * log(0)` is 0 times −∞ for a computer. Its contribution is 0.", see=ENTROPY
 )
 right.mistake("forgets_the_minus", {"-(p": "(p"}, loses="the average").feedback(
     "The sign is wrong: logarithms of weights are never positive, so entropy, which is never "
     "negative, has a minus in front.",
-    see="8. Entropy: how many words is it looking at?",
+    see=ENTROPY,
 )
 right.mistake("measures_in_bits", {"torch.log": "torch.log2"}, loses="the average").feedback(
-    "You measure in bits: `log2`. Asked for are nats, the natural logarithm, `torch.log`.",
-    see="8. Entropy: how many words is it looking at?",
+    "You measure in bits: `log2`. Asked for are nats, the natural logarithm, `torch.log`.", see=ENTROPY
 )
 right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, loses="the average").feedback(
-    "You take the logarithm to the base 10. Asked for is the natural logarithm, `torch.log`.",
-    see="8. Entropy: how many words is it looking at?",
+    "You take the logarithm to the base 10. Asked for is the natural logarithm, `torch.log`.", see=ENTROPY
 )
 right.mistake("takes_the_mean", {".sum(": ".mean("}, loses="the average").feedback(
     "You divide by the number of weights (a mean where a sum is meant). The weights themselves are "
     "the shares of this average: only add up.",
-    see="8. Entropy: how many words is it looking at?",
+    see=ENTROPY,
 )
 by_xlogy.mistake(
     "adds_the_surprises", {"torch.xlogy(p, p)": "torch.log(torch.where(p > 0, p, 1.0))"}, loses="the average"
 ).feedback(
     "You add the surprises up without weighting them: each counts as often as it happens, so it is "
     "multiplied by its weight.",
-    see="8. Entropy: how many words is it looking at?",
+    see=ENTROPY,
 )
-as_the_oracle.mistake(
-    "returns_the_contributions",
-    {"torch.special.entr(p).sum(dim)": "-p * torch.log(torch.where(p > 0, p, 1.0))"},
-    loses=EVERYWHERE,
-).feedback("You return the contributions, weight by weight, and not their sum.")
+as_the_oracle.mistake("returns_the_contributions", loses=EVERYWHERE).patch("""
+- return torch.special.entr(p).sum(dim)
++ return -p * torch.log(torch.where(p > 0, p, 1.0))
+""").feedback("You return the contributions, weight by weight, and not their sum.")
 right.mistake("adds_up_everything", {"(dim)": "()"}, loses="many lists").feedback(
     "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
     see="4. Which dimension?",
@@ -72,14 +69,13 @@ right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, loses=EVE
 )
 right.mistake(shapes.squeezed, {"(dim)": "(dim, keepdim=True).squeeze()"}, loses="many lists")
 by_entr.mistake("returns_the_number_of_words", {"(dim=dim)": "(dim).exp()"}, loses="the average").feedback(
-    "You return e to the power H, the number of words that share the attention. Asked for is H itself.",
-    see="8. Entropy: how many words is it looking at?",
+    "You return e to the power H, the number of words that share the attention. Asked for is H itself.", see=ENTROPY
 )
 by_entr.mistake(
     "divides_by_the_greatest", {"(dim=dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, loses="the average"
 ).feedback(
     "You divide by ln(n), so that the greatest entropy is 1. Asked for are nats, in which the greatest is ln(n).",
-    see="8. Entropy: how many words is it looking at?",
+    see=ENTROPY,
 )
 entropy.mistake("takes_weights_for_scores", loses="the average").full_code("""
 def entropy(p, dim=-1):
@@ -89,13 +85,11 @@ def entropy(p, dim=-1):
     "You take `p` for scores and send it through softmax first. These are weights already: they sum to 1 along `dim`."
 )
 as_the_oracle.mistake(
-    "one_zero_hides_the_list",
-    {"torch.special.entr(p).sum(dim)": "torch.nan_to_num(-(p * torch.log(p)).sum(dim))"},
-    loses="weights",
+    "one_zero_hides_the_list", {"special.entr(p).sum(dim)": "nan_to_num(-(p * torch.log(p)).sum(dim))"}, loses="weights"
 ).feedback(
-    "One weight of 0 makes its whole list `nan`, and you put 0 in its place: the entropy of (½, ½, "
-    "0) is ln 2, not 0. Mend the *contribution* of a zero, before the sum.",
-    see="8. Entropy: how many words is it looking at?",
+    "One weight of 0 makes its whole list `nan`, and you put 0 in its place: the entropy of (½, ½, 0) is ln 2, not 0. "
+    "Mend the *contribution* of a zero, before the sum.",
+    see=ENTROPY,
 )
 right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"}, loses="gradients at tiny").for_each(
     EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)
@@ -113,16 +107,14 @@ right.mistake(
 )
 by_entr.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim=dim)": "(p.float()).sum(dim)"}, loses="float64")
 by_entr.mistake(gradients.cut(what="`p`"), {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"}, loses="gradients")
-right.mistake(
-    gradients.treated_as_constant(what="the surprise", of="the weight"),
-    {"(p * torch.log(torch.where(p > 0, p, 1.0))).sum": "(p * torch.log(torch.where(p > 0, p, 1.0)).detach()).sum"},
-    loses="gradients",
-)
+right.mistake(gradients.treated_as_constant(what="the surprise", of="the weight"), loses="gradients").patch("""
+- return -(p * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
++ return -(p * torch.log(torch.where(p > 0, p, 1.0)).detach()).sum(dim)
+""")
 right.mistake(
     "drops_the_sign_of_each_term", {"-(p": "(p", ".sum(dim)": ".abs().sum(dim)"}, loses="gradients at tiny"
 ).feedback(
-    "The values are right, but a weight of 1 gets the gradient 0: its term is 0, where `abs` has a corner.",
-    see="8. Entropy: how many words is it looking at?",
+    "The values are right, but a weight of 1 gets the gradient 0: its term is 0, where `abs` has a corner.", see=ENTROPY
 )
 entropy.mistake(arguments.argument_changed(what="`p`"), loses="arguments").full_code("""
 def entropy(p, dim=-1):
@@ -136,12 +128,10 @@ as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, 
 )
 by_entr.mistake(numbers.always_float64(of="`p`"), {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, loses="float64")
 right.mistake(
-    "takes_the_weight_for_a_constant",
-    {"(p * torch.log": "(p.detach() * torch.log"},
-    loses=("gradients", "gradients at tiny"),
+    "takes_the_weight_for_a_constant", {"p * torch": "p.detach() * torch"}, loses=("gradients", "gradients at tiny")
 ).feedback(
-    "The values are right, the gradients are not: you take the weight before the logarithm for a "
-    "constant. Both change with `p`."
+    "The values are right, the gradients are not: you take the weight before the logarithm for a constant. Both change "
+    "with `p`."
 )
 by_xlogy.mistake("adds_the_complements", loses=EVERYWHERE).patch("""
 - return -torch.xlogy(p, p).sum(dim)

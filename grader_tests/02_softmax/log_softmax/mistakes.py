@@ -5,6 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import log_softmax
 
 EVERYWHERE = ("the logarithms", "many lists")  # what an answer loses whose every result is wrong
+LOGARITHM = "6. The logarithm of a weight"
 
 right = log_softmax.reference_answer("""
 def log_softmax(x, dim=-1):
@@ -24,7 +25,7 @@ def log_softmax(x, dim=-1):
 """).feedback(
     "You take the logarithm of a softmax. A weight that was rounded to 0 gives −∞ for a score that "
     "is merely far behind, and `nan` in the gradient. Take the logarithm on paper first.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
 log_softmax.mistake("adds_a_tiny_number", loses=("scores and gaps", "scores of minus", "gradients")).full_code("""
 def log_softmax(x, dim=-1):
@@ -33,7 +34,7 @@ def log_softmax(x, dim=-1):
 """).for_each(EPS=(1e-9, 1e-45, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5)).feedback(
     "You add a tiny number before the logarithm. The infinity is gone, but every weight below that "
     "number now has the same logarithm and no gradient, and a score of −∞ does not give −∞.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
 log_softmax.mistake("cuts_small_weights_off", loses=("scores and gaps", "scores of minus", "gradients")).full_code("""
 def log_softmax(x, dim=-1):
@@ -42,53 +43,44 @@ def log_softmax(x, dim=-1):
 """).for_each(EPS=(1e-12, 1e-30, 1e-20, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)).feedback(
     "You cut small weights off before the logarithm. Every weight below that limit now has the "
     "same logarithm and no gradient, and a score of −∞ does not give −∞.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
-log_softmax.mistake(
-    numbers.exponentials_overflow("subtracts_no_maximum_from_scores"), loses="scores and gaps"
-).full_code("""
-def log_softmax(x, dim=-1):
-    return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
+ready_made.mistake(numbers.exponentials_overflow("subtracts_no_maximum_from_scores"), loses="scores and gaps").patch("""
+- return torch.log_softmax(x, dim)
++ return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
 """).feedback(
-    "The logarithm of the sum is right on paper, but the exponentials in it overflow from 88.7 on, "
-    "and are all rounded to 0 below −104. Subtract the largest score first here too.",
+    "The logarithm of the sum is right on paper, but the exponentials in it overflow from 88.7 on, and are all rounded "
+    "to 0 below −104. Subtract the largest score first here too.",
     see="3. A thousand is too much",
 )
-right.mistake(
-    numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"),
-    {"x.amax(dim, keepdim=True)": "x.max()"},
-    loses="many lists",
-)
+right.mistake(numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"), loses="many lists").patch("""
+- shifted = x - x.amax(dim, keepdim=True)
++ shifted = x - x.max()
+""")
 right.mistake("shifts_in_one_place_only", {"shifted -": "x -"}, loses=("the logarithms", "scores and gaps")).feedback(
     "The sum is that of the shifted scores, but you subtract its logarithm from the scores "
     "themselves: the maximum has to go from both.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
-log_softmax.mistake("shifts_only", loses=EVERYWHERE).full_code("""
-def log_softmax(x, dim=-1):
-    return x - x.amax(dim, keepdim=True)
-""").feedback(
-    "You shift the scores, and that is all: the logarithm of the sum has yet to be subtracted.",
-    see="6. The logarithm of a weight",
-)
+ready_made.mistake(
+    "shifts_only", {"torch.log_softmax(x, dim)": "x - x.amax(dim, keepdim=True)"}, loses=EVERYWHERE
+).feedback("You shift the scores, and that is all: the logarithm of the sum has yet to be subtracted.", see=LOGARITHM)
 right.mistake("subtracts_the_sum_itself", {".log()": ""}, loses=EVERYWHERE).feedback(
-    "You subtract the sum itself. A division becomes the subtraction of a *logarithm*.",
-    see="6. The logarithm of a weight",
+    "You subtract the sum itself. A division becomes the subtraction of a *logarithm*.", see=LOGARITHM
 )
 right.mistake("adds_the_logarithm", {"shifted -": "shifted +"}, loses=EVERYWHERE).feedback(
     "You add the logarithm of the sum. A division becomes a *subtraction*; logarithms of weights are never positive.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
 right.mistake("divides_by_the_logarithm", {"shifted -": "shifted /"}, loses=EVERYWHERE).feedback(
-    "You divide by the logarithm of the sum. A division becomes a *subtraction* of logarithms.",
-    see="6. The logarithm of a weight",
+    "You divide by the logarithm of the sum. A division becomes a *subtraction* of logarithms.", see=LOGARITHM
 )
 ready_made.mistake("returns_the_weights", {"torch.log_softmax": "torch.softmax"}, loses=EVERYWHERE).feedback(
-    "You return the weights. Asked for are their logarithms.", see="6. The logarithm of a weight"
+    "You return the weights. Asked for are their logarithms.", see=LOGARITHM
 )
 ready_made.mistake("returns_the_loss", {"torch.log_softmax": "-torch.log_softmax"}, loses=EVERYWHERE).feedback(
     "The sign is turned round: that is the loss, minus the logarithm. Logarithms of weights are never positive.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
 ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, loses=EVERYWHERE).feedback(
     "You take logarithms to the base 2. Asked for is the natural logarithm, `torch.log`."
@@ -173,7 +165,7 @@ def log_softmax(x, dim=-1):
 """).feedback(
     "A bracket turns a sign round: the logarithm of the sum is `m + log(...)`, and all of it is "
     "subtracted, the maximum too.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
 right.mistake("takes_the_mean_of_the_exponentials", {".sum(": ".mean("}, loses=EVERYWHERE).feedback(
     "You take the mean of the exponentials where their *sum* is asked for: everything is too large "
@@ -185,7 +177,7 @@ def log_softmax(x, dim=-1):
 """).feedback(
     "You take the logarithm of a softmax, in float64. That only moves the point at which a weight is rounded to 0, "
     "from a gap of about 100 to one of about 750. Take the logarithm on paper first.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
 log_softmax.mistake("stops_at_the_smallest_number", loses=("scores and gaps", "scores of minus")).full_code("""
 def log_softmax(x, dim=-1):
@@ -193,7 +185,7 @@ def log_softmax(x, dim=-1):
 """).feedback(
     "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the logarithm. Every "
     "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
-    see="6. The logarithm of a weight",
+    see=LOGARITHM,
 )
 ready_made.mistake(numbers.result_float64(of="`x`"), loses="float64")
 right.mistake(numbers.computed_in_float32, loses="float64")
@@ -223,13 +215,11 @@ def log_softmax(x, dim=-1):
     see="3. A thousand is too much",
 )
 keeps_its_last_result(right, loses="the logarithms")
-log_softmax.mistake(
-    scores.softmax_over_everything(see="4. Which dimension?", row="list"), loses="many lists"
-).full_code("""
-def log_softmax(x, dim=-1):
-    shifted = x - x.max()
-    return shifted - shifted.exp().sum().log()
-""")
+right.mistake(
+    scores.softmax_over_everything(see="4. Which dimension?", row="list"),
+    {"amax(dim, keepdim=True)": "max()", "sum(dim, keepdim=True)": "sum()"},
+    loses="many lists",
+)
 right.mistake("takes_the_logarithm_of_the_sum_to_another_base", {".log()": ".LOG()"}, loses=EVERYWHERE).for_each(
     LOG=("log10", "log2")
 ).feedback(
@@ -240,6 +230,5 @@ def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return largest + (x - largest).exp().sum(dim, keepdim=True).log()
 """).feedback(
-    "You return the logarithm of the sum of exponentials. It is one half: subtract it from the scores.",
-    see="6. The logarithm of a weight",
+    "You return the logarithm of the sum of exponentials. It is one half: subtract it from the scores.", see=LOGARITHM
 )

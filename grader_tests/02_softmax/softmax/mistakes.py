@@ -5,6 +5,9 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import softmax
 
 EVERYWHERE = ("positive", "many lists")  # what an answer loses whose every result is wrong
+DIMENSION = "4. Which dimension?"
+BACKWARD = "5. What comes back through it"
+DIVIDE = "2. Exponentiate, then divide"
 
 right = softmax.reference_answer("""
 def softmax(x, dim=-1):
@@ -17,27 +20,24 @@ def softmax(x, dim=-1):
     return torch.softmax(x, dim)
 """)
 
-right.mistake(
-    numbers.exponentials_overflow("subtracts_no_maximum"),
-    {"x - x.amax(dim, keepdim=True)": "x"},
-    loses="scores of any size",
-).feedback(
-    "Large scores give `nan` or `inf`: in float32 `exp` overflows from 88.7 on, and rounds to 0 "
-    "below −104. Subtract the largest score of each list before you exponentiate.",
+right.mistake(numbers.exponentials_overflow("subtracts_no_maximum"), loses="scores of any size").patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ exponentials = torch.exp(x)
+""").feedback(
+    "Large scores give `nan` or `inf`: in float32 `exp` overflows from 88.7 on, and rounds to 0 below −104. Subtract "
+    "the largest score of each list before you exponentiate.",
     see="3. A thousand is too much",
 )
-right.mistake(
-    numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"),
-    {"x.amax(dim, keepdim=True)": "x.max()"},
-    loses="many lists",
-)
-right.mistake(
-    "subtracts_nothing_below_zero",
-    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True).clamp(min=0))"},
-    loses="scores of any size",
-).feedback(
-    "What you subtract is never below 0. A list of very negative scores is then not shifted at "
-    "all, all its exponentials are rounded to 0, and 0 / 0 is `nan`.",
+right.mistake(numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"), loses="many lists").patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ exponentials = torch.exp(x - x.max())
+""")
+right.mistake("subtracts_nothing_below_zero", loses="scores of any size").patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ exponentials = torch.exp(x - x.amax(dim, keepdim=True).clamp(min=0))
+""").feedback(
+    "What you subtract is never below 0. A list of very negative scores is then not shifted at all, all its "
+    "exponentials are rounded to 0, and 0 / 0 is `nan`.",
     see="10. Seen in the wild",
 )
 right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, loses="scores of any size").feedback(
@@ -45,12 +45,11 @@ right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, loses="scores of any s
     "its exponential still overflows.",
     see="3. A thousand is too much",
 )
-right.mistake("subtracts_the_minimum", loses=("scores of any size", "scores of minus", "gradients at large")).patch("""
-- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
-+ exponentials = torch.exp(x - x.amin(dim, keepdim=True))
-""").feedback(
-    "You subtract the *smallest* score, which makes all exponents positive, and large ones larger "
-    "still. The largest score should become 0.",
+right.mistake(
+    "subtracts_the_minimum", {"x.amax": "x.amin"}, loses=("scores of any size", "scores of minus", "gradients at large")
+).feedback(
+    "You subtract the *smallest* score, which makes all exponents positive, and large ones larger still. The largest "
+    "score should become 0.",
     see="3. A thousand is too much",
 )
 right.mistake("cuts_large_scores_off", loses="scores of any size").patch("""
@@ -81,103 +80,70 @@ def softmax(x, dim=-1):
     see="3. A thousand is too much",
 )
 right.mistake(
-    "normalises_the_first_dimension",
-    {
-        "x.amax(dim, keepdim=True)": "x.amax(0, keepdim=True)",
-        "exponentials.sum(dim, keepdim=True)": "exponentials.sum(0, keepdim=True)",
-    },
-    loses="many lists",
+    "normalises_the_first_dimension", {"amax(dim": "amax(0", "sum(dim": "sum(0"}, loses="many lists"
 ).feedback(
-    "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
-    see="4. Which dimension?",
+    "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.", see=DIMENSION
 )
-right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
-right.mistake(
-    shapes.dimension_ignored(see="4. Which dimension?"),
-    {
-        "x.amax(dim, keepdim=True)": "x.amax(-1, keepdim=True)",
-        "exponentials.sum(dim, keepdim=True)": "exponentials.sum(-1, keepdim=True)",
-    },
-    loses="many lists",
-)
+right.mistake(shapes.first_dimension(see=DIMENSION), {"dim=-1": "dim=0"}, loses="many lists")
+right.mistake(shapes.dimension_ignored(see=DIMENSION), {"amax(dim": "amax(-1", "sum(dim": "sum(-1"}, loses="many lists")
 right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, loses="many lists").feedback(
     "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the same list: a number "
     "that is subtracted changes no weight only if it is the same for the whole list.",
-    see="4. Which dimension?",
+    see=DIMENSION,
 )
-right.mistake(
-    "takes_the_sum_along_the_last_dimension", {"exponentials.sum(dim": "exponentials.sum(-1"}, loses="many lists"
-).feedback(
+right.mistake("takes_the_sum_along_the_last_dimension", {"sum(dim": "sum(-1"}, loses="many lists").feedback(
     "The maximum is taken along `dim`, the sum always along the last dimension. Both belong to the same list.",
-    see="4. Which dimension?",
+    see=DIMENSION,
 )
-right.mistake("divides_by_the_sum_of_everything", loses="many lists").patch("""
-- return exponentials / exponentials.sum(dim, keepdim=True)
-+ return exponentials / exponentials.sum()
-""").feedback(
-    "You divide by the sum of *everything*: all the weights together make 1. Each list along `dim` "
-    "should make 1 by itself.",
-    see="4. Which dimension?",
+right.mistake("divides_by_the_sum_of_everything", {"sum(dim, keepdim=True)": "sum()"}, loses="many lists").feedback(
+    "You divide by the sum of *everything*: all the weights together make 1. Each list along `dim` should make 1 by "
+    "itself.",
+    see=DIMENSION,
 )
-right.mistake(shapes.dimension_lost(see="4. Which dimension?"), loses="many lists").patch("""
-- return exponentials / exponentials.sum(dim, keepdim=True)
-+ return exponentials / exponentials.sum(dim)
-""")
+right.mistake(shapes.dimension_lost(see=DIMENSION), {"sum(dim, keepdim=True)": "sum(dim)"}, loses="many lists")
 softmax.mistake("puts_the_dimension_back_at_the_end", loses="many lists").full_code("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x - x.max(dim).values.unsqueeze(-1))
     return exponentials / exponentials.sum(dim).unsqueeze(-1)
 """).feedback(
     "The maximum and the sum get their lost dimension back at the end, whatever `dim` is. It belongs where it was.",
-    see="4. Which dimension?",
+    see=DIMENSION,
 )
-softmax.mistake("returns_the_exponentials", loses=EVERYWHERE).full_code("""
-def softmax(x, dim=-1):
-    return torch.exp(x)
-""").feedback(
+ready_made.mistake("returns_the_exponentials", {"softmax(x, dim)": "exp(x)"}, loses=EVERYWHERE).feedback(
     "You return the exponentials of the scores, which are positive but do not add up to 1: divide by their sum.",
-    see="2. Exponentiate, then divide",
+    see=DIVIDE,
 )
-softmax.mistake("does_not_divide", loses=EVERYWHERE).full_code("""
-def softmax(x, dim=-1):
-    return torch.exp(x - x.amax(dim, keepdim=True))
-""").feedback(
-    "Your highest score gets the weight 1, and the others come on top of it: you divide by the "
-    "largest exponential, or (after the shift, when it is 1) by nothing. Divide by the sum.",
-    see="2. Exponentiate, then divide",
+ready_made.mistake(
+    "does_not_divide", {"softmax(x, dim)": "exp(x - x.amax(dim, keepdim=True))"}, loses=EVERYWHERE
+).feedback(
+    "Your highest score gets the weight 1, and the others come on top of it: you divide by the largest exponential, or "
+    "(after the shift, when it is 1) by nothing. Divide by the sum.",
+    see=DIVIDE,
 )
 right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, loses=EVERYWHERE).feedback(
-    "You divide by the mean of the exponentials, so your weights add up to their number, not to 1.",
-    see="2. Exponentiate, then divide",
+    "You divide by the mean of the exponentials, so your weights add up to their number, not to 1.", see=DIVIDE
 )
-softmax.mistake("divides_the_scores_by_their_sum", loses=EVERYWHERE).full_code("""
-def softmax(x, dim=-1):
-    return x / x.sum(dim, keepdim=True)
-""").feedback(
+ready_made.mistake(
+    "divides_the_scores_by_their_sum", {"torch.softmax(x, dim)": "x / x.sum(dim, keepdim=True)"}, loses=EVERYWHERE
+).feedback(
     "You divide the scores themselves by their sum. Negative scores get negative shares so: exponentiate first.",
     see="1. Six scores, one unit of attention",
 )
-right.mistake("turns_the_order_upside_down", loses=EVERYWHERE).patch("""
-- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
-+ exponentials = torch.exp(x.amin(dim, keepdim=True) - x)
-""").feedback(
+right.mistake(
+    "turns_the_order_upside_down", {"x - x.amax(dim, keepdim=True)": "x.amin(dim, keepdim=True) - x"}, loses=EVERYWHERE
+).feedback(
     "The order is upside down: your highest score gets the smallest weight. A sign is wrong in the exponent.",
-    see="2. Exponentiate, then divide",
+    see=DIVIDE,
 )
 softmax.mistake("takes_powers_of_another_base", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
     powers = BASE ** (x - x.amax(dim, keepdim=True))
     return powers / powers.sum(dim, keepdim=True)
-""").for_each(BASE=(2.0, 10.0)).feedback(
-    "You take powers of 2, or of 10. The base is e: `torch.exp`.", see="2. Exponentiate, then divide"
-)
-softmax.mistake("gives_each_score_a_sigmoid", loses=EVERYWHERE).full_code("""
-def softmax(x, dim=-1):
-    return torch.sigmoid(x)
-""").feedback(
-    "You give each score a weight of its own, between 0 and 1 (a sigmoid). The weights of a list "
-    "have to share one unit.",
-    see="2. Exponentiate, then divide",
+""").for_each(BASE=(2.0, 10.0)).feedback("You take powers of 2, or of 10. The base is e: `torch.exp`.", see=DIVIDE)
+ready_made.mistake("gives_each_score_a_sigmoid", {"softmax(x, dim)": "sigmoid(x)"}, loses=EVERYWHERE).feedback(
+    "You give each score a weight of its own, between 0 and 1 (a sigmoid). The weights of a list have to share one "
+    "unit.",
+    see=DIVIDE,
 )
 softmax.mistake("returns_logarithms", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
@@ -212,11 +178,10 @@ right.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch
     "wins: a number is a score like any other, −∞ is not.",
     see="3. A thousand is too much",
 )
-right.mistake(
-    "adds_a_constant_to_the_exponentials",
-    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True)) + EPS"},
-    loses="scores of minus",
-).for_each(EPS=(1e-6, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5)).feedback(
+right.mistake("adds_a_constant_to_the_exponentials", loses="scores of minus").patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ exponentials = torch.exp(x - x.amax(dim, keepdim=True)) + EPS
+""").for_each(EPS=(1e-6, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5)).feedback(
     "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut them off below. "
     "The weight should be 0 exactly, and the sum needs no help: it holds an exponential of 1.",
     see="3. A thousand is too much",
@@ -228,20 +193,16 @@ softmax.alternative("in_one_pass").mistake(
     see="3. A thousand is too much",
 )
 right.mistake(numbers.result_float32(of="`x`"), loses="float64")
-ready_made.mistake(
-    gradients.cut(see="5. What comes back through it", what="`x`"), {"(x, dim)": "(x.detach(), dim)"}, loses="gradients"
-)
-right.mistake(
-    "takes_the_sum_for_a_constant",
-    {
-        "x.amax(dim, keepdim=True)": "x.amax(dim, keepdim=True).detach()",
-        "exponentials.sum(dim, keepdim=True)": "exponentials.sum(dim, keepdim=True).detach()",
-    },
-    loses="gradients",
-).feedback(
+ready_made.mistake(gradients.cut(see=BACKWARD, what="`x`"), {"(x, dim)": "(x.detach(), dim)"}, loses="gradients")
+right.mistake("takes_the_sum_for_a_constant", loses="gradients").patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ exponentials = torch.exp(x - x.amax(dim, keepdim=True).detach())
++ return exponentials / exponentials.sum(dim, keepdim=True).detach()
+""").feedback(
     "The weights are right, the gradient is not: you take the sum for a constant (`detach`, `no_grad`, `.item()`), but "
     "it changes with the scores. That is how one word's gain becomes another's loss.",
-    see="5. What comes back through it",
+    see=BACKWARD,
 )
 right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
@@ -299,9 +260,7 @@ right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="pos
     "Your function hands out an earlier result as soon as it gets the same tensor. The numbers in a tensor can change, "
     "as weights do in training: compute each call anew."
 )
-softmax.mistake(
-    gradients.infinite_exponential(see="5. What comes back through it"), loses="gradients at large"
-).full_code("""
+softmax.mistake(gradients.infinite_exponential(see=BACKWARD), loses="gradients at large").full_code("""
 def softmax(x, dim=-1):
     lists = x.movedim(dim, -1)
     hidden = lists.isneginf()
@@ -322,15 +281,14 @@ right.mistake(numbers.always_float32("makes_a_new_vector"), loses="float64").pat
     "of the dtype of `x`."
 )
 right.mistake(
-    scores.softmax_over_everything(see="4. Which dimension?", row="list"),
+    scores.softmax_over_everything(see=DIMENSION, row="list"),
     {"x.amax(dim, keepdim=True)": "x.max()", "exponentials.sum(dim, keepdim=True)": "exponentials.sum()"},
     loses="many lists",
 )
-right.mistake(
-    "adds_a_constant_to_the_sum",
-    {"exponentials.sum(dim, keepdim=True)": "(exponentials.sum(dim, keepdim=True) + EPS)"},
-    loses="float64",
-).for_each(EPS=(1e-6, 1e-5)).feedback(
+right.mistake("adds_a_constant_to_the_sum", loses="float64").patch("""
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ return exponentials / (exponentials.sum(dim, keepdim=True) + EPS)
+""").for_each(EPS=(1e-6, 1e-5)).feedback(
     "The weights sum to a little less than 1: you add a constant to the sum. The sum needs no help: once the largest "
     "score is subtracted, it holds an exponential of 1.",
     see="3. A thousand is too much",

@@ -64,24 +64,20 @@ right.mistake(
     "You answer where you should refuse: a temperature of 0 or below is silently replaced by a "
     "small one. Raise a ValueError, so that the caller learns of it."
 )
-softmax_with_temperature.mistake(arguments.unchecked("takes_zero_for_the_limit"), loses="refuses 0").full_code("""
-def softmax_with_temperature(x, temperature, dim=-1):
-    if temperature == 0:
-        return torch.zeros_like(x).scatter(dim, x.argmax(dim, keepdim=True), 1.0)
-    if not temperature > 0:
-        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
-    return torch.softmax(x / temperature, dim)
+right.mistake(arguments.unchecked("takes_zero_for_the_limit"), loses="refuses 0").patch("""
++ if temperature == 0:
++     return torch.zeros_like(x).scatter(dim, x.argmax(dim, keepdim=True), 1.0)
+  if not temperature > 0:
 """).feedback(
-    "At temperature 0 you give everything to the highest score. Generation does that in lesson 08; "
-    "here 0 is refused like all that is not greater than 0."
+    "At temperature 0 you give everything to the highest score. Generation does that in lesson 08; here 0 is refused "
+    "like all that is not greater than 0."
 )
 right.mistake(arguments.asserts(), loses=REFUSALS)
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
-right.mistake(
-    arguments.valid_refused("refuses_what_is_hot"),
-    {"temperature > 0": "0 < temperature <= 1"},
-    loses=("divides", "hot, cold"),
-).feedback("You refuse temperatures above 1. They are legal: they even the weights out.")
+right.mistake(arguments.valid_refused("refuses_what_is_hot"), loses=("divides", "hot, cold")).patch("""
+- if not temperature > 0:
++ if not 0 < temperature <= 1:
+""").feedback("You refuse temperatures above 1. They are legal: they even the weights out.")
 right.mistake(
     arguments.valid_refused("refuses_infinity"), {"temperature > 0": "0 < temperature < math.inf"}, loses="hot, cold"
 ).feedback("You refuse an infinite temperature. It is greater than 0, and the quotients are 0: equal weights.")
@@ -139,24 +135,16 @@ right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, 
     "You return the logarithms of the weights. Asked for are the weights."
 )
 right.mistake(numbers.result_float32(of="`x`"), loses="float64")
-right.mistake(
-    gradients.cut(what="`x`"),
-    {"torch.softmax(x / temperature": "torch.softmax(x.detach() / temperature"},
-    loses="gradients",
-)
+right.mistake(gradients.cut(what="`x`"), {"x / temperature": "x.detach() / temperature"}, loses="gradients")
 right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("""
 - return torch.softmax(x / temperature, dim)
 + scores = SCORES
 + scores /= temperature
 + return torch.softmax(scores, dim).to(x.dtype)
 """).for_each(SCORES=("x", "x.double()"))
-right.mistake(
-    "takes_softmax_twice",
-    {"torch.softmax(x / temperature": "torch.softmax(torch.softmax(x, dim) / temperature"},
-    loses="divides",
-).feedback(
-    "You take softmax twice: once of the scores, and again of the weights that it gave. The "
-    "temperature divides the *scores*.",
+right.mistake("takes_softmax_twice", {"softmax(x": "softmax(torch.softmax(x, dim)"}, loses="divides").feedback(
+    "You take softmax twice: once of the scores, and again of the weights that it gave. The temperature divides the "
+    "*scores*.",
     see="7. Temperature",
 )
 right.mistake(

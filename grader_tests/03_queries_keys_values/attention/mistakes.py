@@ -37,9 +37,7 @@ def attention(query, key, value):
     scores = query @ key.mT
     return scores @ value, scores
 """)
-right.mistake(
-    "uses_a_sigmoid", {"torch.softmax(query @ key.mT, dim=-1)": "torch.sigmoid(query @ key.mT)"}, loses="output"
-).feedback(
+right.mistake("uses_a_sigmoid", {"softmax": "sigmoid", "mT, dim=-1": "mT"}, loses="output").feedback(
     "Every weight lies between 0 and 1, and the rows do not sum to 1: that is a sigmoid. The keys compete for each "
     "query: use softmax."
 )
@@ -59,10 +57,9 @@ right.mistake(
     "This takes exactly three dimensions. No batch at all, or two leading dimensions, must work too: count "
     "dimensions from the end, and multiply with `@`."
 )
-right.mistake(shapes.squeezed, loses="one query").patch("""
-- return weights @ value, weights
-+ return (weights @ value).squeeze(), weights.squeeze()
-""")
+right.mistake(
+    shapes.squeezed, {"weights @ value, weights": "(weights @ value).squeeze(), weights.squeeze()"}, loses="one query"
+)
 right.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + e = torch.exp(query @ key.mT)
@@ -74,16 +71,14 @@ right.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 + e = torch.exp(scores - scores.max())
 + weights = e / e.sum(-1, keepdim=True)
 """)
-right.mistake(
-    gradients.cut("detaches_the_scores", what="query and key"),
-    {"query @ key.mT": "(query @ key.mT).detach()"},
-    loses=("gradients", "gradients of"),
-)
-right.mistake(
-    gradients.weights_detached("returns_detached_weights"),
-    {", weights": ", weights.detach()"},
-    loses=("gradients", "gradients of"),
-)
+right.mistake(gradients.cut("detaches_the_scores", what="query and key"), loses=("gradients", "gradients of")).patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ weights = torch.softmax((query @ key.mT).detach(), dim=-1)
+""")
+right.mistake(gradients.weights_detached("returns_detached_weights"), loses=("gradients", "gradients of")).patch("""
+- return weights @ value, weights
++ return weights @ value, weights.detach()
+""")
 right.mistake("hides_the_future", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
@@ -95,11 +90,10 @@ right.mistake(arguments.argument_changed(what="the query"), loses="arguments").p
   weights = torch.softmax(query @ key.mT, dim=-1)
 + query.data.sub_(query.data.mean())
 """)
-right.mistake(
-    shapes.all_dimensions_reversed(what="key"),
-    {"key.mT": "key.permute(*reversed(range(key.ndim)))"},
-    loses="any leading",
-)
+right.mistake(shapes.all_dimensions_reversed(what="key"), loses="any leading").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ weights = torch.softmax(query @ key.permute(*reversed(range(key.ndim))), dim=-1)
+""")
 right.mistake("lets_the_built_in_scale_the_scores", loses="output").patch("""
 - return weights @ value, weights
 + return F.scaled_dot_product_attention(query, key, value), weights
@@ -110,10 +104,9 @@ right.mistake("lets_the_built_in_scale_the_scores", loses="output").patch("""
 right.mistake("multiplies_in_the_wrong_order", {"weights @ value": "value @ weights"}, loses="output").feedback(
     "The values stand to the left of the weights. A row of weights mixes the rows of `value`: weights first."
 )
-right.mistake("attends_by_cosine", loses="output").patch("""
-- weights = torch.softmax(query @ key.mT, dim=-1)
-+ weights = torch.softmax(F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT, dim=-1)
-""").feedback(
+right.mistake(
+    "attends_by_cosine", {"query @ key": "F.normalize(query, dim=-1) @ F.normalize(key, dim=-1)"}, loses="output"
+).feedback(
     "The lengths were divided out before comparing, which makes the scores cosines. A score is the plain dot product."
 )
 right.mistake("takes_the_best_key_only", loses="output").patch("""
@@ -136,25 +129,21 @@ def attention(query, key, value):
     weights = torch.softmax(query @ key[..., :count, :].mT, dim=-1)
     return weights @ value[..., :count, :], weights
 """).feedback("Only as many keys are used as there are queries. T and S are two numbers, and either may be the larger.")
-right.mistake(
-    "names_two_leading_dimensions",
-    {
-        "query @ key.mT": 'torch.einsum("bhtk,bhsk->bhts", query, key)',
-        "weights @ value": 'torch.einsum("bhts,bhsv->bhtv", weights, value)',
-    },
-    loses=("output", "any leading"),
-).feedback(
+right.mistake("names_two_leading_dimensions", loses=("output", "any leading")).patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
+- return weights @ value, weights
++ weights = torch.softmax(torch.einsum("bhtk,bhsk->bhts", query, key), dim=-1)
++ return torch.einsum("bhts,bhsv->bhtv", weights, value), weights
+""").feedback(
     "Your einsum names every dimension of a batch with heads, so that it takes four dimensions only. Three dots "
     "(`...`) stand for any number of leading ones."
 )
-right.mistake(
-    shapes.one_batch_dimension,
-    {
-        "query @ key.mT": 'torch.einsum("btk,bsk->bts", query, key)',
-        "weights @ value": 'torch.einsum("bts,bsv->btv", weights, value)',
-    },
-    loses=("output", "any leading"),
-)
+right.mistake(shapes.one_batch_dimension, loses=("output", "any leading")).patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
+- return weights @ value, weights
++ weights = torch.softmax(torch.einsum("btk,bsk->bts", query, key), dim=-1)
++ return torch.einsum("bts,bsv->btv", weights, value), weights
+""")
 right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(LIMITS)"}, loses="large").for_each(
     LIMITS=("-50, 50", "-1e4, 1e4", "-1e9, 1e9")
 ).feedback(
@@ -166,16 +155,14 @@ right.mistake(
     {"weights @": "weights.detach() @"},
     loses=("gradients", "gradients of"),
 )
-right.mistake(
-    gradients.cut("detaches_the_values", what="the values"),
-    {"@ value": "@ value.detach()"},
-    loses=("gradients", "gradients of"),
-)
-right.mistake(
-    gradients.cut("detaches_the_keys", what="the keys"),
-    {"key.mT": "key.detach().mT"},
-    loses=("gradients", "gradients of"),
-)
+right.mistake(gradients.cut("detaches_the_values", what="the values"), loses=("gradients", "gradients of")).patch("""
+- return weights @ value, weights
++ return weights @ value.detach(), weights
+""")
+right.mistake(gradients.cut("detaches_the_keys", what="the keys"), loses=("gradients", "gradients of")).patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ weights = torch.softmax(query @ key.detach().mT, dim=-1)
+""")
 right.mistake(numbers.result_float64(of="the arguments"), loses="float64")
 right.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
 attention.mistake(shapes.view_of_strided, loses="arguments").full_code("""
@@ -256,10 +243,9 @@ right.mistake(scores.softmax_over_everything, loses="output").patch("""
 + scores = query @ key.mT
 + weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
 """)
-right.mistake("takes_the_softmax_last", loses="output").patch("""
-- return weights @ value, weights
-+ return (query @ key.mT @ value).softmax(-1), weights
-""").feedback(
+right.mistake(
+    "takes_the_softmax_last", {"weights @ value": "(query @ key.mT @ value).softmax(-1)"}, loses="output"
+).feedback(
     "The scores are multiplied with the values, and the softmax comes after that. It makes weights of scores: take it "
     "before the values are averaged."
 )

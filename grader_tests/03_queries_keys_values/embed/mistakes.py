@@ -20,10 +20,9 @@ right.mistake("averages_the_gradients", loses="gradients").patch("""
 - return table[token_ids]
 + return F.embedding(token_ids, table, scale_grad_by_freq=True)
 """).feedback("Where a token occurs several times the gradients are *averaged*. They must add up.")
-right.mistake("takes_token_0_for_padding", loses="gradients").patch("""
-- return table[token_ids]
-+ return F.embedding(token_ids, table, padding_idx=0)
-""").feedback("Row 0 gets no gradient, as if token 0 were padding. Here it is a token like any other.")
+right.mistake(
+    "takes_token_0_for_padding", {"table[token_ids]": "F.embedding(token_ids, table, padding_idx=0)"}, loses="gradients"
+).feedback("Row 0 gets no gradient, as if token 0 were padding. Here it is a token like any other.")
 right.mistake("shortens_long_rows", loses=("the rows", "arguments")).patch("""
 - return table[token_ids]
 + return F.embedding(token_ids, table.detach(), max_norm=1.0) + 0 * table[token_ids]
@@ -46,12 +45,10 @@ right.mistake(
     "averages_the_sentence", {"table[token_ids]": "table[token_ids].mean(dim=-2)"}, loses="the rows"
 ).feedback("The vectors of a sentence were averaged into one. Each id keeps a vector of its own.")
 right.mistake(
-    "stretches_by_the_root_of_the_width",
-    {"table[token_ids]": "table[token_ids] * table.shape[1] ** 0.5"},
-    loses="the rows",
+    "stretches_by_the_root_of_the_width", {"[token_ids]": "[token_ids] * table.shape[1] ** 0.5"}, loses="the rows"
 ).feedback(
-    "Every vector has been stretched by √D, as the original transformer does *after* the look-up. Here a look-up is "
-    "a look-up."
+    "Every vector has been stretched by √D, as the original transformer does *after* the look-up. Here a look-up is a "
+    "look-up."
 )
 right.mistake(
     "normalises_the_vectors", {"table[token_ids]": "F.normalize(table[token_ids], dim=-1)"}, loses="the rows"
@@ -79,11 +76,10 @@ right.mistake("selects_by_one_list_only", loses="ids of any shape").patch("""
     "`index_select` takes one list of ids only. Indexing the table, `F.embedding`, or a `reshape` before and after "
     "takes ids of any shape."
 )
-right.mistake(
-    "puts_vectors_into_columns",
-    {"table[token_ids]": "table[token_ids].mT if token_ids.ndim else table[token_ids]"},
-    loses="the rows",
-).feedback("The vectors stand in columns: the last two dimensions are swapped. D comes last.")
+right.mistake("puts_vectors_into_columns", loses="the rows").patch("""
+- return table[token_ids]
++ return table[token_ids].mT if token_ids.ndim else table[token_ids]
+""").feedback("The vectors stand in columns: the last two dimensions are swapped. D comes last.")
 right.mistake("looks_places_up", loses="the rows").patch("""
 - return table[token_ids]
 + return table[torch.arange(token_ids.shape[-1]).expand(token_ids.shape)] if token_ids.ndim else table[token_ids]
@@ -105,10 +101,9 @@ right.mistake("counts_the_classes_in_the_ids", loses="ids of any shape").patch("
     "`one_hot` counts the classes in the ids themselves unless it is told how many there are, and the largest id "
     "need not occur. There are as many as the table has rows."
 )
-right.mistake("multiplies_by_float32", loses="float64").patch("""
-- return table[token_ids]
-+ return F.one_hot(token_ids, len(table)).float() @ table
-""").feedback(
+right.mistake(
+    "multiplies_by_float32", {"table[token_ids]": "F.one_hot(token_ids, len(table)).float() @ table"}, loses="float64"
+).feedback(
     "A float64 table fails, because it is multiplied by a float32 tensor: bring that one to the dtype of the table."
 )
 right.mistake("counts_in_sixteen_bits", {"[token_ids]": "[token_ids.short().long()]"}, loses="the rows").feedback(

@@ -55,10 +55,9 @@ right.mistake(
     "scales_the_query", {"return query, key, value": "return query / W_q.shape[1] ** 0.5, key, value"}, loses="query"
 ).feedback("The query was divided by √K. Scaling comes in lesson 4, and not in the projection.")
 right.mistake(numbers.always_float32(of="the arguments"), {"x @ W for": "x.float() @ W.float() for"}, loses="float64")
-right.mistake(arguments.argument_changed(what="a matrix"), loses="arguments").patch("""
-+ W_q.data.mul_(0.5)
-  return query, key, value
-""")
+right.mistake(
+    arguments.argument_changed(what="a matrix"), {"return": "W_q.data.mul_(0.5)\n    return"}, loses="arguments"
+)
 right.mistake("uses_the_keys_matrix_for_values", {"in (W_q, W_k, W_v)": "in (W_q, W_k, W_k)"}, loses="query").feedback(
     "The value was made with the keys' matrix. It has one of its own, `W_v`."
 )
@@ -92,11 +91,10 @@ right.mistake("cuts_off_below_zero", {"x @ W for": "F.relu(x @ W) for"}, loses="
 right.mistake(
     shapes.one_batch_dimension, {"x @ W for": 'torch.einsum("btd,dk->btk", x, W) for'}, loses=("query", "any leading")
 )
-right.mistake(
-    shapes.view_of_strided,
-    {"x @ W for": "(x.view(-1, x.shape[-1]) @ W).view(*x.shape[:-1], -1) for"},
-    loses="arguments",
-)
+right.mistake(shapes.view_of_strided, loses="arguments").patch("""
+- query, key, value = (x @ W for W in (W_q, W_k, W_v))
++ query, key, value = ((x.view(-1, x.shape[-1]) @ W).view(*x.shape[:-1], -1) for W in (W_q, W_k, W_v))
+""")
 right.mistake(gradients.cut("detaches_x", what="`x`"), {"x @ W for": "x.detach() @ W for"}, loses="gradients")
 right.mistake(numbers.always_float64(of="the arguments"), {"x @ W for": "x.double() @ W.double() for"}, loses="float64")
 right.mistake(numbers.float32_on_the_way, {"x @ W for": "(x.float() @ W.float()).to(x.dtype) for"}, loses="float64")

@@ -75,10 +75,7 @@ right.mistake("inverts_square_matrices_only", {"torch.linalg.pinv": "torch.linal
     "This works for as many keys as dimensions only. With fewer keys the matrix is not square and has no inverse; "
     "it has a pseudo-inverse all the same."
 )
-right.mistake("solves_square_systems_only", loses="fewer").patch("""
-- return torch.linalg.pinv(keys) @ scores
-+ return torch.linalg.solve(keys, scores)
-""").feedback(
+right.mistake("solves_square_systems_only", {"pinv(keys) @ scores": "solve(keys, scores)"}, loses="fewer").feedback(
     "This works for as many keys as dimensions only: `torch.linalg.solve` wants a square matrix. A pseudo-inverse "
     "exists for any shape."
 )
@@ -109,10 +106,9 @@ right.mistake("smooths_the_inverse", loses="float64").patch("""
     "The smallest directions of the keys were thrown away as if they were noise (a tolerance, or a small number "
     "added before inverting). Nearly dependent keys are told apart by exactly these."
 )
-right.mistake("takes_small_keys_for_noise", loses="keys of any").patch("""
-- return torch.linalg.pinv(keys) @ scores
-+ return torch.linalg.pinv(keys, atol=TOLERANCE, rtol=0.0) @ scores
-""").for_each(TOLERANCE=(1e-3, 1e-2)).feedback(
+right.mistake(
+    "takes_small_keys_for_noise", {"pinv(keys)": "pinv(keys, atol=TOLERANCE, rtol=0.0)"}, loses="keys of any"
+).for_each(TOLERANCE=(1e-3, 1e-2)).feedback(
     "Keys below a fixed tolerance were thrown away as if they were noise. Keys may be as small as you like: what "
     "counts is how small one is beside the others."
 )
@@ -144,18 +140,12 @@ def query_for(keys, targets):
 )
 right.mistake(
     numbers.always_float64(of="the keys"),
-    {
-        "keys.new_zeros(len(keys))": "keys.new_zeros(len(keys)).double()",
-        "torch.linalg.pinv(keys)": "torch.linalg.pinv(keys.double())",
-    },
+    {"new_zeros(len(keys))": "new_zeros(len(keys)).double()", "pinv(keys)": "pinv(keys.double())"},
     loses="float64",
 )
 right.mistake(
     numbers.always_float32(of="the keys"),
-    {
-        "keys.new_zeros(len(keys))": "keys.new_zeros(len(keys)).float()",
-        "torch.linalg.pinv(keys)": "torch.linalg.pinv(keys.float())",
-    },
+    {"new_zeros(len(keys))": "new_zeros(len(keys)).float()", "pinv(keys)": "pinv(keys.float())"},
     loses="float64",
 )
 right.mistake("counts_one_other_key", {"20.0": "math.log(RATIO)"}, loses=("one value", "many keys")).for_each(
@@ -178,7 +168,6 @@ right.mistake(
     {"keys.new_zeros(len(keys))": "torch.zeros(len(keys), dtype=keys.dtype)"},
     loses="float64",
 )
-right.mistake("returns_a_row", loses=EVERYWHERE).patch("""
-- return torch.linalg.pinv(keys) @ scores
-+ return (torch.linalg.pinv(keys) @ scores)[None]
-""").feedback("A matrix of one row, (1, K), comes back. A query has the shape (K,).")
+right.mistake(
+    "returns_a_row", {"torch.linalg.pinv(keys) @ scores": "(torch.linalg.pinv(keys) @ scores)[None]"}, loses=EVERYWHERE
+).feedback("A matrix of one row, (1, K), comes back. A query has the shape (K,).")

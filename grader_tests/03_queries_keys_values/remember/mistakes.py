@@ -33,27 +33,23 @@ right.mistake("the_wrong_sign", {"value - fetched": "fetched - value"}, loses=AL
 right.mistake("the_change_alone", {"return memory + along": "return along"}, loses=ALL).feedback(
     "You return the change. The memory with the change is asked for."
 )
-right.mistake(
-    "forgets_everything_else", {"value - fetched": "value", "return memory + along": "return along"}, loses=ALL
-).feedback(
+right.mistake("forgets_everything_else", {"value - fetched": "value", "memory + along": "along"}, loses=ALL).feedback(
     "A new memory with this one value in it: all that was written before is gone. Queries perpendicular to the key "
     "have to fetch what they fetched."
 )
 right.mistake("fetches_with_the_scaled_key", loses=ALL).patch("""
 - fetched = (key[..., None, :] @ memory)[..., 0, :]
-- missing = value - fetched
-- along = key / key.square().sum(-1, keepdim=True)
 + along = key / key.square().sum(-1, keepdim=True)
 + fetched = (along[..., None, :] @ memory)[..., 0, :]
-+ missing = value - fetched
+@@
+- along = key / key.square().sum(-1, keepdim=True)
 """).feedback("What the key fetches is `key @ memory`, with the key as it is. The divided key is for writing.")
 right.mistake("half_a_step", {"value - fetched": "0.5 * (value - fetched)"}, loses=ALL).feedback(
     "Only half of what is missing is written. Some models do write a share (beta) of it; here the key is to fetch the "
     "value exactly."
 )
-right.mistake(
-    arguments.argument_changed(what="the memory"),
-    {"return memory + along": "return memory.detach().add_(along", "missing[..., None, :]": "missing[..., None, :])"},
-    loses="the old memory",
-)
+right.mistake(arguments.argument_changed(what="the memory"), loses="the old memory").patch("""
+- return memory + along[..., :, None] * missing[..., None, :]
++ return memory.detach().add_(along[..., :, None] * missing[..., None, :])
+""")
 right.mistake(numbers.always_float64(of="the arguments"), {"return memory": "return memory.double()"}, loses="float32")

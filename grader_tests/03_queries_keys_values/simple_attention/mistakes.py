@@ -24,27 +24,23 @@ with_matrices.mistake("normalises_over_everything", loses="one sentence").patch(
 """).feedback(
     "The weights are one distribution over all pairs: everything together sums to 1. Every row needs a sum of 1."
 )
-columns_and_back.mistake(
-    scores.softmax_missing,
-    {
-        "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
-        "[(x.mT @ by_column).mT, by_column.mT]": "scores @ x, scores",
-    },
-    loses="one sentence",
-)
+columns_and_back.mistake(scores.softmax_missing, loses="one sentence").patch("""
+- by_column = nn.Softmax(dim=-2)(x @ x.mT)  # scores are symmetric, so columns are the rows' weights
+- return [(x.mT @ by_column).mT, by_column.mT]
++ scores = x @ x.mT  # scores are symmetric, so columns are the rows' weights
++ return scores @ x, scores
+""")
 with_matrices.mistake("divides_by_the_sum_of_the_scores", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = scores / scores.sum(-1, keepdim=True)
 """).feedback("Each row was divided by its sum. It sums to 1 and is no softmax: take the exponential first.")
-columns_and_back.mistake(
-    "averages_with_the_scores",
-    {
-        "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
-        "[(x.mT @ by_column).mT, by_column.mT]": "scores @ x, torch.softmax(scores, dim=-1)",
-    },
-    loses="one sentence",
-).feedback("The weights are right. The context was made with the scores: average with the weights.")
+columns_and_back.mistake("averages_with_the_scores", loses="one sentence").patch("""
+- by_column = nn.Softmax(dim=-2)(x @ x.mT)  # scores are symmetric, so columns are the rows' weights
+- return [(x.mT @ by_column).mT, by_column.mT]
++ scores = x @ x.mT  # scores are symmetric, so columns are the rows' weights
++ return scores @ x, torch.softmax(scores, dim=-1)
+""").feedback("The weights are right. The context was made with the scores: average with the weights.")
 with_matrices.mistake(
     "divides_by_the_root_of_the_width", {"x @ x.mT": "x @ x.mT / x.shape[-1] ** 0.5"}, loses="one sentence"
 ).feedback("The weights are flatter than they should be: the scores were divided by √D. That comes in lesson 4.")
@@ -106,14 +102,12 @@ with_matrices.mistake(arguments.argument_changed(what="`x`"), loses="its argumen
 with_matrices.mistake(
     shapes.all_dimensions_reversed(what="x"), {"x.mT": "x.permute(*reversed(range(x.ndim)))"}, loses="batches"
 )
-columns_and_back.mistake(
-    results.scores_for_weights(what="context"),
-    {
-        "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
-        "[(x.mT @ by_column).mT, by_column.mT]": "torch.softmax(scores, dim=-1) @ x, scores",
-    },
-    loses="one sentence",
-)
+columns_and_back.mistake(results.scores_for_weights(what="context"), loses="one sentence").patch("""
+- by_column = nn.Softmax(dim=-2)(x @ x.mT)  # scores are symmetric, so columns are the rows' weights
+- return [(x.mT @ by_column).mT, by_column.mT]
++ scores = x @ x.mT  # scores are symmetric, so columns are the rows' weights
++ return torch.softmax(scores, dim=-1) @ x, scores
+""")
 with_matrices.mistake("returns_the_weights_transposed", {"x, weights": "x, weights.mT"}, loses="one sentence").feedback(
     "The context is right, and the weights are returned transposed. Each word's weights are a *row* that sums to 1."
 )
@@ -155,10 +149,9 @@ with_matrices.mistake(
 with_matrices.mistake(
     gradients.weights_detached("hands_out_detached_weights"), {"x, weights": "x, weights.detach()"}, loses="gradients"
 )
-with_matrices.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
-  def simple_attention(x):
-+     x = x.detach()
-""")
+with_matrices.mistake(
+    gradients.cut(what="`x`"), {"simple_attention(x):": "simple_attention(x):\n    x = x.detach()"}, loses="gradients"
+)
 with_matrices.mistake(gradients.cut("averages_detached_words"), {"x,": "x.detach(),"}, loses="gradients").feedback(
     "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are averaged were "
     "cut off from the gradient; all three lead back to `x`."
@@ -194,17 +187,12 @@ with_matrices.mistake(gradients.infinite_exponential, loses="gradients").patch("
 + scores = x @ x.mT
 + weights = 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1)
 """)
-with_matrices.mistake("gives_each_score_a_sigmoid", loses="one sentence").patch("""
-- weights = torch.softmax(x @ x.mT, dim=-1)
-+ weights = torch.sigmoid(x @ x.mT)
-""").feedback(
-    "A sigmoid gives each score a number of its own, and they do not sum to 1. The weights are shares: softmax."
-)
+with_matrices.mistake(
+    "gives_each_score_a_sigmoid", {"softmax": "sigmoid", "mT, dim=-1": "mT"}, loses="one sentence"
+).feedback("A sigmoid gives each score a number of its own, and they do not sum to 1. The weights are shares: softmax.")
 keeps_its_last_result(with_matrices, loses="one sentence")
 with_matrices.mistake(
-    shapes.reshaped_keys(what="words"),
-    {"x @ x.mT": "x @ x.VIEW(*x.shape[:-2], *x.shape[:-3:-1])"},
-    loses="one sentence",
+    shapes.reshaped_keys(what="words"), {"mT, dim": "VIEW(*x.shape[:-2], *x.shape[:-3:-1]), dim"}, loses="one sentence"
 ).for_each(VIEW=("reshape", "view"))
 with_matrices.mistake(
     "divides_by_the_root_of_the_number_of_words", {"x @ x.mT": "x @ x.mT / x.shape[-2] ** 0.5"}, loses="one sentence"

@@ -24,47 +24,35 @@ right.mistake("DropoutOnScores", loses=("dropout", "survivors"), when="the score
     "Dropout fell before the softmax, on the *scores* or what they are made of: a score of 0 is no weight of 0. It "
     "belongs on the weights."
 )
-right.mistake(
-    "DropoutOnOutput",
-    {
-        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
-        "weights @ value": "self.dropout(weights @ value)",
-    },
-    loses=("dropout", "the weights"),
-    when="the output is dropped",
-).feedback("Dropout fell on the *output*, after the sum over the values. It belongs on the weights.")
-right.mistake(
-    "WeightsFromBefore",
-    {
-        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
-        "weights @ value": "self.dropout(weights) @ value",
-    },
-    loses=("dropout", "the weights"),
-    when="other weights are returned",
-).feedback(
+right.mistake("DropoutOnOutput", loses=("dropout", "the weights"), when="the output is dropped").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
+- return weights @ value, weights
++ weights = torch.softmax(scores, dim=-1)
++ return self.dropout(weights @ value), weights
+""").feedback("Dropout fell on the *output*, after the sum over the values. It belongs on the weights.")
+right.mistake("WeightsFromBefore", loses=("dropout", "the weights"), when="other weights are returned").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
+- return weights @ value, weights
++ weights = torch.softmax(scores, dim=-1)
++ return self.dropout(weights) @ value, weights
+""").feedback(
     "The weights that you return were never dropped, and the output shows a dropout. It belongs on the weights, and "
     "those that were applied are the ones to return."
 )
-right.mistake(
-    "DropsAfterTheSum",
-    {
-        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
-        "weights @ value, weights": "weights @ value, self.dropout(weights)",
-    },
-    loses="the weights",
-    when="other weights are applied",
-).feedback(
+right.mistake("DropsAfterTheSum", loses="the weights", when="other weights are applied").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
+- return weights @ value, weights
++ weights = torch.softmax(scores, dim=-1)
++ return weights @ value, self.dropout(weights)
+""").feedback(
     "The dropped weights were returned, and the ones from before were applied: the output never notices dropout."
 )
-right.mistake(
-    "DropsTwice",
-    {
-        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
-        "weights @ value, weights": "self.dropout(weights) @ value, self.dropout(weights)",
-    },
-    loses="the weights",
-    when="dropped anew",
-).feedback("Dropped twice, once for the output and once more for what is returned: two rolls of the dice differ.")
+right.mistake("DropsTwice", loses="the weights", when="dropped anew").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
+- return weights @ value, weights
++ weights = torch.softmax(scores, dim=-1)
++ return self.dropout(weights) @ value, self.dropout(weights)
+""").feedback("Dropped twice, once for the output and once more for what is returned: two rolls of the dice differ.")
 right.mistake(
     "NeverStops",
     {
@@ -85,15 +73,13 @@ right.mistake("TheWrongWayRound", loses=("eval mode", "dropout"), when="eval mod
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = F.dropout(torch.softmax(scores, dim=-1), self.p, not self.training)
 """).feedback("Dropped in eval mode and kept in training mode: the wrong way round.")
-right.mistake(
-    "NeverDrops",
-    {
-        "self.dropout = nn.Dropout(dropout)": "self.p = dropout",
-        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
-    },
-    loses=("dropout", "survivors"),
-    when="nothing is dropped",
-).feedback("Nothing is ever dropped: `dropout` is taken and not used.")
+right.mistake("NeverDrops", loses=("dropout", "survivors"), when="nothing is dropped").patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
+""").feedback("Nothing is ever dropped: `dropout` is taken and not used.")
 right.mistake("NotRescaled", loses=("survivors", "gradients"), when="survivors keep their size").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
@@ -208,11 +194,10 @@ right.mistake(
     modules.dropped_always, {"(dropout)": "(P)"}, loses=("attention", "dropout"), when="another share is dropped"
 ).for_each(P=(0.1, 0.2, 0.5))
 right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE)
-right.mistake(
-    gradients.overwritten_before_backward(what="the weights"),
-    {"(dropout)": "(dropout, inplace=True)"},
-    loses="gradients",
-)
+right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="gradients").patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.dropout = nn.Dropout(dropout, inplace=True)
+""")
 right.mistake(results.output_alone, loses=EVERYWHERE).patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 - return weights @ value, weights
@@ -269,12 +254,10 @@ right.mistake("NeverDropsAgain", loses="eval mode").patch("""
     "After one call in eval mode your module never drops anything again: the probability itself was set to 0. Decide "
     "in each call, and leave what `__init__` kept as it was."
 )
-right.mistake(
-    "DropsTheDropped",
-    {"(torch.softmax(scores, dim=-1))": "(self.dropout(torch.softmax(scores, dim=-1)))"},
-    loses=("dropout", "survivors"),
-    when="dropped twice over",
-).feedback(
+right.mistake("DropsTheDropped", loses=("dropout", "survivors"), when="dropped twice over").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = self.dropout(self.dropout(torch.softmax(scores, dim=-1)))
+""").feedback(
     "Dropout falls on the weights twice, the second time on what the first one left: too many are dropped, and the "
     "rest becomes too large."
 )

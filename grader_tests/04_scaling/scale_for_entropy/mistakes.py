@@ -41,9 +41,7 @@ right.mistake("compares_the_perplexity", {"sum(dim=-1)": "sum(dim=-1).exp()"}, l
     "You compare e to the power of the entropy, the number of words that are listened to, with `nats`. Compare the "
     "entropy."
 )
-right.mistake(
-    "one_scale_for_all_rows", {"entr(weights).sum(dim=-1)": "entr(weights).sum(dim=-1).mean()"}, loses="each row"
-).feedback(
+right.mistake("one_scale_for_all_rows", {"sum(dim=-1)": "sum(dim=-1).mean()"}, loses="each row").feedback(
     "The *average* entropy of all rows is what you set, with one scale for all. Each row has a scale of its own."
 )
 right.mistake("a_narrow_interval", loses="scores of any size").patch("""
@@ -65,10 +63,9 @@ right.mistake("stops_too_soon", {"range(60)": "range(STEPS)"}, loses=ALL).for_ea
     "The search stops while the interval is still wide. Each halving gains one binary place: how many do you need for "
     "a thousandth?"
 )
-right.mistake("a_formula", loses=ALL).patch("""
-- return 2 ** low
-+ return 1 / (scores.std(dim=-1) * math.sqrt(scores.shape[-1]))
-""").feedback("No formula with the spread, or with a square root, gives the scale: it has to be looked for.")
+right.mistake(
+    "a_formula", {"return 2 ** low": "return 1 / (scores.std(dim=-1) * math.sqrt(scores.shape[-1]))"}, loses=ALL
+).feedback("No formula with the spread, or with a square root, gives the scale: it has to be looked for.")
 right.mistake(
     arguments.not_refused(
         "There is no error for an entropy that no scale gives: 0 or less, or ln S or more, S being the number of "
@@ -77,11 +74,7 @@ right.mistake(
     ),
     loses="ValueError",
 )
-right.mistake(
-    "takes_the_rows_for_the_scores",
-    {"math.log(scores.shape[-1])": "math.log(len(scores))"},
-    loses="ValueError",
-).feedback(
+right.mistake("takes_the_rows_for_the_scores", {"(scores.shape[-1])": "(len(scores))"}, loses="ValueError").feedback(
     "The largest entropy that you allow is the logarithm of the number of *rows*. A row of S scores has at most ln S."
 )
 right.mistake(numbers.always_float64(of="the scores"), {"return 2 ** low": "return 2 ** low.double()"}, loses="float32")

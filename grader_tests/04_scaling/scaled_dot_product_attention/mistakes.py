@@ -5,6 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
 EVERYWHERE = ("the default", "any leading")  # what an answer loses whose every result is wrong
+WILD = "9. Seen in the wild"
 
 right = scaled_dot_product_attention.reference_answer("""
 def scaled_dot_product_attention(query, key, value, scale=None):
@@ -47,8 +48,7 @@ right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.sha
     see="And why not divide by $K$?",
 )
 right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, loses=EVERYWHERE).feedback(
-    "*Multiplied* by the root of the width, which makes wide scores wider still: K times too large.",
-    see="9. Seen in the wild",
+    "*Multiplied* by the root of the width, which makes wide scores wider still: K times too large.", see=WILD
 )
 right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE).feedback(
     "Scaled by the number of keys. A score is a sum over the *width*; how many other scores there are does not "
@@ -68,7 +68,7 @@ right.mistake("by_the_width_of_the_model", loses="any leading").patch("""
 """).feedback(
     "Scaled by the width of the whole model, heads times K, the commonest bug of all. What counts is the width of the "
     "queries that you are given.",
-    see="9. Seen in the wild",
+    see=WILD,
 )
 right.mistake("zero_taken_for_none", loses="a scale").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -76,7 +76,7 @@ right.mistake("zero_taken_for_none", loses="a scale").patch("""
 """).feedback(
     "`scale=0.0` is taken for a scale that was not given: 0.0 counts as false in Python, so `scale or …` does not see "
     "it. Only None stands for the default.",
-    see="9. Seen in the wild",
+    see=WILD,
 )
 scaled_dot_product_attention.mistake("scale_not_used", loses=("a given", "a scale")).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
@@ -102,10 +102,7 @@ right.mistake("both_sides_scaled", loses=("the default", "a given")).patch("""
 right.mistake("scaled_after_the_softmax", loses=("the default", "a given", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1) * scale
-""").feedback(
-    "Scaled after the softmax: the weights are as sharp as ever, and they no longer sum to 1.",
-    see="9. Seen in the wild",
-)
+""").feedback("Scaled after the softmax: the weights are as sharp as ever, and they no longer sum to 1.", see=WILD)
 right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, loses=EVERYWHERE).feedback(
     "Each *column* of your weights sums to 1: the softmax runs over the queries. Every query shares out its weight "
     "over the keys, the last dimension."
@@ -126,12 +123,11 @@ def scaled_dot_product_attention(query, key, value, scale=None):
 """)
 right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE)
 right.mistake(gradients.cut(what="query and key"), {"=-1)": "=-1).detach()"}, loses="gradients")
-right.mistake(arguments.argument_changed(what="the query"), loses=("gradients", "arguments")).patch("""
-- scale = query.shape[-1] ** -0.5 if scale is None else scale
-- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
-+ query *= query.shape[-1] ** -0.5 if scale is None else scale
-+ weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
-""")
+right.mistake(
+    arguments.argument_changed(what="the query"),
+    {"scale = query": "query *= query", "transpose(-2, -1) * scale": "transpose(-2, -1)"},
+    loses=("gradients", "arguments"),
+)
 right.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = (query @ key.transpose(-2, -1) * scale).exp()
@@ -151,18 +147,14 @@ right.mistake(scores.power_divided, {"query.shape[-1] ** -0.5": "(SCALE)"}, lose
     SCALE=("query.shape[-1] ** -1 / 2", "2 / query.shape[-1]")
 )
 right.mistake(
-    shapes.reshaped_keys,
-    {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"},
-    loses=EVERYWHERE,
+    shapes.reshaped_keys, {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses=EVERYWHERE
 ).for_each(VIEW=("reshape", "view"))
 right.mistake(scores.softmax_over_everything, loses=EVERYWHERE).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
 """)
-right.mistake(
-    "by_the_root_of_the_number_of_queries", {"query.shape[-1] ** -0.5": "query.shape[-2] ** -0.5"}, loses=EVERYWHERE
-).feedback(
+right.mistake("by_the_root_of_the_number_of_queries", {"shape[-1]": "shape[-2]"}, loses=EVERYWHERE).feedback(
     "The scores are divided by the root of the number of queries. It is the *width* of a vector that makes them grow."
 )
 right.mistake("by_the_fourth_root", {"-0.5": "-0.25"}, loses=EVERYWHERE).feedback(

@@ -10,11 +10,9 @@ def score_std(query, key):
     return scores.std(correction=0)
 """)
 
-right.mistake(
-    "divides_by_n_minus_1", {"std(correction=0)": "std()"}, loses=("one set", "over a whole", "where")
-).feedback(
-    "A little too large: your standard deviation divides by n - 1, which estimates the spread of a larger "
-    "population. Here the n scores are all there is. PyTorch has an option for that.",
+right.mistake("divides_by_n_minus_1", {"correction=0": ""}, loses=("one set", "over a whole", "where")).feedback(
+    "A little too large: your standard deviation divides by n - 1, which estimates the spread of a larger population. "
+    "Here the n scores are all there is. PyTorch has an option for that.",
     see="Your first instrument",
 )
 right.mistake("variance", {"std(correction=0)": "var(correction=0)"}, loses=("one set", "gradients")).feedback(
@@ -30,11 +28,9 @@ right.mistake(
     "These scores were divided by the width of the vectors. Here the question is how widely they spread *before* "
     "anything is done to them."
 )
-right.mistake(
-    "one_for_each_query", {"std(correction=0)": "std(dim=-1, correction=0)"}, loses=("one set", "over a whole")
-).feedback(
-    "One number for each query: the standard deviation was taken along the last dimension only. All scores "
-    "count together, and the result has shape ()."
+right.mistake("one_for_each_query", {"correction": "dim=-1, correction"}, loses=("one set", "over a whole")).feedback(
+    "One number for each query: the standard deviation was taken along the last dimension only. All scores count "
+    "together, and the result has shape ()."
 )
 right.mistake("mean_over_queries", {"std(correction=0)": "std(dim=-1, correction=0).mean()"}, loses="one set").feedback(
     "This is the mean of the queries' own spreads. What sets the queries apart from one another is lost that "
@@ -56,11 +52,10 @@ right.mistake("across_the_batch", loses="over a whole").patch("""
     "Queries meet the keys of *other* batch elements here: when the batch is flattened into one long list, "
     "every query is dotted with every key of all of it."
 )
-right.mistake(
-    shapes.all_dimensions_reversed(what="key"),
-    {"key.transpose(-2, -1)": "key.permute(*reversed(range(key.ndim)))"},
-    loses="over a whole",
-)
+right.mistake(shapes.all_dimensions_reversed(what="key"), loses="over a whole").patch("""
+- scores = query @ key.transpose(-2, -1)
++ scores = query @ key.permute(*reversed(range(key.ndim)))
+""")
 right.mistake("about_zero", {"std(correction=0)": "square().mean().sqrt()"}, loses=("one set", "where")).feedback(
     "The mean of the scores was not taken off: this is how far they lie from 0, on average, and not from "
     "their own mean.",
@@ -103,24 +98,20 @@ right.mistake("spread_of_the_first_element", loses="over a whole").patch("""
 + scores = scores.reshape(-1, *scores.shape[-2:])[0]
 """).feedback("Only the first element of a batch is looked at. The standard deviation is over *all* entries.")
 right.mistake(
-    "keeps_one_dimension",
-    {"scores.std(correction=0)": "scores.flatten().std(0, correction=0, keepdim=True)"},
-    loses="one set",
+    "keeps_one_dimension", {"std(correction=0)": "flatten().std(0, correction=0, keepdim=True)"}, loses="one set"
 ).feedback("The result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`.")
-right.mistake(
-    "reshapes_the_keys_of_a_spread",
-    {"key.transpose(-2, -1)": "key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])"},
-    loses="one set",
-).feedback(
+right.mistake("reshapes_the_keys_of_a_spread", loses="one set").patch("""
+- scores = query @ key.transpose(-2, -1)
++ scores = query @ key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
+""").feedback(
     "`view` and `reshape` give the keys another shape, and their numbers stay in the order in which they lie: that "
     "mixes the keys. Exchange two dimensions with `transpose`."
 )
-right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-- scores = query @ key.transpose(-2, -1)
-- return scores.std(correction=0)
-+ scores = query.float() @ key.float().transpose(-2, -1)
-+ return scores.std(correction=0).to(query.dtype)
-""")
+right.mistake(
+    numbers.float32_on_the_way,
+    {"query @ key": "query.float() @ key.float()", "std(correction=0)": "std(correction=0).to(query.dtype)"},
+    loses="float64",
+)
 right.mistake("root_of_each_row", loses="gradients").patch("""
 - return scores.std(correction=0)
 + means = scores.mean(dim=-1, keepdim=True)

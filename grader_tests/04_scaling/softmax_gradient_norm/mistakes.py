@@ -20,10 +20,9 @@ right.mistake("diagonal_only", loses=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.linalg.norm(weights * (1 - weights))
 """).feedback("Only the diagonal was counted. A score moves the *other* weights too: they give up what this one gains.")
-right.mistake("products_only", loses=("the norm", "its own", "a single")).patch("""
-- return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
-+ return torch.linalg.norm(torch.outer(weights, weights))
-""").feedback("Beside the diagonal the entries are right; on it the weight itself is missing from the formula.")
+right.mistake(
+    "products_only", {"diag(weights) - torch.outer": "outer"}, loses=("the norm", "its own", "a single")
+).feedback("Beside the diagonal the entries are right; on it the weight itself is missing from the formula.")
 right.mistake("adds_the_products", {"(weights) -": "(weights) +"}, loses=("the norm", "its own", "a single")).feedback(
     "A sign: raising one score takes from the other weights, so the products are *subtracted*."
 )
@@ -54,9 +53,7 @@ def softmax_gradient_norm(scores):
     "row for each weight; it cannot be had from one backward pass through their sum."
 )
 right.mistake(
-    results.python_number,
-    {"torch.outer(weights, weights))": "torch.outer(weights, weights)).item()"},
-    loses=("float64", "its own"),
+    results.python_number, {"(weights, weights))": "(weights, weights)).item()"}, loses=("float64", "its own")
 )
 right.mistake("the_table_itself", loses=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))

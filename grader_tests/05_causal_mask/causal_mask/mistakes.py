@@ -4,6 +4,7 @@ from ...shared.families import arguments, calls, masks, numbers, shapes
 from .contract import causal_mask
 
 EVERYWHERE = ("as many", "more keys")  # what an answer loses whose every result is wrong
+FEWER_QUERIES = "When there are fewer queries than keys"
 
 right = causal_mask.reference_answer("""
 def causal_mask(T, S=None, device=None):
@@ -19,25 +20,17 @@ right.mistake(masks.inverted(see="5. Two opposite conventions"), {"triu(S - T + 
 right.mistake("blocks_the_past", {"triu(S - T + 1)": "tril(S - T - 1)"}, loses=EVERYWHERE).feedback(
     "The keys *before* each query are blocked: rows are queries and columns are keys, and they are exchanged."
 )
-right.mistake(
-    masks.aligned_at_the_start(see="When there are fewer queries than keys"), {"S - T + 1": "1"}, loses="more keys"
-)
+right.mistake(masks.aligned_at_the_start(see=FEWER_QUERIES), {"S - T + 1": "1"}, loses="more keys")
 right.mistake("one_place_too_early", {"S - T + 1": "max(S - T, 1)"}, loses="more keys").feedback(
     "With S > T every query stands one place too early: query `i` stands at S - T + i, both counted from 0.",
-    see="When there are fewer queries than keys",
+    see=FEWER_QUERIES,
 )
 causal_mask.mistake("ignores_S", loses=("more keys", "ValueError")).full_code("""
 def causal_mask(T, S=None, device=None):
     return torch.ones(T, T, dtype=torch.bool, device=device).triu(1)
 """).feedback("`S` makes no difference: the mask is always (T, T). It must have a column for each of the S keys.")
-right.mistake(shapes.rows_and_columns_exchanged, loses="more keys").patch("""
-- return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
-+ return torch.ones(S, T, dtype=torch.bool, device=device).triu(1)
-""")
-right.mistake(masks.to_add, loses=EVERYWHERE).patch("""
-- return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
-+ return torch.full((T, S), float("-inf"), device=device).triu(S - T + 1)
-""")
+right.mistake(shapes.rows_and_columns_exchanged, {"T, S, dtype": "S, T, dtype", "S - T + 1": "1"}, loses="more keys")
+right.mistake(masks.to_add, {"ones(T, S, dtype=torch.bool": 'full((T, S), float("-inf")'}, loses=EVERYWHERE)
 right.mistake(masks.of_numbers("zeros_and_ones"), {"dtype=torch.bool, device": "device"}, loses="boolean")
 right.mistake(masks.of_numbers("ones_in_integers"), {"torch.bool": "INTEGER"}, loses="boolean").for_each(
     INTEGER=("torch.int64", "torch.uint8")
@@ -45,16 +38,12 @@ right.mistake(masks.of_numbers("ones_in_integers"), {"torch.bool": "INTEGER"}, l
 right.mistake("with_dimensions_for_batch_and_heads", {"T, S,": "1, 1, T, S,"}, loses=EVERYWHERE).feedback(
     "There are two dimensions too many. The mask is (T, S); it broadcasts to batches and heads as it is."
 )
-right.mistake("a_row_for_every_key", loses="more keys").patch("""
-- return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
-+ return torch.ones(S, S, dtype=torch.bool, device=device).triu(1)
-""").feedback(
-    "The mask is square: it has a row for every key. Only the last T of those rows are queries.",
-    see="When there are fewer queries than keys",
+right.mistake("a_row_for_every_key", {"ones(T": "ones(S", "S - T + 1": "1"}, loses="more keys").feedback(
+    "The mask is square: it has a row for every key. Only the last T of those rows are queries.", see=FEWER_QUERIES
 )
 right.mistake("shifted_to_the_left", {"S - T": "T - S"}, loses="more keys").feedback(
     "The diagonal is shifted to the left, by T - S. With S > T the queries stand further right: S - T.",
-    see="When there are fewer queries than keys",
+    see=FEWER_QUERIES,
 )
 right.mistake(numbers.device_ignored("always_on_the_cpu", where="the CPU"), {"=device": '="cpu"'}, loses="boolean")
 right.mistake(
@@ -71,16 +60,12 @@ def causal_mask(T, S=None, device=None):
     return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
 """).feedback("S = T is refused. It is the most ordinary case of all: only S < T is an error.")
 right.mistake(numbers.device_ignored("ignores_the_device"), {", device=device": ""}, loses="boolean")
-causal_mask.mistake(calls.result_remembered("hands_out_what_it_kept"), loses="as many").full_code("""
-from functools import lru_cache
-
-
-@lru_cache(maxsize=None)
-def causal_mask(T, S=None, device=None):
-    S = T if S is None else S
-    if S < T:
-        raise ValueError(f"S is {S}, which is less than T = {T}")
-    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+right.mistake(calls.result_remembered("hands_out_what_it_kept"), loses="as many").patch("""
++ from functools import lru_cache
++
++
++ @lru_cache(maxsize=None)
+  def causal_mask(T, S=None, device=None):
 """).feedback(
     "A mask that was made before is handed out again, the same tensor. Whoever changes theirs in place, to block "
     "padding as well, changes the mask of everyone who asks later."

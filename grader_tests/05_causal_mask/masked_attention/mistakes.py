@@ -16,15 +16,9 @@ def masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 """)
 
-right.mistake(
-    scores.unscaled(see="4. Attention with a mask"), {"key.mT / key.shape[-1] ** 0.5": "key.mT"}, loses=EVERYWHERE
-)
+right.mistake(scores.unscaled(see="4. Attention with a mask"), {"mT / key.shape[-1] ** 0.5": "mT"}, loses=EVERYWHERE)
 right.mistake(scores.scaled_by_width(see="4. Attention with a mask"), {"[-1] ** 0.5": "[-1]"}, loses=EVERYWHERE)
-right.mistake(
-    scores.multiplied_by_root(see="4. Attention with a mask"),
-    {"key.mT / key.shape": "key.mT * key.shape"},
-    loses=EVERYWHERE,
-)
+right.mistake(scores.multiplied_by_root(see="4. Attention with a mask"), {"mT / key": "mT * key"}, loses=EVERYWHERE)
 right.mistake(scores.scaled_by_values(see="4. Attention with a mask"), {"key.shape": "value.shape"}, loses=EVERYWHERE)
 right.mistake(scores.scaled_by_number_of_keys(see="4. Attention with a mask"), {"[-1]": "[-2]"}, loses=EVERYWHERE)
 masked_attention.mistake(masks.ignored, loses="with a mask").full_code("""
@@ -82,12 +76,11 @@ right.mistake(masks.blocked_by_number(see="3. From a mask to weights"), loses=("
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
 + weights = torch.softmax(scores.masked_fill(mask, FILL), -1)
 """).for_each(FILL=FILLS)
-right.mistake("fills_scores_with_minus_1e9_but_for_empty_rows", loses="with a mask").patch("""
-- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
-- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
-+ seen = scores.masked_fill(mask, FILL)
-+ weights = torch.softmax(seen, -1).masked_fill(mask.all(-1, keepdim=True), 0.0)
-""").for_each(FILL=FILLS).feedback(
+right.mistake(
+    "fills_scores_with_minus_1e9_but_for_empty_rows",
+    {'mask & ~mask.all(-1, keepdim=True), float("-inf")': "mask, FILL", "mask, 0.0": "mask.all(-1, keepdim=True), 0.0"},
+    loses="with a mask",
+).for_each(FILL=FILLS).feedback(
     "Blocked scores become a number such as -1e9: that is not low enough where the others are lower still.",
     see="3. From a mask to weights",
 )
@@ -194,11 +187,10 @@ right.mistake(
     "The output or the weights have another dtype than the query: look for `double()`, `float()` and numpy on the way."
 )
 right.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
-right.mistake(
-    numbers.default_device(where="the query", what="a mask"),
-    {"torch.tensor(False)": "torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool)"},
-    loses="float64",
-)
+right.mistake(numbers.default_device(where="the query", what="a mask"), loses="float64").patch("""
+- mask = torch.tensor(False) if mask is None else mask
++ mask = torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool) if mask is None else mask
+""")
 right.mistake(scores.power_divided, {"/ key.shape[-1] ** 0.5": "* (SCALE)"}, loses=EVERYWHERE).for_each(
     SCALE=("key.shape[-1] ** -1 / 2", "2 / key.shape[-1]")
 )
@@ -238,11 +230,10 @@ def masked_attention(query, key, value, mask=None):
     "none arise.",
     see="A row with nothing to see",
 )
-right.mistake(
-    gradients.overwritten_before_backward(what="the weights"),
-    {"(seen, -1).masked_fill(": "(seen, -1).masked_fill_("},
-    loses="gradients",
-)
+right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="gradients").patch("""
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ weights = torch.softmax(seen, -1).masked_fill_(mask, 0.0)
+""")
 masked_attention.alternative("flattened_to_one_batch").mistake(
     shapes.view_of_strided, {"x.reshape(-1, *x": "x.view(-1, *x"}, loses="float64"
 )

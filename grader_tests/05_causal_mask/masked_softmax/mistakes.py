@@ -12,9 +12,7 @@ def masked_softmax(scores, mask):
     return weights.masked_fill(mask, 0.0)
 """)
 
-right.mistake(
-    "masks_after_the_softmax", {'scores.masked_fill(mask, float("-inf"))': "scores"}, loses="open keys"
-).feedback(
+right.mistake("masks_after_the_softmax", {'.masked_fill(mask, float("-inf"))': ""}, loses="open keys").feedback(
     "Zeroes after the softmax: what is left of a row does not sum to 1, and how much is left depends on the blocked "
     "scores. Mask before.",
     see="7. A field guide to wrong masks",
@@ -44,10 +42,7 @@ right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "
 )
 right.mistake(
     gradients.nan_wiped_off(see="A row with nothing to see"),
-    {
-        'scores.masked_fill(mask, float("-inf"))': 'scores + torch.zeros_like(scores).masked_fill(mask, float("-inf"))',
-        "masked_fill(mask, 0.0)": "nan_to_num(0.0)",
-    },
+    {"filled = scores": "filled = scores + torch.zeros_like(scores)", "masked_fill(mask, 0.0)": "nan_to_num(0.0)"},
     loses="gradients",
 )
 right.mistake(
@@ -79,31 +74,24 @@ right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}, loses="op
 )
 right.mistake(
     "subtracts_1e9",
-    {
-        'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)",
-        "weights.masked_fill(mask, 0.0)": "weights",
-    },
+    {'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)", ".masked_fill(mask, 0.0)": ""},
     loses=("fully", "scores"),
 ).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
     "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
     "number is enough.",
     see="3. From a mask to weights",
 )
-right.mistake(
-    "subtracts_1e9_and_zeroes",
-    {'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)"},
-    loses="scores",
-).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
+right.mistake("subtracts_1e9_and_zeroes", loses="scores").patch("""
+- filled = scores.masked_fill(mask, float("-inf"))
++ filled = scores - MUCH * mask.to(scores)
+""").for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
     "Something large is subtracted from the blocked scores, and their weights set to 0. They may be larger by 1e15 "
     "than the others: then they take all of the 1 first, and nothing is left.",
     see="3. From a mask to weights",
 )
 right.mistake(
     "adds_the_logarithm_of_next_to_nothing",
-    {
-        'scores.masked_fill(mask, float("-inf"))': "scores + (~mask + 1e-45).log()",
-        "weights.masked_fill(mask, 0.0)": "weights",
-    },
+    {'scores.masked_fill(mask, float("-inf"))': "scores + (~mask + 1e-45).log()", ".masked_fill(mask, 0.0)": ""},
     loses=("fully", "scores"),
 ).feedback(
     "The logarithm of the mask is added, and a tiny number keeps it from -inf: but log(1e-45) is only -103. Blocked "
@@ -127,14 +115,13 @@ right.mistake(
     "Blocked scores become 0 (you multiply them by it, or fill it in). A score of 0 is a vote like any other: e⁰ is 1.",
     see="3. From a mask to weights",
 )
-right.mistake(
-    "multiplies_infinity",
-    {
-        'scores.masked_fill(mask, float("-inf"))': 'scores + mask.to(scores) * float("-inf")',
-        "weights.masked_fill(mask, 0.0)": "AFTER",
-    },
-    loses="open keys",
-).for_each(AFTER=("weights", "weights.nan_to_num(0.0)")).feedback(
+right.mistake("multiplies_infinity", loses="open keys").patch("""
+- filled = scores.masked_fill(mask, float("-inf"))
++ filled = scores + mask.to(scores) * float("-inf")
+@@
+- return weights.masked_fill(mask, 0.0)
++ return AFTER
+""").for_each(AFTER=("weights", "weights.nan_to_num(0.0)")).feedback(
     "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
     "multiply by it."
 )
@@ -199,19 +186,17 @@ def masked_softmax(scores, mask):
     filled.masked_fill_(mask & ~mask.all(-1, keepdim=True), float("-inf"))
     return torch.softmax(scores, -1).masked_fill(mask, 0.0)
 """).for_each(FILLED=("scores.detach() if scores.is_leaf else scores", "scores"))
-right.mistake(
-    gradients.overwritten_before_backward(what="the weights"),
-    {"weights.masked_fill(": "weights.masked_fill_("},
-    loses="gradients",
-)
+right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="gradients").patch("""
+- return weights.masked_fill(mask, 0.0)
++ return weights.masked_fill_(mask, 0.0)
+""")
 right.mistake(
     "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, loses="fully"
 ).feedback("`mask.all(-1)` has one dimension less than the weights: what was a row meets a column. Keep the dimension.")
 right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
-- filled = scores.masked_fill(mask, float("-inf"))
 + nothing = mask.all(-1, keepdim=True)
 + mask &= ~nothing
-+ filled = scores.masked_fill(mask, float("-inf"))
+  filled = scores.masked_fill(mask, float("-inf"))
 @@
 - return weights.masked_fill(mask, 0.0)
 + return weights.masked_fill(nothing, 0.0)
@@ -223,9 +208,7 @@ right.mistake(shapes.squeezed, loses="masks").patch("""
 - return weights.masked_fill(mask, 0.0)
 + return weights.masked_fill(mask, 0.0).squeeze(0)
 """)
-right.mistake(
-    gradients.cut(what="the scores"), {"scores.masked_fill": "scores.detach().masked_fill"}, loses="gradients"
-)
+right.mistake(gradients.cut(what="the scores"), {"filled = scores": "filled = scores.detach()"}, loses="gradients")
 right.mistake(numbers.result_float32(of="the scores"), loses="float64")
 right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(numbers.result_float64(of="the scores"), loses="float64")

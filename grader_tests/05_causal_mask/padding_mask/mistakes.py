@@ -15,9 +15,7 @@ right.mistake("misses_the_first_pad", {" >= lengths": " > lengths"}, loses="True
 right.mistake("blocks_the_last_word", {"[:, None]": "[:, None] - 1"}, loses="True at and past").feedback(
     "The last word of each sentence is blocked. A sentence of length n has the places 0 to n - 1."
 )
-right.mistake(
-    masks.inverted(see="5. Two opposite conventions"), {" >= lengths": " < lengths"}, loses="True at and past"
-)
+right.mistake(masks.inverted(see="5. Two opposite conventions"), {">= lengths": "< lengths"}, loses="True at and past")
 padding_mask.mistake("without_heads_and_queries", loses="True at and past").full_code("""
 def padding_mask(lengths, S):
     return torch.arange(S, device=lengths.device) >= lengths[:, None]

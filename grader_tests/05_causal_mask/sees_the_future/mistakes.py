@@ -165,11 +165,7 @@ def sees_the_future(attention, x):
     "length, is the same for both.",
     see="8. Catch a leak",
 )
-right.mistake(
-    "differentiates_at_zero",
-    {"jacobian(attention, x)": "jacobian(attention, torch.zeros_like(x))"},
-    loses="a leak in some",
-).feedback(
+right.mistake("differentiates_at_zero", {"x).abs": "torch.zeros_like(x)).abs"}, loses="a leak in some").feedback(
     "The derivative is taken where all tokens are 0. There that of a square is 0, whatever it does elsewhere: take it "
     "at `x`.",
     see="8. Catch a leak",
@@ -220,9 +216,7 @@ right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, los
     "the shape of the Jacobian: which of its dimensions are places?",
     see="8. Catch a leak",
 )
-right.mistake(
-    "stops_before_the_last_two", {"influence.triu(1)": "influence[:-2].triu(1)"}, loses="a leak at one"
-).feedback(
+right.mistake("stops_before_the_last_two", {"influence.triu": "influence[:-2].triu"}, loses="a leak at one").feedback(
     "The last pair is never looked at: the last output but one may see the last token. Where does your `range` end?",
     see="8. Catch a leak",
 )

@@ -25,9 +25,7 @@ right.mistake("forgets_to_be_causal", {"(back < 0) | (back >= width)": "back >= 
 )
 right.mistake(masks.inverted, {"(back < 0) | (back >= width)": "(back >= 0) & (back < width)"}, loses="who sees")
 right.mistake(
-    shapes.rows_and_columns_exchanged,
-    {"places[:, None] - places[None, :]": "places[None, :] - places[:, None]"},
-    loses="who",
+    shapes.rows_and_columns_exchanged, {"places[:, None]": "places[None, :]", "None, :": ":, None"}, loses="who"
 )
 right.mistake(
     arguments.not_refused("There is no error for a width below 1, with which some queries would see nothing at all."),

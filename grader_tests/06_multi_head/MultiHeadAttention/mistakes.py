@@ -87,9 +87,7 @@ right.mistake("ExchangesTheRoles", loses="cross-attention").patch("""
 right.mistake(
     "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, loses=EVERYWHERE
 ).feedback("Your keys and values are projected by the wrong matrices: W_k and W_v have changed places.")
-right.mistake(
-    "TakesTheMaskBeforeTheContext", {"context=None, mask=None": "mask=None, context=None"}, loses="cross-"
-).feedback(
+right.mistake("TakesTheMaskBeforeTheContext", {"context=None, mask": "mask=None, context"}, loses="cross-").feedback(
     "Your `forward` takes the mask before the context, and a call that gives them by position has them exchanged: the "
     "order is x, context, mask."
 )
@@ -127,12 +125,11 @@ right.mistake("UsesTheWeightsUntransposed", loses=EVERYWHERE).patch("""
     "The matrices are used the wrong way round: nn.Linear computes x @ weight.T, so call the layer, or transpose.",
     see=LEVELS,
 )
-right.mistake("SetsBlockedScoresToZero", loses="masks").patch("""
-- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
-- return weights.masked_fill(blocked, 0.0)
-+ weights = scores.masked_fill(blocked, 0.0).softmax(-1)
-+ return weights.masked_fill(blocked.expand_as(weights).all(-1, keepdim=True), 0.0)
-""").feedback("You set blocked scores to 0. That is a score like any other; a blocked one must get the weight 0.")
+right.mistake(
+    "SetsBlockedScoresToZero",
+    {"blocked, -torch.inf": "blocked, 0.0", "blocked, 0.0": "blocked.expand_as(weights).all(-1, keepdim=True), 0.0"},
+    loses="masks",
+).feedback("You set blocked scores to 0. That is a score like any other; a blocked one must get the weight 0.")
 right.mistake(masks.added, loses="masks").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
@@ -178,12 +175,10 @@ right.mistake(results.scores_for_weights, loses=EVERYWHERE).patch("""
 - return self.W_o(output), weights
 + return self.W_o(output), scores
 """)
-right.mistake(
-    "DropsTheOutputToo",
-    {"self.W_o(output)": "F.dropout(self.W_o(output), self.p, self.training)"},
-    loses="dropout",
-    when="the output is dropped, too",
-).feedback("Dropout falls on the output, too. In this module it falls on the weights only.")
+right.mistake("DropsTheOutputToo", loses="dropout", when="the output is dropped, too").patch("""
+- return self.W_o(output), weights
++ return F.dropout(self.W_o(output), self.p, self.training), weights
+""").feedback("Dropout falls on the output, too. In this module it falls on the weights only.")
 right.mistake("DropsWhatTheHeadsFound", loses="dropout", when="what the heads found is dropped").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 - output = self.merge(weights @ value)
@@ -192,20 +187,15 @@ right.mistake("DropsWhatTheHeadsFound", loses="dropout", when="what the heads fo
 """).feedback(
     "Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values."
 )
-right.mistake(
-    modules.dropped_by_default,
-    {"dropout=0.0": "dropout=P"},
-    loses=("self-attention", "gradients"),
-    when="drops unasked",
-).for_each(P=(0.1, 0.2, 0.5))
+right.mistake(modules.dropped_by_default, loses=("self-attention", "gradients"), when="drops unasked").patch("""
+- def __init__(self, d_model, n_heads, dropout=0.0):
++ def __init__(self, d_model, n_heads, dropout=P):
+""").for_each(P=(0.1, 0.2, 0.5))
 right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, loses="dropout").feedback(
     "Dropout changes nothing in your module, in training mode either."
 )
 right.mistake(
-    "DropsInEvalMode",
-    {", self.training": ""},
-    loses=("self-attention", "dropout"),
-    when="eval mode drops, too",
+    "DropsInEvalMode", {", self.training": ""}, loses=("self-attention", "dropout"), when="eval mode drops, too"
 ).feedback(
     "Dropout falls in eval mode, too. `F.dropout` must be told `training=self.training`; an `nn.Dropout` knows by "
     "itself where it is an attribute of the module, but not in a list."
@@ -226,12 +216,10 @@ right.mistake("ReturnsTheWeightsBeforeDropout", loses="dropout", when="other wei
     "The weights that you return show no dropout, and the output does. It falls on the weights, and those that were "
     "applied are the ones to return."
 )
-right.mistake(
-    "DropsTheScores",
-    {"self.drop(self.weigh(self.score(query, key), mask))": "self.weigh(self.drop(self.score(query, key)), mask)"},
-    loses="dropout",
-    when="the scores are dropped",
-).feedback(
+right.mistake("DropsTheScores", loses="dropout", when="the scores are dropped").patch("""
+- weights = self.drop(self.weigh(self.score(query, key), mask))
++ weights = self.weigh(self.drop(self.score(query, key)), mask)
+""").feedback(
     "Dropout falls before the softmax, on the scores or what they are made of. A score of 0 is no weight of 0: drop "
     "the weights."
 )
@@ -302,10 +290,7 @@ right.mistake(calls.result_remembered("KeepsTheFirstContext"), loses="cross-atte
     "a context of its own, and weights that training has moved meanwhile."
 )
 right.mistake(
-    "SharesTheDropout",
-    {"self.n_heads, self.p = n_heads": "self.n_heads, type(self).p = n_heads"},
-    loses="dropout",
-    when="drops unasked",
+    "SharesTheDropout", {"n_heads, self": "n_heads, type(self)"}, loses="dropout", when="drops unasked"
 ).feedback(
     "The dropout is kept where all modules of the class share it: a second one changes that of the first. Keep it in "
     "`self`."

@@ -50,12 +50,11 @@ def count_parameters(module):
     found = {id(p): p for part in parts for p in part.parameters(recurse=False)}
     return sum(p.numel() for p in found.values() if p.requires_grad)
 """).feedback("You count the outermost module and its parts, but not the parts of its parts.")
-right.mistake("counts_again_on_each_level", loses=("every", "frozen", "a parameter")).patch("""
-- return sum(p.numel() for p in module.parameters() if p.requires_grad)
-+ return sum(p.numel() for m in module.modules() for p in m.parameters() if p.requires_grad)
-""").feedback(
-    "You count parameters again for each module that contains them: `parameters()` already goes into all parts."
-)
+right.mistake(
+    "counts_again_on_each_level",
+    {"p in module": "m in module.modules() for p in m"},
+    loses=("every", "frozen", "a parameter"),
+).feedback("You count parameters again for each module that contains them: `parameters()` already goes into all parts.")
 count.mistake("counts_the_state", loses=("every", "frozen")).full_code("""
 def count_parameters(module):
     return sum(t.numel() for t in module.state_dict().values())
@@ -92,17 +91,15 @@ def count_parameters(module):
     "`in` asks a list of tensors whether their *numbers* are equal, one by one, and that is no yes or no. Ask whether "
     "it is the same object."
 )
-count.mistake("counts_what_has_a_gradient", loses=("every", "a parameter")).full_code("""
-def count_parameters(module):
-    return sum(p.numel() for p in module.parameters() if p.grad is not None)
-""").feedback(
+right.mistake(
+    "counts_what_has_a_gradient", {"requires_grad": "grad is not None"}, loses=("every", "a parameter")
+).feedback(
     "You count what has a gradient at this moment. Before the first `backward()` nothing has one; whether a parameter "
     "is trained says `requires_grad`."
 )
-right.mistake("counts_the_parts_only", loses=("every", "a parameter")).patch("""
-- return sum(p.numel() for p in module.parameters() if p.requires_grad)
-+ return sum(p.numel() for part in module.children() for p in part.parameters() if p.requires_grad)
-""").feedback(
+right.mistake(
+    "counts_the_parts_only", {"p in module": "part in module.children() for p in part"}, loses=("every", "a parameter")
+).feedback(
     "You go through the module's parts and add up what each one has: what belongs to the module itself is left out, "
     "and what two parts share is counted twice."
 )

@@ -21,12 +21,7 @@ def load_torch_weights(ours, theirs):
 """)
 
 right.mistake(
-    "transposes_every_matrix",
-    {
-        "getattr(ours, name).weight.copy_(weight)": "getattr(ours, name).weight.copy_(weight.T)",
-        "theirs.out_proj.weight": "theirs.out_proj.weight.T",
-    },
-    loses="every",
+    "transposes_every_matrix", {"(weight)": "(weight.T)", "out_proj.weight": "out_proj.weight.T"}, loses="every"
 ).feedback("You transpose the matrices. Both sides are weights of nn.Linear; they are the same way round.")
 right.mistake("transposes_all_but_the_last", {"(weight)": "(weight.T)"}, loses="every").feedback(
     "You transpose W_q, W_k and W_v. Both sides are weights of nn.Linear; they are the same way round."
@@ -94,17 +89,14 @@ right.mistake(results.nothing_returned, loses="returns").patch("""
 right.mistake("returns_theirs", {"return ours": "return theirs"}, loses="returns").feedback(
     "You return theirs; return ours."
 )
-load.mistake("fills_a_copy", loses=("every", "returns")).full_code("""
-import copy
-
-
-def load_torch_weights(ours, theirs):
-    ours = copy.deepcopy(ours)
-    with torch.no_grad():
-        for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
-            getattr(ours, name).weight.copy_(weight)
-        ours.W_o.weight.copy_(theirs.out_proj.weight)
-    return ours
+right.mistake("fills_a_copy", loses=("every", "returns")).patch("""
++ import copy
++
++
+  def load_torch_weights(ours, theirs):
+@@
++ ours = copy.deepcopy(ours)
+  with torch.no_grad():
 """).feedback("You fill a copy of ours and return that; ours itself is left as it was.")
 replacing.mistake("freezes_the_weights", loses="returns").patch("""
   for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
@@ -130,10 +122,7 @@ def load_torch_weights(ours, theirs):
 )
 right.mistake(
     numbers.float32_on_the_way(what="the weights"),
-    {
-        "weight.copy_(weight)": "weight.copy_(weight.float())",
-        "theirs.out_proj.weight": "theirs.out_proj.weight.float()",
-    },
+    {"copy_(weight)": "copy_(weight.float())", "out_proj.weight": "out_proj.weight.float()"},
     loses="every",
 )
 load.mistake(gradients.gradients_switched_off, loses=("returns", "theirs")).full_code("""

@@ -5,9 +5,7 @@ from .contract import merge_heads
 
 right = merge_heads.alternative("merge_by_contiguous_view")
 
-right.mistake(
-    "merges_by_reshape_alone", {"x.transpose(1, 2).contiguous().view": "x.reshape"}, loses="the heads"
-).feedback(
+right.mistake("merges_by_reshape_alone", {"transpose(1, 2).contiguous().view": "reshape"}, loses="the heads").feedback(
     "The shape is right, but the numbers of different words are mixed: reshape alone writes head after head, not word "
     "after word. Exchange heads and words first."
 )
@@ -89,14 +87,11 @@ def merge_heads(x):
         made[..., h * K : (h + 1) * K] = x[:, h]
     return made
 """)
-merge_heads.mistake(
-    numbers.default_device(what="a matrix of positions", how="`device=x.device`"), loses="any layout"
-).full_code("""
-def merge_heads(x):
-    B, H, T, K = x.shape
-    place = torch.eye(H * K, dtype=x.dtype).view(H, K, H * K)
-    return torch.einsum("bhtk,hkd->btd", x, place)
-""")
+merge_heads.alternative("merge_by_a_matrix_of_places").mistake(
+    numbers.default_device(what="a matrix of positions", how="`device=x.device`"),
+    {"dtype, device=x.device": "dtype"},
+    loses="any layout",
+)
 right.mistake(shapes.squeezed, {"B, T, H * K)": "B, T, H * K).squeeze()"}, loses="the heads")
 merge_heads.mistake("moves_the_batch_behind_the_words", loses="the heads").full_code("""
 def merge_heads(x):

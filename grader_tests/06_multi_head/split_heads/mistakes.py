@@ -79,16 +79,14 @@ def split_heads(x, n_heads):
 )
 right.mistake(arguments.asserts(), loses="ValueError")
 right.mistake(arguments.error_without_name(), loses="ValueError")
-right.mistake("divides_the_wrong_way_round", loses=("each head", "ValueError")).patch("""
-- if x.shape[-1] % n_heads:
-+ if n_heads % x.shape[-1]:
-""").feedback("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
-right.mistake("tests_the_number_of_words", loses=("each head", "ValueError")).patch("""
-- if x.shape[-1] % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
-+ if x.shape[1] % n_heads:
-+     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[1]}")
-""").feedback("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
+right.mistake(
+    "divides_the_wrong_way_round", {"x.shape[-1] % n_heads": "n_heads % x.shape[-1]"}, loses=("each head", "ValueError")
+).feedback("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
+right.mistake(
+    "tests_the_number_of_words",
+    {"if x.shape[-1]": "if x.shape[1]", "divide {x.shape[-1]}": "divide {x.shape[1]}"},
+    loses=("each head", "ValueError"),
+).feedback("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
 right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients")
 right.mistake(numbers.computed_in_float32, loses="float64")
 split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""

@@ -39,11 +39,9 @@ right.mistake("for_columns", {"down @ up": "W_o[:, rows] @ W_v[rows]"}, loses=AL
 right.mistake("inside_the_head", {"down @ up": "up @ down"}, loses=ALL).feedback(
     "The two factors are exchanged. Their product is (K, K), and a word has D numbers."
 )
-right.mistake(
-    "takes_every_nth",
-    {"torch.arange(width).split(width // n_heads)": "torch.arange(width).view(-1, n_heads).T"},
-    loses=ALL,
-).feedback("A head gets every H-th number. Its K numbers are neighbours, as `split_heads` has them.")
+right.mistake("takes_every_nth", {"split(width // n_heads)": "view(-1, n_heads).T"}, loses=ALL).feedback(
+    "A head gets every H-th number. Its K numbers are neighbours, as `split_heads` has them."
+)
 right.mistake("heads_are_summed", {"torch.stack(heads)": "sum(heads)"}, loses=ALL).feedback(
     "One matrix for all heads together. Their sum is `W_v.T @ W_o.T`, and what each one does is asked for."
 )

@@ -46,10 +46,9 @@ class RotarySelfAttention(nn.Module):
     + STEPS
 )
 
-right.mistake("RotatesNothing", loses=EVERYWHERE).patch("""
-- return self.turn(query, positions), self.turn(key, positions), value
-+ return query, key, value
-""").feedback(
+right.mistake(
+    "RotatesNothing", {"self.turn(query, positions), self.turn(key, positions)": "query, key"}, loses=EVERYWHERE
+).feedback(
     "Your module gives what attention gives without positions: nothing is rotated, or all words of a head by the same "
     "angle. Words are dimension -2 only after heads and words have changed places; rotate then."
 )
@@ -101,11 +100,7 @@ right.mistake("PairsTheHalves", loses=EVERYWHERE).patch("""
     "You pair number i with number i + K/2. That is the other layout, and needs the rows of W_qkv in another order.",
     see=LAYOUTS,
 )
-right.mistake(
-    "TurnsClockwise",
-    {"cos_and_sin(x, positions, self.base)": "cos_and_sin(x, -positions, self.base)"},
-    loses=EVERYWHERE,
-).feedback(
+right.mistake("TurnsClockwise", {"positions, self": "-positions, self"}, loses=EVERYWHERE).feedback(
     "You rotate clockwise. Both queries and keys, so the scores still depend on the gap; but weights that were made "
     "for the other direction do not fit.",
     see=TURNING,
@@ -142,19 +137,16 @@ right.mistake("RemembersThePositions", loses="self-attention").patch("""
 + positions = getattr(self, "kept", torch.arange(x.shape[1], device=x.device))
 """).feedback("Positions that were given once are kept for later calls. Without positions they are 0 … T-1, each time.")
 right.mistake(
-    "AllAtOnePlace",
-    {"torch.arange(x.shape[1], device=x.device)": "torch.full((x.shape[1],), x.shape[1])"},
-    loses="self-attention",
+    "AllAtOnePlace", {"arange(x.shape[1], device=x.device)": "full((x.shape[1],), x.shape[1])"}, loses="self-attention"
 ).feedback(
     "All tokens stand at the same place, for instance at the length of the text so far. Each has a position of its own."
 )
 right.mistake("IgnoresTheBase", {"positions, self.base)": "positions, 10000.0)"}, loses="the base").feedback(
     "`base` changes nothing. Hand it on to your rotation.", see=CLOCKS
 )
-right.mistake("TakesTheRowsInAnotherOrder", loses=EVERYWHERE).patch("""
-- query, key, value = map(self.split, self.project(x))
-+ ORDER = map(self.split, self.project(x))
-""").for_each(ORDER=("key, query, value", "query, value, key", "value, key, query")).feedback(
+right.mistake("TakesTheRowsInAnotherOrder", {"query, key, value = map": "ORDER = map"}, loses=EVERYWHERE).for_each(
+    ORDER=("key, query, value", "query, value, key", "value, key, query")
+).feedback(
     "The rows of W_qkv are taken in another order: first come those of the queries, then of the keys, then of the "
     "values."
 )
@@ -181,10 +173,9 @@ right.mistake("LooksUpInAShortTable", loses="the positions").patch("""
     "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between "
     "two whole numbers."
 )
-right.mistake(masks.causal_by_default, loses=EVERYWHERE).patch("""
-- blocked = torch.tensor(False) if mask is None else mask
-+ blocked = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1) if mask is None else mask
-""")
+right.mistake(
+    masks.causal_by_default, {"tensor(False)": "ones(scores.shape[-2:], dtype=torch.bool).triu(1)"}, loses=EVERYWHERE
+)
 right.mistake(
     "ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE
 ).feedback("You scale by the width of the model: the scores belong to one head, so its width counts.")
@@ -220,9 +211,7 @@ right.mistake("KeepsThePlacesOfTheFirstCall", loses="self-attention").patch("""
     "The positions 0 … T-1, or a table of their cosines, are made in the first call and kept. The next text may be "
     "longer: make them for each x, or as many as are missing."
 )
-right.mistake(
-    "SharesTheBase", {"self.n_heads, self.base = n_heads": "self.n_heads, type(self).base = n_heads"}, loses="the base"
-).feedback(
+right.mistake("SharesTheBase", {"n_heads, self": "n_heads, type(self)"}, loses="the base").feedback(
     "`base` is kept where all modules of the class share it: a second one changes the first. Keep it in `self`.",
     see=CLOCKS,
 )

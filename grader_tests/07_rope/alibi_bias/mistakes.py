@@ -18,29 +18,23 @@ right.mistake("rewards_distance", {"-slopes[:": "slopes[:"}, loses=EVERYWHERE).f
 right.mistake("counts_heads_from_0", {"1, n_heads + 1": "n_heads"}, loses=EVERYWHERE).feedback(
     "The first head's slope is 1: heads are counted from 1 here, so that it is 2 to the power of -8/H."
 )
-right.mistake(
-    "slopes_by_halves",
-    {"-8.0 * torch.arange(1, n_heads + 1) / n_heads": "-1.0 * torch.arange(1, n_heads + 1)"},
-    loses="the slope",
-).feedback(
-    "Each slope is half of the one before whatever the number of heads is. That is so for eight heads only: the "
-    "slopes go down to 2 to the power of -8 for any number."
+right.mistake("slopes_by_halves", loses="the slope").patch("""
+- slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
++ slopes = 2.0 ** (-1.0 * torch.arange(1, n_heads + 1))
+""").feedback(
+    "Each slope is half of the one before whatever the number of heads is. That is so for eight heads only: the slopes "
+    "go down to 2 to the power of -8 for any number."
 )
-right.mistake(
-    "keeps_the_sign_of_the_gap",
-    {"(places[:, None] - places[None, :]).abs()": "places[:, None] - places[None, :]"},
-    loses=EVERYWHERE,
-).feedback("Keys after the query get a positive bias: it is the distance that counts, which has no sign.")
+right.mistake("keeps_the_sign_of_the_gap", loses=EVERYWHERE).patch("""
+- gaps = (places[:, None] - places[None, :]).abs()
++ gaps = places[:, None] - places[None, :]
+""").feedback("Keys after the query get a positive bias: it is the distance that counts, which has no sign.")
 right.mistake("squares_the_distance", {".abs()": ".square()"}, loses="every distance").feedback(
     "The distance is squared. The bias is *linear*: twice as far, twice the bias."
 )
 right.mistake(
-    "one_slope_for_all",
-    {"slopes[:, None, None] * gaps": "slopes[:1, None, None].expand(n_heads, 1, 1) * gaps"},
-    loses="the slope",
+    "one_slope_for_all", {"slopes[:, None, None]": "slopes[:1, None, None].expand(n_heads, 1, 1)"}, loses="the slope"
 ).feedback("All heads have the slope of the first. Each head has one of its own.")
 right.mistake(
-    "in_float64",
-    {"return -slopes[:, None, None] * gaps": "return (-slopes[:, None, None] * gaps).double()"},
-    loses="float32",
+    "in_float64", {"-slopes[:, None, None] * gaps": "(-slopes[:, None, None] * gaps).double()"}, loses="float32"
 ).feedback("The right numbers in float64. Scores are float32, and a sum would become float64.")

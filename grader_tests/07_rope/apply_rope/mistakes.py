@@ -57,10 +57,7 @@ right.mistake("angles_of_the_other_layout", loses=EVERYWHERE).patch("""
     "once for each half (`cat`, `repeat`). Neighbours need the same angle: each of them twice in a row.",
     see=LAYOUTS,
 )
-right.mistake("leaves_the_halves_apart", loses=EVERYWHERE).patch("""
-- return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
-+ return torch.cat([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
-""").feedback(
+right.mistake("leaves_the_halves_apart", {"stack": "cat", ".flatten(-2)": ""}, loses=EVERYWHERE).feedback(
     "Every pair is turned rightly, and stored in the wrong place: all first members, then all second ones. They must "
     "stand between each other again, as they did in x.",
     see=LAYOUTS,
@@ -101,46 +98,37 @@ right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, loses=EVERYWHE
     "All pairs turn equally fast. Each has a frequency of its own.", see=CLOCKS
 )
 right.mistake(
-    "frequencies_counted_from_one",
-    {"torch.arange(0, x.shape[-1], 2": "torch.arange(2, x.shape[-1] + 2, 2"},
-    loses=EVERYWHERE,
+    "frequencies_counted_from_one", {"arange(0, x.shape[-1]": "arange(2, x.shape[-1] + 2"}, loses=EVERYWHERE
 ).feedback("The frequencies are counted from 1: the first pair has the frequency 1, whatever base is.", see=CLOCKS)
 right.mistake("base_is_ignored", {"* base **": "* 10000.0 **"}, loses="any base").feedback(
     "`base` changes nothing: it is an argument, 10000 only by default.", see=CLOCKS
 )
-right.mistake(
-    "positions_are_ignored",
-    {"positions.double()": "torch.arange(x.shape[-2]).double()"},
-    loses=("any positions", "any leading", "positions"),
-).feedback("You count the rows, 0, 1, 2, …, and never look at `positions`.")
+right.mistake("positions_are_ignored", loses=("any positions", "any leading", "positions")).patch("""
+- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
++ angles = torch.arange(x.shape[-2]).double()[:, None] * base ** (-i / x.shape[-1])
+""").feedback("You count the rows, 0, 1, 2, …, and never look at `positions`.")
 right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, loses=EVERYWHERE).feedback(
     "Every vector is turned one position too far: 1 was added to the positions that you were given."
 )
-right.mistake(
-    "counts_from_the_first_position",
-    {"positions.double()": "(positions - positions[0]).double()"},
-    loses=("any positions", "any leading"),
-).feedback(
+right.mistake("counts_from_the_first_position", loses=("any positions", "any leading")).patch("""
+- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
++ angles = (positions - positions[0]).double()[:, None] * base ** (-i / x.shape[-1])
+""").feedback(
     "The first position was taken off all of them. Scores of queries and keys would not change by that; the vectors "
     "that are asked for here do."
 )
-plain.mistake(
-    "whole_positions_only", {"positions.float()": "positions.WHOLE().float()"}, loses="any positions"
-).for_each(WHOLE=("long", "round")).feedback(
-    "The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3."
-)
+plain.mistake("whole_positions_only", {"positions.float": "positions.WHOLE().float"}, loses="any positions").for_each(
+    WHOLE=("long", "round")
+).feedback("The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3.")
 right.mistake(
-    "sorts_the_positions",
-    {"positions.double()": "positions.sort().values.double()"},
-    loses=("any positions", "any leading"),
+    "sorts_the_positions", {".double": ".sort().values.double"}, loses=("any positions", "any leading")
 ).feedback("The positions were put in order before they were used. Row t of x stands at positions[t].")
 right.mistake("keeps_the_first_angles", loses=("any positions", "any base")).patch("""
-  def apply_rope(x, positions, base=10000.0):
-+     kept = apply_rope.__dict__
++ kept = apply_rope.__dict__
+  i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
 @@
-- cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + angles = kept.setdefault(str(x.shape[-2:]), angles)
-+ cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+  cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 """).feedback(
     "The angles of one call are kept for later ones with as many vectors. Other positions, or another base, have other "
     "angles."
@@ -176,43 +164,37 @@ right.mistake("takes_so_many_dimensions_only", loses=("every", "any leading")).p
 )
 right.mistake(shapes.view_of_strided, loses="float64").patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
-+ even, odd = x.view(-1, x.shape[-2], x.shape[-1] // 2, 2).unbind(-1)
-@@
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
++ even, odd = x.view(-1, x.shape[-2], x.shape[-1] // 2, 2).unbind(-1)
 + return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).view(x.shape)
 """)
 right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, loses=EVERYWHERE).feedback(
     "The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING
 )
-plain.mistake(
-    "angles_in_half_precision",
-    {"positions.float()[:, None] * frequencies": "ANGLES"},
-    loses=("any positions", "positions"),
-).for_each(
+plain.mistake("angles_in_half_precision", loses=("any positions", "positions")).patch("""
+- angles = positions.float()[:, None] * frequencies
++ angles = ANGLES
+""").for_each(
     ANGLES=(
         "(positions.float()[:, None] * frequencies).bfloat16().float()",
         "positions.bfloat16().float()[:, None] * frequencies",
         "positions.half().float()[:, None] * frequencies",
     )
 ).feedback(
-    "Angles or positions were rounded to half precision, which cannot tell the position 9,000 from 9,001. Use "
-    "float32 for them, whatever dtype x has."
+    "Angles or positions were rounded to half precision, which cannot tell the position 9,000 from 9,001. Use float32 "
+    "for them, whatever dtype x has."
 )
-right.mistake(
-    "frequencies_in_half_precision",
-    {"base ** (-i / x.shape[-1])": "(base ** (-i / x.shape[-1])).bfloat16().float()"},
-    loses=("any positions", "positions"),
-).feedback(
+right.mistake("frequencies_in_half_precision", loses=("any positions", "positions")).patch("""
+- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
++ angles = positions.double()[:, None] * (base ** (-i / x.shape[-1])).bfloat16().float()
+""").feedback(
     "The frequencies were kept in half precision: at position 10,000 their small error has grown to many radians. Use "
     "float32 for them, whatever dtype x has."
 )
 right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 plain.mistake(
     "result_as_wide_as_the_positions",
-    {
-        "positions.float()": "positions",
-        "angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()",
-    },
+    {"positions.float()": "positions", "cos().to(x.dtype)": "cos()", "sin().to(x.dtype)": "sin()"},
     loses="float64",
 ).feedback("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
 right.mistake(numbers.result_float32(of="`x`"), loses="float64")

@@ -78,10 +78,9 @@ def is_order_blind(attention, x, permutation):
 """).for_each(SHARE=(0.05, 0.01, 0.1)).feedback(
     "It forgives a share of the output (`rtol`), and so a difference of a hundredth, or more, where outputs are large."
 )
-right.mistake("lets_differences_cancel", loses=("functions", "small")).patch("""
-- return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
-+ return bool((attention(x[permutation]) - attention(x)[permutation]).SUMMED().abs() < 1e-4)
-""").for_each(SUMMED=("mean", "sum")).feedback(
+right.mistake("lets_differences_cancel", {"abs().max": "SUMMED().abs"}, loses=("functions", "small")).for_each(
+    SUMMED=("mean", "sum")
+).feedback(
     "Differences are added up with their signs, and cancel. Take magnitudes before you ask whether any is large."
 )
 right.mistake("averages_the_differences", {"max() < 1e-4": "mean() < 5e-3"}, loses="small").feedback(

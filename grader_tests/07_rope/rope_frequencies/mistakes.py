@@ -48,12 +48,9 @@ right.mistake("divides_by_half_the_dim", {"/ (dim)": "/ (dim // 2)"}, loses=EVER
     "The exponents run twice as far as they must: 2i is divided by dim // 2, or the 2 stands twice. Divide 2i by dim, "
     "or i by dim // 2."
 )
-right.mistake("reaches_the_end", loses=EVERYWHERE).patch("""
-- return base ** (-torch.arange(0, dim, 2) / (dim))
-+ return base ** -torch.linspace(0, 1, dim // 2)
-""").feedback(
-    "The exponents run evenly from 0 to -1 with both ends. The last one is -(dim - 2)/dim, a step short of -1."
-)
+right.mistake(
+    "reaches_the_end", {"(-torch.arange(0, dim, 2) / (dim))": "-torch.linspace(0, 1, dim // 2)"}, loses=EVERYWHERE
+).feedback("The exponents run evenly from 0 to -1 with both ends. The last one is -(dim - 2)/dim, a step short of -1.")
 right.mistake("ignores_base", loses="for any base").patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return 10000.0 ** (-torch.arange(0, dim, 2) / dim)

@@ -15,12 +15,11 @@ right.mistake("odd_ones_first", loses=EVERYWHERE).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat([x[..., 1::2], x[..., 0::2]], dim=-1)
 """).feedback("The odd ones come first here. The even ones, x0, x2, …, make the first half.")
-right.mistake("cuts_in_the_middle", loses=EVERYWHERE).patch("""
-- return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
-+ return torch.cat([x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]], dim=-1)
-""").feedback(
-    "Two halves of consecutive numbers are what you started with: nothing has moved. Pick every second number."
-)
+right.mistake(
+    "cuts_in_the_middle",
+    {"x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1)": "[x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]]"},
+    loses=EVERYWHERE,
+).feedback("Two halves of consecutive numbers are what you started with: nothing has moved. Pick every second number.")
 to_half_split.mistake("exchanges_the_partners", loses=EVERYWHERE).full_code("""
 def to_half_split(x):
     return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)

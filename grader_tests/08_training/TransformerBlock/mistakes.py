@@ -30,14 +30,12 @@ class TransformerBlock(nn.Module):
         return x + self.mlp(self.norm_2(x))
 """)
 
-right.mistake(
-    "NormalisesAfterwards",
-    {
-        "x + self.attend(self.norm_1(x), mask)": "self.norm_1(x + self.attend(x, mask))",
-        "x + self.mlp(self.norm_2(x))": "self.norm_2(x + self.mlp(x))",
-    },
-    loses="x plus",
-).feedback(
+right.mistake("NormalisesAfterwards", loses="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
+- return x + self.mlp(self.norm_2(x))
++ x = self.norm_1(x + self.attend(x, mask))
++ return self.norm_2(x + self.mlp(x))
+""").feedback(
     "The norms stand behind the additions (post-norm, as in the paper of 2017). Here they stand in front: what goes "
     "into attention and mlp is normalised, and x itself goes on untouched."
 )
@@ -80,14 +78,12 @@ right.mistake("WorksSideBySide", loses="x plus").patch("""
 - return x + self.mlp(self.norm_2(x))
 + return x + self.attend(self.norm_1(x), mask) + self.mlp(self.norm_2(x))
 """).feedback("Attention and mlp both start from the x that came in. The mlp works on the sum of x and attention.")
-right.mistake(
-    "PutsTheMlpFirst",
-    {
-        "self.attend(self.norm_1(x), mask)": "self.mlp(self.norm_2(x))",
-        "self.mlp(self.norm_2(x))": "self.attend(self.norm_1(x), mask)",
-    },
-    loses="x plus",
-).feedback("The mlp comes before attention. Attention is first.")
+right.mistake("PutsTheMlpFirst", loses="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
+- return x + self.mlp(self.norm_2(x))
++ x = x + self.mlp(self.norm_2(x))
++ return x + self.attend(self.norm_1(x), mask)
+""").feedback("The mlp comes before attention. Attention is first.")
 right.mistake("MixesTheBatch", {"True": "False"}, loses=EVERYWHERE).feedback(
     "Attention takes the first dimension for the words and mixes the sentences of the batch: batch_first=True is "
     "missing."
@@ -152,12 +148,10 @@ right.mistake("DropsTheOutputToo", loses="dropout", when="what attention gives i
 """).feedback(
     "Dropout falls on what attention puts out as well. Here it falls on attention's weights, and nowhere else."
 )
-right.mistake(
-    "DropsTheMlpToo",
-    {"self.mlp(self.norm_2(x))": "self.drop(self.mlp(self.norm_2(x)))"},
-    loses="dropout",
-    when="what the mlp gives is dropped",
-).feedback("Dropout falls on what the mlp puts out as well. Here it falls on attention's weights, and nowhere else.")
+right.mistake("DropsTheMlpToo", loses="dropout", when="what the mlp gives is dropped").patch("""
+- return x + self.mlp(self.norm_2(x))
++ return x + self.drop(self.mlp(self.norm_2(x)))
+""").feedback("Dropout falls on what the mlp puts out as well. Here it falls on attention's weights, and nowhere else.")
 right.mistake("DropsTheHiddenLayer", loses="dropout", when="something in the mlp is dropped").patch("""
 - return x + self.mlp(self.norm_2(x))
 + return x + self.mlp[2](self.drop(self.mlp[1](self.mlp[0](self.norm_2(x)))))
@@ -178,9 +172,7 @@ right.mistake(
     gradients.cut("DetachesTheStream", what="what came before the block"), {"= x": "= x.detach()"}, loses="gradients"
 )
 right.mistake(
-    "ForgetsTheDropout",
-    {"dropout=dropout": "dropout=0.0", "nn.Dropout(dropout)": "nn.Dropout(0.0)"},
-    loses=("its parts", "dropout"),
+    "ForgetsTheDropout", {"dropout, bias": "0.0, bias", "(dropout)": "(0.0)"}, loses=("its parts", "dropout")
 ).feedback("`dropout` is taken and never handed to attention.")
 right.mistake(arguments.argument_changed("AddsInPlace"), {"= x +": "+="}, loses="gradients").feedback(
     "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs "
@@ -253,18 +245,16 @@ right.mistake("BendsBySilu", {"nn.GELU": "nn.SiLU"}, loses=EVERYWHERE).feedback(
     "The mlp bends with SiLU; it should be GELU."
 )
 right.mistake(calls.first_mask_kept, loses="the mask").patch("""
-- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
 +     mask = self.mask = getattr(self, "mask", mask)
-+ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+  return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 """)
 right.mistake(calls.first_mask_kept("KeepsTheFirstMaskOfAShape"), loses="the mask").patch("""
-- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
 +     if getattr(self, "mask", mask).shape != mask.shape:
 +         del self.mask
 +     mask = self.mask = getattr(self, "mask", mask)
-+ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+  return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 """).feedback("A mask is kept and used again for every later one of its shape. Each call has a mask of its own.")
 right.mistake("OpensTheDiagonal", loses="the mask").patch("""
   def attend(self, a, mask):
@@ -291,39 +281,29 @@ right.mistake("SharesTheDropout", loses="dropout", when="drops unasked").patch("
   self.drop = nn.Dropout(dropout)
 + type(self).dropout = dropout
 @@
-- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + self.attention.dropout = self.dropout
-+ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+  return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 """).feedback(
     "The dropout is kept where all blocks of the class share it: a second one changes that of the first. Keep it in "
     "`self`."
 )
 right.mistake(numbers.always_float32(of="`x`"), loses="gradients").patch("""
-- x = x + self.attend(self.norm_1(x), mask)
-- return x + self.mlp(self.norm_2(x))
 + self.float()
 + x = x.float()
-+ x = x + self.attend(self.norm_1(x), mask)
-+ return x + self.mlp(self.norm_2(x))
+  x = x + self.attend(self.norm_1(x), mask)
 """)
 right.mistake(numbers.default_device(what="a mask of numbers", how="`device=x.device`"), loses="gradients").patch("""
-- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
 +     mask = torch.zeros(mask.shape, dtype=a.dtype).masked_fill(mask, -torch.inf)
-+ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+  return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 """)
 right.mistake(
-    modules.dropped_always,
-    {"dropout=dropout, bias": "dropout=P, bias"},
-    loses="dropout",
-    when="another share is dropped",
+    modules.dropped_always, {"dropout, bias": "P, bias"}, loses="dropout", when="another share is dropped"
 ).for_each(P=(0.5, 0.1, 0.2))
-right.mistake(
-    "TakesDropoutForTheShareKept",
-    {"dropout=dropout, bias": "dropout=1 - dropout, bias"},
-    loses="dropout",
-    when="what was to be kept is dropped",
-).feedback("`dropout` is the probability of being dropped, and you keep with that probability.")
+right.mistake("TakesDropoutForTheShareKept", loses="dropout", when="what was to be kept is dropped").patch("""
+- d_model, n_heads, dropout=dropout, bias=self.bias, batch_first=self.batch_first
++ d_model, n_heads, dropout=1 - dropout, bias=self.bias, batch_first=self.batch_first
+""").feedback("`dropout` is the probability of being dropped, and you keep with that probability.")
 right.mistake(modules.super_init_forgotten, loses=("its parts", "x plus")).patch("""
 - super().__init__()
 """)

@@ -51,11 +51,9 @@ right.mistake("switches_the_flag_only", loses="in eval", when="dropout falls").p
 """).feedback(
     "`model.training = False` switches the model itself and none of its parts: dropout goes on. Use model.eval()."
 )
-right.mistake("switches_the_parts_only", loses="in eval").patch("""
-- model.eval()
-+ for part in model.children():
-+     part.eval()
-""").feedback(
+right.mistake(
+    "switches_the_parts_only", {"model.eval": "for part in model.children():\n        part.eval"}, loses="in eval"
+).feedback(
     "You switch the model's parts one by one, or its dropout layers only, and not the model: `model.eval()` reaches "
     "them all, and itself."
 )
@@ -94,10 +92,9 @@ right.mistake("goes_backward", loses="without", when="gradients are added").patc
 - return loss
 + return loss.item()
 """).feedback("You call backward(): an evaluation must leave the gradients alone.")
-right.mistake("clears_the_gradients", loses="without", when="gradients are cleared").patch("""
-  model.eval()
-+ model.zero_grad()
-""").feedback("You clear the model's gradients. They are none of an evaluation's business.")
+right.mistake(
+    "clears_the_gradients", {"eval()": "eval()\n    model.zero_grad()"}, loses="without", when="gradients are cleared"
+).feedback("You clear the model's gradients. They are none of an evaluation's business.")
 right.mistake("freezes_the_model", loses="without").patch("""
 - model.eval()
 - with torch.no_grad():

@@ -83,10 +83,9 @@ right.mistake("writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tok
 right.mistake("writes_one_too_few", {"run(prompt, n_tokens": "run(prompt, n_tokens - 1"}, loses=EVERYWHERE).feedback(
     "You write one token too few."
 )
-right.mistake("keeps_what_it_shows", loses=EVERYWHERE).patch("""
-+ tokens = self.context(tokens)
-  tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
-""").feedback(
+right.mistake(
+    "keeps_what_it_shows", {"self.append": "self.context(tokens)\n            tokens = self.append"}, loses=EVERYWHERE
+).feedback(
     "What the model is no longer shown is lost from the result, too: the window has taken the name of the text. The "
     "window is for the model alone."
 )
@@ -152,36 +151,27 @@ right.mistake(
     "nothing once they are normalised: divide the logits."
 )
 right.mistake(
-    "multiplies_by_the_temperature",
-    {"logits / temperature": "logits * temperature"},
-    loses="samples",
-    when="multiplied",
+    "multiplies_by_the_temperature", {"/ temperature": "* temperature"}, loses="samples", when="multiplied"
 ).feedback(
     "The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices."
 )
 right.mistake("compounds_the_temperature", loses="samples", when="compounded").patch("""
-  tokens = prompt
-  for _ in range(n_tokens):
--     tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
-+     length = tokens.shape[1] - prompt.shape[1] + 1
-+     tokens = self.append(tokens, self.choose(self.logits(tokens), temperature**length))
+- tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
++ length = tokens.shape[1] - prompt.shape[1] + 1
++ tokens = self.append(tokens, self.choose(self.logits(tokens), temperature**length))
 """).feedback(
     "The temperature is applied once more for every token that is written: the first is drawn as it should be, and "
     "each one after it from sharper or flatter logits. Divide fresh logits, and change nothing that the next token "
     "uses."
 )
-right.mistake(
-    "softens_twice",
-    {"logits / temperature": "torch.softmax(logits / temperature, -1)"},
-    loses="samples",
-    when="a softmax of the softmax",
-).feedback("A softmax of a softmax is drawn from, which is almost even.")
-right.mistake(
-    calls.global_dice(what="your tokens"),
-    {"(model, generator)": "(model)"},
-    loses="all randomness",
-    when="not of the generator",
-)
+right.mistake("softens_twice", loses="samples", when="a softmax of the softmax").patch("""
+- return torch.softmax(logits / temperature, -1)
++ return torch.softmax(torch.softmax(logits / temperature, -1), -1)
+""").feedback("A softmax of a softmax is drawn from, which is almost even.")
+right.mistake(calls.global_dice(what="your tokens"), loses="all randomness", when="not of the generator").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ return Writer(model).run(prompt, n_tokens, temperature)
+""")
 right.mistake("seeds_the_generator", loses="all randomness", when="every text is the same").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     if generator is not None:
@@ -273,17 +263,16 @@ right.mistake("draws_from_the_likeliest", loses="samples", when="the likeliest o
 )
 right.mistake("slides_a_window_over_the_prompt", loses="temperature").patch("""
 - tokens = prompt
-- for _ in range(n_tokens):
--     tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
 + size = self.model.block_size
 + tokens, window = prompt.clone(), prompt[:, -size:]
-+ for _ in range(n_tokens):
-+     chosen = self.choose(self.logits(window), temperature)
-+     tokens = self.append(tokens, chosen)
-+     if window.shape[1] < size:
-+         window = self.append(window, chosen)
-+     else:
-+         window[:] = self.append(window[:, 1:], chosen)
+@@
+- tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
++ chosen = self.choose(self.logits(window), temperature)
++ tokens = self.append(tokens, chosen)
++ if window.shape[1] < size:
++     window = self.append(window, chosen)
++ else:
++     window[:] = self.append(window[:, 1:], chosen)
 """).feedback(
     "You write into a window on the prompt. Where the prompt is longer than block_size that is a part of the caller's "
     "own tensor: a slice is a view, and changes what it was taken from."
@@ -307,8 +296,6 @@ def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
 """).feedback("Without a temperature you take another one than 1.0, which is the default.")
 right.mistake(
     numbers.default_device(where="the prompt", what="the tensor that you begin with", how="`prompt.new_zeros`"),
+    {"tokens = prompt": "tokens = torch.cat([torch.zeros(len(prompt), 0, dtype=torch.int64), prompt], dim=1)"},
     loses="temperature",
-).patch("""
-- tokens = prompt
-+ tokens = torch.cat([torch.zeros(len(prompt), 0, dtype=torch.int64), prompt], dim=1)
-""")
+)

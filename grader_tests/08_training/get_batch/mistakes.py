@@ -48,10 +48,7 @@ right.mistake("makes_floats", loses="windows", when="floats").patch("""
 + return inputs, targets
 """).feedback("Your ids are no longer int64: an embedding needs whole numbers, and the loss int64 targets.")
 right.mistake(
-    "never_draws_the_last_window",
-    {"torch.randint(n,": "torch.randint(n - 1,"},
-    loses=("every", "windows"),
-    when="never the last",
+    "never_draws_the_last_window", {"randint(n": "randint(n - 1"}, loses=("every", "windows"), when="never the last"
 ).feedback(
     "The last window is never drawn: the bound of torch.randint is already one past the greatest number. Of L tokens, "
     "L - block_size starts fit."
@@ -75,10 +72,7 @@ right.mistake("rounds_to_the_nearest", loses="every", when="the ends half as oft
     "Round down, or draw whole numbers."
 )
 right.mistake(
-    "never_draws_the_first_window",
-    {"torch.randint(n,": "torch.randint(min(1, n - 1), n,"},
-    loses="every",
-    when="never the first",
+    "never_draws_the_first_window", {"randint(n": "randint(min(1, n - 1), n"}, loses="every", when="never the first"
 ).feedback("The first window is never drawn: starts begin at 0.")
 right.mistake("moves_starts_into_range", loses="every", when="the last too often").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
@@ -145,16 +139,11 @@ right.mistake(
     ),
     loses="ValueError",
 )
-right.mistake("accepts_a_token_too_few", loses="ValueError").patch("""
-- if n < 1:
-+ if n < 0:
-@@
-- starts = torch.randint(n, (batch_size,), generator=generator)
-+ starts = torch.randint(max(n, 1), (batch_size,), generator=generator)
-@@
-- return data[place], data[place + 1]
-+ return data[place], data[(place + 1).clamp(max=len(data) - 1)]
-""").feedback("You accept a text of block_size tokens. The last target needs one more.")
+right.mistake(
+    "accepts_a_token_too_few",
+    {"if n < 1": "if n < 0", "randint(n": "randint(max(n, 1)", "place + 1": "(place + 1).clamp(max=len(data) - 1)"},
+    loses="ValueError",
+).feedback("You accept a text of block_size tokens. The last target needs one more.")
 right.mistake(
     arguments.valid_refused("refuses_the_shortest"), {"n < 1": "n < 2"}, loses=("ValueError", "windows")
 ).feedback("You refuse a text of block_size + 1 tokens, into which exactly one window fits.")
@@ -188,12 +177,10 @@ def get_batch(data, block_size, batch_size, generator):
         rows = torch.cat([rows, data[start : start + block_size + 1][None]])
     return rows[:, :-1], rows[:, 1:]
 """)
-right.mistake(
-    "stays_in_the_first_corner",
-    {"torch.randint(n,": "torch.randint(min(n, block_size),"},
-    loses="every start",
-    when="the first few only",
-).feedback(
+right.mistake("stays_in_the_first_corner", loses="every start", when="the first few only").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = torch.randint(min(n, block_size), (batch_size,), generator=generator)
+""").feedback(
     "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
     "Print the greatest start of a thousand."
 )

@@ -25,9 +25,7 @@ right.mistake("keeps_the_positions", loses="the mean").patch("""
 right.mistake("normalises_over_positions", {"(-1).": "(1)."}, loses="the mean").feedback(
     "Your probabilities sum to 1 along the positions, not along the vocabulary: look at the `dim` of the softmax."
 )
-right.mistake(
-    "takes_the_softmax_twice", {"logits.log_softmax": "logits.softmax(-1).log_softmax"}, loses="the mean"
-).feedback(
+right.mistake("takes_the_softmax_twice", {"picked = logits": "picked = logits.softmax(-1)"}, loses="the mean").feedback(
     "A softmax too many: log_softmax wants the logits as they are. Fed with probabilities the loss can hardly fall."
 )
 right.mistake("forgets_to_normalise", {"logits.log_softmax(-1)": "logits"}, loses="the mean").feedback(
@@ -87,34 +85,26 @@ right.mistake("knows_minus_100_only", {"!= ignore_index": "!= -100"}, loses=("ig
     "You ignore -100 whatever ignore_index says. Compare with the argument."
 )
 right.mistake(
-    numbers.float32_on_the_way("computes_in_float32"),
-    {"logits.log_softmax": "logits.float().log_softmax"},
-    loses="gradients",
+    numbers.float32_on_the_way("computes_in_float32"), {"picked = logits": "picked = logits.float()"}, loses="gradients"
 ).feedback(
     "You turn the logits into float32, whatever they were: of float64 the loss keeps half of its digits. Leave the "
     "dtype as it is."
 )
 right.mistake(
     "ignores_what_is_negative",
-    {
-        "targets != ignore_index": "targets >= 0",
-        "targets.where(counts, torch.zeros_like(targets))": "targets.clamp(min=0)",
-    },
+    {"targets != ignore_index": "targets >= 0", "where(counts, torch.zeros_like(targets))": "clamp(min=0)"},
     loses="ignored",
 ).feedback("You ignore every negative target, and no other. ignore_index may be any number, that of a token included.")
 right.mistake(
-    "replaces_only_negative_targets",
-    {"targets.where(counts, torch.zeros_like(targets))": "targets.clamp(min=0)"},
-    loses="ignored",
+    "replaces_only_negative_targets", {"where(counts, torch.zeros_like(targets))": "clamp(min=0)"}, loses="ignored"
 ).feedback(
     "What is ignored is replaced before picking only if it is negative. ignore_index may also be a number beyond the "
     "vocabulary, which is no index either."
 )
-right.mistake(
-    "takes_zero_for_padding",
-    {"= targets != ignore_index": "= (targets != ignore_index) & (targets != 0)"},
-    loses=("the mean", "gradients"),
-).feedback("Targets of 0 are never counted. Token 0 is a token like any other: only ignore_index is ignored.")
+right.mistake("takes_zero_for_padding", loses=("the mean", "gradients")).patch("""
+- counts = targets != ignore_index
++ counts = (targets != ignore_index) & (targets != 0)
+""").feedback("Targets of 0 are never counted. Token 0 is a token like any other: only ignore_index is ignored.")
 language_model_loss.mistake("divides_by_nothing", loses="0 where").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
@@ -179,17 +169,10 @@ right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}
     "A small number is added to the probability before the logarithm, or takes its place. That bounds the loss: what "
     "is very wrong no longer costs more than what is wrong, and has no gradient."
 )
-right.mistake(
-    gradients.cut(what="the logits"),
-    {"logits.log_softmax": "logits.detach().log_softmax"},
-    loses=("gradients", "ignored"),
-)
+right.mistake(gradients.cut(what="the logits"), {"= logits": "= logits.detach()"}, loses=("gradients", "ignored"))
 right.mistake(
     "overwrites_the_targets",
-    {
-        "safe = targets.where(counts, torch.zeros_like(targets))": "targets[~counts] = 0",
-        "safe.unsqueeze": "targets.unsqueeze",
-    },
+    {"safe = targets.where(counts, torch.zeros_like(targets))": "targets[~counts] = 0", "1, safe": "1, targets"},
     loses="gradients",
 ).feedback("You write into targets while replacing what is ignored: the caller's tensor is changed. Work on a new one.")
 language_model_loss.mistake(shapes.view_of_strided, loses="gradients").full_code("""
@@ -214,20 +197,18 @@ right.mistake(
     {"(picked * counts)": "torch.where(counts, picked, torch.zeros(counts.shape, dtype=logits.dtype))"},
     loses="gradients",
 )
-right.mistake("counts_in_powers_of_ten", loses="the mean").patch("""
-- return -(picked * counts).sum() / counts.sum().clamp(min=1)
-+ return -(picked * counts).sum() / counts.sum().clamp(min=1) / math.log(10)
-""").feedback("The logarithm is to the base ten. The natural one is asked for: `log`, not `log10`.")
+right.mistake("counts_in_powers_of_ten", {"clamp(min=1)": "clamp(min=1) / math.log(10)"}, loses="the mean").feedback(
+    "The logarithm is to the base ten. The natural one is asked for: `log`, not `log10`."
+)
 right.mistake(
     shapes.classes_reshaped,
     {"logits.log_softmax(-1)": "logits.reshape(*logits.shape[:-2], *logits.shape[:-3:-1]).mT.log_softmax(-1)"},
     loses="the mean",
 )
-right.mistake(
-    "divides_infinities",
-    {"logits.log_softmax(-1)": "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()"},
-    loses="logits",
-).feedback(
+right.mistake("divides_infinities", loses="logits").patch("""
+- picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
++ picked = (logits.exp() / logits.exp().sum(-1, keepdim=True)).log().gather(-1, safe.unsqueeze(-1)).squeeze(-1)
+""").feedback(
     "The exponentials overflow: with logits of 1e4 you divide infinity by infinity. Let log_softmax do it, or subtract "
     "the maximum first."
 )

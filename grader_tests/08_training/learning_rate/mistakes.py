@@ -19,10 +19,9 @@ right.mistake("starts_at_zero", {"step + 1": "step"}, loses="a straight").feedba
 right.mistake("warms_up_from_the_floor", {"peak *": "floor + (peak - floor) *"}, loses="a straight").feedback(
     "Your warm-up starts at floor. It is a straight line through 0: floor is for the end."
 )
-right.mistake("lifts_the_warm_up", loses="a straight").patch("""
-- return peak * (step + 1) / warmup
-+ return max(floor, peak * (step + 1) / warmup)
-""").feedback("Your warm-up never goes below floor. It is a straight line through 0: floor is for the end.")
+right.mistake(
+    "lifts_the_warm_up", {"peak * (step + 1) / warmup": "max(floor, peak * (step + 1) / warmup)"}, loses="a straight"
+).feedback("Your warm-up never goes below floor. It is a straight line through 0: floor is for the end.")
 right.mistake("divides_by_one_too_many", {"/ warmup": "/ (warmup + 1)"}, loses="a straight").feedback(
     "Your line reaches its peak a step too late: at step = warmup - 1 it is there, so it is divided by warmup."
 )
@@ -33,9 +32,7 @@ right.mistake("skips_the_warm_up", loses="a straight").patch("""
 + r = min(1.0, max(0, step - warmup) / (total - warmup))
 """).feedback("There is no warm-up: while step < warmup the rate grows step by step.")
 right.mistake(
-    "warms_up_a_step_too_long",
-    {"step < warmup": "step <= warmup", "peak * (step + 1) / warmup": "peak * (step + 1) / (warmup + 0)"},
-    loses="floor",
+    "warms_up_a_step_too_long", {"step < warmup": "step <= warmup", "/ warmup": "/ (warmup + 0)"}, loses="floor"
 ).feedback("The first step after the warm-up is taken for part of it. At step = warmup the cosine begins.")
 right.mistake(
     "counts_the_decay_from_zero", {"step - warmup": "step", "total - warmup": "total"}, loses="half a cosine"
@@ -69,10 +66,9 @@ right.mistake("decays_a_step_early", {"step -": "step + 1 -"}, loses="half a cos
 right.mistake("ends_a_step_early", {"(total": "max(1, total - 1"}, loses="half a cosine").feedback(
     "Your decay ends at step total - 1. It has total - warmup steps, and ends at total."
 )
-right.mistake("rises_again", loses="floor").patch("""
-- r = min(1.0, (step - warmup) / (total - warmup))
-+ r = (step - warmup) / (total - warmup)
-""").feedback("Past the end your rate rises again, for so does the cosine. r must not grow beyond 1.")
+right.mistake(
+    "rises_again", {"min(1.0, (step - warmup) / (total - warmup))": "(step - warmup) / (total - warmup)"}, loses="floor"
+).feedback("Past the end your rate rises again, for so does the cosine. r must not grow beyond 1.")
 right.mistake("drops_to_zero", loses="floor").patch("""
 - r = min(1.0, (step - warmup) / (total - warmup))
 + if step > total:
@@ -135,16 +131,15 @@ right.mistake(
     arguments.unchecked("allows_a_negative_warm_up"), {"not 0 <= warmup <": "warmup >="}, loses="a float"
 ).feedback("A negative warmup is an error, too.")
 right.mistake(arguments.error_without_name(), loses="a float")
-right.mistake(
-    "returns_a_rate_tensor",
-    {
-        "peak * (step + 1) / warmup": "torch.tensor(peak * (step + 1) / warmup)",
-        "min(1.0, (step - warmup) / (total - warmup))": "torch.tensor(min(1.0, (step - warmup) / (total - warmup)))",
-        "math.cos": "torch.cos",
-        "math.pi": "torch.pi",
-    },
-    loses="a float",
-).feedback("You return a tensor. An optimizer's learning rate is a plain float.")
+right.mistake("returns_a_rate_tensor", loses="a float").patch("""
+  if step < warmup:
+-     return peak * (step + 1) / warmup
+- r = min(1.0, (step - warmup) / (total - warmup))
+- return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
++     return torch.tensor(peak * (step + 1) / warmup)
++ r = torch.tensor(min(1.0, (step - warmup) / (total - warmup)))
++ return floor + (peak - floor) * (1 + torch.cos(torch.pi * r)) / 2
+""").feedback("You return a tensor. An optimizer's learning rate is a plain float.")
 right.mistake(arguments.asserts(), loses="a float")
 right.mistake(
     arguments.not_refused(

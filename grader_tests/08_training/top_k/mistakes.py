@@ -15,9 +15,7 @@ def top_k(logits, k):
 """)
 
 right.mistake(
-    "one_too_many",
-    {"min(k, logits.shape[-1]) - 1": "min(k, logits.shape[-1] - 1)"},
-    loses=("which are kept", "row by row"),
+    "one_too_many", {"min(k, logits.shape[-1]) - 1": "min(k, logits.shape[-1] - 1)"}, loses=("which are kept", "row by")
 ).feedback("One token too many is kept: the k-th greatest has the index k - 1.")
 right.mistake("one_too_few", {"logits < lowest": "logits <= lowest"}, loses=KEPT).feedback(
     "The k-th token itself is dropped, and with k = 1 nothing is left: drop what is *below* it."
@@ -25,14 +23,10 @@ right.mistake("one_too_few", {"logits < lowest": "logits <= lowest"}, loses=KEPT
 right.mistake("zero_as_logit", {'float("-inf")': "0.0"}, loses=KEPT).feedback(
     "A logit of 0 is no share of 0: e to the power of 0 is 1. Give what is dropped the logit −∞."
 )
-right.mistake(
-    "not_renormalised",
-    {
-        'torch.softmax(logits.masked_fill(logits < lowest, float("-inf")), dim=-1)': "torch.softmax(logits, dim=-1)"
-        ".masked_fill(logits < lowest, 0.0)"
-    },
-    loses=KEPT,
-).feedback(
+right.mistake("not_renormalised", loses=KEPT).patch("""
+- return torch.softmax(logits.masked_fill(logits < lowest, float("-inf")), dim=-1)
++ return torch.softmax(logits, dim=-1).masked_fill(logits < lowest, 0.0)
+""").feedback(
     "What is left does not sum to 1: the softmax has to come after the others are dropped, or divide by the sum."
 )
 right.mistake(
@@ -42,21 +36,16 @@ right.mistake("one_threshold_for_all", {"None]\n": "None].max()\n"}, loses="row 
     "All rows are cut at the same logit. Each row has a k-th greatest of its own."
 )
 right.mistake(
-    "exactly_k",
-    {"logits < lowest": "logits.argsort(dim=-1, descending=True).argsort(dim=-1) >= k"},
-    loses="equals",
+    "exactly_k", {"logits < lowest": "logits.argsort(dim=-1, descending=True).argsort(dim=-1) >= k"}, loses="equals"
 ).feedback("Of tokens with the same logit, one is kept and another is not. Who equals the k-th is kept as well.")
 right.mistake("fails_for_a_large_k", {"min(k, logits.shape[-1])": "k"}, loses="which are kept").feedback(
     "It fails where k is greater than the number of tokens. Then all are kept."
 )
-right.mistake(
-    "overflows",
-    {
-        'return torch.softmax(logits.masked_fill(logits < lowest, float("-inf")), dim=-1)': "weights = "
-        "torch.exp(logits).masked_fill(logits < lowest, 0.0)\n    return weights / weights.sum(dim=-1, keepdim=True)"
-    },
-    loses="which are kept",
-).feedback(
+right.mistake("overflows", loses="which are kept").patch("""
+- return torch.softmax(logits.masked_fill(logits < lowest, float("-inf")), dim=-1)
++ weights = torch.exp(logits).masked_fill(logits < lowest, 0.0)
++ return weights / weights.sum(dim=-1, keepdim=True)
+""").feedback(
     "Large logits overflow: subtract the greatest before you exponentiate, as in lesson 2, or take `torch.softmax`."
 )
 right.mistake("logits_for_probabilities", {"torch.softmax(l": "(l", "), dim=-1)": "))"}, loses=KEPT).feedback(
@@ -65,8 +54,4 @@ right.mistake("logits_for_probabilities", {"torch.softmax(l": "(l", "), dim=-1)"
 right.mistake(
     arguments.not_refused("There is no error for a k below 1, with which no token is left."), loses="ValueError"
 )
-right.mistake(
-    numbers.always_float32(of="the logits"),
-    {"masked_fill(logits < lowest": "float().masked_fill(logits < lowest"},
-    loses="float64",
-)
+right.mistake(numbers.always_float32(of="the logits"), {"masked_fill": "float().masked_fill"}, loses="float64")

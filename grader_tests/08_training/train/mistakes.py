@@ -45,9 +45,7 @@ right.mistake("piles_gradients_up", loses="the trained", when="not cleared").pat
     "Gradients are never cleared, so that every step goes along the sum of all before it. The loss falls, and settles "
     "much too high."
 )
-right.mistake(
-    "learns_to_repeat", {"data[place + 1]": "data[place]"}, loses="the trained", when="the token itself"
-).feedback(
+right.mistake("learns_to_repeat", {"place + 1": "place"}, loses="the trained", when="the token itself").feedback(
     "The targets are not shifted. The loss in training goes to 0, since the model repeats what it sees, and on real "
     "targets it is worse than no training."
 )
@@ -81,30 +79,22 @@ right.mistake("forgets_the_averages", loses="the trained").patch("""
     "them, and goes the full learning rate wherever the last batch points."
 )
 right.mistake(
-    "decays_by_the_gradient",
-    {"AdamW(model.parameters(), lr=peak)": "Adam(model.parameters(), lr=peak, weight_decay=0.01)"},
-    loses="the trained",
+    "decays_by_the_gradient", {"AdamW": "Adam", "lr=peak": "lr=peak, weight_decay=0.01"}, loses="the trained"
 ).feedback(
     "Adam with weight_decay adds the weights to the gradient, and then divides by its size. AdamW keeps the two apart."
 )
-right.mistake("trains_the_last_position_only", loses="a list").patch("""
-- loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-+ loss = F.cross_entropy(logits[:, -1], targets[:, -1])
-""").feedback(
-    "Only the last position of each window is trained. Every position has its target, and costs nothing more."
-)
 right.mistake(
-    "smooths_the_curve",
-    {"return losses": "return [sum(losses[: i + 1]) / (i + 1) for i in range(steps)]"},
-    loses="a list",
-).feedback("You return averages of the losses so far. The list holds the loss of each step.")
+    "trains_the_last_position_only", {".flatten(0, 1), targets.flatten()": "[:, -1], targets[:, -1]"}, loses="a list"
+).feedback("Only the last position of each window is trained. Every position has its target, and costs nothing more.")
+right.mistake("smooths_the_curve", loses="a list").patch("""
+- return losses
++ return [sum(losses[: i + 1]) / (i + 1) for i in range(steps)]
+""").feedback("You return averages of the losses so far. The list holds the loss of each step.")
 right.mistake(arguments.argument_changed(what="the data"), loses="a list").patch("""
 + data.copy_(data.flip(0) + 1)
   return losses
 """)
-right.mistake(
-    scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=("the trained", "a list")
-)
+right.mistake(scores.softmax_before_loss, {"(inputs)": "(inputs).softmax(-1)"}, loses=("the trained", "a list"))
 right.mistake("mixes_positions_up", {"targets.flatten()": "targets.t().flatten()"}, loses="the trained").feedback(
     "Logits and targets are laid flat in different orders: positions are held to targets of others."
 )
@@ -128,10 +118,9 @@ right.mistake("never_warms_up", loses="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (1 + math.cos(math.pi * step / steps)) / 2
 """).feedback("The learning rate decays from the first step: the warm-up is missing.")
-right.mistake("never_decays", loses="AdamW").patch("""
-- return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
-+ return peak
-""").feedback("After the warm-up the rate stays at its peak. A cosine takes it down to 0.")
+right.mistake(
+    "never_decays", {"peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2": "peak"}, loses="AdamW"
+).feedback("After the warm-up the rate stays at its peak. A cosine takes it down to 0.")
 right.mistake("decays_linearly", loses="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (steps - step) / (steps - warmup)
@@ -162,12 +151,10 @@ right.mistake(
 right.mistake("collects_tensors", {"loss.item()": "loss.detach()"}, loses="a list", when="losses are tensors").feedback(
     "Your losses are tensors, each with all that it was computed from. Floats are asked for."
 )
-right.mistake(
-    "trains_the_last_layer",
-    {"AdamW(model.parameters()": "AdamW(list(model.parameters())[-1:]"},
-    loses="a list",
-    when="a part is trained",
-).feedback("The optimizer is given a part of the parameters only. The rest of the model stays as it was made.")
+right.mistake("trains_the_last_layer", loses="a list", when="a part is trained").patch("""
+- optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
++ optimizer = torch.optim.AdamW(list(model.parameters())[-1:], lr=peak)
+""").feedback("The optimizer is given a part of the parameters only. The rest of the model stays as it was made.")
 right.mistake(
     "returns_a_tensor_of_losses", {"return losses": "return torch.tensor(losses)"}, loses="a list", when="one tensor"
 ).feedback("You return a tensor. The losses are to be a list of floats.")
@@ -193,10 +180,9 @@ right.mistake("divides_by_a_warm_up_of_no_steps", loses="a list").patch("""
 + share = max(0, step - warmup) / (steps - warmup)
 + return peak * min((step + 1) / warmup, (1 + math.cos(math.pi * share)) / 2)
 """).feedback("With fewer than ten steps a tenth of them is no step at all, and you divide by it.")
-right.mistake("divides_by_one_less_than_the_warm_up", loses="a list").patch("""
-- return peak * (step + 1) / warmup
-+ return peak * step / (warmup - 1)
-""").feedback("With ten steps one is warm-up, and you divide by one less than that: by 0.")
+right.mistake(
+    "divides_by_one_less_than_the_warm_up", {"peak * (step + 1) / warmup": "peak * step / (warmup - 1)"}, loses="a list"
+).feedback("With ten steps one is warm-up, and you divide by one less than that: by 0.")
 right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, loses="AdamW").feedback(
     "The peak is multiplied in twice, so that the rate is hardly above 0 all the time. Print the learning rate that "
     "the optimizer has in the middle of the training."
@@ -204,12 +190,10 @@ right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, loses
 right.mistake(
     "looks_back", {"data[place + 1]": "data[place - 1]"}, loses="the trained", when="what comes before"
 ).feedback("The targets are one step behind: the model learns what came *before* each token.")
-right.mistake(
-    "stays_in_the_first_corner",
-    {"len(data) - T,": "min(len(data) - T, FEW),"},
-    loses="the trained",
-    when="the first corner",
-).for_each(FEW=("batch_size", "T")).feedback(
+right.mistake("stays_in_the_first_corner", loses="the trained", when="the first corner").patch("""
+- starts = torch.randint(len(data) - T, (batch_size,), generator=generator)
++ starts = torch.randint(min(len(data) - T, FEW), (batch_size,), generator=generator)
+""").for_each(FEW=("batch_size", "T")).feedback(
     "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
     "Print the greatest start of a thousand."
 )

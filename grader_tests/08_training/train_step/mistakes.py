@@ -79,10 +79,9 @@ right.mistake("never_steps", loses=("an SGD", "old gradients", "any optimizer"))
     "The model stays as it is: no gradients come from backward(), the optimizer never steps, or they are cleared in "
     "between."
 )
-right.mistake("steps_twice", loses=("an SGD", "old gradients", "any optimizer")).patch("""
-  optimizer.step()
-+ optimizer.step()
-""").feedback("The optimizer steps twice along the same gradient.")
+right.mistake(
+    "steps_twice", {"return": "optimizer.step()\n    return"}, loses=("an SGD", "old gradients", "any optimizer")
+).feedback("The optimizer steps twice along the same gradient.")
 right.mistake("descends_by_hand", loses="any optimizer").patch("""
 - optimizer.step()
 + with torch.no_grad():
@@ -116,19 +115,14 @@ right.mistake("measures_afterwards", loses=("returns", "any optimizer")).patch("
 right.mistake(
     "adds_up_the_positions", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, loses=EVERYWHERE
 ).feedback("Your loss is the sum over the positions. It is their mean.")
-right.mistake(
-    scores.softmax_before_loss,
-    {"model(inputs).flatten": "model(inputs).softmax(-1).flatten"},
-    loses=EVERYWHERE,
-)
+right.mistake(scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=EVERYWHERE)
 right.mistake("trains_the_last_position", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1])
 """).feedback("Only the last position is trained. Every position of every window has its target.")
-right.mistake("flattens_batch_and_time_differently", loses=EVERYWHERE).patch("""
-- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
-+ loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.t().flatten())
-""").feedback("Logits and targets are laid flat in different orders, so each position is held to another one's target.")
+right.mistake("flattens_batch_and_time_differently", {"flatten()": "t().flatten()"}, loses=EVERYWHERE).feedback(
+    "Logits and targets are laid flat in different orders, so each position is held to another one's target."
+)
 right.mistake("shifts_in_the_step", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten())

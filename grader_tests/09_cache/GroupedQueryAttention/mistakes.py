@@ -37,41 +37,28 @@ class GroupedQueryAttention(nn.Module):
         return self.W_o((weights @ value).transpose(1, 2).flatten(2)), weights
 """)
 
-right.mistake(
-    "groups_in_turn",
-    {"x.repeat_interleave(self.n_heads // self.n_groups, dim=1)": "x.repeat(1, self.n_heads // self.n_groups, 1, 1)"},
-    loses=SHARED,
-).feedback(
+right.mistake("groups_in_turn", {"repeat_interleave(self": "repeat(1, self", "dim=1": "1, 1"}, loses=SHARED).feedback(
     "Keys and values are repeated as a whole, so that heads take the groups in turn. Heads that follow each other "
     "share a group: head h reads group h // (H / G). That is `repeat_interleave`, not `repeat`."
 )
-right.mistake(
-    "groups_by_the_wrong_divisor",
-    {
-        "x.repeat_interleave(self.n_heads // self.n_groups, dim=1)": "x[:, [min(h // self.n_groups, "
-        "self.n_groups - 1) for h in range(self.n_heads)]]"
-    },
-    loses=SHARED,
-).feedback("Head h reads group h // G here. H / G heads share a group: it is h // (H / G).")
+right.mistake("groups_by_the_wrong_divisor", loses=SHARED).patch("""
+- return x.repeat_interleave(self.n_heads // self.n_groups, dim=1)
++ return x[:, [min(h // self.n_groups, self.n_groups - 1) for h in range(self.n_heads)]]
+""").feedback("Head h reads group h // G here. H / G heads share a group: it is h // (H / G).")
 right.mistake("keys_in_turn", IN_TURN | {"key = self.share(": "key = self.in_turn("}, loses=SHARED).feedback(
     "Keys are repeated as a whole, and values head by head: a head reads the keys of one group, and another's values."
 )
 right.mistake("values_in_turn", IN_TURN | {"value = self.share(": "value = self.in_turn("}, loses=SHARED).feedback(
     "Values are repeated as a whole, and keys head by head: a head reads the keys of one group, and another's values."
 )
-right.mistake(
-    "one_group_for_all",
-    {"x.repeat_interleave(self.n_heads // self.n_groups, dim=1)": "x[:, :1].expand(-1, self.n_heads, -1, -1)"},
-    loses=SHARED,
-).feedback("All heads read the first group, and the others are never read.")
-right.mistake(
-    "averages_the_groups",
-    {
-        "x.repeat_interleave(self.n_heads // self.n_groups, dim=1)": "x.mean(1, keepdim=True).expand(-1, "
-        "self.n_heads, -1, -1)"
-    },
-    loses=SHARED,
-).feedback("All heads read the mean of the groups. Each group has keys and values of its own, for its own heads.")
+right.mistake("one_group_for_all", loses=SHARED).patch("""
+- return x.repeat_interleave(self.n_heads // self.n_groups, dim=1)
++ return x[:, :1].expand(-1, self.n_heads, -1, -1)
+""").feedback("All heads read the first group, and the others are never read.")
+right.mistake("averages_the_groups", loses=SHARED).patch("""
+- return x.repeat_interleave(self.n_heads // self.n_groups, dim=1)
++ return x.mean(1, keepdim=True).expand(-1, self.n_heads, -1, -1)
+""").feedback("All heads read the mean of the groups. Each group has keys and values of its own, for its own heads.")
 right.mistake(
     "full_matrices",
     {
@@ -89,9 +76,7 @@ right.mistake(
     "as_many_rows_as_groups", {"few = d_model // n_heads * n_groups": "few = n_groups"}, loses="its parameters"
 ).feedback("A group is as wide as a head, K numbers. The matrices of keys and values have G * K rows, not G.")
 right.mistake(
-    "groups_of_so_many_heads",
-    {"few = d_model // n_heads * n_groups": "few = d_model // n_groups"},
-    loses="its parameters",
+    "groups_of_so_many_heads", {"d_model // n_heads * n_groups": "d_model // n_groups"}, loses="its parameters"
 ).feedback("Here `n_groups` is how many heads share one group. It is how many groups there are: G * K rows.")
 right.mistake(scores.unscaled, {"key.mT / query.shape[-1] ** 0.5": "key.mT"}, loses=ALL)
 right.mistake(scores.scaled_by_width, {"query.shape[-1] ** 0.5": "query.shape[-1]"}, loses=ALL)
@@ -99,70 +84,50 @@ right.mistake(scores.scaled_by_model_width, {"query.shape[-1] **": "x.shape[-1] 
 right.mistake(
     "scaled_by_the_width_of_all_groups", {"query.shape[-1] **": "self.W_k.out_features **"}, loses=SHARED
 ).feedback("The scores are divided by the root of G * K. It is the width of one head that counts, K.")
-right.mistake(
-    "shares_keys_only",
-    {
-        "value = self.share(self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))": "value = "
-        "self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)[:, :1]"
-    },
-    loses=SHARED,
-).feedback("All heads read the first group's values. Values are shared as keys are, each group by its own heads.")
+right.mistake("shares_keys_only", loses=SHARED).patch("""
+- value = self.share(self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))
++ value = self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)[:, :1]
+""").feedback("All heads read the first group's values. Values are shared as keys are, each group by its own heads.")
 right.mistake("values_by_the_keys_matrix", {"self.W_v(x).unflatten": "self.W_k(x).unflatten"}, loses=ALL).feedback(
     "The values are made with W_k. They have a matrix of their own, W_v."
 )
-right.mistake(
-    "no_output_matrix",
-    {"self.W_o((weights @ value).transpose(1, 2).flatten(2))": "(weights @ value).transpose(1, 2).flatten(2)"},
-    loses=ALL,
-).feedback("W_o is missing: what the heads found is only put side by side, and not mixed.")
-right.mistake(
-    "cut_by_a_view",
-    {
-        "query = self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)": "query = "
-        "self.W_q(x).reshape(len(x), self.n_heads, x.shape[1], -1)"
-    },
-    loses=ALL,
-).feedback(
+right.mistake("no_output_matrix", loses=ALL).patch("""
+- return self.W_o((weights @ value).transpose(1, 2).flatten(2)), weights
++ return (weights @ value).transpose(1, 2).flatten(2), weights
+""").feedback("W_o is missing: what the heads found is only put side by side, and not mixed.")
+right.mistake("cut_by_a_view", loses=ALL).patch("""
+- query = self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
++ query = self.W_q(x).reshape(len(x), self.n_heads, x.shape[1], -1)
+""").feedback(
     "The queries are cut into heads by a reshape alone: it mixes words and heads. Cut the width, then transpose."
 )
-right.mistake(
-    "all_cut_by_a_view",
-    {
-        "self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)": "self.W_q(x).reshape(len(x), self.n_heads, "
-        "x.shape[1], -1)",
-        "self.W_k(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)": "self.W_k(x).reshape(len(x), self.n_groups, "
-        "x.shape[1], -1)",
-        "self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)": "self.W_v(x).reshape(len(x), self.n_groups, "
-        "x.shape[1], -1)",
-    },
-    loses=ALL,
-).feedback("Heads are cut by a reshape alone: it mixes words and heads. Cut the width, then transpose.")
-right.mistake(
-    "merged_without_transposing",
-    {"(weights @ value).transpose(1, 2).flatten(2)": "(weights @ value).reshape(x.shape)"},
-    loses=SHARED,
-).feedback("The heads are merged without being transposed back: pieces of several words stand in one row.")
+right.mistake("all_cut_by_a_view", loses=ALL).patch("""
+- query = self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+- key = self.share(self.W_k(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))
+- value = self.share(self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))
++ query = self.W_q(x).reshape(len(x), self.n_heads, x.shape[1], -1)
++ key = self.share(self.W_k(x).reshape(len(x), self.n_groups, x.shape[1], -1))
++ value = self.share(self.W_v(x).reshape(len(x), self.n_groups, x.shape[1], -1))
+""").feedback("Heads are cut by a reshape alone: it mixes words and heads. Cut the width, then transpose.")
+right.mistake("merged_without_transposing", {"transpose(1, 2).flatten(2)": "reshape(x.shape)"}, loses=SHARED).feedback(
+    "The heads are merged without being transposed back: pieces of several words stand in one row."
+)
 right.mistake(masks.ignored, {"device=x.device) if mask is None else mask": "device=x.device)"}, loses="masks")
 right.mistake(calls.first_mask_kept("remembers_the_mask"), loses="as many groups").patch("""
-- blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
 + self.kept = mask = getattr(self, "kept", None) if mask is None else mask
-+ blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
+  blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
 """).feedback(
     "Without a mask that of an earlier call is used. Keep nothing from call to call: `mask=None` blocks nothing."
 )
-right.mistake(
-    "causal_without_a_mask",
-    {"torch.zeros((), dtype=torch.bool, device=x.device)": "torch.ones_like(query @ key.mT, dtype=torch.bool).triu(1)"},
-    loses=ALL,
-).feedback("Without a mask the future is blocked. Nothing is: who wants the module causal hands in a causal mask.")
+right.mistake("causal_without_a_mask", loses=ALL).patch("""
+- blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
++ blocked = torch.ones_like(query @ key.mT, dtype=torch.bool).triu(1) if mask is None else mask
+""").feedback("Without a mask the future is blocked. Nothing is: who wants the module causal hands in a causal mask.")
 right.mistake("causal_always", loses=(*ALL, "masks")).patch("""
-- scores = (query @ key.mT / query.shape[-1] ** 0.5).masked_fill(blocked, float("-inf"))
 + blocked = blocked | torch.ones_like(query @ key.mT, dtype=torch.bool).triu(1)
-+ scores = (query @ key.mT / query.shape[-1] ** 0.5).masked_fill(blocked, float("-inf"))
+  scores = (query @ key.mT / query.shape[-1] ** 0.5).masked_fill(blocked, float("-inf"))
 """).feedback("The future is always blocked. Only `mask` blocks: who wants the module causal hands in a causal mask.")
-right.mistake(
-    "adds_a_dimension_to_the_mask", {"if mask is None else mask": "if mask is None else MASK"}, loses="masks"
-).for_each(
+right.mistake("adds_a_dimension_to_the_mask", {"else mask": "else MASK"}, loses="masks").for_each(
     MASK=("mask.unsqueeze(1)", "mask[:, None] if mask.dim() == 3 else mask", "mask.view(1, 1, *x.shape[1:2] * 2)")
 ).feedback("A dimension is added to the mask. It need not have four; it broadcasts to the scores as it is.")
 right.mistake(masks.inverted, {"if mask is None else mask": "if mask is None else ~mask"}, loses="masks")
@@ -177,16 +142,10 @@ right.mistake(
     "Rows that are blocked throughout get equal weights on all that they may not see. They must be 0."
 )
 right.mistake(
-    masks.blocked_by_small_number,
-    {"softmax(-1).masked_fill(blocked, 0.0)": "softmax(-1)", 'float("-inf")': "0.0"},
-    loses="masks",
+    masks.blocked_by_small_number, {'float("-inf")': "0.0", "(-1).masked_fill(blocked, 0.0)": "(-1)"}, loses="masks"
 )
 right.mistake(scores.softmax_over_queries, {"scores.softmax(-1)": "scores.softmax(-2).nan_to_num(0.0)"}, loses=SHARED)
-right.mistake(
-    masks.after_softmax,
-    {'.masked_fill(blocked, float("-inf"))': ""},
-    loses="masks",
-)
+right.mistake(masks.after_softmax, {'.masked_fill(blocked, float("-inf"))': ""}, loses="masks")
 right.mistake(
     arguments.argument_changed(what="the mask"),
     {"if mask is None else mask": "if mask is None else mask.logical_and_(~mask.all(-1, keepdim=True))"},
@@ -194,53 +153,33 @@ right.mistake(
 )
 right.mistake(scores.softmax_over_heads, {"scores.softmax(-1)": "scores.softmax(1)"}, loses=SHARED)
 right.mistake(
-    "weights_of_groups",
-    {".flatten(2)), weights": ".flatten(2)), weights[:, :: self.n_heads // self.n_groups]"},
-    loses=SHARED,
+    "weights_of_groups", {", weights": ", weights[:, :: self.n_heads // self.n_groups]"}, loses=SHARED
 ).feedback("One map of weights for each group is returned. Every head of queries has a map of its own: (B, H, T, T).")
 right.mistake(modules.weights_averaged, {".flatten(2)), weights": ".flatten(2)), weights.mean(1)"}, loses=ALL)
 right.mistake(results.output_alone, {".flatten(2)), weights": ".flatten(2))"}, loses=ALL)
 right.mistake(results.scores_for_weights, {".flatten(2)), weights": ".flatten(2)), scores"}, loses=ALL[:1])
 right.mistake(modules.input_added, {"return self.W_o(": "return x + self.W_o("}, loses=ALL)
-right.mistake(
-    gradients.weights_detached, {".flatten(2)), weights": ".flatten(2)), weights.detach()"}, loses="gradients"
-)
+right.mistake(gradients.weights_detached, {", weights": ", weights.detach()"}, loses="gradients")
 right.mistake(
     numbers.float32_on_the_way("computes_in_float32"),
-    {
-        "(query @ key.mT / query.shape[-1] ** 0.5)": "(query.float() @ key.float().mT / query.shape[-1] ** 0.5)",
-        "(weights @ value)": "(weights.to(x.dtype) @ value)",
-    },
+    {"query @ key": "query.float() @ key.float()", "weights @ value": "weights.to(x.dtype) @ value"},
     loses="float64",
 ).feedback("The weights are made in float32 whatever comes in: look for `float()`, or for a `dtype` in the softmax.")
-right.mistake(
-    "exchanges_heads_and_groups", {"d_model, n_heads, n_groups)": "d_model, n_groups, n_heads)"}, loses=SHARED
-).feedback(
+right.mistake("exchanges_heads_and_groups", {"n_heads, n_groups)": "n_groups, n_heads)"}, loses=SHARED).feedback(
     "It is asked the other way round: `n_groups` has to divide `n_heads`. Look at the order of the arguments, in which "
     "`n_heads` comes first, and at which of the two stands on which side of `%`."
 )
-right.mistake(
-    results.weights_first,
-    {
-        "return self.W_o((weights @ value).transpose(1, 2).flatten(2)), weights": "return weights, self.W_o((weights"
-        " @ value).transpose(1, 2).flatten(2))"
-    },
-    loses=ALL,
-)
+right.mistake(results.weights_first, {"return self": "return weights, self", ", weights": ""}, loses=ALL)
 right.mistake(
     "with_biases",
     {"d_model, bias=False": 'd_model, bias="q" in BIASED', "few, bias=False": 'few, bias="k" in BIASED'},
     loses="its parameters",
 ).for_each(BIASED=('"q"', '"k"', '"qk"')).feedback("The layers have biases. All four are without: `bias=False`.")
 right.mistake(
-    gradients.cut(what="the keys' matrix"),
-    {"self.share(self.W_k(x)": "self.share(self.W_k(x).detach()"},
-    loses="gradients",
+    gradients.cut(what="the keys' matrix"), {"W_k(x).unflatten": "W_k(x).detach().unflatten"}, loses="gradients"
 )
 right.mistake(
-    numbers.default_device(what="a mask"),
-    {"zeros((), dtype=torch.bool, device=x.device)": "zeros(1, 1, dtype=torch.bool)"},
-    loses="float64",
+    numbers.default_device(what="a mask"), {"zeros(()": "zeros(1, 1", "bool, device=x.device": "bool"}, loses="float64"
 )
 right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(
@@ -257,13 +196,10 @@ right.mistake(
 )
 right.mistake(arguments.asserts("n_groups")("asserts"), loses="ValueError")
 right.mistake(
-    arguments.valid_refused("refuses_one_group"),
-    {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == 1"},
-    loses=SHARED,
+    arguments.valid_refused("refuses_one_group"), {"n_groups:": "n_groups or n_groups == 1:"}, loses=SHARED
 ).feedback("One group for all heads is refused. It divides every number of heads: that is multi-query attention.")
-right.mistake(
-    arguments.valid_refused("refuses_as_many_groups_as_heads"),
-    {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == n_heads"},
-    loses="as many groups",
-).feedback("As many groups as heads are refused. They are ordinary attention with several heads, and no mistake.")
+right.mistake(arguments.valid_refused("refuses_as_many_groups_as_heads"), loses="as many groups").patch("""
+- if n_heads % n_groups:
++ if n_heads % n_groups or n_groups == n_heads:
+""").feedback("As many groups as heads are refused. They are ordinary attention with several heads, and no mistake.")
 right.mistake(arguments.asserts("d_model")("asserts_heads"), loses="ValueError")

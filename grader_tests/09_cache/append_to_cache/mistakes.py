@@ -19,29 +19,23 @@ def append_to_cache(cache, key, value):
 right.mistake(
     "new_ones_first", {"[keys, key]": "[key, keys]", "[values, value]": "[value, values]"}, loses=AFTER
 ).feedback("The new ones stand first. A cache is in the order of the sentence: what is new comes last.")
-right.mistake(
-    "forgets_what_was_kept",
-    {"torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "key, value"},
-    loses=AFTER,
-).feedback("What was kept is gone: the result holds the new keys and values only.")
-right.mistake(
-    "keeps_nothing_new",
-    {"torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "keys, values"},
-    loses=AFTER,
-).feedback("The cache comes back as it was: what is new was not added.")
+right.mistake("forgets_what_was_kept", loses=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ return key, value
+""").feedback("What was kept is gone: the result holds the new keys and values only.")
+right.mistake("keeps_nothing_new", loses=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ return keys, values
+""").feedback("The cache comes back as it was: what is new was not added.")
 right.mistake("joins_along_the_width", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + wide = keys, key[..., :1, :].expand_as(keys), values, value[..., :1, :].expand_as(values)
 + return torch.cat(wide[:2], dim=-1), torch.cat(wide[2:], dim=-1)
 """).feedback("Positions are joined along the width of a head. The dimension that grows is the last but one.")
-right.mistake(
-    "values_before_keys",
-    {
-        "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([values, value], dim=-2), "
-        "torch.cat([keys, key], dim=-2)"
-    },
-    loses=AFTER,
-).feedback("Values stand where keys belong. The pair is (keys, values).")
+right.mistake("values_before_keys", loses=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ return torch.cat([values, value], dim=-2), torch.cat([keys, key], dim=-2)
+""").feedback("Values stand where keys belong. The pair is (keys, values).")
 right.mistake("exchanges_them_at_the_start", {"return key, value": "return value, key"}, loses="nothing").feedback(
     "Without a cache the pair comes back as (values, keys). It is (keys, values), as ever."
 )
@@ -54,11 +48,10 @@ right.mistake(
 right.mistake("forgets_the_first_ones", {"return key, value": "return FIRST"}, loses="nothing").for_each(
     FIRST=("None", "key[:, :, :0], value[:, :, :0]")
 ).feedback("Without a cache what is new is lost. The first keys and values are kept as well: they are the cache then.")
-right.mistake(
-    "keeps_one_new_one",
-    {"[keys, key]": "[keys, key[:, :, PLACE]]", "[values, value]": "[values, value[:, :, PLACE]]"},
-    loses=AFTER,
-).for_each(PLACE=("-1:", ":1")).feedback(
+right.mistake("keeps_one_new_one", loses=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ return torch.cat([keys, key[:, :, PLACE]], dim=-2), torch.cat([values, value[:, :, PLACE]], dim=-2)
+""").for_each(PLACE=("-1:", ":1")).feedback(
     "Only one of the new positions is kept. Several may come at once, a whole prompt say, and all of them are kept."
 )
 right.mistake("needs_a_cache", loses="nothing").patch("""
@@ -76,11 +69,10 @@ right.mistake(
 right.mistake("looks_at_keys_only", {', ("value", values, value))': ",)"}, loses="ValueError").feedback(
     "Only the keys are compared with what is kept. Values can be of another width, too."
 )
-right.mistake(
-    "looks_at_values_only",
-    {'(("key", keys, key), ("value", values, value))': '(("value", values, value),)'},
-    loses="ValueError",
-).feedback("Only the values are compared with what is kept. Keys can be of another width, too.")
+right.mistake("looks_at_values_only", loses="ValueError").patch("""
+- for name, old, more in (("key", keys, key), ("value", values, value)):
++ for name, old, more in (("value", values, value),):
+""").feedback("Only the values are compared with what is kept. Keys can be of another width, too.")
 right.mistake("compares_no_widths", {" or old.shape[-1] != more.shape[-1]": ""}, loses="ValueError").feedback(
     "The widths are not compared. New keys as wide as those that are kept, and new values as wide as theirs."
 )
@@ -96,14 +88,10 @@ right.mistake(
 right.mistake(
     arguments.unchecked("compares_both_at_once"), {" or old.shape": " and old.shape"}, loses="ValueError"
 ).feedback("There is an error only where batch or heads differ *and* the width does. Either is enough.")
-right.mistake(
-    "compares_how_many_numbers",
-    {
-        "old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old[:, :, 0].numel() != more[:, :, "
-        "0].numel()"
-    },
-    loses="ValueError",
-).feedback("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
+right.mistake("compares_how_many_numbers", loses="ValueError").patch("""
+- if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
++ if old[:, :, 0].numel() != more[:, :, 0].numel():
+""").feedback("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
 right.mistake(
     arguments.error_without_name()("an_error_that_does_not_say_what"),
     {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
@@ -111,21 +99,16 @@ right.mistake(
 ).for_each(MESSAGE=("name", '"shapes differ"')).feedback(
     "The error has to say both which argument was wrong, `key` or `value`, and what shape it has."
 )
-right.mistake(
-    arguments.valid_refused("refuses_other_widths"),
-    {"old.shape[-1] != more.shape[-1]": "WIDTHS"},
-    loses=(AFTER, "ValueError"),
-).for_each(WIDTHS=("more.shape[-1] != keys.shape[-1]", "key.shape[-1] != value.shape[-1]")).feedback(
+right.mistake(arguments.valid_refused("refuses_other_widths"), loses=(AFTER, "ValueError")).patch("""
+- if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
++ if old.shape[:2] != more.shape[:2] or WIDTHS:
+""").for_each(WIDTHS=("more.shape[-1] != keys.shape[-1]", "key.shape[-1] != value.shape[-1]")).feedback(
     "Values are refused unless they are as wide as the keys. Their width is their own: compare values with values."
 )
-right.mistake(
-    "joins_another_dimension",
-    {
-        "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=DIM), "
-        "torch.cat([values, value], dim=DIM)"
-    },
-    loses=AFTER,
-).for_each(DIM=(0, 1, -1)).feedback(
+right.mistake("joins_another_dimension", loses=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ return torch.cat([keys, key], dim=DIM), torch.cat([values, value], dim=DIM)
+""").for_each(DIM=(0, 1, -1)).feedback(
     "Old and new are joined along another dimension: the batch, the heads or the width. Positions are the last but one."
 )
 right.mistake(
@@ -154,11 +137,10 @@ right.mistake(
         "value, cache = (value, cache) if cache is None else (cut(value), (cache[0], cut(cache[1])))",
     )
 )
-right.mistake(
-    gradients.cut("detached", what="what was kept"),
-    {"[keys, key]": "[keys.detach(), key]", "[values, value]": "[values.detach(), value]"},
-    loses="gradients",
-)
+right.mistake(gradients.cut("detached", what="what was kept"), loses="gradients").patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ return torch.cat([keys.detach(), key], dim=-2), torch.cat([values.detach(), value], dim=-2)
+""")
 right.mistake(
     numbers.always_float32(of="the keys and values"),
     {
@@ -168,27 +150,15 @@ right.mistake(
     },
     loses="float64",
 ).for_each(ALWAYS=(False, True))
-append_to_cache.mistake("drops_the_oldest", loses=AFTER).full_code("""
-def append_to_cache(cache, key, value):
-    if cache is None:
-        return key, value
-    keys, values = cache
-    for name, old, more in (("key", keys, key), ("value", values, value)):
-        if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
-            raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
-    S = keys.shape[-2]
-    return torch.cat([keys, key], dim=-2)[..., -S:, :], torch.cat([values, value], dim=-2)[..., -S:, :]
+right.mistake("drops_the_oldest", loses=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ S = keys.shape[-2]
++ return torch.cat([keys, key], dim=-2)[..., -S:, :], torch.cat([values, value], dim=-2)[..., -S:, :]
 """).feedback("The cache does not grow: for every new position an old one is dropped. Here all of them are kept.")
-append_to_cache.mistake("joins_heads", loses=AFTER).full_code("""
-def append_to_cache(cache, key, value):
-    if cache is None:
-        return key, value
-    keys, values = cache
-    for name, old, more in (("key", keys, key), ("value", values, value)):
-        if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
-            raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
-    grow = lambda old, more: torch.cat([old.transpose(1, 2), more.transpose(1, 2)], dim=1)
-    return grow(keys, key), grow(values, value)
+right.mistake("joins_heads", loses=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ grow = lambda old, more: torch.cat([old.transpose(1, 2), more.transpose(1, 2)], dim=1)
++ return grow(keys, key), grow(values, value)
 """).feedback("The dimensions of heads and positions are exchanged in the result. It is (B, H, S + T, K).")
 append_to_cache.mistake(arguments.argument_changed("writes_into_what_is_shared"), loses=AFTER).full_code("""
 def append_to_cache(cache, key, value):

@@ -5,6 +5,7 @@ from .contract import attend_with_cache
 
 ALL = ("nothing", "one new", "several")  # what an answer loses whose every result is wrong
 WITH_ONE = ("one new", "several")  # whose results with a cache are wrong
+SEVERAL = ("nothing", "several")  # whose results for several new tokens are wrong
 
 right = attend_with_cache.reference_answer("""
 def attend_with_cache(query, key, value, cache=None):
@@ -29,11 +30,10 @@ right.mistake("no_maximum_subtracted", loses="scores").patch("""
 right.mistake("scaled_by_the_number_of_keys", {"keys.shape[-1] **": "keys.shape[-2] **"}, loses=ALL[1:]).feedback(
     "The scores are divided by the root of the number of keys, which grows with every token. It is their width."
 )
-right.mistake(
-    "ignores_the_cache",
-    {"if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))": ""},
-    loses=WITH_ONE,
-).feedback("What is kept is never looked at: the new tokens see themselves only.")
+right.mistake("ignores_the_cache", loses=WITH_ONE).patch("""
+- keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
++ keys, values = (key, value) 
+""").feedback("What is kept is never looked at: the new tokens see themselves only.")
 right.mistake("attends_to_new_ones_only", loses=WITH_ONE).patch("""
 - return weights @ values, weights, (keys, values)
 + cache, keys, values = (keys, values), key, value
@@ -51,9 +51,7 @@ right.mistake("attends_to_kept_ones_only", loses=WITH_ONE).patch("""
     "sees its own key, too."
 )
 right.mistake(
-    "keeps_what_was_kept",
-    {"weights, (keys, values)": "weights, (keys, values) if cache is None else cache"},
-    loses=WITH_ONE,
+    "keeps_what_was_kept", {"(keys, values)": "(keys, values) if cache is None else cache"}, loses=WITH_ONE
 ).feedback("The cache comes back as it went in. The next token must find the new keys and values in it.")
 right.mistake("keeps_new_ones_only", {"weights, (keys, values)": "weights, (key, value)"}, loses=WITH_ONE).feedback(
     "The cache that is returned holds the new keys and values only: all that came before is lost."
@@ -65,9 +63,7 @@ right.mistake("mask_aligned_at_the_start", {"triu(S - T + 1)": "triu(1)"}, loses
     "The mask takes the first new token for the first of all: it sees one key only. The queries are the *last* T of "
     "the S places."
 )
-right.mistake(
-    "sees_the_future", {'scores.masked_fill(later, float("-inf"))': "scores"}, loses=("nothing", "several")
-).feedback(
+right.mistake("sees_the_future", {'scores.masked_fill(later, float("-inf"))': "scores"}, loses=SEVERAL).feedback(
     "New tokens that come together see each other's future. One alone has none, which is why nobody notices while a "
     "model writes: a mask is needed as soon as several come at once."
 )
@@ -78,21 +74,17 @@ right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T >
 right.mistake("blocks_its_own_place", {"S - T + 1": "S - T"}, loses=WITH_ONE).feedback(
     "A query does not see its own key. It sees all that came before, and itself."
 )
-right.mistake(masks.next_key_open, {"S - T + 1": "S - T + 2"}, loses=("nothing", "several"))
-right.mistake("masks_without_a_cache_only", loses="several").patch("""
-- later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1)
-+ later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1) & (cache is None)
-""").feedback(
-    "With a cache nothing is blocked. That is right for one new token, and wrong as soon as several come at once: "
-    "the first of them sees those after it."
+right.mistake(masks.next_key_open, {"S - T + 1": "S - T + 2"}, loses=SEVERAL)
+right.mistake(
+    "masks_without_a_cache_only", {"triu(S - T + 1)": "triu(S - T + 1) & (cache is None)"}, loses="several"
+).feedback(
+    "With a cache nothing is blocked. That is right for one new token, and wrong as soon as several come at once: the "
+    "first of them sees those after it."
 )
-right.mistake("masks_with_a_cache_only", loses="nothing").patch("""
-- later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1)
-+ later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1) & (cache is not None)
-""").feedback("Without a cache nothing is blocked. The first tokens, a whole prompt, do not see their future either.")
-right.mistake(masks.blocked_by_small_number, {'float("-inf")': "FILL"}, loses=("nothing", "several")).for_each(
-    FILL=(0.0, -1e-9)
-)
+right.mistake(
+    "masks_with_a_cache_only", {"triu(S - T + 1)": "triu(S - T + 1) & (cache is not None)"}, loses="nothing"
+).feedback("Without a cache nothing is blocked. The first tokens, a whole prompt, do not see their future either.")
+right.mistake(masks.blocked_by_small_number, {'float("-inf")': "FILL"}, loses=SEVERAL).for_each(FILL=(0.0, -1e-9))
 right.mistake(masks.blocked_by_number, {'float("-inf")': "FILL"}, loses="scores").for_each(FILL=(-1e9, -1e4))
 right.mistake(
     "adds_a_number", {'scores.masked_fill(later, float("-inf"))': "(scores + FILL * later)"}, loses="scores"
@@ -102,17 +94,15 @@ right.mistake(
 right.mistake("inverted", {"masked_fill(later": "masked_fill(~later"}, loses=ALL).feedback(
     "The mask is inverted: what may be seen is blocked, and what may not is open."
 )
-right.mistake(
-    masks.after_softmax,
-    {'scores.masked_fill(later, float("-inf")).softmax(-1)': "scores.softmax(-1).masked_fill(later, 0.0)"},
-    loses=("nothing", "several"),
-)
+right.mistake(masks.after_softmax, loses=SEVERAL).patch("""
+- weights = scores.masked_fill(later, float("-inf")).softmax(-1)
++ weights = scores.softmax(-1).masked_fill(later, 0.0)
+""")
 right.mistake(scores.scaled_by_values, {"keys.shape[-1] **": "values.shape[-1] **"}, loses=ALL)
 right.mistake(scores.scaled_by_model_width, {"keys.shape[-1] **": "(keys.shape[1] * keys.shape[-1]) **"}, loses=ALL)
 right.mistake("keeps_scaled_keys", loses=ALL).patch("""
-- keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 + key = key / key.shape[-1] ** 0.5
-+ keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
+  keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 @@
 - scores = query @ keys.mT / keys.shape[-1] ** 0.5
 + scores = query @ keys.mT
@@ -123,10 +113,9 @@ right.mistake(scores.softmax_over_heads, {"softmax(-1)": "softmax(1)NAN"}, loses
     NAN=("", ".nan_to_num(0.0)")
 )
 right.mistake(scores.softmax_over_queries, {"softmax(-1)": "softmax(-2).nan_to_num(0.0)"}, loses=ALL)
-right.mistake("values_of_new_ones_only", loses=WITH_ONE).patch("""
-- return weights @ values, weights, (keys, values)
-+ return weights[..., -T:] @ value, weights, (keys, values)
-""").feedback("The output is made of the new values only. The weights fall on those that are kept, too.")
+right.mistake("values_of_new_ones_only", {"weights @ values": "weights[..., -T:] @ value"}, loses=WITH_ONE).feedback(
+    "The output is made of the new values only. The weights fall on those that are kept, too."
+)
 right.mistake("weights_of_new_ones_only", {"values, weights,": "values, weights[..., -T:],"}, loses=WITH_ONE).feedback(
     "The weights that are returned are those on the new keys. They have a column for every key, kept ones first."
 )
@@ -135,9 +124,7 @@ right.mistake("no_cache_returned", {"weights, (keys, values)": "weights"}, loses
     "The cache is not returned: the next token would find nothing. Return (output, weights, cache)."
 )
 right.mistake(
-    "answers_the_last_one_only",
-    {"query @ keys.mT": "query[:, :, -1:] @ keys.mT", "(later,": "(later[-1:],"},
-    loses=("nothing", "several"),
+    "answers_the_last_one_only", {"query @ keys": "query[:, :, -1:] @ keys", "(later": "(later[-1:]"}, loses=SEVERAL
 ).feedback("Only the last of the new tokens gets an output. Each of them has one, and weights of its own.")
 right.mistake(results.scores_for_weights, {"@ values, weights": "@ values, SCORES"}, loses=ALL[1:]).for_each(
     SCORES=("scores", 'scores.masked_fill(later, float("-inf"))')
@@ -145,17 +132,13 @@ right.mistake(results.scores_for_weights, {"@ values, weights": "@ values, SCORE
 right.mistake("values_for_keys", {"weights, (keys, values)": "weights, (values, keys)"}, loses=ALL).feedback(
     "The cache holds values where keys belong. The pair is (keys, values)."
 )
-right.mistake(
-    gradients.cut("detached_cache", what="the cache that you return"),
-    {"weights, (keys, values)": "weights, (keys.detach(), values.detach())"},
-    loses="gradients",
-)
+right.mistake(gradients.cut("detached_cache", what="the cache that you return"), loses="gradients").patch("""
+- return weights @ values, weights, (keys, values)
++ return weights @ values, weights, (keys.detach(), values.detach())
+""")
 right.mistake(
     gradients.cut("detached_kept", what="what was kept"),
-    {
-        "torch.cat([cache[0], key]": "torch.cat([cache[0].detach(), key]",
-        "torch.cat([cache[1], value]": "torch.cat([cache[1].detach(), value]",
-    },
+    {"cache[0]": "cache[0].detach()", "cache[1]": "cache[1].detach()"},
     loses="gradients",
 )
 right.mistake(
@@ -163,25 +146,22 @@ right.mistake(
 )
 right.mistake(gradients.weights_detached, {"values, weights,": "values, weights.detach(),"}, loses="gradients")
 right.mistake(arguments.argument_changed(what="the query"), loses="float64").patch("""
-- keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
-+ keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 + query.data *= 1.0 + 0 * query.data.mean()
 + query.data += 1e-3
 + query = query - 1e-3
+  T, S = query.shape[-2], keys.shape[-2]
 """)
-right.mistake(
-    shapes.view_of_strided,
-    {"query @ keys.mT": "query.view(-1, T, query.shape[-1]).view(query.shape) @ keys.mT"},
-    loses="float64",
-)
+right.mistake(shapes.view_of_strided, loses="float64").patch("""
+- scores = query @ keys.mT / keys.shape[-1] ** 0.5
++ scores = query.view(-1, T, query.shape[-1]).view(query.shape) @ keys.mT / keys.shape[-1] ** 0.5
+""")
 right.mistake(calls.result_remembered("keeps_a_cache_of_its_own"), loses="nothing").patch("""
 - def attend_with_cache(query, key, value, cache=None):
 + def attend_with_cache(query, key, value, cache=[]):
 +     mine, cache = (cache, tuple(cache) or None) if isinstance(cache, list) else ([], cache)
 @@
-- weights = scores.masked_fill(later, float("-inf")).softmax(-1)
 + mine[:] = keys, values
-+ weights = scores.masked_fill(later, float("-inf")).softmax(-1)
+  weights = scores.masked_fill(later, float("-inf")).softmax(-1)
 """).feedback(
     "What an earlier call left is still there. A default such as `cache=[]` is made once, and is the same list in "
     "every call; so is a variable outside the function. Keep nothing: return the cache."

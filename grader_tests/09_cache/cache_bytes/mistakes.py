@@ -44,11 +44,9 @@ right.mistake(
 right.mistake("counts_bits", {"batch_size * element_bytes": "batch_size * element_bytes * 8"}, loses=EVERY).feedback(
     "This is eight times too much: bits, where bytes are asked for."
 )
-right.mistake(
-    "in_another_unit", {"batch_size * element_bytes": "batch_size * element_bytes UNIT"}, loses=EVERY
-).for_each(UNIT=("// 1024", "// 2**20", "/ 2**20", "/ 2**30", "/ 1e6", "/ 1e9", "// 8")).feedback(
-    "The unit is another one: `element_bytes` is in bytes, and so is the result. Nothing is to be divided."
-)
+right.mistake("in_another_unit", {"* element_bytes": "* element_bytes UNIT"}, loses=EVERY).for_each(
+    UNIT=("// 1024", "// 2**20", "/ 2**20", "/ 2**30", "/ 1e6", "/ 1e9", "// 8")
+).feedback("The unit is another one: `element_bytes` is in bytes, and so is the result. Nothing is to be divided.")
 right.mistake("in_32_bits", loses=EVERY).patch("""
 - return 2 * n_layers * n_kv_heads * d_head * length * batch_size * element_bytes
 + return int(torch.tensor([2, *given.values()], dtype=KIND).prod(dtype=KIND))
@@ -73,11 +71,10 @@ right.mistake("counts_one_sequence", {"length * batch_size *": "length *"}, lose
 right.mistake("two_bytes_always", {"batch_size * element_bytes": "batch_size * 2"}, loses="sequences").feedback(
     "An element always takes two bytes here. `element_bytes` says how many it takes: 4 in float32."
 )
-right.mistake(
-    "adds_sequences_and_bytes",
-    {"batch_size * element_bytes": "(batch_size + element_bytes)"},
-    loses=(EVERY, "sequences"),
-).feedback(
+right.mistake("adds_sequences_and_bytes", loses=(EVERY, "sequences")).patch("""
+- return 2 * n_layers * n_kv_heads * d_head * length * batch_size * element_bytes
++ return 2 * n_layers * n_kv_heads * d_head * length * (batch_size + element_bytes)
+""").feedback(
     "`batch_size` and `element_bytes` are added. Each sequence has a cache of its own, and each number takes so many "
     "bytes: both are factors."
 )

@@ -36,19 +36,17 @@ right.mistake("divides_by_another_number", {".mean(1)": ".sum(1).div(NUMBER)"}, 
 right.mistake(
     "the_mean_of_all", {".mean(1)": ".mean((0, 1), keepdim=True)[0].expand(n_groups, -1, -1)"}, loses=MEANS
 ).feedback("Every group is the mean of all heads. Each has heads of its own, H / G that follow each other.")
-right.mistake(
-    "deals_heads_out_in_turn",
-    {"(n_groups, n_heads // n_groups, -1)).mean(1)": "(n_heads // n_groups, n_groups, -1)).mean(0)"},
-    loses=MEANS,
-).feedback(
+right.mistake("deals_heads_out_in_turn", loses=MEANS).patch("""
+- return weight.unflatten(0, (n_groups, n_heads // n_groups, -1)).mean(1).flatten(0, 1)
++ return weight.unflatten(0, (n_heads // n_groups, n_groups, -1)).mean(0).flatten(0, 1)
+""").feedback(
     "Heads are dealt out in turn: with two groups, the even ones and the odd ones. A group is made of heads that "
     "follow each other, since head h reads group h // (H / G)."
 )
-right.mistake(
-    "averages_within_a_head",
-    {"(n_groups, n_heads // n_groups, -1)).mean(1)": "(n_groups, -1, n_heads // n_groups)).mean(2)"},
-    loses=MEANS,
-).feedback(
+right.mistake("averages_within_a_head", loses=MEANS).patch("""
+- return weight.unflatten(0, (n_groups, n_heads // n_groups, -1)).mean(1).flatten(0, 1)
++ return weight.unflatten(0, (n_groups, -1, n_heads // n_groups)).mean(2).flatten(0, 1)
+""").feedback(
     "Rows that follow each other are averaged, which belong to one head. The rows of a head stand together, and the "
     "mean goes over heads."
 )
@@ -58,9 +56,7 @@ right.mistake(
     loses=MEANS,
 ).feedback("Every head got the mean of its group, and there are as many rows as before. There is one for each group.")
 right.mistake(
-    "groups_for_heads_of_a_group",
-    {"(n_groups, n_heads // n_groups, -1)": "(n_heads // n_groups, n_groups, -1)"},
-    loses=MEANS,
+    "groups_for_heads_of_a_group", {"n_groups, n_heads // n_groups": "n_heads // n_groups, n_groups"}, loses=MEANS
 ).feedback("Here `n_groups` is how many heads a group has. It is how many groups there are.")
 right.mistake("averages_columns", {".mean(1).flatten(0, 1)": ".mean(-1).flatten(0, 1)"}, loses=MEANS).feedback(
     "The mean goes over the columns, which belong to the input. It goes over the heads of a group."
@@ -81,9 +77,7 @@ right.mistake(
     "exchanges_heads_and_groups", {"weight, n_heads, n_groups)": "weight, n_groups, n_heads)"}, loses=MEANS
 ).feedback("The arguments stand in another order: `n_heads` comes before `n_groups`.")
 right.mistake(
-    arguments.valid_refused("refuses_one_group_or_all"),
-    {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == REFUSED"},
-    loses=MEANS,
+    arguments.valid_refused("refuses_one_group_or_all"), {"n_groups:": "n_groups or n_groups == REFUSED:"}, loses=MEANS
 ).for_each(REFUSED=(1, "n_heads")).feedback(
     "A single group, or one for every head, is refused. Both numbers divide: that is a mean of all, or nothing to do."
 )

@@ -26,11 +26,10 @@ right.mistake("sees_the_future", {"(key > query) | (key": "(key"}, loses=EVERYWH
     "Keys after the query are open. The window slides over the past; the future stays blocked."
 )
 right.mistake(masks.next_key_open, {"(key > query)": "(key > query + 1)"}, loses=EVERYWHERE)
-right.mistake(
-    "slides_over_the_future",
-    {"(key > query) | (key <= query - window)": "(key < query) | (key >= query + window)"},
-    loses=EVERYWHERE,
-).feedback("The window lies after the query instead of before it: it reaches back from the query's own place.")
+right.mistake("slides_over_the_future", loses=EVERYWHERE).patch("""
+- return (key > query) | (key <= query - window)
++ return (key < query) | (key >= query + window)
+""").feedback("The window lies after the query instead of before it: it reaches back from the query's own place.")
 right.mistake("ignores_S", {"S = T if S is None else S": "S = T"}, loses="more keys").feedback(
     "`S` makes no difference: there are always as many keys as queries. The mask has S columns."
 )
@@ -43,11 +42,10 @@ right.mistake("future_aligned_at_the_start", {"(key > query)": "(key > query - S
 right.mistake("on_both_sides", {"(key > query)": "(key >= query + window)"}, loses=EVERYWHERE).feedback(
     "The window reaches as far into the future as into the past. Blocked is every key after the query."
 )
-right.mistake(
-    masks.inverted,
-    {"(key > query) | (key <= query - window)": "~((key > query) | (key <= query - window))"},
-    loses=EVERYWHERE,
-)
+right.mistake(masks.inverted, loses=EVERYWHERE).patch("""
+- return (key > query) | (key <= query - window)
++ return ~((key > query) | (key <= query - window))
+""")
 right.mistake("both_at_once", {"(key > query) | (key": "(key > query) & (key"}, loses=EVERYWHERE).feedback(
     "Nothing is blocked: no key is both after the query and too far before it. Either of the two is enough."
 )
@@ -56,9 +54,7 @@ right.mistake(masks.aligned_at_the_start, {"[:, None] + S - T": "[:, None]"}, lo
 right.mistake("offset_backwards", {"[:, None] + S - T": "[:, None] + T - S"}, loses="more keys").feedback(
     "The queries stand before the first key: S and T are exchanged in the difference. Query i stands at S - T + i."
 )
-right.mistake("one_place_off", {"[:, None] + S - T": "[:, None] + S - T + OFF"}, loses=EVERYWHERE).for_each(
-    OFF=(1, -1)
-).feedback(
+right.mistake("one_place_off", {"S - T": "S - T + OFF"}, loses=EVERYWHERE).for_each(OFF=(1, -1)).feedback(
     "Every query is taken to stand one place before or after its own. Query i stands at S - T + i: both count from 0."
 )
 right.mistake("a_row_for_every_key", loses="more keys").patch("""
@@ -92,31 +88,22 @@ right.mistake("in_blocks", {"(key <= query - window)": "(key // window < query /
     "Places are cut into blocks of `window`, and each query sees its own block. The window slides along: each query "
     "has one of its own."
 )
-right.mistake(numbers.device_ignored("on_the_cpu_always", where="the CPU"), loses="boolean").patch("""
-- query = torch.arange(T, device=device)[:, None] + S - T
-- key = torch.arange(S, device=device)
-+ query = torch.arange(T, device="cpu")[:, None] + S - T
-+ key = torch.arange(S, device="cpu")
-""")
-right.mistake(numbers.device_ignored("ignores_the_device"), loses="boolean").patch("""
-- query = torch.arange(T, device=device)[:, None] + S - T
-- key = torch.arange(S, device=device)
-+ query = torch.arange(T)[:, None] + S - T
-+ key = torch.arange(S)
-""")
 right.mistake(
-    masks.of_numbers,
-    {"(key > query) | (key <= query - window)": "((key > query) | (key <= query - window)).KIND()"},
+    numbers.device_ignored("on_the_cpu_always", where="the CPU"),
+    {"T, device=device": 'T, device="cpu"', "S, device=device": 'S, device="cpu"'},
     loses="boolean",
-).for_each(KIND=("float", "int", "long", "byte"))
-right.mistake(
-    masks.to_add,
-    {
-        "(key > query) | (key <= query - window)": "torch.zeros(T, S, device=device).masked_fill((key > query) | "
-        "(key <= query - window), -torch.inf)"
-    },
-    loses=EVERYWHERE,
 )
+right.mistake(
+    numbers.device_ignored("ignores_the_device"), {"T, device=device": "T", "S, device=device": "S"}, loses="boolean"
+)
+right.mistake(masks.of_numbers, loses="boolean").patch("""
+- return (key > query) | (key <= query - window)
++ return ((key > query) | (key <= query - window)).KIND()
+""").for_each(KIND=("float", "int", "long", "byte"))
+right.mistake(masks.to_add, loses=EVERYWHERE).patch("""
+- return (key > query) | (key <= query - window)
++ return torch.zeros(T, S, device=device).masked_fill((key > query) | (key <= query - window), -torch.inf)
+""")
 right.mistake(
     arguments.not_refused(
         "There is no error for S < T: more queries than places cannot be, and the call must say so.", "S <"
@@ -142,13 +129,11 @@ right.mistake(arguments.valid_refused("refuses_more_keys"), {"if S < T": "if S !
 right.mistake("exchanges_window_and_S", {"T, window, S=None": "T, S=None, window=None"}, loses=EVERYWHERE).feedback(
     "The arguments stand in another order: `window` comes before `S`, which has a default."
 )
-right.mistake(
-    arguments.valid_refused("refuses_a_wide_window"),
-    {"window < 1": "window < 1 or window > S"},
-    loses=("as many", "more keys"),
-).feedback("A window wider than the sentence is refused. It blocks nothing of the past, and is no mistake.")
-right.mistake(
-    arguments.valid_refused("refuses_as_many_queries_as_keys"),
-    {"if S < T": "if S <= T"},
-    loses=("as many", "ValueError"),
-).feedback("S = T is refused. It is the ordinary case, in which nothing is kept.")
+right.mistake(arguments.valid_refused("refuses_a_wide_window"), loses=("as many", "more keys")).patch("""
+- if window < 1:
++ if window < 1 or window > S:
+""").feedback("A window wider than the sentence is refused. It blocks nothing of the past, and is no mistake.")
+right.mistake(arguments.valid_refused("refuses_as_many_queries_as_keys"), loses=("as many", "ValueError")).patch("""
+- if S < T:
++ if S <= T:
+""").feedback("S = T is refused. It is the ordinary case, in which nothing is kept.")

@@ -16,17 +16,11 @@ def speculate(target, draft):
     return accepted, corrected
 """)
 
-right.mistake(
-    "corrects_by_the_target", {"return accepted, corrected": "return accepted, target"}, loses=EVERYWHERE
-).feedback(
+right.mistake("corrects_by_the_target", {"accepted, corrected": "accepted, target"}, loses=EVERYWHERE).feedback(
     "A correction is drawn from the target itself. Then a token that was accepted often already gets more than its "
     "due: draw from what is *missing*, the target less the draft."
 )
-right.mistake(
-    "the_other_way_round",
-    {"target / draft.masked_fill(~proposed, 1.0)": "draft / target.masked_fill(~proposed, 1.0)"},
-    loses=VALUES,
-).feedback(
+right.mistake("the_other_way_round", {"target / draft": "draft / target"}, loses=VALUES).feedback(
     "The ratio stands upside down: what is proposed too often has to be accepted the less often, target over draft."
 )
 right.mistake("more_than_certain", {".clamp(max=1.0)": ""}, loses=EVERYWHERE).feedback(
@@ -57,17 +51,12 @@ right.mistake(
 right.mistake(
     "all_places_together", {"missing.sum(dim=-1, keepdim=True)": "missing.sum()"}, loses="place by place"
 ).feedback("What is missing is divided by the sum over all places. Each place has a distribution of its own.")
-right.mistake(
-    "nan_where_they_agree",
-    {"torch.where(total > 0, missing / total.masked_fill(total == 0, 1.0), target)": "missing / total"},
-    loses="tokens without a share",
-).feedback("Where the two models agree nothing is missing, and 0 / 0 is NaN. There the correction is the target.")
-right.mistake(
-    "nan_where_never_proposed",
-    {
-        "torch.where(proposed, (target / draft.masked_fill(~proposed, 1.0)).clamp(max=1.0), 1.0)": "(target"
-        " / draft).clamp(max=1.0)"
-    },
-    loses="tokens without a share",
-).feedback("Where both are 0 the ratio is NaN. What is never proposed counts as accepted: 1.")
+right.mistake("nan_where_they_agree", loses="tokens without a share").patch("""
+- corrected = torch.where(total > 0, missing / total.masked_fill(total == 0, 1.0), target)
++ corrected = missing / total
+""").feedback("Where the two models agree nothing is missing, and 0 / 0 is NaN. There the correction is the target.")
+right.mistake("nan_where_never_proposed", loses="tokens without a share").patch("""
+- accepted = torch.where(proposed, (target / draft.masked_fill(~proposed, 1.0)).clamp(max=1.0), 1.0)
++ accepted = (target / draft).clamp(max=1.0)
+""").feedback("Where both are 0 the ratio is NaN. What is never proposed counts as accepted: 1.")
 right.mistake(numbers.result_float32(of="the distributions"), loses="float64")

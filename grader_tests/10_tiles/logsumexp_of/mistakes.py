@@ -83,11 +83,10 @@ right.mistake("takes_the_mean", {".sum(-1, ": ".mean(-1, "}, loses=EVERYWHERE).f
 right.mistake("takes_another_logarithm", {".log()": ".LOG()"}, loses=EVERYWHERE).for_each(
     LOG=("log10", "log2", "log1p")
 ).feedback("It is the natural logarithm, `torch.log`, that undoes `exp`: neither another base nor `log1p`.")
-right.mistake(
-    numbers.one_maximum_for_all(see=SHIFT),
-    {"scores.amax(-1, keepdim=True)": "scores.max() + torch.zeros_like(scores[..., :1])"},
-    loses="many rows",
-)
+right.mistake(numbers.one_maximum_for_all(see=SHIFT), loses="many rows").patch("""
+- highest = scores.amax(-1, keepdim=True)
++ highest = scores.max() + torch.zeros_like(scores[..., :1])
+""")
 right.mistake("sums_over_everything", {"sum(-1, keepdim=True)": "sum()"}, loses="many rows").feedback(
     "The sum runs over the whole tensor: each row along the last dimension has a result of its own."
 )
@@ -122,9 +121,8 @@ def logsumexp_of(scores):
     result = (highest + torch.exp(scores - highest).sum(-1, keepdim=True).log()).squeeze(-1)
     return result.nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 """).feedback(
-    "The values are right, but in a row of nothing the gradient is NaN: −∞ − (−∞) was made on the way and wiped off "
-    "at the end, or the logarithm of 0 was taken, whose slope is infinite. Subtract 0 there, and take the logarithm "
-    "of 1.",
+    "The values are right, but in a row of nothing the gradient is NaN: −∞ − (−∞) was made on the way and wiped off at "
+    "the end, or the logarithm of 0 was taken, whose slope is infinite. Subtract 0 there, and take the logarithm of 1.",
     see=EMPTY,
 )
 right.mistake(
@@ -149,12 +147,11 @@ right.mistake("takes_minus_infinity_for_a_low_score", loses="minus infinity").pa
     "other scores lie as low. It should add nothing.",
     see=EMPTY,
 )
-right.mistake("takes_minus_infinity_for_zero", loses="minus infinity").patch("""
-  def logsumexp_of(scores):
-+     scores = scores.nan_to_num(neginf=0.0)
-""").feedback(
-    "A score of −∞ becomes a score of 0 on the way, whose exponential is 1. It should add nothing.", see=EMPTY
-)
+right.mistake(
+    "takes_minus_infinity_for_zero",
+    {"logsumexp_of(scores):": "logsumexp_of(scores):\n    scores = scores.nan_to_num(neginf=0.0)"},
+    loses="minus infinity",
+).feedback("A score of −∞ becomes a score of 0 on the way, whose exponential is 1. It should add nothing.", see=EMPTY)
 right.mistake("returns_the_weights", {".squeeze(-1)": "", "return (": "return scores - ("}, loses=EVERYWHERE).feedback(
     "You subtract the log-sum-exp from the scores: that is the log-softmax. The log-sum-exp alone is asked for."
 )
@@ -162,9 +159,7 @@ ready_made.mistake(numbers.result_float32(of="the scores"), loses="float64")
 ready_made.mistake(numbers.result_float64(of="the scores"), loses="float64")
 ready_made.mistake(gradients.cut(what="the scores"), {"0.0), -1)": "0.0), -1).detach()"}, loses="gradients")
 right.mistake(
-    gradients.treated_as_constant(what="the logarithm of the sum"),
-    {"highest + total.log()": "highest + total.log().detach()"},
-    loses="gradients",
+    gradients.treated_as_constant(what="the logarithm of the sum"), {"log()": "log().detach()"}, loses="gradients"
 )
 right.mistake("detaches_the_maximum_in_one_place", loses="gradients").patch("""
 - total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
@@ -177,46 +172,35 @@ right.mistake("detaches_the_maximum_in_one_place", loses="gradients").patch("""
     "places, and the other's is left over: detach it in both, or in neither."
 )
 right.mistake(arguments.argument_changed("overwrites_minus_infinity"), loses="float64").patch("""
-- highest = scores.amax(-1, keepdim=True)
-- empty = highest.isneginf()
 + given = scores
 + scores = scores.clone()
 + with torch.no_grad():
 +     given.masked_fill_(given.isneginf(), FILL)
-+ highest = scores.amax(-1, keepdim=True)
-+ empty = highest.isneginf()
+  highest = scores.amax(-1, keepdim=True)
 """).for_each(FILL=("torch.finfo(scores.dtype).min", -1e9)).feedback(
     "You overwrite −∞ in the scores that were handed to you: for the caller a blocked key is then one with a low "
     "score. Make new ones, by `masked_fill` or `torch.where`.",
     see=EMPTY,
 )
-logsumexp_of.mistake(arguments.argument_changed(what="the scores"), loses="float64").full_code("""
-def logsumexp_of(scores):
-    highest = scores.amax(-1, keepdim=True)
-    empty = highest.isneginf()
-    highest = highest.masked_fill(empty, 0.0)
-    with torch.no_grad():
-        kept = scores.clone()
-        scores -= highest
-    total = torch.exp(kept - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
-    return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
+right.mistake(arguments.argument_changed(what="the scores"), loses="float64").patch("""
+- total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
++ with torch.no_grad():
++     kept = scores.clone()
++     scores -= highest
++ total = torch.exp(kept - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
 """)
 right.mistake("squeezes_every_dimension", {".squeeze(-1)": ".squeeze()"}, loses="many rows").feedback(
     "`.squeeze()` takes away every dimension of 1, and where there is one row, too many. It is the last that goes: "
     "`.squeeze(-1)`."
 )
 right.mistake(
-    "a_gap_empties_the_row",
-    {"highest.isneginf()": "scores.isneginf().any(-1, keepdim=True)"},
-    loses="minus infinity",
+    "a_gap_empties_the_row", {"highest.isneginf()": "scores.isneginf().any(-1, keepdim=True)"}, loses="minus infinity"
 ).feedback(
     "One score of −∞ makes the whole row −∞. It adds nothing; only where *all* are −∞ is the result −∞.", see=EMPTY
 )
-right.mistake(
-    "a_row_of_nothing_is_plus_infinity",
-    {"masked_fill(empty, -torch.inf)": "masked_fill(empty, torch.inf)"},
-    loses="minus infinity",
-).feedback("A row of nothing but −∞ gives +∞. It is the logarithm of an empty sum, which is −∞.", see=EMPTY)
+right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="minus infinity").feedback(
+    "A row of nothing but −∞ gives +∞. It is the logarithm of an empty sum, which is −∞.", see=EMPTY
+)
 logsumexp_of.mistake("subtracts_something_else", loses="scores of any").full_code("""
 def logsumexp_of(scores):
     empty = scores.isneginf().all(-1, keepdim=True)

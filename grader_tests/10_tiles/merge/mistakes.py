@@ -67,12 +67,7 @@ def merge(output, lse, other_output, other_lse):
     see=IDEA,
 )
 right.mistake(
-    "exchanges_the_shares",
-    {
-        "mine[..., None] * output + theirs[..., None] * other_output": "theirs[..., None] * output + mine[..., "
-        "None] * other_output"
-    },
-    loses=EVERYWHERE,
+    "exchanges_the_shares", {"top = mine": "top = theirs", "output + theirs": "output + mine"}, loses=EVERYWHERE
 ).feedback("Each output gets the other one's share.", see=IDEA)
 right.mistake("does_not_divide", {"top / total[..., None]": "top"}, loses=EVERYWHERE).feedback(
     "The output is not divided by the common sum: the two shares have to add up to 1.", see=IDEA
@@ -102,10 +97,7 @@ right.mistake(
 ).feedback("You take the output of the side with the larger sum. Both count, by their shares.", see=IDEA)
 right.mistake(
     "shares_do_not_line_up",
-    {
-        "mine[..., None] * output + theirs[..., None] * other_output": "mine * output + theirs * other_output",
-        "top / total[..., None]": "top / TOTAL",
-    },
+    {"mine[..., None]": "mine", "theirs[..., None]": "theirs", "total[..., None]": "TOTAL"},
     loses=EVERYWHERE,
 ).for_each(TOTAL=("total[..., None]", "total")).feedback(
     "Shares (..., T) do not line up with outputs (..., T, V): give them a last dimension, `[..., None]`."
@@ -119,9 +111,7 @@ right.mistake(
     loses=EVERYWHERE,
 ).feedback("You keep the side with the larger sum, and drop the other one. Both count, by their shares.", see=IDEA)
 right.mistake(
-    "begins_with_a_maximum_of_0",
-    {"torch.maximum(lse, other_lse)\n": "torch.maximum(lse, other_lse).clamp(min=0.0)\n"},
-    loses="sums that lie",
+    "begins_with_a_maximum_of_0", {"(lse, other_lse)": "(lse, other_lse).clamp(min=0.0)"}, loses="sums that lie"
 ).feedback(
     "What you subtract is never below 0: where both log-sum-exps are far below, their exponentials are rounded to 0. "
     "Subtract the larger of the two, whatever it is.",
@@ -129,23 +119,17 @@ right.mistake(
 )
 right.mistake(
     "one_maximum_for_all",
-    {
-        "torch.maximum(lse, other_lse)\n": "torch.maximum(lse, other_lse).max().expand(lse.shape)\n",
-        "empty = total == 0": "empty = EMPTY",
-    },
+    {"maximum(lse, other_lse)": "maximum(lse, other_lse).max().expand(lse.shape)", "total == 0": "EMPTY"},
     loses="sums that lie",
 ).for_each(EMPTY=("total == 0", "torch.maximum(lse, other_lse).isneginf()", "highest.isneginf()")).feedback(
     "You subtract the largest number of the whole tensor. Each query has one of its own."
 )
+right.mistake("both_sides_of_nothing_are_nan", loses=("a side that", "gradients")).patch("""
+- highest = highest.masked_fill(highest.isneginf(), 0.0)
++ pass
+""").feedback("Where both sides saw nothing the result is NaN, since −∞ − (−∞) is none. Subtract 0 there.", see=NOTHING)
 right.mistake(
-    "both_sides_of_nothing_are_nan",
-    {"highest = highest.masked_fill(highest.isneginf(), 0.0)": "pass"},
-    loses=("a side that", "gradients"),
-).feedback("Where both sides saw nothing the result is NaN, since −∞ − (−∞) is none. Subtract 0 there.", see=NOTHING)
-right.mistake(
-    "divides_nothing_by_nothing",
-    {"    total = total.masked_fill(empty, 1.0)\n": ""},
-    loses=("a side that", "gradients"),
+    "divides_nothing_by_nothing", {"    total = total.masked_fill(empty, 1.0)\n": ""}, loses=("a side", "gradients")
 ).feedback("Where both sides saw nothing the sum is 0, and 0 / 0 is NaN. Divide by 1 there.", see=NOTHING)
 merge.mistake("one_side_of_nothing_is_nan", loses=("a side that", "gradients")).full_code("""
 def merge(output, lse, other_output, other_lse):
@@ -170,22 +154,15 @@ def merge(output, lse, other_output, other_lse):
     "the larger of the two.",
     see=NOTHING,
 )
+right.mistake("nothing_becomes_finite", {"empty, -torch.inf": "empty, FILL"}, loses="a side that").for_each(
+    FILL=(0.0, -1e9, -1e4)
+).feedback("Where both sides saw nothing the log-sum-exp has to stay −∞: a finite number stands there.", see=NOTHING)
 right.mistake(
-    "nothing_becomes_finite", {"masked_fill(empty, -torch.inf)": "masked_fill(empty, FILL)"}, loses="a side that"
-).for_each(FILL=(0.0, -1e9, -1e4)).feedback(
-    "Where both sides saw nothing the log-sum-exp has to stay −∞: a finite number stands there.", see=NOTHING
-)
-right.mistake(numbers.tiny_number_added(see=NOTHING), loses="a side that").patch("""
-- total = mine + theirs
-+ total = mine + theirs + EPS
-""").for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8))
-right.mistake(
-    "nothing_becomes_plus_infinity",
-    {"masked_fill(empty, -torch.inf)": "masked_fill(empty, torch.inf)"},
-    loses="a side that",
-).feedback(
-    "The log-sum-exp of two sides that saw nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a "
-    "merge that side would get everything.",
+    numbers.tiny_number_added(see=NOTHING), {"mine + theirs": "mine + theirs + EPS"}, loses="a side that"
+).for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8))
+right.mistake("nothing_becomes_plus_infinity", {"empty, -torch": "empty, torch"}, loses="a side that").feedback(
+    "The log-sum-exp of two sides that saw nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
+    "that side would get everything.",
     see=NOTHING,
 )
 right.mistake(gradients.nan_wiped_off(see=NOTHING), loses="gradients").patch("""
@@ -197,11 +174,7 @@ right.mistake(gradients.nan_wiped_off(see=NOTHING), loses="gradients").patch("""
 - return top / total[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
 + return (top / total[..., None]).nan_to_num(), (highest + total.log()).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 """)
-right.mistake(
-    gradients.cut(what="the log-sum-exp"),
-    {"(empty, -torch.inf)": "(empty, -torch.inf).detach()"},
-    loses="gradients",
-)
+right.mistake(gradients.cut(what="the log-sum-exp"), {"torch.inf)": "torch.inf).detach()"}, loses="gradients")
 right.mistake(shapes.dimension_kept, {"(empty, -torch.inf)": "(empty, -torch.inf)[..., None]"}, loses=EVERYWHERE)
 merge.mistake("one_query_of_nothing_decides_for_all", loses="a side that").full_code("""
 def merge(output, lse, other_output, other_lse):
@@ -216,38 +189,28 @@ def merge(output, lse, other_output, other_lse):
     "Where one query saw nothing on a side, the other side is taken for all queries. Each query has its own shares.",
     see=NOTHING,
 )
-right.mistake(
-    gradients.treated_as_constant(what="the shares", of="the log-sum-exps"),
-    {
-        "mine[..., None] * output + theirs[..., None] * other_output": "mine.detach()[..., None] * output + "
-        "theirs.detach()[..., None] * other_output",
-        "/ total[": "/ total.detach()[",
-    },
-    loses="gradients",
-)
-right.mistake(
-    results.weights_first(other="log-sum-exp"),
-    {
-        "return top / total[..., None], (highest + total.log()).masked_fill(empty, "
-        "-torch.inf)": "return (highest + total.log()).masked_fill(empty, -torch.inf), top / total[..., None]"
-    },
-    loses=EVERYWHERE,
-)
+right.mistake(gradients.treated_as_constant(what="the shares", of="the log-sum-exps"), loses="gradients").patch("""
+- top = mine[..., None] * output + theirs[..., None] * other_output
+- return top / total[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
++ top = mine.detach()[..., None] * output + theirs.detach()[..., None] * other_output
++ return top / total.detach()[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
+""")
+right.mistake(results.weights_first(other="log-sum-exp"), loses=EVERYWHERE).patch("""
+- return top / total[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
++ return (highest + total.log()).masked_fill(empty, -torch.inf), top / total[..., None]
+""")
 right.mistake(
     "returns_the_output_alone", {", (highest + total.log()).masked_fill(empty, -torch.inf)": ""}, loses=EVERYWHERE
 ).feedback("You return the output alone. What is merged once will be merged again: the log-sum-exp belongs to it.")
 right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(arguments.argument_changed("writes_into_the_log_sum_exps"), loses="float64").patch("""
-- highest = torch.maximum(lse, other_lse)
-- highest = highest.masked_fill(highest.isneginf(), 0.0)
 + given, other_given = lse.clone(), other_lse.clone()
 + nothing = torch.maximum(lse, other_lse).isneginf()
 + with torch.no_grad():
 +     lse[nothing] = 0.0
 +     other_lse[nothing] = 0.0
 + lse, other_lse = given, other_given
-+ highest = torch.maximum(lse, other_lse)
-+ highest = highest.masked_fill(highest.isneginf(), 0.0)
+  highest = torch.maximum(lse, other_lse)
 """).feedback(
     "You overwrite −∞ in the log-sum-exps that were handed to you. Whoever merges them again takes them for sums of 1: "
     "make new ones, by `masked_fill` or `torch.where`."

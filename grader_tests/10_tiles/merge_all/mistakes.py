@@ -43,15 +43,12 @@ right.mistake(
     "overflows", {"highest = lses.amax(dim=0).detach()": "highest = torch.zeros_like(lses[0])"}, loses=FAR_OUT
 ).feedback("Large log-sum-exps overflow, or all become 0. Subtract the highest of the parts before you exponentiate.")
 right.mistake(
-    "nothing_minus_nothing",
-    {"highest = torch.where(highest.isneginf(), 0.0, highest)\n": "highest = highest + 0.0\n"},
-    loses=NOTHING,
+    "nothing_minus_nothing", {"torch.where(highest.isneginf(), 0.0, highest)": "highest + 0.0"}, loses=NOTHING
 ).feedback("Where no part saw anything, −∞ − (−∞) is NaN, and so is 0 / 0. Subtract a 0 there, and divide by a 1.")
-right.mistake(
-    "the_log_of_one",
-    {'torch.where(seen, highest + total.log(), float("-inf"))': "highest + total.log()"},
-    loses=NOTHING,
-).feedback("A query that saw nothing has the log-sum-exp −∞, the logarithm of an empty sum, and not 0.")
+right.mistake("the_log_of_one", loses=NOTHING).patch("""
+- return output, torch.where(seen, highest + total.log(), float("-inf"))
++ return output, highest + total.log()
+""").feedback("A query that saw nothing has the log-sum-exp −∞, the logarithm of an empty sum, and not 0.")
 right.mistake(
     "over_the_queries",
     {"lses.amax(dim=0)": "lses.amax(dim=-1, keepdim=True)", "shares.sum(dim=0)": "shares.sum(dim=-1, keepdim=True)"},

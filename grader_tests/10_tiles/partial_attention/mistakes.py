@@ -57,25 +57,20 @@ right.mistake(scores.unscaled(see=SCALE), {"key.mT / key.shape[-1] ** 0.5": "key
 right.mistake(scores.scaled_by_width(see=SCALE), {"[-1] ** 0.5": "[-1]"}, loses=EVERYWHERE)
 right.mistake(scores.scaled_by_values(see=SCALE), {"key.shape": "value.shape"}, loses=EVERYWHERE)
 right.mistake(scores.scaled_by_number_of_keys(see=SCALE), {"key.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE)
-right.mistake(
-    scores.multiplied_by_root(see=SCALE), {"/ key.shape[-1] ** 0.5": "* key.shape[-1] ** 0.5"}, loses=EVERYWHERE
-)
+right.mistake(scores.multiplied_by_root(see=SCALE), {"mT / key": "mT * key"}, loses=EVERYWHERE)
 right.mistake(
     "zeroes_blocked_scores", {"masked_fill(mask, -torch.inf)\n": "masked_fill(mask, 0.0)\n"}, loses="with a mask"
 ).feedback("A blocked score becomes 0, and e⁰ is 1: the key is still seen. It must be −∞.", see=BLOCKED)
-divided.mistake(
-    "multiplies_the_mask_by_infinity",
-    {"scores = scores.masked_fill(mask, -torch.inf)": "scores = scores + mask * -torch.inf"},
-    loses="with a mask",
-).feedback(
+divided.mistake("multiplies_the_mask_by_infinity", loses="with a mask").patch("""
+- scores = scores.masked_fill(mask, -torch.inf)
++ scores = scores + mask * -torch.inf
+""").feedback(
     "You add the mask times −∞, and 0 times −∞ is NaN: it comes wherever nothing is blocked. Fill the scores, by "
     "`masked_fill` or `torch.where`.",
     see=BLOCKED,
 )
 divided.mistake(
-    masks.added(see=BLOCKED),
-    {"scores = scores.masked_fill(mask, -torch.inf)": "scores = scores + mask"},
-    loses="with a mask",
+    masks.added(see=BLOCKED), {"scores.masked_fill(mask, -torch.inf)": "scores + mask"}, loses="with a mask"
 )
 right.mistake("sums_unscaled_scores", loses=EVERYWHERE).patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
@@ -86,10 +81,7 @@ right.mistake("sums_blocked_scores_too", loses="with a mask").patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
 + return weights @ value, torch.logsumexp(query @ key.mT / key.shape[-1] ** 0.5, -1)
 """).feedback("The output is right, but the log-sum-exp counts the blocked keys, too.", see=SCALE)
-right.mistake("does_not_divide_by_the_sum", loses=EVERYWHERE).patch("""
-- weights = torch.exp(scores - lse).masked_fill(empty, 0.0)
-+ weights = torch.exp(scores - scores.amax(-1, keepdim=True)).masked_fill(empty, 0.0)
-""").feedback(
+right.mistake("does_not_divide_by_the_sum", {"- lse": "- scores.amax(-1, keepdim=True)"}, loses=EVERYWHERE).feedback(
     "The weights of a row do not sum to 1: the output is that of the shifted exponentials. Divide by their sum, or "
     "subtract the log-sum-exp where you subtract the maximum.",
     see=SCALE,
@@ -108,9 +100,7 @@ right.mistake("returns_the_sum", {", lse.masked_fill(empty, -torch.inf)": ", SUM
     see=SCALE,
 )
 right.mistake(
-    "returns_the_shifted_logarithm",
-    {", lse.masked": ", (lse - scores.amax(-1, keepdim=True)).masked"},
-    loses=EVERYWHERE,
+    "returns_the_shifted_logarithm", {"value, lse": "value, (lse - scores.amax(-1, keepdim=True))"}, loses=EVERYWHERE
 ).feedback(
     "The log-sum-exp lacks the largest score, which was subtracted before `exp`: add it to the logarithm.",
     see="1. One number for a whole row",
@@ -121,25 +111,16 @@ right.mistake(
     "You return the weights, as lessons 3 to 7 did. Here the second result is the log-sum-exp, one number a query: "
     "the weights are what is not kept."
 )
-right.mistake(
-    results.weights_first(other="log-sum-exp"),
-    {
-        "return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)": "return lse.masked_fill(empty, "
-        "-torch.inf).squeeze(-1), weights @ value"
-    },
-    loses=EVERYWHERE,
-)
-right.mistake(
-    results.output_alone(other="log-sum-exp"),
-    {"@ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)": "@ value"},
-    loses=EVERYWHERE,
-)
+right.mistake(results.weights_first(other="log-sum-exp"), loses=EVERYWHERE).patch("""
+- return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
++ return lse.masked_fill(empty, -torch.inf).squeeze(-1), weights @ value
+""")
+right.mistake(results.output_alone(other="log-sum-exp"), loses=EVERYWHERE).patch("""
+- return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
++ return weights @ value
+""")
 right.mistake(shapes.dimension_kept, {".squeeze(-1)": ""}, loses=EVERYWHERE)
-right.mistake(
-    scores.softmax_over_queries,
-    {"scores.masked_fill(empty, 0.0), -1, keepdim": "scores.masked_fill(empty, 0.0), -2, keepdim"},
-    loses=EVERYWHERE,
-)
+right.mistake(scores.softmax_over_queries, {"(empty, 0.0), -1": "(empty, 0.0), -2"}, loses=EVERYWHERE)
 divided.mistake(
     "shares_out_over_queries",
     {"scores.amax(-1": "scores.amax(-2", "parts.sum(-1": "parts.sum(-2", "lse.squeeze(-1)": "lse.squeeze(-2)"},
@@ -149,9 +130,7 @@ divided.mistake(
     "of the scores, that share the weight of a query."
 )
 right.mistake(masks.inverted, {"else mask": "else ~mask"}, loses="with a mask")
-right.mistake(
-    masks.ignored, {"torch.tensor(False) if mask is None else mask": "torch.tensor(False)"}, loses="with a mask"
-)
+right.mistake(masks.ignored, {"tensor(False) if mask is None else mask": "tensor(False)"}, loses="with a mask")
 right.mistake(masks.needed, loses="without").patch("""
 - mask = torch.tensor(False) if mask is None else mask
 """)
@@ -177,20 +156,14 @@ right.mistake(gradients.nan_wiped_off(see=BLOCKED), loses="gradients").patch("""
 + lse = torch.logsumexp(scores, -1, keepdim=True)
 + return (torch.exp(scores - lse) @ value).nan_to_num(), lse.squeeze(-1)
 """)
-right.mistake(
-    "a_row_of_nothing_is_finite",
-    {"lse.masked_fill(empty, -torch.inf)": "lse.masked_fill(empty, FILL)"},
-    loses="rows that see",
-).for_each(FILL=(0.0, -1e9, -1e4)).feedback(
+right.mistake("a_row_of_nothing_is_finite", {"empty, -torch.inf": "empty, FILL"}, loses="rows that see").for_each(
+    FILL=(0.0, -1e9, -1e4)
+).feedback(
     "The log-sum-exp of a row that sees nothing is a finite number. It must be −∞: then a merge gives that part no "
     "share.",
     see=BLOCKED,
 )
-right.mistake(
-    "a_row_of_nothing_is_plus_infinity",
-    {"lse.masked_fill(empty, -torch.inf)": "lse.masked_fill(empty, torch.inf)"},
-    loses="rows that see",
-).feedback(
+right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="rows that see").feedback(
     "The log-sum-exp of a row that sees nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
     "that side would get everything.",
     see=BLOCKED,
@@ -217,20 +190,15 @@ partial_attention.mistake("rows_of_nothing_see_everything", loses="rows that see
     "output must be 0, and its log-sum-exp −∞.",
     see=BLOCKED,
 )
-divided.mistake(
-    "takes_the_maximum_of_blocked_scores",
-    {"    highest = scores.amax(-1, keepdim=True).detach()\n": ""},
-    loses="scores up to",
-).patch("""
-- if mask is not None:
+divided.mistake("takes_the_maximum_of_blocked_scores", loses="scores up to").patch("""
 + highest = scores.amax(-1, keepdim=True).detach()
-+ if mask is not None:
+  if mask is not None:
 @@
+- highest = scores.amax(-1, keepdim=True).detach()
 - empty = highest.isneginf()
 - highest = highest.masked_fill(empty, 0.0)
-- parts = torch.exp(scores - highest)
+@@
 - total = parts.sum(-1, keepdim=True).masked_fill(empty, 1.0)
-+ parts = torch.exp(scores - highest)
 + total = parts.sum(-1, keepdim=True)
 + empty = total == 0
 + total = total.masked_fill(empty, 1.0)
@@ -280,15 +248,9 @@ def partial_attention(query, key, value, mask=None):
     "The exponentials overflow, or are all rounded to 0. Subtract the largest score of a row before `exp`.",
     see="1. One number for a whole row",
 )
+right.mistake(gradients.cut(what="the log-sum-exp"), {"squeeze(-1)": "squeeze(-1).detach()"}, loses="gradients")
 right.mistake(
-    gradients.cut(what="the log-sum-exp"),
-    {"-torch.inf).squeeze(-1)": "-torch.inf).squeeze(-1).detach()"},
-    loses="gradients",
-)
-right.mistake(
-    gradients.treated_as_constant("takes_the_sum_for_a_constant"),
-    {"torch.exp(scores - lse)": "torch.exp(scores - lse.detach())"},
-    loses="gradients",
+    gradients.treated_as_constant("takes_the_sum_for_a_constant"), {"- lse": "- lse.detach()"}, loses="gradients"
 )
 right.mistake(
     shapes.reshaped_keys, {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses=EVERYWHERE
@@ -301,9 +263,8 @@ divided.mistake(arguments.argument_changed(what="the query"), loses=("float64", 
 + scores = query @ key.mT
 """)
 right.mistake(arguments.mask_inverted_in_place, {"else mask\n": "else ~mask.logical_not_()\n"}, loses="float64")
-right.mistake(
-    numbers.default_device(where="the query", what="a mask"),
-    {"torch.tensor(False)": "torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool)"},
-    loses="float64",
-)
+right.mistake(numbers.default_device(where="the query", what="a mask"), loses="float64").patch("""
+- mask = torch.tensor(False) if mask is None else mask
++ mask = torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool) if mask is None else mask
+""")
 keeps_its_last_result(right, loses="without")

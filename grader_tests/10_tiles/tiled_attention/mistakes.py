@@ -10,10 +10,9 @@ EVERYWHERE = ("the same", "with a mask")  # what an answer loses whose every res
 PASS = "4. All keys, a tile at a time"
 MEMORY = "5. What memory it takes"
 ONE_PASS = "one pass"
+MERGING = "3. Two parts into one"
 
 whole.mistake("makes_all_scores_at_once", loses=ONE_PASS).patch("""
-  def tiled_attention(query, key, value, mask=None, tile=64):
-@@
 - output = lse = None
 - for start in range(0, key.shape[-2], tile):
 -     part = slice(start, start + tile)
@@ -38,30 +37,26 @@ whole.mistake(
     "You make of the mask T × S numbers, 0 and −∞, as large as all scores. Leave it boolean, and cut it with the keys.",
     see=MEMORY,
 )
-right.mistake(
-    "cuts_scores_that_are_all_there",
-    {"query @ key[..., part, :].mT * scale": "(query @ key.mT * scale)[..., part]"},
-    loses=ONE_PASS,
-).feedback(
+right.mistake("cuts_scores_that_are_all_there", loses=ONE_PASS).patch("""
+- scores = query @ key[..., part, :].mT * scale
++ scores = (query @ key.mT * scale)[..., part]
+""").feedback(
     "The scores are read in tiles, but they are made all at once, and T × S of them are in memory. Cut the *keys*, "
     "before the product.",
     see=MEMORY,
 )
 whole.mistake(
-    "always_takes_64",
-    {"range(0, key.shape[-2], tile)": "range(0, key.shape[-2], 64)", "start + tile": "start + 64"},
-    loses=ONE_PASS,
+    "always_takes_64", {"shape[-2], tile": "shape[-2], 64", "start + tile": "start + 64"}, loses=ONE_PASS
 ).feedback("The tile is always 64 keys, whatever `tile` says.", see=MEMORY)
 whole.mistake(
     "takes_all_keys_by_default",
     {"tile=64): ".strip(): "tile=None):\n    tile = key.shape[-2] if tile is None else tile"},
     loses=ONE_PASS,
 ).feedback("Where no tile is given you take all keys at once. The default is a tile of 64.", see=MEMORY)
-whole.mistake(
-    "takes_tile_for_a_number_of_tiles",
-    {"    output = lse = None\n": "    output, lse, tile = None, None, -(-key.shape[-2] // tile)\n"},
-    loses=ONE_PASS,
-).feedback("You make `tile` parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY)
+whole.mistake("takes_tile_for_a_number_of_tiles", loses=ONE_PASS).patch("""
+- output = lse = None
++ output, lse, tile = None, None, -(-key.shape[-2] // tile)
+""").feedback("You make `tile` parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY)
 tiled_attention.mistake("tiles_the_queries", loses=ONE_PASS).full_code(QUERIES_IN_TILES).feedback(
     "You cut the queries into tiles, and each tile of them sees all keys at once: `tile × S` scores, which grow with "
     "S. Cut the keys.",
@@ -101,24 +96,19 @@ right.mistake("does_not_shrink", {"output * shrink": "output", "total * shrink":
     "Each tile subtracts another maximum, and neither the sum nor the output so far is brought to the new one.",
     see=PASS,
 )
-right.mistake(
-    "shrinks_the_wrong_way", {"torch.exp(highest - level)": "torch.exp(level - highest)"}, loses=EVERYWHERE
-).feedback(
+right.mistake("shrinks_the_wrong_way", {"highest - level": "level - highest"}, loses=EVERYWHERE).feedback(
     "What was summed up before grows where it should shrink: the factor is exp(old maximum − new maximum).", see=PASS
 )
-right.mistake(
-    "each_tile_has_its_own_maximum",
-    {"torch.maximum(highest, scores.amax(-1, keepdim=True))": "scores.amax(-1, keepdim=True)"},
-    loses="tiles and rows",
-).feedback(
-    "The maximum is that of the last tile and not of all so far. A tile with low scores then blows up what was "
-    "summed up before: take the larger of the old one and the new.",
+right.mistake("each_tile_has_its_own_maximum", loses="tiles and rows").patch("""
+- new = torch.maximum(highest, scores.amax(-1, keepdim=True)).detach()
++ new = scores.amax(-1, keepdim=True).detach()
+""").feedback(
+    "The maximum is that of the last tile and not of all so far. A tile with low scores then blows up what was summed "
+    "up before: take the larger of the old one and the new.",
     see=PASS,
 )
 right.mistake(
-    "divides_in_every_tile",
-    {"parts @ value[..., part, :]\n": "parts / parts.sum(-1, keepdim=True).clamp_min(1e-30) @ value[..., part, :]\n"},
-    loses=EVERYWHERE,
+    "divides_in_every_tile", {"@ value": "/ parts.sum(-1, keepdim=True).clamp_min(1e-30) @ value"}, loses=EVERYWHERE
 ).feedback(
     "Each tile's output is divided by its own sum before it is added. Divide once, at the end, by the sum of all.",
     see=PASS,
@@ -126,16 +116,10 @@ right.mistake(
 right.mistake("does_not_divide", {"output / total": "output"}, loses=EVERYWHERE).feedback(
     "The output is not divided by the sum of the exponentials.", see=PASS
 )
-whole.mistake(
-    "adds_the_tiles",
-    {
-        "found if start == 0 else join(output, lse, *found)": "found if start == 0 else (output + found[0], "
-        "join(output, lse, *found)[1])"
-    },
-    loses=EVERYWHERE,
-).feedback(
-    "You add up the outputs of the tiles. Each has its share of the weight: merge them.", see="3. Two parts into one"
-)
+whole.mistake("adds_the_tiles", loses=EVERYWHERE).patch("""
+- output, lse = found if start == 0 else join(output, lse, *found)
++ output, lse = found if start == 0 else (output + found[0], join(output, lse, *found)[1])
+""").feedback("You add up the outputs of the tiles. Each has its share of the weight: merge them.", see=MERGING)
 whole.mistake(
     "takes_the_mean_of_tiles",
     {
@@ -143,55 +127,41 @@ whole.mistake(
         "* tile) / (start + tile), join(output, lse, *found)[1])"
     },
     loses=EVERYWHERE,
-).feedback(
-    "You take the mean of the tiles' outputs. Each has its share of the weight: merge them.",
-    see="3. Two parts into one",
-)
+).feedback("You take the mean of the tiles' outputs. Each has its share of the weight: merge them.", see=MERGING)
 whole.mistake(
     "keeps_the_last_tile", {"found if start == 0 else join(output, lse, *found)": "found"}, loses=EVERYWHERE
 ).feedback("The result is that of the last tile: every tile takes the place of those before it.", see=PASS)
 whole.mistake(
-    "forgets_the_rest",
-    {"range(0, key.shape[-2], tile)": "range(0, max(1, key.shape[-2] // tile) * tile, tile)"},
-    loses=EVERYWHERE,
+    "forgets_the_rest", {"key.shape[-2], tile": "max(1, key.shape[-2] // tile) * tile, tile"}, loses=EVERYWHERE
 ).feedback("Where `tile` does not divide S the last keys are left out.", see=PASS)
-whole.mistake(
-    "cuts_a_key_too_far_or_too_near",
-    {"slice(start, start + tile)": "slice(start, start + tile + MORE)"},
-    loses=EVERYWHERE,
-).for_each(MORE=(1, -1)).feedback(
+whole.mistake("cuts_a_key_too_far_or_too_near", {"start + tile": "start + tile + MORE"}, loses=EVERYWHERE).for_each(
+    MORE=(1, -1)
+).feedback(
     "Your slices are off by one: neighbouring tiles share a key, or a key between them is left out. `start : start + "
     "tile` are `tile` keys, and the end of one tile is the start of the next.",
     see=PASS,
 )
-whole.mistake(
-    "wants_a_tile_that_divides",
-    {
-        "    output = lse = None\n": "    key, value = key.unflatten(-2, (-1, min(tile, "
-        "key.shape[-2]))).flatten(-3, -2), value\n    output = lse = None\n"
-    },
-    loses=EVERYWHERE,
-).feedback(
+whole.mistake("wants_a_tile_that_divides", loses=EVERYWHERE).patch("""
++ key, value = key.unflatten(-2, (-1, min(tile, key.shape[-2]))).flatten(-3, -2), value
+  output = lse = None
+""").feedback(
     "You cut the keys into tiles by a reshape, which fails where `tile` does not divide S. The last tile may be "
     "shorter.",
     see=PASS,
 )
-whole.mistake(
-    arguments.valid_refused("refuses_a_tile_that_does_not_divide"),
-    {"if tile < 1:": "if tile < 1 or key.shape[-2] % tile:"},
-    loses=EVERYWHERE,
-).feedback(
+whole.mistake(arguments.valid_refused("refuses_a_tile_that_does_not_divide"), loses=EVERYWHERE).patch("""
+- if tile < 1:
++ if tile < 1 or key.shape[-2] % tile:
+""").feedback(
     "A tile that does not divide S is refused. It is right, too: the last tile is then shorter, by what a slice that "
     "goes past the end gives.",
     see=PASS,
 )
 whole.mistake(
-    "shifts_the_last_tile_back",
-    {"slice(start, start + tile)": "slice(max(0, min(start, key.shape[-2] - tile)), start + tile)"},
-    loses=EVERYWHERE,
+    "shifts_the_last_tile_back", {"start, start": "max(0, min(start, key.shape[-2] - tile)), start"}, loses=EVERYWHERE
 ).feedback(
-    "Where `tile` does not divide S the last tile begins earlier, so that it is a whole one: keys read before are "
-    "read again, and count twice. The last tile may be shorter.",
+    "Where `tile` does not divide S the last tile begins earlier, so that it is a whole one: keys read before are read "
+    "again, and count twice. The last tile may be shorter.",
     see=PASS,
 )
 whole.mistake("does_not_cut_the_mask", {"[..., part]\n": "\n"}, loses="with a mask").feedback(
@@ -204,26 +174,21 @@ whole.mistake(
     loses="with a mask",
 ).feedback("Every tile gets the mask's first columns. A tile's columns are those of its keys.", see=PASS)
 whole.mistake(
-    "wants_a_whole_mask",
-    {"mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "mask[..., :, part]"},
-    loses="batches",
+    "wants_a_whole_mask", {".expand(*query.shape[:-1], key.shape[-2])[..., part]": "[..., :, part]"}, loses="batches"
 ).feedback(
-    "A mask that broadcasts, with a last dimension of 1, say, cannot be cut as it is: `expand` it first, which makes "
-    "a view and no new numbers.",
+    "A mask that broadcasts, with a last dimension of 1, say, cannot be cut as it is: `expand` it first, which makes a "
+    "view and no new numbers.",
     see=PASS,
 )
 whole.mistake(masks.ignored, {"None if mask is None else mask": "None if True else mask"}, loses="with a mask")
 whole.mistake(masks.inverted, {"masked_fill(mask, -torch.inf)": "masked_fill(~mask, -torch.inf)"}, loses="with a mask")
 right.mistake(
     "begins_with_a_maximum_of_0",
-    {
-        "torch.full_like(query[..., :1], -torch.inf)": "torch.zeros_like(query[..., :1])",
-        "total = total.masked_fill(empty, 1.0)": "total = TOTAL",
-    },
+    {"full_like(query[..., :1], -torch.inf)": "zeros_like(query[..., :1])", "total.masked_fill(empty, 1.0)": "TOTAL"},
     loses="tiles and rows",
 ).for_each(TOTAL=("total.masked_fill(empty, 1.0)", "total")).feedback(
-    "The maximum begins with 0, so that it stays 0 where all scores are far below, and every exponential is rounded "
-    "to 0. Begin with −∞.",
+    "The maximum begins with 0, so that it stays 0 where all scores are far below, and every exponential is rounded to "
+    "0. Begin with −∞.",
     see=PASS,
 )
 right.mistake(
@@ -240,11 +205,7 @@ right.mistake(
 right.mistake(
     "a_row_of_nothing_is_finite", {"lse.masked_fill(empty, -torch.inf)": "lse"}, loses="tiles and rows"
 ).feedback("The log-sum-exp of a row that sees nothing is a finite number, and must be −∞.", see=BLOCKED)
-right.mistake(
-    "a_row_of_nothing_is_plus_infinity",
-    {"lse.masked_fill(empty, -torch.inf)": "lse.masked_fill(empty, torch.inf)"},
-    loses="tiles and rows",
-).feedback(
+right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="tiles and rows").feedback(
     "The log-sum-exp of a row that sees nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
     "that side would get everything.",
     see=BLOCKED,
@@ -275,30 +236,24 @@ right.mistake("returns_the_maximum", {"lse.masked_fill(empty": "highest.masked_f
     "You return the largest score beside the output, and not the log-sum-exp.", see="1. One number for a whole row"
 )
 right.mistake(
-    "returns_the_logarithm_of_the_shifted_sum",
-    {"highest.masked_fill(empty, 0.0) + total.log()": "total.log()"},
-    loses=EVERYWHERE,
+    "returns_the_logarithm_of_the_shifted_sum", {"highest.masked_fill(empty, 0.0) + total": "total"}, loses=EVERYWHERE
 ).feedback("The log-sum-exp lacks the maximum that was subtracted before `exp`.", see="1. One number for a whole row")
 right.mistake(scores.unscaled(see=SCALE), {".mT * scale": ".mT"}, loses=EVERYWHERE)
-right.mistake(
-    results.output_alone(other="log-sum-exp"),
-    {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ""},
-    loses=EVERYWHERE,
-)
+right.mistake(results.output_alone(other="log-sum-exp"), loses=EVERYWHERE).patch("""
+- return output / total, lse.masked_fill(empty, -torch.inf).squeeze(-1)
++ return output / total
+""")
 right.mistake(shapes.dimension_kept, {".squeeze(-1)": ""}, loses=EVERYWHERE)
-whole.mistake(
-    arguments.unchecked("takes_any_tile"),
-    {"    if tile < 1:\n": "    tile = max(1, tile)\n    if tile < 1:\n"},
-    loses="bad tiles",
-).feedback("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
-whole.mistake(
-    arguments.unchecked("does_not_look_at_tile"),
-    {
-        '    if tile < 1:\n        raise ValueError(f"tile is {tile}, and must be at least 1")\n': "",
-        "output = lse = None\n": "output, lse = EMPTY\n",
-    },
-    loses="bad tiles",
-).for_each(EMPTY=("None, None", *NOTHING_YET)).feedback(
+whole.mistake(arguments.unchecked("takes_any_tile"), loses="bad tiles").patch("""
++ tile = max(1, tile)
+  if tile < 1:
+""").feedback("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
+whole.mistake(arguments.unchecked("does_not_look_at_tile"), loses="bad tiles").patch("""
+- if tile < 1:
+-     raise ValueError(f"tile is {tile}, and must be at least 1")
+- output = lse = None
++ output, lse = EMPTY
+""").for_each(EMPTY=("None, None", *NOTHING_YET)).feedback(
     "A tile below 1 is not refused by you: `range` complains of a step of 0, and of a negative one nothing comes at "
     "all. Raise a ValueError that names `tile` and its value."
 )
@@ -320,37 +275,31 @@ whole.mistake(
     "whatever is less than 1."
 )
 whole.mistake(
-    arguments.valid_refused("refuses_large_tiles"),
-    {"if tile < 1:": "if not 1 <= tile <= key.shape[-2]:"},
-    loses="bad tiles",
+    arguments.valid_refused("refuses_large_tiles"), {"tile < 1": "not 1 <= tile <= key.shape[-2]"}, loses="bad tiles"
 ).feedback("A tile larger than the number of keys is refused. It holds all of them, and that is fine.")
-whole.mistake(
-    "raises_another_error",
-    {'raise ValueError(f"tile is {tile}, and must be at least 1")': "assert tile >= 1, tile"},
-    loses="bad tiles",
-).feedback(
+whole.mistake("raises_another_error", loses="bad tiles").patch("""
+- raise ValueError(f"tile is {tile}, and must be at least 1")
++ assert tile >= 1, tile
+""").feedback(
     "The error is no ValueError: an `assert` raises an AssertionError, and only where asserts are not switched off."
 )
 right.mistake(gradients.cut, {"output / total, lse": "(output / total).detach(), LSE"}, loses="gradients").for_each(
     LSE=("lse", "lse.detach()")
 )
-right.mistake(
-    gradients.treated_as_constant(what="the earlier tiles", of="the scores"),
-    {"output * shrink": "(output.detach() if start else output) * shrink"},
-    loses="gradients",
-)
+right.mistake(gradients.treated_as_constant(what="the earlier tiles", of="the scores"), loses="gradients").patch("""
+- output = output * shrink + parts @ value[..., part, :]
++ output = (output.detach() if start else output) * shrink + parts @ value[..., part, :]
+""")
 right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(
     numbers.default_device(where="the query", what="the sums", how="`zeros_like`, `new_zeros`"),
     {"torch.zeros_like(query[..., :1])": "torch.zeros(*query.shape[:-1], 1)"},
     loses="float64",
 )
-right.mistake(
-    arguments.argument_changed(what="the query"),
-    {
-        "    highest = torch.full_like": "    with torch.no_grad():\n        query *= scale\n    scale = 1.0\n    "
-        "highest = torch.full_like"
-    },
-    loses=("float64", "gradients"),
-)
+right.mistake(arguments.argument_changed(what="the query"), loses=("float64", "gradients")).patch("""
++ with torch.no_grad():
++     query *= scale
++ scale = 1.0
+  highest = torch.full_like(query[..., :1], -torch.inf)
+""")
 keeps_its_last_result(whole, loses="the same")

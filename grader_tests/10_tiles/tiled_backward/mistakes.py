@@ -38,39 +38,27 @@ def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
     return grad_query, grad_key, grad_value
 """)
 
-right.mistake(
-    "forgets_the_average", {"(grad_output @ v.mT - average)": "(grad_output @ v.mT)"}, loses=EVERYWHERE
-).feedback(
-    "The gradient of the scores lacks a term: all weights of a row share one unit, so that one which grows takes "
-    "from the others. Subtract, for each query, the sum of `grad_output * output`.",
+right.mistake("forgets_the_average", {"mT - average": "mT"}, loses=EVERYWHERE).feedback(
+    "The gradient of the scores lacks a term: all weights of a row share one unit, so that one which grows takes from "
+    "the others. Subtract, for each query, the sum of `grad_output * output`.",
     see=BACK,
 )
 right.mistake("adds_the_average", {"v.mT - average": "v.mT + average"}, loses=EVERYWHERE).feedback(
     "The sum of `grad_output * output` is added where it should be subtracted.", see=BACK
 )
 right.mistake(
-    "averages_over_the_queries",
-    {
-        "(grad_output * output).sum(-1, keepdim=True)": "(grad_output * output).sum(-1, keepdim=True).mean(-2, "
-        "keepdim=True)"
-    },
-    loses=("any tile", "batches"),
+    "averages_over_the_queries", {"sum(-1": "sum(-1, keepdim=True).mean(-2"}, loses=("any tile", "batches")
 ).feedback(
     "Every query gets the same average. It is one number for *each* query: the sum over the width of a value.", see=BACK
 )
-right.mistake(
-    "sums_over_the_wrong_dimension",
-    {"(grad_output * output).sum(-1, keepdim=True)": "(grad_output * output).sum(-2, keepdim=True)"},
-    loses=("any tile",),
-).feedback(
+right.mistake("sums_over_the_wrong_dimension", {"sum(-1": "sum(-2"}, loses=("any tile",)).feedback(
     "The average is summed over the queries. For each query it is the sum over the width of a value, `sum(-1)`.",
     see=BACK,
 )
-right.mistake(
-    "averages_within_the_tile",
-    {"v.mT - average": "v.mT - (weights * (grad_output @ v.mT)).sum(-1, keepdim=True)"},
-    loses="any tile",
-).feedback(
+right.mistake("averages_within_the_tile", loses="any tile").patch("""
+- grad_scores = weights * (grad_output @ v.mT - average) * scale
++ grad_scores = weights * (grad_output @ v.mT - (weights * (grad_output @ v.mT)).sum(-1, keepdim=True)) * scale
+""").feedback(
     "The average is made of the weights of one tile. It runs over all keys, and you have it already: the sum of "
     "`grad_output * output`, before the loop.",
     see=BACK,
@@ -110,11 +98,10 @@ right.mistake(
 right.mistake(
     "forgets_the_scale_of_the_queries", {"grad_scores @ k": "(grad_scores / scale) @ k"}, loses=EVERYWHERE
 ).feedback("The gradient of the keys is right, that of the queries lacks the scale 1/√K.", see=BACK)
-right.mistake(
-    "takes_each_weight_by_itself",
-    {"weights * (grad_output @ v.mT - average)": "weights * (1 - weights) * (grad_output @ v.mT)"},
-    loses=EVERYWHERE,
-).feedback(
+right.mistake("takes_each_weight_by_itself", loses=EVERYWHERE).patch("""
+- grad_scores = weights * (grad_output @ v.mT - average) * scale
++ grad_scores = weights * (1 - weights) * (grad_output @ v.mT) * scale
+""").feedback(
     "w · (1 − w) is the slope of a weight in its own score. It moves all other weights of the row as well: together "
     "that is the weight times the difference from the row's average.",
     see=BACK,
@@ -122,94 +109,61 @@ right.mistake(
 right.mistake(scores.scaled_by_width, {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE)
 right.mistake(scores.scaled_by_values, {"query.shape[-1] ** -0.5": "value.shape[-1] ** -0.5"}, loses=EVERYWHERE)
 right.mistake(
-    "divides_exponentials",
-    {"torch.exp(query @ k.mT * scale - lse[..., None])": "torch.exp(query @ k.mT * scale) / torch.exp(lse[..., None])"},
-    loses="scores up to",
+    "divides_exponentials", {"scale - lse[..., None])": "scale) / torch.exp(lse[..., None])"}, loses="scores up to"
 ).feedback(
     "You divide one exponential by another, and both overflow. Subtract `lse` from the scores, before `exp`.", see=BACK
 )
 right.mistake("forgets_the_weights", {"weights * (grad_output": "(grad_output"}, loses=EVERYWHERE).feedback(
     "The gradient of a score is its weight times a difference: the weight is missing.", see=BACK
 )
-right.mistake(
-    "takes_the_output_for_the_gradient", {"weights.mT @ grad_output": "weights.mT @ output"}, loses=EVERYWHERE
-).feedback(
+right.mistake("takes_the_output_for_the_gradient", {"mT @ grad_output": "mT @ output"}, loses=EVERYWHERE).feedback(
     "The gradient of the values is made of the output. It is the weights' transpose times `grad_output`.", see=BACK
 )
-right.mistake(
-    "gives_scores_to_the_values", {"weights.mT @ grad_output": "grad_scores.mT @ grad_output"}, loses=EVERYWHERE
-).feedback(
+right.mistake("gives_scores_to_the_values", {"weights.mT": "grad_scores.mT"}, loses=EVERYWHERE).feedback(
     "The gradient of the values is made of the gradient of the scores. Values are mixed by the *weights*.", see=BACK
 )
 right.mistake(
-    "keeps_the_last_tile_of_the_queries",
-    {"grad_query = grad_query + grad_scores @ k": "grad_query = grad_scores @ k"},
-    loses="any tile",
+    "keeps_the_last_tile_of_the_queries", {"grad_query + grad_scores": "grad_scores"}, loses="any tile"
 ).feedback("The queries keep the gradient of the last tile only. They meet every key: add up.", see=BACK)
 right.mistake(
     "keeps_the_last_tile_of_the_keys", {"torch.cat(grad_keys, dim=-2)": "grad_keys[-1]"}, loses="any tile"
 ).feedback("The keys' gradient is that of the last tile alone: join all tiles.", see=BACK)
-right.mistake(
-    "adds_up_the_tiles_of_keys",
-    {"torch.cat(grad_keys, dim=-2)": "sum(grad_keys)", "torch.cat(grad_values, dim=-2)": "sum(grad_values)"},
-    loses="any tile",
-).feedback(
+right.mistake("adds_up_the_tiles_of_keys", loses="any tile").patch("""
+- return grad_query, torch.cat(grad_keys, dim=-2), torch.cat(grad_values, dim=-2)
++ return grad_query, sum(grad_keys), sum(grad_values)
+""").feedback(
     "The gradients of keys and values are added up over the tiles. Each tile holds other keys: join them.", see=BACK
 )
-right.mistake(
-    "joins_along_another_dimension",
-    {
-        "torch.cat(grad_keys, dim=-2)": "torch.cat(grad_keys, dim=0)",
-        "torch.cat(grad_values, dim=-2)": "torch.cat(grad_values, dim=0)",
-    },
-    loses="batches",
-).feedback(
+right.mistake("joins_along_another_dimension", loses="batches").patch("""
+- return grad_query, torch.cat(grad_keys, dim=-2), torch.cat(grad_values, dim=-2)
++ return grad_query, torch.cat(grad_keys, dim=0), torch.cat(grad_values, dim=0)
+""").feedback(
     "The tiles are joined along the first dimension. With a batch that is not the one of the keys: `dim=-2`.", see=BACK
 )
-right.mistake(
-    "joins_the_tiles_in_reverse",
-    {
-        "torch.cat(grad_keys, dim=-2)": "torch.cat(grad_keys[::-1], dim=-2)",
-        "torch.cat(grad_values, dim=-2)": "torch.cat(grad_values[::-1], dim=-2)",
-    },
-    loses="any tile",
-).feedback("The tiles of the keys' and values' gradients are joined in the wrong order.")
-right.mistake(
-    "forgets_the_rest",
-    {"range(0, key.shape[-2], tile)": "range(0, max(1, key.shape[-2] // tile) * tile, tile)"},
-    loses="any tile",
-).feedback("Where `tile` does not divide S the last keys get no gradient. The last tile may be shorter.", see=BACK)
-filling.mistake(
-    "leaves_the_rest_at_0",
-    {"range(0, key.shape[-2], tile)": "range(0, key.shape[-2] // tile * tile, tile)"},
-    loses="any tile",
-).feedback(
+right.mistake("joins_the_tiles_in_reverse", loses="any tile").patch("""
+- return grad_query, torch.cat(grad_keys, dim=-2), torch.cat(grad_values, dim=-2)
++ return grad_query, torch.cat(grad_keys[::-1], dim=-2), torch.cat(grad_values[::-1], dim=-2)
+""").feedback("The tiles of the keys' and values' gradients are joined in the wrong order.")
+right.mistake("forgets_the_rest", {"key.shape[-2]": "max(1, key.shape[-2] // tile) * tile"}, loses="any tile").feedback(
+    "Where `tile` does not divide S the last keys get no gradient. The last tile may be shorter.", see=BACK
+)
+filling.mistake("leaves_the_rest_at_0", {"shape[-2]": "shape[-2] // tile * tile"}, loses="any tile").feedback(
     "Where `tile` does not divide S the last keys are left out, and where it is larger all of them: their gradients "
     "stay 0. The last tile may be shorter.",
     see=BACK,
 )
 filling.mistake(
-    "returns_another_order",
-    {"return grad_query, grad_key, grad_value": "return ORDER"},
-    loses=EVERYWHERE,
+    "returns_another_order", {"return grad_query, grad_key, grad_value": "return ORDER"}, loses=EVERYWHERE
 ).for_each(ORDER=("grad_value, grad_key, grad_query", "grad_query, grad_value, grad_key")).feedback(
     "The gradients come in another order: (grad_query, grad_key, grad_value)."
 )
-right.mistake(
-    "exchanges_queries_and_keys",
-    {"return grad_query, torch.cat(grad_keys, dim=-2), ": "return torch.cat(grad_keys, dim=-2), grad_query, "},
-    loses=EVERYWHERE,
-).feedback("The gradients of queries and keys are exchanged: (grad_query, grad_key, grad_value).")
-right.mistake(
-    "goes_downhill",
-    {
-        "return grad_query, torch.cat(grad_keys, dim=-2), torch": "return -grad_query, -torch.cat(grad_keys, "
-        "dim=-2), torch"
-    },
-    loses=EVERYWHERE,
-).feedback(
-    "The signs of the queries' and keys' gradients are turned round: the difference is grad_output @ valueᵀ minus "
-    "the average.",
+right.mistake("exchanges_queries_and_keys", loses=EVERYWHERE).patch("""
+- return grad_query, torch.cat(grad_keys, dim=-2), torch.cat(grad_values, dim=-2)
++ return torch.cat(grad_keys, dim=-2), grad_query, torch.cat(grad_values, dim=-2)
+""").feedback("The gradients of queries and keys are exchanged: (grad_query, grad_key, grad_value).")
+right.mistake("goes_downhill", {"grad_query, torch": "-grad_query, -torch"}, loses=EVERYWHERE).feedback(
+    "The signs of the queries' and keys' gradients are turned round: the difference is grad_output @ valueᵀ minus the "
+    "average.",
     see=BACK,
 )
 right.mistake("shares_do_not_line_up", {"lse[..., None]": "lse"}, loses=EVERYWHERE).feedback(
@@ -222,15 +176,12 @@ def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
     grad_scores = weights * (grad_output @ value.mT - (grad_output * output).sum(-1, keepdim=True)) * scale
     return grad_scores @ key, grad_scores.mT @ query, weights.mT @ grad_output
 """).feedback("All T × S weights are made again at once. Make those of one tile, and be done with them.", see=BACK)
-right.mistake(
-    "always_takes_64",
-    {
-        "range(0, key.shape[-2], tile)": "range(0, key.shape[-2], 64)",
-        "key[..., start : start + tile, :]": "key[..., start : start + 64, :]",
-        "value[..., start : start + tile, :]": "value[..., start : start + 64, :]",
-    },
-    loses="never more",
-).feedback("The tile is always 64 keys, whatever `tile` says.")
+right.mistake("always_takes_64", loses="never more").patch("""
+- for start in range(0, key.shape[-2], tile):
+-     k, v = key[..., start : start + tile, :], value[..., start : start + tile, :]
++ for start in range(0, key.shape[-2], 64):
++     k, v = key[..., start : start + 64, :], value[..., start : start + 64, :]
+""").feedback("The tile is always 64 keys, whatever `tile` says.")
 right.mistake(
     "cuts_scores_that_are_all_there",
     {"query @ k.mT * scale": "(query @ key.mT * scale)[..., start : start + tile]"},
@@ -245,14 +196,10 @@ right.mistake(
     "The gradient of float64 queries is float32, or is made on PyTorch's default device. Take dtype and device from "
     "the queries: `zeros_like`."
 )
-filling.mistake(
-    numbers.always_float32("fills_tensors_of_the_defaults"),
-    {
-        "torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)": "(torch.zeros(given.shape, "
-        "dtype=KIND) for given in (query, key, value))"
-    },
-    loses="float64",
-).for_each(KIND=("torch.float32", "given.dtype")).feedback(
+filling.mistake(numbers.always_float32("fills_tensors_of_the_defaults"), loses="float64").patch("""
+- grad_query, grad_key, grad_value = torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)
++ grad_query, grad_key, grad_value = (torch.zeros(given.shape, dtype=KIND) for given in (query, key, value))
+""").for_each(KIND=("torch.float32", "given.dtype")).feedback(
     "What you fill is made in PyTorch's default dtype, or on its default device, and so are the gradients then. Take "
     "both from the arguments: `zeros_like`."
 )

@@ -33,11 +33,9 @@ right.mistake("the_texts", {"out[:, h] = ": "out[h] = "}, loses=(ZERO, MEAN, GRA
 right.mistake("the_tokens", {"out[:, h] = ": "out[:, :, h] = "}, loses=(ZERO, MEAN, GRADIENTS)).feedback(
     "You put tokens to zero: the second dimension counts heads, the third tokens."
 )
-right.mistake(
-    "the_features",
-    {"out[:, h] = ": "out[..., h] = "},
-    loses=(ZERO, MEAN, GRADIENTS),
-).feedback("You put features of all heads to zero: the second dimension counts heads.")
+right.mistake("the_features", {"out[:, h] = ": "out[..., h] = "}, loses=(ZERO, MEAN, GRADIENTS)).feedback(
+    "You put features of all heads to zero: the second dimension counts heads."
+)
 stacked.mistake("keeps_only_them", {"if h not in heads": "if h in heads"}, loses=ALL).feedback(
     "It is the other way round: the heads that are asked for go, the others stay."
 )
@@ -69,21 +67,15 @@ right.mistake("forgets_the_mean", {"0.0 if mean is None else mean[h]": "0.0"}, l
     "`mean` is not used: heads go to zero even where their mean is given."
 )
 right.mistake(
-    "a_mean_of_its_own",
-    {"0.0 if mean is None else mean[h]": "0.0 if mean is None else head_outputs[:, h].mean(DIMENSIONS, keepdim=True)"},
-    loses=(MEAN, GRADIENTS),
+    "a_mean_of_its_own", {"mean[h]": "head_outputs[:, h].mean(DIMENSIONS, keepdim=True)"}, loses=(MEAN, GRADIENTS)
 ).for_each(DIMENSIONS=((0, 1), 0, 1)).feedback(
     "You take the mean of what was given, over this batch. Use `mean`: it was measured elsewhere, over many texts."
 )
 right.mistake(
-    "the_mean_always",
-    {"0.0 if mean is None else mean[h]": "head_outputs[:, h].mean((0, 1)) if mean is None else mean[h]"},
-    loses=(ZERO, GRADIENTS),
+    "the_mean_always", {"out[:, h] = 0.0": "out[:, h] = head_outputs[:, h].mean((0, 1))"}, loses=(ZERO, GRADIENTS)
 ).feedback("Without `mean` a head goes to zero, and not to a mean over this batch.")
 right.mistake(
-    "the_mean_of_the_next_in_turn",
-    {"for h in heads:": "for i, h in enumerate(heads):", "mean[h]": "mean[i]"},
-    loses=MEAN,
+    "the_mean_of_the_next_in_turn", {"h in heads": "i, h in enumerate(heads)", "mean[h]": "mean[i]"}, loses=MEAN
 ).feedback("You take the rows of `mean` in turn. Row h belongs to head h.")
 at_once.mistake("means_in_the_order_of_the_heads", {"out[:, heads]": "out[:, sorted(heads)]"}, loses=MEAN).feedback(
     "Heads and their means do not come in the same order: where the list is not sorted, a head gets the mean of "
@@ -95,16 +87,12 @@ right.mistake("one_mean_for_all", {"mean[h]": "mean.mean(0)"}, loses=(MEAN, GRAD
 right.mistake("a_number_for_the_mean", {"mean[h]": "mean[h].mean()"}, loses=(MEAN, GRADIENTS)).feedback(
     "You average over the features. A head's mean is a vector of K numbers."
 )
-right.mistake(
-    "adds_the_mean",
-    {"out[:, h] = 0.0 if mean is None else mean[h]": "out[:, h] = 0.0 if mean is None else out[:, h] + mean[h]"},
-    loses=(MEAN, GRADIENTS),
-).feedback("You add the mean to what was there. It takes its place.")
-right.mistake(
-    "subtracts_the_mean",
-    {"out[:, h] = 0.0 if mean is None else mean[h]": "out[:, h] = 0.0 if mean is None else out[:, h] - mean[h]"},
-    loses=(MEAN, GRADIENTS),
-).feedback("You subtract the mean. It takes the place of what was there.")
+right.mistake("adds_the_mean", {"mean[h]": "out[:, h] + mean[h]"}, loses=(MEAN, GRADIENTS)).feedback(
+    "You add the mean to what was there. It takes its place."
+)
+right.mistake("subtracts_the_mean", {"mean[h]": "out[:, h] - mean[h]"}, loses=(MEAN, GRADIENTS)).feedback(
+    "You subtract the mean. It takes the place of what was there."
+)
 factor.mistake(
     "adds_all_means", {"mean[:, None, :] * (1 - keep)": "mean[:, None, :]"}, loses=(MEAN, GRADIENTS)
 ).feedback("The means of all heads are added, of those that stay, too.")
@@ -112,23 +100,13 @@ at_once.mistake(
     "means_along_the_tokens", {"mean[heads].unsqueeze(1)": "mean[heads]"}, loses=(MEAN, GRADIENTS)
 ).feedback("A mean of shape (number of heads, K) is laid along tokens, not heads: give it a dimension for T.")
 right.mistake(
-    "asks_whether_the_mean_is_true",
-    {"mean is None else": "not mean else", "= 0.0 if": "= 0.0 if mean is None or"},
-    loses=(MEAN, GRADIENTS),
+    "asks_whether_the_mean_is_true", {"else mean": "or not mean else mean"}, loses=(MEAN, GRADIENTS)
 ).feedback("`if mean` asks whether a tensor is true, which of several numbers nobody can say. Ask `mean is None`.")
 factor.mistake(
-    "makes_up_for_what_is_gone",
-    {"kept = head_outputs * keep": "kept = head_outputs * keep * keep.numel() / keep.sum().clamp(min=1)"},
-    loses=(ZERO, GRADIENTS),
+    "makes_up_for_what_is_gone", {"* keep": "* keep * keep.numel() / keep.sum().clamp(min=1)"}, loses=(ZERO, GRADIENTS)
 ).feedback("You multiply the heads that stay, as dropout does. They stay as they were.")
 stacked.mistake(
-    "drops_them",
-    {
-        "elif mean is None:\n            columns.append(torch.zeros_like(head_outputs[:, h]))": (
-            "elif mean is None:\n            continue"
-        ),
-    },
-    loses=(ZERO, GRADIENTS),
+    "drops_them", {"columns.append(torch.zeros_like(head_outputs[:, h]))": "continue"}, loses=(ZERO, GRADIENTS)
 ).feedback("The heads are gone altogether. The shape stays the same: put zeros in their place.")
 stacked.mistake("heads_first", {"dim=1": "dim=0"}, loses=ALL).feedback(
     "The heads come first in your result: (H, B, T, K)."
@@ -142,20 +120,13 @@ right.mistake("fills_with_minus_infinity", {"0.0 if": "float('-inf') if"}, loses
 right.mistake(gradients.cut("detached"), {"head_outputs.clone()": "head_outputs.detach().clone()"}, loses=GRADIENTS)
 right.mistake(gradients.cut("detached_at_the_end"), {"return out": "return out.detach()"}, loses=GRADIENTS)
 right.mistake(gradients.cut("detaches_the_mean", what="`mean`"), {"mean[h]": "mean[h].detach()"}, loses=GRADIENTS)
-right.mistake(
-    "lets_gradients_through",
-    {
-        "out[:, h] = 0.0 if mean is None else mean[h]": (
-            "out[:, h] = out[:, h] - out[:, h].detach() + (0.0 if mean is None else mean[h])"
-        ),
-    },
-    loses=GRADIENTS,
-).feedback("The numbers are right, but gradients go on flowing through what was taken out. It is a constant now.")
-right.mistake("empties_the_list", loses=LEFT).patch("""
-- for h in heads:
-+ while heads:
-+     h = heads.pop()
-""").feedback("The list of heads is changed by the call: whoever gave it goes on using it.")
+right.mistake("lets_gradients_through", loses=GRADIENTS).patch("""
+- out[:, h] = 0.0 if mean is None else mean[h]
++ out[:, h] = out[:, h] - out[:, h].detach() + (0.0 if mean is None else mean[h])
+""").feedback("The numbers are right, but gradients go on flowing through what was taken out. It is a constant now.")
+right.mistake("empties_the_list", {"for h in heads:": "while heads:\n        h = heads.pop()"}, loses=LEFT).feedback(
+    "The list of heads is changed by the call: whoever gave it goes on using it."
+)
 right.mistake(
     arguments.argument_changed("sorts_the_list"), {"    for h": "    heads.sort()\n    for h"}, loses=LEFT
 ).feedback("The list of heads is sorted in place: whoever gave it goes on using it. `sorted(heads)` makes a new one.")
@@ -169,12 +140,7 @@ factor.mistake(
     {", device=head_outputs.device": ""},
     loses="float64",
 )
-right.mistake(
-    shapes.view_of_strided,
-    {
-        "out = head_outputs.clone()": (
-            "out = head_outputs.view(*head_outputs.shape[:2], -1).clone().view(head_outputs.shape)"
-        ),
-    },
-    loses="float64",
-)
+right.mistake(shapes.view_of_strided, loses="float64").patch("""
+- out = head_outputs.clone()
++ out = head_outputs.view(*head_outputs.shape[:2], -1).clone().view(head_outputs.shape)
+""")

@@ -75,9 +75,7 @@ right.mistake("over_all_queries", {".mean(dim=-1)": ".sum(dim=-1) / T"}, loses=A
 right.mistake("over_the_period", {".mean(dim=-1)": ".sum(dim=-1) / period"}, loses=ALL).feedback(
     "You divide by the period. The mean is over the queries that have seen their token: T − period of them."
 )
-right.mistake("the_sum", {".mean(dim=-1)": ".sum(dim=-1)"}, loses=ALL).feedback(
-    "You return the sum. Asked is the mean."
-)
+right.mistake("the_sum", {"mean(dim=-1)": "sum(dim=-1)"}, loses=ALL).feedback("You return the sum. Asked is the mean.")
 right.mistake("the_greatest", {".mean(dim=-1)": ".amax(dim=-1)"}, loses=ALL).feedback(
     "You return the greatest weight. Asked is the mean."
 )
@@ -109,15 +107,12 @@ right.mistake("for_heads_only", {"weights[..., t": "weights.flatten(0, -3)[:, t"
     "The leading dimensions are flattened into one. The result has all of them."
 )
 right.mistake(
-    "normalises_the_rows",
-    {"weights[..., t, t - period + 1]": "(weights / weights.amax(-1, keepdim=True))[..., t, t - period + 1]"},
-    loses=ALL,
+    "normalises_the_rows", {"return weights": "return (weights / weights.amax(-1, keepdim=True))"}, loses=ALL
 ).feedback("You divide each row by its greatest weight. Asked is the mean of the weights as they are.")
-right.mistake(
-    "counts_hits",
-    {"weights[..., t, t - period + 1]": "(weights.argmax(-1)[..., t] == t - period + 1).to(weights.dtype)"},
-    loses=ALL,
-).feedback("You count how often the greatest weight lies there. Asked is the mean of the weights themselves.")
+right.mistake("counts_hits", loses=ALL).patch("""
+- return weights[..., t, t - period + 1].mean(dim=-1)
++ return (weights.argmax(-1)[..., t] == t - period + 1).to(weights.dtype).mean(dim=-1)
+""").feedback("You count how often the greatest weight lies there. Asked is the mean of the weights themselves.")
 
 
 def refusing(condition):
@@ -171,8 +166,7 @@ right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
     "zeroes_the_others", {"    t = torch": "    weights.data.tril_()\n    t = torch"}, loses="float64"
 ).feedback("weights is changed by the call. Work on a new tensor.")
-loop.mistake(
-    numbers.default_device(where="`weights`", how="`weights.new_zeros`"),
-    {"total = 0": "total = torch.zeros(weights.shape[:-2], dtype=weights.dtype)"},
-    loses="float64",
-)
+loop.mistake(numbers.default_device(where="`weights`", how="`weights.new_zeros`"), loses="float64").patch("""
+- total = 0
++ total = torch.zeros(weights.shape[:-2], dtype=weights.dtype)
+""")

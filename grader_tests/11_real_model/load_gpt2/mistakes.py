@@ -18,14 +18,13 @@ right.mistake("does_not_turn_c_proj", {'"h.{i}.attn.c_proj", turned=True': '"h.{
 right.mistake(
     "does_not_turn_c_attn", {"= weight.T\n            new": "= weight\n            new"}, loses=BOTH
 ).feedback("The pieces of c_attn are not turned. Each is square, so nothing complains; but it is stored (in, out).")
-right.mistake(
-    "turns_only_what_does_not_fit",
-    {
-        "weight.T if turned": "weight.T if weight.shape != shape",
-        "= weight.T\n            new": "= weight\n            new",
-    },
-    loses=BOTH,
-).feedback(
+right.mistake("turns_only_what_does_not_fit", loses=BOTH).patch("""
+- new[f"{ours}.weight"] = weight.T if turned else weight
++ new[f"{ours}.weight"] = weight.T if weight.shape != shape else weight
+@@
+- new[f"blocks.{i}.attention.W_{letter}.weight"] = weight.T
++ new[f"blocks.{i}.attention.W_{letter}.weight"] = weight
+""").feedback(
     "Only what does not fit otherwise is turned. All of c_attn, c_proj and c_fc are stored (in, out), the square ones, "
     "too: nothing complains there, and the model is another one."
 )
@@ -46,39 +45,29 @@ right.mistake("in_reverse", {'"qkv"': '"vkq"'}, loses=BOTH).feedback(
 )
 right.mistake(
     "takes_columns_in_turn",
-    {
-        ".chunk(3, dim=1)": "",
-        "(3 * D,)).chunk(3)": "(3 * D,))",
-        'zip("qkv", weights, biases)': 'zip("qkv", [weights[:, j::3] for j in range(3)], BIASES)',
-    },
+    {".chunk(3, dim=1)": "", ".chunk(3)": "", "weights, biases": "[weights[:, j::3] for j in range(3)], BIASES"},
     loses=BOTH,
 ).for_each(BIASES=("biases.chunk(3)", "[biases[j::3] for j in range(3)]")).feedback(
     "Of c_attn you take every third column. Its first D columns are the queries', the next D the keys'."
 )
-right.mistake(
-    "exchanges_the_norms",
-    {'norm_1", f"h.{i}.ln_1"': 'norm_1", f"h.{i}.ln_2"', 'norm_2", f"h.{i}.ln_2"': 'norm_2", f"h.{i}.ln_1"'},
-    loses=BOTH,
-).feedback("ln_1 and ln_2 are exchanged. ln_1 stands before the attention, as our norm_1 does.")
+right.mistake("exchanges_the_norms", {"h.{i}.ln_1": "h.{i}.ln_2", "h.{i}.ln_2": "h.{i}.ln_1"}, loses=BOTH).feedback(
+    "ln_1 and ln_2 are exchanged. ln_1 stands before the attention, as our norm_1 does."
+)
 renaming.mistake(
     "first_layer_everywhere", {'f"h.{layer[1]}." if layer else ""': '"h.0." if layer else ""'}, loses=(*BOTH, MISSING)
 ).feedback("The first layer is loaded into all of them.")
-renaming.mistake(
-    "forgets_a_part",
-    {
-        "    for ours, parameter in own.items():\n": (
-            "    for ours, parameter in own.items():\n        if 'PART' in ours:\n            continue\n"
-        ),
-        "load_state_dict(found)": "load_state_dict(found, strict=False)",
-    },
-    loses=BOTH,
-).for_each(PART=("tokens", "norm_1", "mlp", "norm.bias", ".bias")).feedback(
+renaming.mistake("forgets_a_part", loses=BOTH).patch("""
+  for ours, parameter in own.items():
++     if 'PART' in ours:
++         continue
+@@
+- model.load_state_dict(found)
++ model.load_state_dict(found, strict=False)
+""").for_each(PART=("tokens", "norm_1", "mlp", "norm.bias", ".bias")).feedback(
     "A part of the model is not loaded, and has the numbers that it was made with. `model.state_dict()` lists all."
 )
 right.mistake(
-    "misses_the_last_layer",
-    {"range(len(model.blocks))": "range(len(model.blocks) - 1)", "(new)": "(new, strict=False)"},
-    loses=BOTH,
+    "misses_the_last_layer", {"len(model.blocks)": "len(model.blocks) - 1", "(new)": "(new, strict=False)"}, loses=BOTH
 ).feedback("The last layer is not loaded: `range(n)` ends before n.")
 right.mistake(
     "takes_the_layers_by_the_alphabet",
@@ -96,46 +85,34 @@ right.mistake(
     },
     loses=LOGITS,
 ).feedback("Layers are taken in the order of their names as texts, in which 10 comes before 2. Count them as numbers.")
-right.mistake(
-    "counts_the_layers_in_the_file",
-    {
-        "range(len(model.blocks))": (
-            'sorted({int(n.split(".")[1]) for n in checkpoint if n.startswith("h.")} & set(range(len(model.blocks))))'
-        ),
-        "(new)": "(new, strict=False)",
-    },
-    loses=MISSING,
-).feedback("A layer that the checkpoint lacks is passed over without a word. How many there must be says the model.")
+right.mistake("counts_the_layers_in_the_file", loses=MISSING).patch("""
+- for i in range(len(model.blocks)):
++ for i in sorted({int(n.split(".")[1]) for n in checkpoint if n.startswith("h.")} & set(range(len(model.blocks)))):
+@@
+- model.load_state_dict(new)
++ model.load_state_dict(new, strict=False)
+""").feedback("A layer that the checkpoint lacks is passed over without a word. How many there must be says the model.")
 right.mistake(
     "forgets_the_last_norm",
     {'    layer("norm", "ln_f")\n': "", "load_state_dict(new)": "load_state_dict(new, strict=False)"},
     loses=(*BOTH, MISSING),
 ).feedback("ln_f is not loaded: the norm before the logits has the numbers that it was made with.")
-right.mistake(
-    "forgets_the_places",
-    {
-        '    new["places.weight"] = take("wpe.weight", own["places.weight"].shape)\n': "",
-        "load_state_dict(new)": "load_state_dict(new, strict=False)",
-    },
-    loses=BOTH,
-).feedback("wpe is not loaded: the places have the numbers that they were made with.")
-right.mistake(
-    "forgets_the_biases_of_qkv",
-    {
-        '            new[f"blocks.{i}.attention.W_{letter}.bias"] = bias\n': "",
-        "load_state_dict(new)": "load_state_dict(new, strict=False)",
-    },
-    loses=BOTH,
-).feedback("The biases of queries, keys and values are not loaded.")
-right.mistake(
-    "forgets_the_keys_bias",
-    {
-        'zip("qkv", weights, biases)': (
-            'zip("qkv", weights, [biases[0], own[f"blocks.{i}.attention.W_k.bias"], biases[2]])'
-        ),
-    },
-    loses=PLACES,
-).feedback(
+right.mistake("forgets_the_places", loses=BOTH).patch("""
+- new["places.weight"] = take("wpe.weight", own["places.weight"].shape)
+@@
+- model.load_state_dict(new)
++ model.load_state_dict(new, strict=False)
+""").feedback("wpe is not loaded: the places have the numbers that they were made with.")
+right.mistake("forgets_the_biases_of_qkv", loses=BOTH).patch("""
+- new[f"blocks.{i}.attention.W_{letter}.bias"] = bias
+@@
+- model.load_state_dict(new)
++ model.load_state_dict(new, strict=False)
+""").feedback("The biases of queries, keys and values are not loaded.")
+right.mistake("forgets_the_keys_bias", loses=PLACES).patch("""
+- for letter, weight, bias in zip("qkv", weights, biases):
++ for letter, weight, bias in zip("qkv", weights, [biases[0], own[f"blocks.{i}.attention.W_k.bias"], biases[2]]):
+""").feedback(
     "The keys' bias is not loaded. (Attention does not notice, since it adds the same number to all scores of a query; "
     "a copy is none without it.)"
 )
@@ -190,28 +167,16 @@ right.mistake(
 )
 right.mistake(
     "loads_all_layers_of_the_file",
-    {
-        "range(len(model.blocks))": (
-            'range(1 + max(int(name.split(".")[1]) for name in checkpoint if name.startswith("h.")))'
-        ),
-    },
+    {"len(model.blocks)": '1 + max(int(name.split(".")[1]) for name in checkpoint if name.startswith("h."))'},
     loses=PLACES,
 ).feedback("You load as many layers as the file has. The model may have fewer: what it has no place for is left out.")
+right.mistake(arguments.valid_refused("refuses_further_layers"), loses=PLACES).patch("""
++ if f'h.{len(model.blocks)}.ln_1.weight' in checkpoint:
++     raise ValueError('the checkpoint has too many layers')
+  model.load_state_dict(new)
+""").feedback("A checkpoint that has more layers than the model is refused. Leave out what the model has no place for.")
 right.mistake(
-    arguments.valid_refused("refuses_further_layers"),
-    {
-        "    model.load_state_dict(new)\n": (
-            "    if f'h.{len(model.blocks)}.ln_1.weight' in checkpoint:\n"
-            "        raise ValueError('the checkpoint has too many layers')\n"
-            "    model.load_state_dict(new)\n"
-        ),
-    },
-    loses=PLACES,
-).feedback("A checkpoint that has more layers than the model is refused. Leave out what the model has no place for.")
-right.mistake(
-    "gives_numbers_for_what_is_missing",
-    {"checkpoint[name]": "checkpoint.get(name, torch.NUMBERS(tuple(shape)))"},
-    loses=(MISSING, NOTHING),
+    "gives_numbers_for_what_is_missing", {"[name]": ".get(name, torch.NUMBERS(tuple(shape)))"}, loses=(MISSING, NOTHING)
 ).for_each(NUMBERS=("zeros", "ones")).feedback(
     "For what is missing you take something else, without a word. Raise a KeyError with its name."
 )
@@ -232,32 +197,18 @@ right.mistake(
     },
     loses=(MISSING, NOTHING),
 ).feedback("What is missing stays as it was in the model, without a word. Raise a KeyError with its name.")
+right.mistake("value_error_for_what_is_missing", loses=MISSING).patch("""
++ if name not in checkpoint:
++     raise ValueError(f'{name} is missing')
+  numbers = checkpoint[name]
+""").feedback("For a name that is missing you raise a ValueError. The contract says KeyError.")
+right.mistake("does_not_say_what_is_missing", loses=MISSING).patch("""
++ if name not in checkpoint:
++     raise KeyError('the checkpoint is incomplete')
+  numbers = checkpoint[name]
+""").feedback("Your KeyError does not say which name is missing, as the file should have it.")
 right.mistake(
-    "value_error_for_what_is_missing",
-    {
-        "        numbers = checkpoint[name]\n": (
-            "        if name not in checkpoint:\n"
-            "            raise ValueError(f'{name} is missing')\n"
-            "        numbers = checkpoint[name]\n"
-        ),
-    },
-    loses=MISSING,
-).feedback("For a name that is missing you raise a ValueError. The contract says KeyError.")
-right.mistake(
-    "does_not_say_what_is_missing",
-    {
-        "        numbers = checkpoint[name]\n": (
-            "        if name not in checkpoint:\n"
-            "            raise KeyError('the checkpoint is incomplete')\n"
-            "        numbers = checkpoint[name]\n"
-        ),
-    },
-    loses=MISSING,
-).feedback("Your KeyError does not say which name is missing, as the file should have it.")
-right.mistake(
-    arguments.unchecked("leaves_shapes_to_pytorch"),
-    {"if numbers.shape != torch.Size(shape):": "if False:"},
-    loses=SHAPES,
+    arguments.unchecked("leaves_shapes_to_pytorch"), {"numbers.shape != torch.Size(shape)": "False"}, loses=SHAPES
 ).feedback("A wrong shape is found only by PyTorch, as a RuntimeError, or broadcast silently. Compare shapes yourself.")
 load.mistake(arguments.unchecked("copies_straight_away"), loses=(SHAPES, NOTHING)).full_code("""
 @torch.no_grad()
@@ -300,19 +251,17 @@ rehearsal.mistake(
 ).feedback(
     "`copy_` spreads a single number, or a single row, over all places without an error. Compare the shapes yourself."
 )
-renaming.mistake(
-    arguments.unchecked("passes_over_what_does_not_fit"),
-    {
-        'raise ValueError(f"{theirs}: the checkpoint has {list(numbers.shape)}, the model wants {wanted}")': "continue",
-        "load_state_dict(found)": "load_state_dict(found, strict=False)",
-    },
-    loses=(SHAPES, NOTHING),
-).feedback("What has another shape is passed over without a word, and the model keeps its own. Raise a ValueError.")
-right.mistake(
-    "does_not_say_the_shapes",
-    {'f"{name} has the shape {tuple(numbers.shape)}, and the model\'s is {tuple(shape)}"': 'f"{name} does not fit"'},
-    loses=SHAPES,
-).feedback("Your ValueError does not tell both shapes: the one in the checkpoint and the one in the model.")
+renaming.mistake(arguments.unchecked("passes_over_what_does_not_fit"), loses=(SHAPES, NOTHING)).patch("""
+- raise ValueError(f"{theirs}: the checkpoint has {list(numbers.shape)}, the model wants {wanted}")
++ continue
+@@
+- model.load_state_dict(found)
++ model.load_state_dict(found, strict=False)
+""").feedback("What has another shape is passed over without a word, and the model keeps its own. Raise a ValueError.")
+right.mistake("does_not_say_the_shapes", loses=SHAPES).patch("""
+- raise ValueError(f"{name} has the shape {tuple(numbers.shape)}, and the model's is {tuple(shape)}")
++ raise ValueError(f"{name} does not fit")
+""").feedback("Your ValueError does not tell both shapes: the one in the checkpoint and the one in the model.")
 right.mistake("says_only_the_shape_needed", {"{tuple(numbers.shape)}, and": "another, and"}, loses=SHAPES).feedback(
     "Your ValueError tells one shape only. Beside the one that is needed tell the one in the checkpoint."
 )
@@ -320,17 +269,14 @@ right.mistake("key_error_for_a_shape", {"raise ValueError": "raise KeyError"}, l
     "For another shape you raise a KeyError. The contract says ValueError."
 )
 right.mistake(
-    "takes_what_was_turned_already",
-    {"numbers.shape != torch.Size(shape)": "sorted(numbers.shape) != sorted(shape)"},
-    loses=SHAPES,
+    "takes_what_was_turned_already", {"numbers.shape != torch.Size": "sorted(numbers.shape) != sorted"}, loses=SHAPES
 ).feedback(
     "A matrix that was turned already passes your check, and is turned once more. Compare shapes in their order."
 )
-renaming.mistake(
-    arguments.unchecked("cuts_what_is_too_long"),
-    {"numbers = checkpoint[theirs]": "numbers = checkpoint[theirs][: len(parameter) if theirs in TABLES else None]"},
-    loses=NOTHING,
-).for_each(TABLES=(("wpe.weight",), ("wte.weight", "wpe.weight"))).feedback(
+renaming.mistake(arguments.unchecked("cuts_what_is_too_long"), loses=NOTHING).patch("""
+- numbers = checkpoint[theirs]
++ numbers = checkpoint[theirs][: len(parameter) if theirs in TABLES else None]
+""").for_each(TABLES=(("wpe.weight",), ("wte.weight", "wpe.weight"))).feedback(
     "More places, or tokens, than the model has are cut off without a word. That is another shape: raise a ValueError."
 )
 right.mistake("says_one_shape", {", and the model's is {tuple(shape)}": ""}, loses=SHAPES).feedback(
@@ -340,11 +286,9 @@ right.mistake("does_not_say_whose_shape", {"{name} has the shape": "something ha
     "Your ValueError does not say whose shape is another one."
 )
 right.mistake(arguments.asserts(), loses=SHAPES)
-right.mistake(
-    "compares_numbers_of_elements",
-    {"numbers.shape != torch.Size(shape)": "numbers.numel() != math.prod(shape)"},
-    loses=SHAPES,
-).feedback("You compare how many numbers there are. A matrix that was turned already has as many, and does not fit.")
+right.mistake("compares_numbers_of_elements", {"shape != torch.Size": "numel() != math.prod"}, loses=SHAPES).feedback(
+    "You compare how many numbers there are. A matrix that was turned already has as many, and does not fit."
+)
 right.mistake(results.nothing_returned, {"    return model": "    pass"}, loses=(LOGITS, ITSELF))
 right.mistake("returns_something_else", {"return model": "return RESULT"}, loses=(LOGITS, ITSELF)).for_each(
     RESULT=("model.state_dict()", "model.load_state_dict(new)", "new")
@@ -354,38 +298,26 @@ right.mistake(
     {"    own, new": "    import copy\n\n    model = copy.deepcopy(model)\n    own, new"},
     loses=(PLACES, ITSELF),
 ).feedback("You fill a copy of the model and return that; the model itself is left as it was.")
-right.mistake(
-    "shares_the_memory", {"load_state_dict(new)": "load_state_dict(new, assign=True)"}, loses=ITSELF, when="shared"
-).feedback(
+right.mistake("shares_the_memory", {"(new)": "(new, assign=True)"}, loses=ITSELF, when="shared").feedback(
     "The model and the checkpoint share their memory: training one changes the other. Copy the numbers, all of them."
 )
-right.mistake(
-    "takes_them_out_of_the_checkpoint",
-    {"    return model": "    checkpoint.clear()\n    return model"},
-    loses=ITSELF,
-    when="taken out",
-).feedback("The checkpoint has lost what was loaded. Leave the dictionary as it is.")
-right.mistake(
-    "turns_them_in_the_checkpoint",
-    {
-        '    new[f"{ours}.weight"] = weight.T if turned else weight\n': (
-            '    if turned:\n            checkpoint[f"{theirs}.weight"] = weight = weight.T\n'
-            '        new[f"{ours}.weight"] = weight\n'
-        ),
-    },
-    loses=ITSELF,
-    when="turned",
-).feedback(
+right.mistake("takes_them_out_of_the_checkpoint", loses=ITSELF, when="taken out").patch("""
++ checkpoint.clear()
+  return model
+""").feedback("The checkpoint has lost what was loaded. Leave the dictionary as it is.")
+right.mistake("turns_them_in_the_checkpoint", loses=ITSELF, when="turned").patch("""
+- new[f"{ours}.weight"] = weight.T if turned else weight
++ if turned:
++     checkpoint[f"{theirs}.weight"] = weight = weight.T
++ new[f"{ours}.weight"] = weight
+""").feedback(
     "The matrices are turned in the checkpoint itself, which is wrong for whoever reads it next. Leave it as it is."
 )
 right.mistake("freezes_it", {"    return model": "    return model.requires_grad_(False)"}, loses=ITSELF).feedback(
     "The model is frozen: with `requires_grad=False` no optimizer trains it."
 )
-right.mistake(
-    "scales_the_embedding",
-    {
-        'take("wte.weight", own["tokens.weight"].shape)': 'take("wte.weight", own["tokens.weight"].shape) * D**0.5',
-        '    new["tokens': '    D = model.tokens.weight.shape[1]\n    new["tokens',
-    },
-    loses=BOTH,
-).feedback("The embedding is multiplied by the root of D. That is a custom of other models.")
+right.mistake("scales_the_embedding", loses=BOTH).patch("""
+- new["tokens.weight"] = take("wte.weight", own["tokens.weight"].shape)
++ D = model.tokens.weight.shape[1]
++ new["tokens.weight"] = take("wte.weight", own["tokens.weight"].shape) * D**0.5
+""").feedback("The embedding is multiplied by the root of D. That is a custom of other models.")

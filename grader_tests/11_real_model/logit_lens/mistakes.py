@@ -11,16 +11,14 @@ by_layer = logit_lens.alternative("lens_layer_by_layer")
 right.mistake("does_not_normalise", {"norm(hidden)": "hidden"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The norm is not used. The last layer's output goes through it before it is unembedded, so each layer's must."
 )
-right.mistake(
-    "normalises_the_logits",
-    {"norm(hidden) @ unembedding.T": "F.layer_norm(hidden @ unembedding.T, unembedding.shape[:1])"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You normalise after unembedding. The norm is over the D features.")
-right.mistake(
-    "normalises_without_its_weights",
-    {"norm(hidden)": "F.layer_norm(hidden, hidden.shape[-1:])"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You normalise with a layer norm of your own, without weights and bias. Call the module.")
+right.mistake("normalises_the_logits", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return F.layer_norm(hidden @ unembedding.T, unembedding.shape[:1])
+""").feedback("You normalise after unembedding. The norm is over the D features.")
+right.mistake("normalises_without_its_weights", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return F.layer_norm(hidden, hidden.shape[-1:]) @ unembedding.T
+""").feedback("You normalise with a layer norm of your own, without weights and bias. Call the module.")
 right.mistake("with_a_norm_of_its_own", {"norm(hidden)": "(NORM)"}, loses=(LOGITS, MODULE, GRADIENTS)).for_each(
     NORM=(
         "F.normalize(hidden, dim=-1)",
@@ -35,11 +33,10 @@ right.mistake(
     "You take the norm's numbers and compute a layer norm yourself. It may be another kind of norm, or have another "
     "epsilon: call the module."
 )
-right.mistake(
-    "normalises_by_hand_with_its_epsilon",
-    {"norm(hidden)": "F.layer_norm(hidden, norm.normalized_shape, norm.weight, norm.bias, norm.eps)"},
-    loses=MODULE,
-).feedback(
+right.mistake("normalises_by_hand_with_its_epsilon", loses=MODULE).patch("""
+- return norm(hidden) @ unembedding.T
++ return F.layer_norm(hidden, norm.normalized_shape, norm.weight, norm.bias, norm.eps) @ unembedding.T
+""").feedback(
     "You take the norm's numbers and compute a layer norm yourself. It may be another kind of norm: call the module."
 )
 right.mistake("divides_as_the_last_layer", loses=(LOGITS, GRADIENTS)).patch("""
@@ -48,29 +45,25 @@ right.mistake("divides_as_the_last_layer", loses=(LOGITS, GRADIENTS)).patch("""
 + x = (hidden - hidden.mean(-1, keepdim=True)) / last
 + return (x * norm.weight + norm.bias) @ unembedding.T
 """).feedback("Every layer is divided by the scale of the last one. Each has its own: call the norm for each.")
-right.mistake(
-    "leaves_out_the_norms_bias",
-    {"norm(hidden)": "(norm(hidden) - norm(torch.zeros_like(hidden)))"},
-    loses=(LOGITS, GRADIENTS),
-).feedback("The norm's bias is missing.")
+right.mistake("leaves_out_the_norms_bias", loses=(LOGITS, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return (norm(hidden) - norm(torch.zeros_like(hidden))) @ unembedding.T
+""").feedback("The norm's bias is missing.")
 right.mistake(
     "does_not_turn_the_unembedding", {"unembedding.T": "unembedding"}, loses=(LOGITS, MODULE, GRADIENTS)
 ).feedback("`hidden @ unembedding` does not fit, or sums over the tokens: each vector is dotted with each *row*.")
-right.mistake(
-    "softmax_of_it",
-    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).softmax(-1)"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You return probabilities. Asked are logits.")
-right.mistake(
-    "log_softmax_of_it",
-    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).log_softmax(-1)"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You return log probabilities. Asked are logits.")
-right.mistake(
-    "the_best_token",
-    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).argmax(-1)"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You return the best token of each place. Asked are all logits.")
+right.mistake("softmax_of_it", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return (norm(hidden) @ unembedding.T).softmax(-1)
+""").feedback("You return probabilities. Asked are logits.")
+right.mistake("log_softmax_of_it", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return (norm(hidden) @ unembedding.T).log_softmax(-1)
+""").feedback("You return log probabilities. Asked are logits.")
+right.mistake("the_best_token", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return (norm(hidden) @ unembedding.T).argmax(-1)
+""").feedback("You return the best token of each place. Asked are all logits.")
 right.mistake("only_the_last_layer", {"norm(hidden)": "norm(hidden[-1])"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "Only the last layer is read. The lens shows every one."
 )
@@ -80,11 +73,10 @@ right.mistake(
 right.mistake(
     "adds_the_layers_up", {"norm(hidden)": "norm(hidden.cumsum(0))"}, loses=(LOGITS, MODULE, GRADIENTS)
 ).feedback("You add up the layers. What comes out of a layer holds already what the earlier ones have added.")
-right.mistake(
-    "takes_differences",
-    {"norm(hidden)": "norm(torch.diff(hidden, dim=0, prepend=torch.zeros_like(hidden[:1])))"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You read what each layer adds. The lens reads what has come together up to it.")
+right.mistake("takes_differences", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return norm(torch.diff(hidden, dim=0, prepend=torch.zeros_like(hidden[:1]))) @ unembedding.T
+""").feedback("You read what each layer adds. The lens reads what has come together up to it.")
 by_layer.mistake("spares_the_last_layer", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
 - for layer in hidden:
 -     layers.append(torch.matmul(norm(layer), unembedding.transpose(0, 1)))
@@ -98,11 +90,10 @@ by_layer.mistake("spares_the_last_layer", loses=(LOGITS, MODULE, GRADIENTS)).pat
 right.mistake(
     "spares_the_first", {"norm(hidden)": "torch.cat([hidden[:1], norm(hidden[1:])])"}, loses=(LOGITS, MODULE, GRADIENTS)
 ).feedback("What goes into the first layer is not normalised. It is read as the others are.")
-right.mistake(
-    "normalises_the_last_layer_only",
-    {"norm(hidden)": "torch.cat([hidden[:-1], norm(hidden[-1:])])"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("Only the last layer is normalised. The lens treats every layer as if it were the last.")
+right.mistake("normalises_the_last_layer_only", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return torch.cat([hidden[:-1], norm(hidden[-1:])]) @ unembedding.T
+""").feedback("Only the last layer is normalised. The lens treats every layer as if it were the last.")
 right.mistake("leaves_out_the_first", {"norm(hidden)": "norm(hidden[1:])"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The first of the L hidden states is left out. All that is given is read."
 )
@@ -112,11 +103,10 @@ right.mistake(
     "A dimension of size 1 is gone from your result: `squeeze` took it away. The result has four dimensions, even of a "
     "single layer, text or place."
 )
-right.mistake(
-    "moves_the_layers",
-    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).permute(1, 2, 0, 3)"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("The layers stand third in your result: (B, T, L, N). They come first.")
+right.mistake("moves_the_layers", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return (norm(hidden) @ unembedding.T).permute(1, 2, 0, 3)
+""").feedback("The layers stand third in your result: (B, T, L, N). They come first.")
 by_layer.mistake("stacks_the_layers_last", {"dim=0": "dim=-1"}, loses=(LOGITS, MODULE)).feedback(
     "The layers come last in your result: (B, T, N, L). They come first."
 )
@@ -135,54 +125,45 @@ right.mistake("leaves_out_the_last", {"norm(hidden)": "norm(hidden[:-1])"}, lose
 right.mistake("normalises_both", {"unembedding.T": "norm(unembedding).T"}, loses=(LOGITS, MODULE, GRADIENTS)).feedback(
     "The norm is applied to the unembedding, too. It belongs to the hidden states alone."
 )
-right.mistake(
-    "puts_the_tokens_before_the_places",
-    {"norm(hidden) @ unembedding.T": "unembedding @ norm(hidden).mT"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("Your result is (L, B, N, T): the logits of one place stand in a column. They come last.")
+right.mistake("puts_the_tokens_before_the_places", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return unembedding @ norm(hidden).mT
+""").feedback("Your result is (L, B, N, T): the logits of one place stand in a column. They come last.")
 right.mistake("switches_the_norm", {"    return": "    norm.eval()\n    return"}, loses="float64").feedback(
     "You switch the norm to eval mode and leave it so. Whoever gave it goes on using it: leave it as it was."
 )
-right.mistake(
-    "normalises_the_unembedding",
-    {"norm(hidden) @ unembedding.T": "hidden @ norm(unembedding).T"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("The norm is applied to the unembedding. It belongs to the hidden states.")
-right.mistake(
-    "cosines",
-    {"norm(hidden) @ unembedding.T": "F.normalize(norm(hidden), dim=-1) @ F.normalize(unembedding, dim=-1).T"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You return cosines: lengths are divided out. Logits are plain dot products.")
-right.mistake(
-    "scales_by_the_width",
-    {"unembedding.T": "unembedding.T / unembedding.shape[1] ** 0.5"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You divide by the root of D, as attention's scores are. Logits are plain dot products.")
-right.mistake(
-    "averages_the_texts",
-    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).mean(1)"},
-    loses=(LOGITS, MODULE, GRADIENTS),
-).feedback("You average over the texts of the batch. Each has its own logits.")
-right.mistake(
-    gradients.cut("without_gradients"),
-    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).detach()"},
-    loses=GRADIENTS,
-)
-right.mistake(
-    gradients.cut("detaches_what_is_normalised", what="the hidden states"),
-    {"norm(hidden)": "norm(hidden).detach()"},
-    loses=GRADIENTS,
-)
-right.mistake(
-    gradients.cut("detaches_the_unembedding", what="the unembedding"),
-    {"unembedding.T": "unembedding.detach().T"},
-    loses=GRADIENTS,
-)
-right.mistake(
-    gradients.cut("detaches_the_hidden_states", what="the hidden states"),
-    {"norm(hidden)": "norm(hidden.detach())"},
-    loses=GRADIENTS,
-)
+right.mistake("normalises_the_unembedding", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return hidden @ norm(unembedding).T
+""").feedback("The norm is applied to the unembedding. It belongs to the hidden states.")
+right.mistake("cosines", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return F.normalize(norm(hidden), dim=-1) @ F.normalize(unembedding, dim=-1).T
+""").feedback("You return cosines: lengths are divided out. Logits are plain dot products.")
+right.mistake("scales_by_the_width", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return norm(hidden) @ unembedding.T / unembedding.shape[1] ** 0.5
+""").feedback("You divide by the root of D, as attention's scores are. Logits are plain dot products.")
+right.mistake("averages_the_texts", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
+- return norm(hidden) @ unembedding.T
++ return (norm(hidden) @ unembedding.T).mean(1)
+""").feedback("You average over the texts of the batch. Each has its own logits.")
+right.mistake(gradients.cut("without_gradients"), loses=GRADIENTS).patch("""
+- return norm(hidden) @ unembedding.T
++ return (norm(hidden) @ unembedding.T).detach()
+""")
+right.mistake(gradients.cut("detaches_what_is_normalised", what="the hidden states"), loses=GRADIENTS).patch("""
+- return norm(hidden) @ unembedding.T
++ return norm(hidden).detach() @ unembedding.T
+""")
+right.mistake(gradients.cut("detaches_the_unembedding", what="the unembedding"), loses=GRADIENTS).patch("""
+- return norm(hidden) @ unembedding.T
++ return norm(hidden) @ unembedding.detach().T
+""")
+right.mistake(gradients.cut("detaches_the_hidden_states", what="the hidden states"), loses=GRADIENTS).patch("""
+- return norm(hidden) @ unembedding.T
++ return norm(hidden.detach()) @ unembedding.T
+""")
 right.mistake(numbers.result_float32, loses="float64")
 right.mistake(
     arguments.argument_changed(what="`hidden`"),

@@ -55,15 +55,12 @@ right.mistake(
 right.mistake(
     "every_hth_row", {"slice(head * K, (head + 1) * K)": "slice(head, None, n_heads)"}, loses=VALUES
 ).feedback("You take rows in turn: head, head + H, … A head owns K neighbouring rows.")
-right.mistake("pieces_of_the_length_n_heads", loses=VALUES).patch("""
-- rows = slice(head * K, (head + 1) * K)
-+ rows = slice(head * n_heads, (head + 1) * n_heads)
-""").feedback("Your pieces have n_heads rows. n_heads is the number of pieces; their length is K = D / n_heads.")
 right.mistake(
-    "starts_at_the_head", {"slice(head * K, (head + 1) * K)": "slice(START, START + K)"}, loses=VALUES
-).for_each(START=("head", "head * n_heads")).feedback(
-    "Your rows begin at `head`, or at `head * n_heads`. Head h begins after the K rows of each head before it."
-)
+    "pieces_of_the_length_n_heads", {"K, (head + 1) * K": "n_heads, (head + 1) * n_heads"}, loses=VALUES
+).feedback("Your pieces have n_heads rows. n_heads is the number of pieces; their length is K = D / n_heads.")
+right.mistake("starts_at_the_head", {"head * K, (head + 1) * K": "START, START + K"}, loses=VALUES).for_each(
+    START=("head", "head * n_heads")
+).feedback("Your rows begin at `head`, or at `head * n_heads`. Head h begins after the K rows of each head before it.")
 right.mistake(
     "one_head_too_far", {"slice(head * K, (head + 1) * K)": "slice((head - 1) * K, head * K)"}, loses=VALUES
 ).feedback("You count heads from 1: the first one is head 0.")
@@ -125,35 +122,26 @@ right.mistake(
     arguments.unchecked("one_head_too_many"), {"0 <= head < n_heads": "0 <= head <= n_heads"}, loses=ERRORS
 ).feedback("`head == n_heads` is not refused. With H heads the last one is H − 1.")
 right.mistake(
-    arguments.valid_refused("refuses_head_0"),
-    {"0 <= head < n_heads": "0 < head < n_heads"},
-    loses=(*VALUES[:1], ERRORS),
+    arguments.valid_refused("refuses_head_0"), {"not 0 <= head": "not 0 < head"}, loses=(*VALUES[:1], ERRORS)
 ).feedback("Head 0 is refused. It is the first one.")
 right.mistake(
-    arguments.valid_refused("refuses_a_single_head"),
-    {"if D % n_heads:": "if n_heads <= 1 or D % n_heads:"},
-    loses=VALUES[0],
+    arguments.valid_refused("refuses_a_single_head"), {"if D": "if n_heads <= 1 or D"}, loses=VALUES[0]
 ).feedback("A single head is refused. It is legal: its matrix is that of the whole weights.")
-right.mistake(
-    arguments.valid_refused("refuses_the_last_head"),
-    {"0 <= head < n_heads": "0 <= head < n_heads - 1"},
-    loses=(VALUES[0], ERRORS),
-).feedback("The last head, n_heads − 1, is refused.")
+right.mistake(arguments.valid_refused("refuses_the_last_head"), loses=(VALUES[0], ERRORS)).patch("""
+- if not 0 <= head < n_heads:
++ if not 0 <= head < n_heads - 1:
+""").feedback("The last head, n_heads − 1, is refused.")
 right.mistake(arguments.asserts("head <")("asserts_it"), loses=ERRORS)
 right.mistake(arguments.wrong_error("IndexError", "head <"), loses=ERRORS)
 right.mistake(arguments.error_without_name("head <")("does_not_name_it"), loses=ERRORS)
 right.mistake(arguments.asserts("D %")("asserts_the_number_of_heads"), loses=ERRORS)
 right.mistake(arguments.error_without_name("D %")("does_not_name_the_number_of_heads"), loses=ERRORS)
 right.mistake(
-    gradients.cut("detaches_the_queries", what="`W_q`"),
-    {"return W_q[rows]": "return W_q.detach()[rows]"},
-    loses="gradients",
+    gradients.cut("detaches_the_queries", what="`W_q`"), {"W_q[rows]": "W_q.detach()[rows]"}, loses="gradients"
 )
 right.mistake(gradients.cut("detaches_the_keys", what="`W_k`"), {"W_k[rows]": "W_k.detach()[rows]"}, loses="gradients")
 right.mistake(
-    gradients.cut("detached"),
-    {"return W_q[rows].T @ W_k[rows]": "return (W_q[rows].T @ W_k[rows]).detach()"},
-    loses="gradients",
+    gradients.cut("detached"), {"W_q[rows].T @ W_k[rows]": "(W_q[rows].T @ W_k[rows]).detach()"}, loses="gradients"
 )
 right.mistake(numbers.result_float32, loses="float64")
 right.mistake(numbers.default_device(where="the weights", how="`device=W_q.device`"), loses="float64").patch("""

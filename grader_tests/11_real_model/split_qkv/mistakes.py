@@ -8,9 +8,8 @@ ALL = ("three pairs", "copies")
 right = split_qkv.alternative("split_by_chunks")
 
 right.mistake("leaves_them_in_out", {"w.T.clone()": "w.clone()"}, loses=ALL).feedback(
-    "The matrices are as the checkpoint stores them, (in, out). `nn.Linear` has (out, in): the shapes are "
-    "the same, and "
-    "the numbers lie the other way round.",
+    "The matrices are as the checkpoint stores them, (in, out). `nn.Linear` has (out, in): the shapes are the same, "
+    "and the numbers lie the other way round."
 )
 right.mistake("keeps_views", {"(w.T.clone(), b.clone())": "(w.T, b)"}, loses="copies").feedback(
     "What you return shares its memory with the checkpoint: a piece of a tensor, and a transposed one, are views."

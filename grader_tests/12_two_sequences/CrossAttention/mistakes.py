@@ -35,16 +35,13 @@ right.mistake("TakesTheKeysFromX", {"self.W_k(source)": "self.W_k(x)"}, loses=EV
 right.mistake("TakesTheValuesFromX", {"self.W_v(source)": "self.W_v(x)"}, loses=EVERYWHERE).feedback(
     "Your values come from x. Keys and values both belong to what is looked at: the source."
 )
-right.mistake(
-    "AttendsToItself",
-    {"(self.W_q(x), self.W_k(source), self.W_v(source))": "(self.W_q(x), self.W_k(x), self.W_v(x))"},
-    loses=EVERYWHERE,
-).feedback("This is self-attention: the source plays no part. Keys and values come from the source.")
-right.mistake(
-    "AsksTheOtherWayRound",
-    {"(self.W_q(x), self.W_k(source), self.W_v(source))": "(self.W_q(source), self.W_k(x), self.W_v(x))"},
-    loses=EVERYWHERE,
-).feedback("The source asks and x answers. It is the other way round: the queries are x's.")
+right.mistake("AttendsToItself", {"W_k(source)": "W_k(x)", "W_v(source)": "W_v(x)"}, loses=EVERYWHERE).feedback(
+    "This is self-attention: the source plays no part. Keys and values come from the source."
+)
+right.mistake("AsksTheOtherWayRound", loses=EVERYWHERE).patch("""
+- query, key, value = map(self.split, (self.W_q(x), self.W_k(source), self.W_v(source)))
++ query, key, value = map(self.split, (self.W_q(source), self.W_k(x), self.W_v(x)))
+""").feedback("The source asks and x answers. It is the other way round: the queries are x's.")
 right.mistake(
     "TakesTheValuesUnprojected", {"self.W_v(source)": "source + 0 * self.W_v(source)"}, loses=EVERYWHERE
 ).feedback("You average the source itself. The values are the source through W_v.")
@@ -52,9 +49,7 @@ right.mistake("UsesTheKeysForValues", {"self.W_v(source)": "self.W_k(source)"}, 
     "You take W_k for the values, too. They have a projection of their own, W_v."
 )
 right.mistake(
-    "ExchangesTheProjections",
-    {"self.W_q(x), self.W_k(source)": "self.W_k(x), self.W_q(source)"},
-    loses=EVERYWHERE,
+    "ExchangesTheProjections", {"self.W_q(x), self.W_k(source)": "self.W_k(x), self.W_q(source)"}, loses=EVERYWHERE
 ).feedback("You take W_k for the queries and W_q for the keys. x goes through W_q, the source through W_k.")
 right.mistake("TakesOneHeadAlways", {"self.n_heads = n_heads": "self.n_heads = 1"}, loses=EVERYWHERE).feedback(
     "Your module has one head, whatever `n_heads` is.", see=HEADS
@@ -73,12 +68,11 @@ right.mistake(
     },
     loses=EVERYWHERE,
 ).feedback("Keys and values of an earlier source are used again. Another call brings another source: make them anew.")
-right.mistake(calls.first_mask_kept("KeepsTheLastMask"), loses="masks").patch("""
-- mask = None if source_mask is None else source_mask[:, None, None, :]
-+ self.mask = mask = getattr(self, "mask", None) if source_mask is None else source_mask[:, None, None, :]
-""").feedback(
-    "Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded."
-)
+right.mistake(
+    calls.first_mask_kept("KeepsTheLastMask"),
+    {"mask = None": 'self.mask = mask = getattr(self, "mask", None)'},
+    loses="masks",
+).feedback("Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded.")
 right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
 right.mistake("PutsTheMaskOnTheQueries", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
@@ -135,8 +129,7 @@ right.mistake("HidesTheFuture", loses=EVERYWHERE).patch("""
 right.mistake("NeedsAMask", {"None if source_mask is None else source_mask": "source_mask"}, loses=EVERYWHERE).feedback(
     "Without a mask your module fails. `source_mask=None` means that nothing is padded."
 )
-right.mistake(
-    gradients.cut(what="the source"),
-    {"(source), self.W_v(source)": "(source.detach()), self.W_v(source.detach())"},
-    loses="gradients",
-)
+right.mistake(gradients.cut(what="the source"), loses="gradients").patch("""
+- query, key, value = map(self.split, (self.W_q(x), self.W_k(source), self.W_v(source)))
++ query, key, value = map(self.split, (self.W_q(x), self.W_k(source.detach()), self.W_v(source.detach())))
+""")

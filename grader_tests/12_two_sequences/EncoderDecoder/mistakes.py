@@ -35,34 +35,24 @@ right.mistake(
     "ForgetsThePaddingInForward", {"self.encode(source, source_mask), source_mask": "self.encode(source)"}, loses=PADDED
 ).feedback("`forward` takes a mask and hands it to nobody.")
 right.mistake(
-    "ForgetsThePaddingInOneHalf",
-    {"self.encode(source, source_mask), source_mask": "self.encode(source, source_mask)"},
-    loses=PADDED,
+    "ForgetsThePaddingInOneHalf", {"(source, source_mask), source_mask": "(source, source_mask)"}, loses=PADDED
 ).feedback("`forward` hands the mask to the encoder alone. The decoder looks at the source, too, and needs it.")
+right.mistake("InvertsTheMask", loses=PADDED).patch("""
+- memory = self.encoder(source, source_mask)
++ memory = self.encoder(source, None if source_mask is None else ~source_mask)
+""").feedback("You turn the mask round on the way to the encoder. It is handed on as it is: True where padded.")
+right.mistake("InvertsTheMaskForTheDecoder", loses=PADDED).patch("""
+- logits = self.decoder(targets_in, memory, source_mask)
++ logits = self.decoder(targets_in, memory, None if source_mask is None else ~source_mask)
+""").feedback("You turn the mask round on the way to the decoder. It is handed on as it is: True where padded.")
 right.mistake(
-    "InvertsTheMask",
-    {"self.encoder(source, source_mask)": "self.encoder(source, None if source_mask is None else ~source_mask)"},
-    loses=PADDED,
-).feedback("You turn the mask round on the way to the encoder. It is handed on as it is: True where padded.")
-right.mistake(
-    "InvertsTheMaskForTheDecoder",
-    {"memory, source_mask)\n        return": "memory, None if source_mask is None else ~source_mask)\n        return"},
-    loses=PADDED,
-).feedback("You turn the mask round on the way to the decoder. It is handed on as it is: True where padded.")
-right.mistake(
-    "HandsTheMemoryOverFirst",
-    {"self.decoder(targets_in, memory, source_mask)": "self.decoder(memory, targets_in, source_mask)"},
-    loses=(PLAIN, HALVES),
+    "HandsTheMemoryOverFirst", {"(targets_in, memory": "(memory, targets_in"}, loses=(PLAIN, HALVES)
 ).feedback(
     "The decoder is handed the memory first. It takes the targets first: `decoder(targets_in, memory, source_mask)`."
 )
-right.mistake(
-    "ExchangesSourceAndTargets",
-    {"def forward(self, source, targets_in,": "def forward(self, targets_in, source,"},
-    loses=PLAIN,
-).feedback(
-    "Source and targets are exchanged: `forward(source, targets_in)`, in this order. (In `decode` the "
-    "targets come first.)"
+right.mistake("ExchangesSourceAndTargets", {"source, targets_in": "targets_in, source"}, loses=PLAIN).feedback(
+    "Source and targets are exchanged: `forward(source, targets_in)`, in this order. (In `decode` the targets come "
+    "first.)"
 )
 right.mistake("DecodesTheSource", {"self.decode(targets_in, self": "self.decode(source, self"}, loses=PLAIN).feedback(
     "The decoder is given the source to go on from. It reads `targets_in`; what it knows of the source is the memory."
@@ -98,11 +88,9 @@ right.mistake("BlanksThePaddedMemory", loses=ONCE).patch("""
 """).feedback(
     "You set the memory to 0 at padded positions. Hand it on as the encoder gave it: the decoder has the mask."
 )
-right.mistake("AsksTheEncoderTwice", loses=ONCE).patch("""
-- return self.decode(targets_in, self.encode(source, source_mask), source_mask)
-+ self.encode(source, source_mask)
-+ return self.decode(targets_in, self.encode(source, source_mask), source_mask)
-""").feedback("The encoder is asked twice in one forward pass. Ask it once, and keep what it gave.")
+right.mistake(
+    "AsksTheEncoderTwice", {"return self": "self.encode(source, source_mask)\n        return self"}, loses=ONCE
+).feedback("The encoder is asked twice in one forward pass. Ask it once, and keep what it gave.")
 right.mistake("EncodesForEveryTarget", loses=ONCE).patch("""
 - return self.decode(targets_in, self.encode(source, source_mask), source_mask)
 + steps = range(1, targets_in.shape[1] + 1)
@@ -112,16 +100,14 @@ right.mistake("EncodesForEveryTarget", loses=ONCE).patch("""
     "You go through the targets one by one, and ask the encoder anew for each. With teacher forcing all places are "
     "known at once: one call of each half."
 )
-right.mistake(
-    "TakesTheFirstOfTheMemory",
-    {"        return memory": "        return memory[0] if isinstance(memory, tuple) else memory"},
-    loses=ONCE,
-).feedback("You open the memory. What an encoder gives is a matter between it and its decoder: hand it on as it is.")
-right.mistake(
-    "PoolsTheMemory",
-    {"        return memory": "        return memory.mean(1, keepdim=True) if torch.is_tensor(memory) else memory"},
-    loses=HALVES,
-).feedback(
+right.mistake("TakesTheFirstOfTheMemory", loses=ONCE).patch("""
+- return memory
++ return memory[0] if isinstance(memory, tuple) else memory
+""").feedback("You open the memory. What an encoder gives is a matter between it and its decoder: hand it on as it is.")
+right.mistake("PoolsTheMemory", loses=HALVES).patch("""
+- return memory
++ return memory.mean(1, keepdim=True) if torch.is_tensor(memory) else memory
+""").feedback(
     "You average the memory into one vector, as was done before attention. The decoder needs every position of it."
 )
 right.mistake("KeepsTheFirstMemory", loses=(PLAIN,)).patch("""
@@ -156,9 +142,8 @@ right.mistake("DecodesTheLastMemory", loses=HALVES).patch("""
     "take the argument."
 )
 right.mistake("DecodesWithTheMaskOfEncode", loses=HALVES).patch("""
-- memory = self.encoder(source, source_mask)
 + self.mask = source_mask
-+ memory = self.encoder(source, source_mask)
+  memory = self.encoder(source, source_mask)
 @@
 - logits = self.decoder(targets_in, memory, source_mask)
 + kept = getattr(self, "mask", source_mask)
@@ -168,18 +153,15 @@ right.mistake("DecodesWithTheMaskOfEncode", loses=HALVES).patch("""
     "Two batches may be translated in turn: take the argument."
 )
 right.mistake("MakesAMaskOfNone", loses=ONCE).patch("""
-- return self.decode(targets_in, self.encode(source, source_mask), source_mask)
 + if source_mask is None:
 +     source_mask = torch.zeros(source.shape[:2], dtype=torch.bool, device=source.device)
-+ return self.decode(targets_in, self.encode(source, source_mask), source_mask)
+  return self.decode(targets_in, self.encode(source, source_mask), source_mask)
 """).feedback(
     "Where there is no mask you make one. Hand on None: a source need not have a mask's shape, as a picture has not."
 )
-right.mistake(
-    "ChangesTheirMode",
-    {"self.encoder, self.decoder = encoder, decoder": "self.encoder, self.decoder = encoder.eval(), decoder"},
-    loses=PARTS,
-).feedback("You put a module that you are given into eval mode, and so switch off what it does in training alone.")
+right.mistake("ChangesTheirMode", {"decoder = encoder": "decoder = encoder.eval()"}, loses=PARTS).feedback(
+    "You put a module that you are given into eval mode, and so switch off what it does in training alone."
+)
 right.mistake("ChangesTheirModeInACall", loses=PARTS).patch("""
 - memory = self.encoder(source, source_mask)
 - return memory
@@ -189,11 +171,10 @@ right.mistake("ChangesTheirModeInACall", loses=PARTS).patch("""
     "`encode` puts the encoder into eval mode, and so switches off what it does in training alone. Modes are for "
     "whoever trains."
 )
-right.mistake(
-    gradients.cut(what="the encoder"),
-    {"        return memory": "        return memory.detach() if torch.is_tensor(memory) else memory"},
-    loses=PARTS,
-)
+right.mistake(gradients.cut(what="the encoder"), loses=PARTS).patch("""
+- return memory
++ return memory.detach() if torch.is_tensor(memory) else memory
+""")
 right.mistake(gradients.cut("LearnsWithAMaskAlone"), loses=PARTS).patch("""
 - memory = self.encoder(source, source_mask)
 - return memory
@@ -219,14 +200,11 @@ right.mistake("KeepsThemInAList", loses=PARTS).patch("""
     "You keep one or both where PyTorch does not look, in a plain list, dict or function: `parameters()`, `eval()` and "
     "`to()` pass them by. Make them attributes, or use `nn.ModuleList`."
 )
-right.mistake(
-    "CopiesThem",
-    {
-        "encoder, decoder\n\n    def encode": "copy.deepcopy(encoder), copy.deepcopy(decoder)\n\n    def encode",
-        "super().__init__()": "super().__init__()\n        import copy",
-    },
-    loses=PARTS,
-).feedback(
+right.mistake("CopiesThem", loses=PARTS).patch("""
+- self.encoder, self.decoder = encoder, decoder
++ import copy
++ self.encoder, self.decoder = copy.deepcopy(encoder), copy.deepcopy(decoder)
+""").feedback(
     "You copy the two modules, and it is the copies that learn. Whoever handed them over expects to see them trained."
 )
 right.mistake(
@@ -239,12 +217,9 @@ right.mistake("HasNoHalves", {"def encode": "def _encode", "self.encode(": "self
     "There is no `encode`. Whoever writes word by word encodes once and decodes many times, and needs the two halves."
 )
 right.mistake(
-    numbers.always_float32("EncodesIntoFloat32"),
-    {"        return logits": "        return logits.float()"},
-    loses="float64",
+    numbers.always_float32("EncodesIntoFloat32"), {"return logits": "return logits.float()"}, loses="float64"
 ).feedback("Your logits are float32 whatever the decoder computes in. Hand on what it gives.")
-right.mistake(
-    numbers.default_device(where="the inputs"),
-    {"        return logits": "        return logits + torch.zeros(logits.shape[1:], dtype=logits.dtype)"},
-    loses="float64",
-)
+right.mistake(numbers.default_device(where="the inputs"), loses="float64").patch("""
+- return logits
++ return logits + torch.zeros(logits.shape[1:], dtype=logits.dtype)
+""")

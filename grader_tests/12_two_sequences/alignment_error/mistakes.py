@@ -26,27 +26,22 @@ right.mistake("counts_the_wrong_ones", {" / counted": ""}, loses=EVERYWHERE).fee
 right.mistake("divides_by_all_targets", {"/ counted": "/ len(alignment)"}, loses="targets without").feedback(
     "You divide by the number of all targets. Those without a source are not counted above, and not below."
 )
-right.mistake(
-    "takes_no_source_for_wrong",
-    {"(wrong & has_source).sum().to(weights.dtype) / counted": "wrong.to(weights.dtype).mean()"},
-    loses="targets without",
-).feedback("A target without a source, -1, counts as wrong. There is no place that it should look at: leave it out.")
+right.mistake("takes_no_source_for_wrong", loses="targets without").patch("""
+- return (wrong & has_source).sum().to(weights.dtype) / counted
++ return wrong.to(weights.dtype).mean()
+""").feedback("A target without a source, -1, counts as wrong. There is no place that it should look at: leave it out.")
 right.mistake("counts_no_source_above_alone", {"(wrong & has_source)": "wrong"}, loses="targets without").feedback(
     "You divide by those that have a source, but count the others among the wrong ones, so that the share can exceed 1."
 )
 right.mistake("takes_minus_one_for_the_last", loses="targets without").patch("""
 - wrong = looks_at != alignment
-- counted = has_source.sum()
 + wrong = looks_at != alignment % weights.shape[1]
 + has_source = alignment == alignment
-+ counted = has_source.sum()
 """).feedback("You take -1 for the last source position, as Python's indexing does. Here it says that there is none.")
 right.mistake("takes_minus_one_for_the_first", loses="targets without").patch("""
 - wrong = looks_at != alignment
-- counted = has_source.sum()
 + wrong = looks_at != alignment.clamp(min=0)
 + has_source = alignment == alignment
-+ counted = has_source.sum()
 """).feedback("You take -1 for position 0 (`clamp`). It says that there is no source: such a target does not count.")
 right.mistake("counts_in_percent", {") / counted": ") * 100 / counted"}, loses=EVERYWHERE).feedback(
     "You return percent. A share lies between 0 and 1."
@@ -57,11 +52,10 @@ right.mistake(
 right.mistake("leaves_out_the_first_source", {"alignment >= 0": "alignment > 0"}, loses=EVERYWHERE).feedback(
     "Targets whose source is position 0 are left out. Only -1 means that there is none."
 )
-right.mistake(
-    "looks_along_the_targets",
-    {"weights.argmax(-1)": "torch.nn.functional.pad(weights.argmax(0), (0, len(weights)))[: len(weights)]"},
-    loses=EVERYWHERE,
-).feedback(
+right.mistake("looks_along_the_targets", loses=EVERYWHERE).patch("""
+- looks_at = weights.argmax(-1)
++ looks_at = torch.nn.functional.pad(weights.argmax(0), (0, len(weights)))[: len(weights)]
+""").feedback(
     "You take the greatest weight of each column: which target looks there most. Each target has a row: argmax(-1)."
 )
 right.mistake("takes_the_least_weight", {"argmax": "argmin"}, loses=VALUES).feedback(
@@ -84,13 +78,12 @@ right.mistake("measures_how_far_off", loses=VALUES).patch("""
 + far = (looks_at - alignment).abs()
 + return (far * has_source).sum().to(weights.dtype) / counted
 """).feedback("You average how many places each target is off. A miss is a miss, by one place or by ten.")
-right.mistake(
-    "compares_with_the_diagonal",
-    {"looks_at != alignment": "looks_at != torch.arange(len(alignment), device=alignment.device)"},
-    loses=VALUES,
-).feedback(
-    "You compare with the target's own number, as if word t always came from word t. `alignment` says "
-    "where it comes from."
+right.mistake("compares_with_the_diagonal", loses=VALUES).patch("""
+- wrong = looks_at != alignment
++ wrong = looks_at != torch.arange(len(alignment), device=alignment.device)
+""").feedback(
+    "You compare with the target's own number, as if word t always came from word t. `alignment` says where it comes "
+    "from."
 )
 right.mistake("divides_by_the_source_positions", {"/ counted": "/ weights.shape[1]"}, loses=EVERYWHERE).feedback(
     "You divide by the number of source positions. Count the targets that have a source."
@@ -103,12 +96,7 @@ right.mistake("gives_one_where_none_counts", {"new_zeros": "new_ones"}, loses="t
     "Where no target has a source you return 1. Nothing is wrong then: 0."
 )
 right.mistake(
-    "returns_a_vector",
-    {
-        "return weights.new_zeros(())": "return weights.new_zeros(1)",
-        "weights.dtype) / counted": "weights.dtype)[None] / counted",
-    },
-    loses=EVERYWHERE,
+    "returns_a_vector", {"new_zeros(())": "new_zeros(1)", "(weights.dtype)": "(weights.dtype)[None]"}, loses=EVERYWHERE
 ).feedback("Your result has the shape (1,). It is a single number, a tensor of no dimension.")
 right.mistake(
     results.python_number,
@@ -134,16 +122,10 @@ right.mistake("asks_for_a_gradient", {"/ counted": "/ counted + 0 * weights.sum(
     "Your result requires a gradient where the weights do. A count of misses has none: it does not change when the "
     "weights change a little."
 )
-right.mistake("marks_in_place", loses="the dtype").patch("""
-- looks_at = weights.argmax(-1)
-- wrong = looks_at != alignment
-+ looks_at = weights.argmax(-1)
-+ wrong = looks_at != alignment.clamp_(min=0)
-""").feedback(
-    "You write into `alignment`: after the call its -1 are gone, for whoever uses it next. Make a new tensor."
-)
 right.mistake(
-    numbers.default_device(where="`weights`"),
-    {"wrong = looks_at != alignment": "wrong = (looks_at != alignment) & torch.ones(len(alignment), dtype=torch.bool)"},
-    loses="the dtype",
-)
+    "marks_in_place", {"looks_at != alignment": "looks_at != alignment.clamp_(min=0)"}, loses="the dtype"
+).feedback("You write into `alignment`: after the call its -1 are gone, for whoever uses it next. Make a new tensor.")
+right.mistake(numbers.default_device(where="`weights`"), loses="the dtype").patch("""
+- wrong = looks_at != alignment
++ wrong = (looks_at != alignment) & torch.ones(len(alignment), dtype=torch.bool)
+""")

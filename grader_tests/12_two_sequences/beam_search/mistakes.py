@@ -52,12 +52,9 @@ right.mistake("keeps_the_best_of_each", loses=BEST).patch("""
     "of all together."
 )
 right.mistake("takes_one_of_each", loses=BEST).patch("""
-- longer.sort(reverse=True)
-- best = longer[:width]
-+ longer.sort(reverse=True)
-+ best = longer[:width]
 + if LATER:
 +     best = [max(one for one in longer if one[1][:-1] == ids) for _, ids in running]
+  done += [one for one in best if one[1][-1] == end]
 """).for_each(LATER=("len(running) > 1", "len(longer[0][1]) > 2")).feedback(
     "After the first step every sequence goes on by its own best token: they no longer compete. The `width` best of "
     "all continuations are kept, two of one sequence and none of another where that is so."
@@ -77,19 +74,15 @@ right.mistake("fills_up_the_places_of_the_ended", loses=BEST).patch("""
     "Where a sequence ends you let the next best take its place. The ended are among the `width` best of their length: "
     "fewer go on."
 )
-right.mistake(
-    "narrows_for_good", {"best = longer[:width]": "best = longer[: max(1, width - len(done))]"}, loses=MEAN
-).feedback(
+right.mistake("narrows_for_good", {"longer[:width]": "longer[: max(1, width - len(done))]"}, loses=MEAN).feedback(
     "Each sequence that has ended makes your beam narrower for all lengths to come. It takes up a place at its own "
     "length only: at the next, `width` continuations are kept again."
 )
-right.mistake("lets_the_ended_compete_on", loses=MEAN).patch("""
-- longer = []
-+ longer, done = done, []
-@@
-- longer.sort(reverse=True)
-+ longer.sort(key=lambda one: MEASURE, reverse=True)
-""").for_each(MEASURE=("one[0]", "one[0] / (len(one[1]) - 1)")).feedback(
+right.mistake(
+    "lets_the_ended_compete_on",
+    {"longer = []": "longer, done = done, []", "reverse": "key=lambda one: MEASURE, reverse"},
+    loses=MEAN,
+).for_each(MEASURE=("one[0]", "one[0] / (len(one[1]) - 1)")).feedback(
     "What has ended competes with all continuations at later lengths, and holds a place there or is thrown out. It "
     "takes up a place at its own length only, and is kept in a list of its own until the end."
 )
@@ -120,11 +113,9 @@ right.mistake("averages_probabilities", {"total + p,": "total + __import__('math
 right.mistake("multiplies_the_logarithms", {"total + p,": "(total or 1.0) * p,"}, loses=EVERYWHERE).feedback(
     "You multiply log-probabilities. Multiplying is for probabilities; their logarithms are added."
 )
-right.mistake(
-    "takes_the_last_token_alone", {"total + p,": "p,", "sort(reverse=True)": "sort(ORDER)"}, loses=WIDE
-).for_each(ORDER=("reverse=True", "key=lambda one: one[0], reverse=True", "key=lambda one: -one[0]")).feedback(
-    "A sequence counts by its last token alone: the sum so far is lost. Add to it."
-)
+right.mistake("takes_the_last_token_alone", {"total + p": "p", "reverse=True": "ORDER"}, loses=WIDE).for_each(
+    ORDER=("reverse=True", "key=lambda one: one[0], reverse=True", "key=lambda one: -one[0]")
+).feedback("A sequence counts by its last token alone: the sum so far is lost. Add to it.")
 right.mistake("stops_at_the_first_end", loses=MEAN).patch("""
   running = [one for one in best if one[1][-1] != end]
 + if done:
@@ -139,9 +130,7 @@ right.mistake("takes_what_ends_first", {"done + running": "done or running"}, lo
     "You take the sequence that ends first. One that ends later, or that reaches max_length without `end`, may have a "
     "better mean."
 )
-right.mistake(
-    "keeps_the_likeliest_of_the_ended", {"done + running": "sorted(done, reverse=True)[:1] + running"}, loses=MEAN
-).feedback(
+right.mistake("keeps_the_likeliest_of_the_ended", {"= done": "= sorted(done, reverse=True)[:1]"}, loses=MEAN).feedback(
     "Of all that have ended you keep the one with the greatest sum. Another of them may have the best mean; all of "
     "them compete."
 )

@@ -27,9 +27,7 @@ right.mistake(
 right.mistake("kinds_for_divisor", {"/ len(mine)": "/ len(set(mine))"}, loses=CLIPPED).feedback(
     "You divide by the number of *different* n-grams. Repetitions were written as well, and cost."
 )
-right.mistake(
-    "recall", {"found / len(mine) if mine": "found / len(theirs) if theirs"}, loses=(SHARE, CLIPPED)
-).feedback(
+right.mistake("recall", {"len(mine) if mine": "len(theirs) if theirs"}, loses=(SHARE, CLIPPED)).feedback(
     "You divide by the number of n-grams in the reference. That is what was found of it, *recall*; precision is the "
     "share of what was written."
 )
@@ -40,9 +38,7 @@ right.mistake("one_gram_too_few", {"len(written) - n + 1": "len(written) - n"}, 
     "The last n-gram of what was written is left out: there are T - n + 1."
 )
 right.mistake(
-    "cut_off_at_the_end",
-    {"len(written) - n + 1": "len(written)", "len(reference) - n + 1": "len(reference)"},
-    loses=SHARE,
+    "cut_off_at_the_end", {"(written) - n + 1": "(written)", "(reference) - n + 1": "(reference)"}, loses=SHARE
 ).feedback("At the end of the list you count pieces that are shorter than n. They are no n-grams.")
 right.mistake(
     "only_tokens",
@@ -51,17 +47,13 @@ right.mistake(
 ).feedback("Single tokens are compared whatever n is. An n-gram is n neighbours in their order.")
 right.mistake(
     "in_any_order",
-    {
-        "tuple(written[i : i + n])": "tuple(sorted(written[i : i + n]))",
-        "tuple(reference[i : i + n])": "tuple(sorted(reference[i : i + n]))",
-    },
+    {"written[i : i + n]": "sorted(written[i : i + n])", "reference[i : i + n]": "sorted(reference[i : i + n])"},
     loses=SHARE,
 ).feedback("The order inside an n-gram is lost: (4, 5) is another pair than (5, 4).")
-right.mistake(
-    "place_by_place",
-    {"sum(min(mine.count(gram), theirs.count(gram)) for gram in set(mine))": "sum(map(tuple.__eq__, mine, theirs))"},
-    loses=(SHARE, CLIPPED),
-).feedback(
+right.mistake("place_by_place", loses=(SHARE, CLIPPED)).patch("""
+- found = sum(min(mine.count(gram), theirs.count(gram)) for gram in set(mine))
++ found = sum(map(tuple.__eq__, mine, theirs))
+""").feedback(
     "N-grams count only where they stand at the same place in both. They count wherever they stand: one word too many "
     "at the beginning must not spoil all that follows."
 )
@@ -72,7 +64,5 @@ right.mistake(
     arguments.not_refused("There is no error for an n below 1: an n-gram has at least one token."), loses="ValueError"
 )
 right.mistake(
-    "a_tensor",
-    {"return found / len(mine) if mine else 0.0": "return torch.tensor(found / max(1, len(mine)))"},
-    loses="a float",
+    "a_tensor", {"found / len(mine) if mine else 0.0": "torch.tensor(found / max(1, len(mine)))"}, loses="a float"
 ).feedback("The right number as a tensor. A plain float is asked for: `.item()`, or no tensor at all.")

@@ -16,9 +16,7 @@ def patches(images, size):
 """)
 
 right.mistake(
-    "reshapes_only",
-    {"cut.permute(0, 2, 4, 1, 3, 5)": "cut.reshape(B, H // size, W // size, C, size, size)"},
-    loses=EVERYWHERE,
+    "reshapes_only", {"permute(0, 2, 4, 1, 3, 5)": "reshape(B, H // size, W // size, C, size, size)"}, loses=EVERYWHERE
 ).feedback(
     "The shape is right, but you reshape alone: each row is a stretch of memory, strips of the picture, and no square. "
     "Cut both sides in two, then exchange dimensions."
@@ -41,9 +39,7 @@ right.mistake("exchanges_square_and_place", {"(0, 2, 4, 1, 3, 5)": "(0, 3, 5, 1,
     "After `reshape(…, H // size, size, …)` the first of the two counts squares."
 )
 right.mistake(
-    "cuts_in_so_many_parts",
-    {"H // size, size, W // size, size)": "size, H // size, size, W // size)"},
-    loses=EVERYWHERE,
+    "cuts_in_so_many_parts", {"H // size": "size, H // size", "W // size, size": "W // size"}, loses=EVERYWHERE
 ).feedback("`size` is the side of a square in pixels. You cut each side of the picture into so many parts.")
 right.mistake(
     "goes_row_by_row_through_the_channels", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 3, 1, 5)"}, loses=EVERYWHERE
@@ -81,17 +77,13 @@ def patches(images, size):
     return torch.nn.functional.unfold(images, size).transpose(1, 2)
 """).feedback("Your squares overlap: the window moves on by one pixel. It moves by `size`; give the stride.")
 right.mistake(
-    "averages_the_channels",
-    {"images.reshape(B, C, H": "images.mean(1, keepdim=True).expand(-1, C, -1, -1).reshape(B, C, H"},
-    loses=EVERYWHERE,
+    "averages_the_channels", {".reshape": ".mean(1, keepdim=True).expand(-1, C, -1, -1).reshape"}, loses=EVERYWHERE
 ).feedback("The channels are averaged on the way. Every number of the picture turns up once.")
 right.mistake("takes_the_height_for_the_width", {"W // size, size)": "H // size, size)"}, loses=EVERYWHERE).feedback(
     "You cut the width as if it were the height. Pictures need not be square."
 )
 right.mistake(
-    "views_what_was_permuted",
-    {"cut.flatten(3).flatten(1, 2)": "cut.view(B, -1, C * size * size)"},
-    loses=EVERYWHERE,
+    "views_what_was_permuted", {"cut.flatten(3).flatten(1, 2)": "cut.view(B, -1, C * size * size)"}, loses=EVERYWHERE
 ).feedback(
     "After a permute the numbers lie in memory in another order, of which `.view` cannot make one row. `.reshape` "
     "copies where it has to."

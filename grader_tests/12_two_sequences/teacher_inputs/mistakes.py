@@ -56,11 +56,10 @@ right.mistake("leaves_a_place_free_for_the_end", {"[:, :-1]": "[:, :-2]"}, loses
 right.mistake("drops_the_batch", {"dim=1)": "dim=1)[0]"}, loses=EVERYWHERE).feedback(
     "You return the first sentence alone. The result has a row for each sentence of the batch."
 )
-right.mistake(
-    "makes_floats",
-    {"targets.new_full((len(targets), 1), begin)": "torch.full((len(targets), 1), float(begin))"},
-    loses="int64",
-).feedback("The numbers are right, but they are floating-point. Ids are int64: an embedding takes nothing else.")
+right.mistake("makes_floats", loses="int64").patch("""
+- first = targets.new_full((len(targets), 1), begin)
++ first = torch.full((len(targets), 1), float(begin))
+""").feedback("The numbers are right, but they are floating-point. Ids are int64: an embedding takes nothing else.")
 right.mistake("makes_int32", {"dim=1)": "dim=1).int()"}, loses="int64").feedback(
     "The ids are right, as int32. They are int64, like targets."
 )
