@@ -26,9 +26,9 @@ from nbformat.v4 import new_output
 
 from grading.notebooks.cells import RECORD
 from grading.notebooks.verdict_cell import has_verdict, is_autograded
+from grading.safe_text import one_line
 
 from . import sanitize_html, sanitize_markdown
-from .submitted_file import one_line
 
 PICTURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
