@@ -186,9 +186,8 @@ class SubmissionExporter(NotebookExporter):
         sparse file of terabytes in full, and run a page. The exporter is created after the submissions are listed and
         before anything is copied.
         """
-        coursedir = getattr(self.parent, "coursedir", None)
-        folders = getattr(self.parent, "assignments", None) or ()
-        for folder in folders if coursedir is not None else ():
+        coursedir = self._coursedir
+        for folder in getattr(self.parent, "assignments", None) or ():
             for path, why in unsafe_files(folder):
                 self.log.warning("%s is left out: %s", one_line(path), why)
                 coursedir.ignore = [*coursedir.ignore, glob.escape(path)]
