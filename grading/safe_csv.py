@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes text that starts with one of these for a formula
+FORMULA = "=+-@＝＋－＠"  # a spreadsheet takes the text of a cell that begins with one of these for a formula
+# Where a cell may begin: spreadsheets part a line at semicolons wherever people write a decimal comma
+SEPARATORS = ";,\t\r\n"
+AROUND = " \"'"  # what a spreadsheet may drop at the beginning of a cell
 ENCODING = "utf-8-sig"  # Excel recognizes UTF-8 by the mark
 
 
@@ -29,6 +32,15 @@ def _safe_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _safe(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
+    if isinstance(value, str):
+        return safe_cell(value)
     return f"{round(value, 4):g}" if isinstance(value, float) else value
+
+
+def safe_cell(text: str) -> str:
+    """The text with an apostrophe before whatever may begin a formula."""
+    safe, begins = list[str](), True
+    for character in text:
+        safe.append(f"'{character}" if begins and character in FORMULA else character)
+        begins = character in SEPARATORS or (begins and character in AROUND)
+    return "".join(safe)

@@ -6,11 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from course.report import inline_markdown
-
+from ..safe_html import page_templates
 from .at_risk import concerns
 from .charts import in_words, spread
 from .item_analysis import FEWEST, Item, items
@@ -27,10 +25,8 @@ MOST_NAMED = 12  # mistakes that are not folded
 
 def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
     """Render the page as HTML."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters |= {"prose": lambda text: Markup(inline_markdown(text)), "percent": _percent, "named": _spaced}
+    environment = page_templates(TEMPLATES)
+    environment.filters |= {"percent": _percent, "named": _spaced}
     environment.globals |= {"shade": _shade}
     return environment.get_template("class.html.j2").render(_context(course, title, graders))
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from grading.safe_text import say
+
 Handler = Callable[[argparse.Namespace], int]
 
 
@@ -74,7 +76,7 @@ def confirmed(options: argparse.Namespace, action: str) -> bool:
         with suppress(EOFError):
             return input(f"{action[0].upper()}{action[1:]}? Type yes to confirm: ").strip().casefold() == "yes"
         return False
-    print(f"Nothing is changed yet. To {action}, run the command again with --yes.")
+    say(f"Nothing is changed yet. To {action}, run the command again with --yes.")
     return False
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from grading.safe_text import say
+
 from .arguments import Commands, add_lessons, plural
 
 
@@ -41,8 +43,8 @@ def _new_lesson(options: argparse.Namespace) -> int:
     from ..course_dir.scaffold import new_lesson
 
     for path in new_lesson(options.root, options.name):
-        print(f"{path.relative_to(options.root)}: written")
-    print(f"Next: `grading prove {options.name}`. docs/authors.md explains how to write a lesson.")
+        say(f"{path.relative_to(options.root)}: written")
+    say(f"Next: `grading prove {options.name}`. docs/authors.md explains how to write a lesson.")
     return 0
 
 
@@ -50,7 +52,7 @@ def _build(options: argparse.Namespace) -> int:
     from ..authoring.build import build_lesson
 
     for name in options.lessons:
-        print(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
+        say(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
     return 0
 
 
@@ -64,7 +66,7 @@ def _prove(options: argparse.Namespace) -> int:
     again = options.again or verbose or bool(options.exercise)  # whoever names one, or wants its reports, means it
     found = check(options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose, again=again)
     problems = sum(len(one.problems) for one in found)
-    print(plural(problems, "problem") if problems else "all proved", file=sys.stderr)
+    say(plural(problems, "problem") if problems else "all proved", file=sys.stderr)
     return 1 if problems else 0
 
 

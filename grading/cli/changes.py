@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grading.safe_text import say
+
 from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers, add_yes, confirmed, plural
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _regrade(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.console_tables import show_revised
     from ..coordinator.recalculate import recalculate
@@ -63,7 +65,7 @@ def _regrade(options: argparse.Namespace) -> int:
 
     def agreed(found: Sequence[GradeChange]) -> bool:
         nonlocal failed
-        show_revised(found, Console())
+        show_revised(found, SafeConsole())
         failed = sum(bool(one.failed) for one in found)
         return len(found) > failed and confirmed(options, "write these grades")
 
@@ -76,7 +78,7 @@ def _regrade(options: argparse.Namespace) -> int:
         workers=options.workers or cpu_count(),
     )
     if written:
-        print(
+        say(
             f"{plural(written, 'grade')} written. `grading history` shows the old ones; `grading feedback` writes the "
             "new pages."
         )
@@ -96,13 +98,13 @@ def _verify_grades(options: argparse.Namespace) -> int:
         unsandboxed=options.unsandboxed,
         workers=options.workers or cpu_count(),
     ):
-        print(one, flush=True)
+        say(one, flush=True)
         status = status or int(bool(one.differs or one.failed))
     return status
 
 
 def _history(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.console_tables import show_history
     from ..coordinator.extensions import history
@@ -113,7 +115,7 @@ def _history(options: argparse.Namespace) -> int:
         for was in history(options.root)
         if was.lesson in options.lessons and (not options.students or was.student in options.students)
     ]
-    show_history(past, scores(options.root) if past else {}, Console())
+    show_history(past, scores(options.root) if past else {}, SafeConsole())
     return 0
 
 
@@ -121,8 +123,8 @@ def _extend(options: argparse.Namespace) -> int:
     from ..coordinator.extensions import extend
 
     for line in extend(options.root, options.lesson, options.students, _seconds(options), options.until, options.why):
-        print(line)
-    print(f"`grading grade {options.lesson}` applies it to grades that are there already.")
+        say(line)
+    say(f"`grading grade {options.lesson}` applies it to grades that are there already.")
     return 0
 
 
@@ -137,30 +139,30 @@ def _excuse(options: argparse.Namespace) -> int:
     from ..coordinator.extensions import excuse
 
     for line in excuse(options.root, options.lesson, options.students, not options.none, options.why):
-        print(line)
+        say(line)
     return 0
 
 
 def _migrate(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.console_tables import show_revised
     from ..coordinator.migrate_lessons import Migration, migrate
     from ..cpu_count import cpu_count
 
-    console = Console()
+    console = SafeConsole()
 
     def agreed(plan: Migration) -> bool:
-        print("\n".join(plan.lines()) or "The lessons and graders are the same.")
+        say("\n".join(plan.lines()) or "The lessons and graders are the same.")
         show_revised(plan.found, console)
         return confirmed(options, "move the course and write these grades")
 
     done = migrate(options.root, options.new, agreed, console, workers=cpu_count())
     if done.kept:
-        print(
+        say(
             f"{plural(done.written, 'grade')} written. {done.kept.name}/ has the old lessons, `grading history` "
             "the old grades."
         )
         if done.new:
-            print(f"`grading release {' '.join(done.new)}` releases the new lessons.")
+            say(f"`grading release {' '.join(done.new)}` releases the new lessons.")
     return 0

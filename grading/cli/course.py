@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from grading.safe_text import say
+
 from .arguments import Commands, add_workers, plural
 
 
@@ -59,10 +61,10 @@ def _init(options: argparse.Namespace) -> int:
 
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
-        print("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
+        say("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
         exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
     for line in init_course(options.directory, options.begun_with, exchange or ""):
-        print(line)
+        say(line)
     return 0
 
 
@@ -70,7 +72,7 @@ def _doctor(options: argparse.Namespace) -> int:
     from ..sandbox import SandboxUnavailable, require
     from ..sandbox.doctor import doctor
 
-    print(doctor())
+    say(doctor())
     try:
         require()
     except SandboxUnavailable:
@@ -97,25 +99,25 @@ def _publish(options: argparse.Namespace) -> int:
         settings.solutions = ["*"]
     done = publish(options.root, options.directory, origin(settings), settings.solutions)
     for name in done.written:
-        print(f"{options.directory / name}: written")
-    print(f"{plural(len(done.written), 'file')} written, {len(done.same)} unchanged")
+        say(f"{options.directory / name}: written")
+    say(f"{plural(len(done.written), 'file')} written, {len(done.same)} unchanged")
     if done.left:
-        print(f"other files there, left unchanged: {', '.join(done.left)}")
+        say(f"other files there, left unchanged: {', '.join(done.left)}")
     if options.site or has_site(options.directory):
-        from rich.console import Console
+        from grading.safe_console import SafeConsole
 
         from ..cpu_count import cpu_count
         from ..site.build import build_site
 
-        build_site(options.root, options.directory / SITE, Console(), workers=cpu_count(), named=names)
+        build_site(options.root, options.directory / SITE, SafeConsole(), workers=cpu_count(), named=names)
     return 0
 
 
 def _site(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..cpu_count import cpu_count
     from ..site.build import build_site
 
-    build_site(options.root, options.dir, Console(), workers=options.workers or cpu_count())
+    build_site(options.root, options.dir, SafeConsole(), workers=options.workers or cpu_count())
     return 0

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from grading.safe_text import say
+
 from .arguments import Commands, add_yes, confirmed, plural
 
 
@@ -56,13 +58,13 @@ def add_commands(commands: Commands) -> None:
 
 
 def _collect(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.collect import collect
     from ..course_dir.paths import list_lessons
 
     lesson = list_lessons(options.root, [options.lesson])[0] if options.lesson else ""
-    return int(any(one.failed for one in collect(options.root, options.archives, lesson, Console())))
+    return int(any(one.failed for one in collect(options.root, options.archives, lesson, SafeConsole())))
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
@@ -89,39 +91,39 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
         )
     except GradebookCsvError as error:
         raise GradebookCsvError(f"nothing was written. {given}: {error}") from error
-    print("\n".join(summary_lines(done)))
+    say("\n".join(summary_lines(done)))
     if waiting:
-        print(f"unchanged, because an exercise needs a person: {', '.join(sorted(waiting))}")
+        say(f"unchanged, because an exercise needs a person: {', '.join(sorted(waiting))}")
     out = options.out or given.with_name(f"{given.stem}-filled.csv")
     out.write_bytes(done.text.encode("utf-8-sig" if content[:3] == b"\xef\xbb\xbf" else "utf-8"))
-    print(f"{out}: written. Import it into your LMS.")
+    say(f"{out}: written. Import it into your LMS.")
     return 0
 
 
 def _feedback_zip(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.return_feedback import hand_back
     from ..course_dir.paths import list_lessons
 
     (lesson,) = list_lessons(options.root, [options.lesson])
     out = options.out or Path(f"feedback-{lesson}.zip")
-    done = hand_back(options.root, lesson, options.downloads, out, Console())
+    done = hand_back(options.root, lesson, options.downloads, out, SafeConsole())
     for student, why in done.left_out.items():
-        print(f"left out: {student} {why}")
+        say(f"left out: {student} {why}")
     for name in done.nobodys:
-        print(f"left out: no student matches {name} (`grading collect` asks whose it is)")
+        say(f"left out: no student matches {name} (`grading collect` asks whose it is)")
     if done.not_in_it:
-        print(f"not in the download: {', '.join(done.not_in_it)}")
+        say(f"not in the download: {', '.join(done.not_in_it)}")
     if not done.names:
-        print("grading: nothing was written. No student in the download has feedback.", file=sys.stderr)
+        say("grading: nothing was written. No student in the download has feedback.", file=sys.stderr)
         return 1
-    print(f"{out}: {plural(len(done.names), 'page')} written. Upload it to your LMS.")
+    say(f"{out}: {plural(len(done.names), 'page')} written. Upload it to your LMS.")
     return 0
 
 
 def _push(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.class_data import load_class, load_roster
     from ..coordinator.console_tables import show_push
@@ -141,12 +143,12 @@ def _push(options: argparse.Namespace) -> int:
     there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
     points = {one.student: one.points for one in graded}
     plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
-    show_push(plan, waits, Console())
+    show_push(plan, waits, SafeConsole())
     if not plan.to_send or not confirmed(options, f"send these points to {plan.assignment!r}"):
         return 0
     otherwise = there.send(plan.to_send)
-    print(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent; Canvas shows them as sent")
+    say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent; Canvas shows them as sent")
     for one, held in otherwise:
         shown = held or "nothing"
-        print(f"{one.student}: sent {one.now}, but Canvas shows {shown}. Its own late policy may take points off.")
+        say(f"{one.student}: sent {one.now}, but Canvas shows {shown}. Its own late policy may take points off.")
     return min(1, len(otherwise))

@@ -8,6 +8,8 @@ import signal
 import sys
 from contextlib import suppress
 
+from grading.safe_text import say
+
 from ..errors import GradingError
 from . import authoring, changes, course, lms, term
 from .arguments import Commands
@@ -40,12 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
             options.lessons = list_lessons(options.root, options.lessons)
         return int(options.handler(options))
     except SandboxUnavailable as error:
-        print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
+        say(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
     except (GradingError, FileNotFoundError) as error:
-        print(f"grading: {error}", file=sys.stderr)
+        say(f"grading: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         with suppress(OSError):  # the terminal may be gone
-            print(
+            say(
                 "grading: stopped. What was done is kept; run the same command again to go on.",
                 file=sys.stderr,
             )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from grading.safe_text import say
+
 RENAMED = {"check": "prove", "fill": "fill-gradebook", "handback": "feedback-zip"}
 
 
@@ -21,7 +23,7 @@ def with_new_verb(arguments: list[str]) -> list[str]:
         old, new = "regrade --seed", ["verify-grades"]
     else:
         return arguments
-    print(
+    say(
         f"grading: `grading {old}` is now `grading {' '.join(new)}`. The old name works until version 0.3.",
         file=sys.stderr,
     )

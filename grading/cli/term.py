@@ -7,6 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from grading.safe_text import say
+
 from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers
 
 
@@ -49,53 +51,53 @@ def add_commands(commands: Commands) -> None:
 
 
 def _release(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.release import release_lessons
     from ..proof.runner import check, unproved
 
     if left := unproved(options.root, options.lessons):
-        print(f"Not proved in their present form: {', '.join(left)}. Proving them first.", flush=True)
+        say(f"Not proved in their present form: {', '.join(left)}. Proving them first.", flush=True)
         if any(one.problems for one in check(options.root, left, again=False)):
-            print(
+            say(
                 "grading: nothing was released. Fix the problems listed above; `grading prove` lists them again.",
                 file=sys.stderr,
             )
             return 1
-    release_lessons(options.root, options.lessons, Console(), workers=options.workers)
+    release_lessons(options.root, options.lessons, SafeConsole(), workers=options.workers)
     return 0
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.grade_class import grade_class
 
     outcome = grade_class(
         options.root,
         options.lessons,
-        Console(stderr=options.json),
+        SafeConsole(stderr=options.json),
         students=options.students,
         again=options.again,
         unsandboxed=options.unsandboxed,
         workers=options.workers,
         scheduler=options.scheduler,
         dry=options.dry_run,
-        report=lambda record: print(json.dumps(record), flush=True) if options.json else None,
+        report=lambda record: say(json.dumps(record), flush=True) if options.json else None,
     )
     return min(1, len(outcome.failed))
 
 
 def _feedback(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..coordinator.write_feedback import write_feedback
 
-    return min(1, write_feedback(options.root, options.lessons, Console(), workers=options.workers))
+    return min(1, write_feedback(options.root, options.lessons, SafeConsole(), workers=options.workers))
 
 
 def _report(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..class_report import console, csv_tables, html_page
     from ..class_report.mistake_texts import MistakeTexts
@@ -107,24 +109,24 @@ def _report(options: argparse.Namespace) -> int:
         course = course.anonymous(course_seed(options.root))
     if options.html:
         options.html.write_text(html_page.class_page(course, options.root.name, graders), encoding="utf-8")
-        print(f"{options.html}: written")
+        say(f"{options.html}: written")
     if options.csv:
         for file in csv_tables.write(course, graders, options.csv):
-            print(f"{file}: written")
+            say(f"{file}: written")
     if not options.html and not options.csv:
-        console.show_class(course, graders, Console(), students=options.students)
+        console.show_class(course, graders, SafeConsole(), students=options.students)
     return 0
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from rich.console import Console
+    from grading.safe_console import SafeConsole
 
     from ..class_report import console
     from ..class_report.mistake_texts import MistakeTexts
     from ..coordinator.class_data import load_class
     from ..coordinator.demo import demonstrate
 
-    failed = demonstrate(options.root, Console())
-    console.show_class(load_class(options.root), MistakeTexts(options.root), Console(), students=True)
-    print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
+    failed = demonstrate(options.root, SafeConsole())
+    console.show_class(load_class(options.root), MistakeTexts(options.root), SafeConsole(), students=True)
+    say("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
     return min(1, failed)

@@ -27,7 +27,8 @@ from distributed.scheduler import KilledWorker
 from grading.errors import ClusterLost, SubmissionNotGraded, Unreadable
 from grading.judge.server import open_file, read_file
 from grading.judge.start_judge import Job
-from grading.notebooks.submitted_file import one_line, open_error, resolve
+from grading.notebooks.submitted_file import open_error, resolve
+from grading.safe_text import one_line
 
 from . import cluster_bundle
 from .submission import GradedNotebook, GradingTask, not_read

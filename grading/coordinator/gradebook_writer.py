@@ -31,8 +31,8 @@ from grading.errors import SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import save
-from grading.nbgrader_plugins.submission_exporter import BESIDE
-from grading.notebooks.submitted_file import is_file_within, one_line
+from grading.notebooks.submitted_file import unsafe_files
+from grading.safe_text import one_line
 
 from .submission import GradedNotebook
 from .validate_result import notebook_of
@@ -95,8 +95,10 @@ class Writer:
             folder = Path(work) / "made"
             folder.mkdir()
             handed_in = self._path(self.coursedir.submitted_directory, graded.student)
-            for file in utils.find_all_files(handed_in, [*self.coursedir.ignore, "*.ipynb"]):
-                if is_file_within(file, handed_in) and os.path.splitext(file)[1].lower() in BESIDE:
+            unsafe = {path for path, _ in unsafe_files(handed_in)}
+            beside = [] if handed_in in unsafe else utils.find_all_files(handed_in, [*self.coursedir.ignore, "*.ipynb"])
+            for file in beside:
+                if file not in unsafe:
                     _copy(file, folder / os.path.relpath(file, handed_in))
             source = self._path(self.coursedir.source_directory, ".")
             for file in utils.find_all_files(source, [*self.coursedir.ignore, "*.ipynb"]):

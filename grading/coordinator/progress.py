@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
+from grading.safe_text import one_line
+
 
 def progress_bars(console: Console) -> Progress:
     """Bars with counts, elapsed and remaining time, as a context manager."""
@@ -32,7 +34,7 @@ def seconds_each(begun: float, number: int) -> str:
 def show_failures(messages: Iterable[str], console: Console) -> None:
     """Print one line per failure."""
     for message in messages:
-        console.print(Text.assemble(("✗ ", "red"), message), soft_wrap=True)
+        console.print(Text.assemble(("✗ ", "red"), one_line(message)), soft_wrap=True)
 
 
 @contextmanager

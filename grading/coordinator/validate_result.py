@@ -18,8 +18,8 @@ from grading.judge import framing
 from grading.judge.collect_results import write_bounded
 from grading.notebooks.cells import RECORD, grade_id
 from grading.notebooks.released import ReleasedNotebook
-from grading.notebooks.submitted_file import one_line
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, verdict_of
+from grading.safe_text import one_line
 
 from .submission import GradedNotebook, GradingTask
 

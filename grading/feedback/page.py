@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from course.report import MARKS, inline_markdown
+from course.report import MARKS
 from grading.grader.cell_code import same_code
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
@@ -31,6 +31,7 @@ from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
 from ..notebooks.submitted_file import UNREADABLE
+from ..safe_html import page_templates
 
 TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "feedback.html.j2"
 HEADING = re.compile(r"<(/?)h([1-6])\b")
@@ -294,9 +295,6 @@ def normalise_headings(page: str) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    environment = page_templates(TEMPLATES)
     environment.filters["slug"] = sanitize_html.slug
-    environment.filters["prose"] = lambda text: Markup(inline_markdown(text))
     return environment

@@ -15,7 +15,6 @@ from IPython.core.inputtransformer2 import TransformerManager
 IPYTHON: Any = TransformerManager()
 RUN_AS_CELL = ("time", "capture", "prun")  # cell magics, and line magics, that run code in the notebook's namespace
 RUN_IN_LINE = ("time", "prun")
-AUTOMAGIC = re.compile(rf"\s*({'|'.join(RUN_IN_LINE)})\s[^\n]*\s*")  # a one-line cell needs no percent sign
 # Limits on untrusted code, each far above what people write. Lengths are in characters.
 MAX_PARSED = 200_000  # of a cell
 MAX_KEPT = 500_000  # of all cells with stored trees; a tree takes at most some three hundred bytes per character
@@ -71,13 +70,18 @@ def _parse_nested(source: str, nested: int) -> ast.Module | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = _transform(source)
-            if tree is None and AUTOMAGIC.fullmatch(source):
+            if tree is None and _is_automagic(source.strip()):
                 tree = _transform("%" + source.strip())
             if tree is not None:
                 _unfold(tree, nested)
             return tree
     except Exception:  # IPython reports whatever is raised while it reads a cell, and runs nothing of the cell
         return None
+
+
+def _is_automagic(line: str) -> bool:
+    """Whether this is one line that runs code: a one-line cell needs no percent sign."""
+    return "\n" not in line and line.split(maxsplit=1)[:1] in ([name] for name in RUN_IN_LINE)
 
 
 def _transform(source: str) -> ast.Module | None:

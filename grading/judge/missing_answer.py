@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable
 from grading.grader.cell_code import MAX_PARSED, defines, parse
 from grading.grader.source_analysis import DEFINITIONS
 from grading.grader.verdict import ExerciseVerdict
-
-from ..notebooks.submitted_file import one_line
+from grading.safe_text import one_line
 
 MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?: |$)")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)

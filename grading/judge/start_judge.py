@@ -29,11 +29,11 @@ from typing import Any
 import course
 import grading
 from grading.errors import JudgeFailed, MalformedMessage, SubmissionNotGraded, Unreadable
+from grading.safe_text import one_line
 from grading.sandbox import server_process
 from grading.sandbox.host_check import require
 from grading.sandbox.policy import Policy, SandboxUnavailable, to_dict
 
-from ..notebooks.submitted_file import one_line
 from . import framing
 
 IN_PROCESS = not hasattr(os, "fork")

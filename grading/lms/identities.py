@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import IdentityTableError
+from ..safe_csv import safe_cell
 from .platforms import LASTING, Submitter
 
 FILE, OLD_FILE = "student-ids.csv", "whose.csv"
@@ -22,7 +23,6 @@ FIELDS = ("student", "from", "number", "name", "why")
 LEAVE, SEVERAL = "-", "*"  # answers: ignore it; a folder of several people
 BY_NAME, NEW = "by the name", "new, by the name"  # reasons for ids that no teacher wrote
 NO_ID = re.compile(r"""[/\\\\:*?"<>|\0-\x1f]|^\.\.?$""")  # not allowed as a folder's name on some system
-FORMULA = tuple("=+-@\t\r'")  # first characters that spreadsheets take for a formula, and the mark that prevents it
 
 
 @dataclass(frozen=True)
@@ -141,4 +141,4 @@ def _key(platform: str, number: str, name: str) -> tuple[str, str, str]:
 def _cell(text: str) -> str:
     """A stranger's text as a one-line cell that a spreadsheet does not evaluate."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text).strip()
-    return "'" + line if line.startswith(FORMULA) else line
+    return ("'" if line.startswith("'") else "") + safe_cell(line)

@@ -29,7 +29,8 @@ from grading.errors import CourseLocked
 from grading.judge.collect_results import SubmissionRun
 from grading.judge.start_judge import make_ready
 from grading.notebooks.cells import RECORD
-from grading.notebooks.submitted_file import MAX_BYTES, is_file_within, one_line
+from grading.notebooks.submitted_file import MAX_BYTES, unsafe_files
+from grading.safe_text import make_safe, one_line
 
 from ..gradebook.freshness import LessonFreshness
 from ..gradebook.indexes import have_indexes
@@ -38,7 +39,6 @@ from ..gradebook.store import save
 from ..nbgrader_plugins.execute import lesson_freshness
 from .execute import JudgedExecute
 
-BESIDE = (".txt", ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".webp")  # files that the formgrader may show
 STRANGE = re.compile(r"""[<>"\\]""")  # nbgrader's pages do not escape names, so these would end a text or a string
 
 
@@ -57,6 +57,7 @@ class SubmissionExporter(NotebookExporter):
         self.judging: SubmissionRun | None = None
         self._read: dict[str, LessonFreshness] = {}
         self._made_of: dict[str, str] = {}
+        make_safe(self.log)  # nbgrader's own, which names whatever it copies
         self._skip_unsafe_names()
         self._ignore_unsafe_files()
         self._make_ready()
@@ -178,23 +179,15 @@ class SubmissionExporter(NotebookExporter):
             raise NbGraderException("Nothing was graded.")
 
     def _ignore_unsafe_files(self) -> None:
-        """Make nbgrader ignore links out of a submission, and files that may run when opened.
+        """Make nbgrader ignore links out of a submission, files that may run when opened, and what fills a disk.
 
-        nbgrader copies all files beside a notebook, follows links, and serves the copies from the teacher's server: it
-        could copy any file of the grading user, fail at a broken link, hang at a pipe, and run a page. The exporter is
-        created after the submissions are listed and before anything is copied.
+        nbgrader copies all files beside a notebook, logs their names, follows links, and serves the copies from the
+        teacher's server: it could copy any file of the grading user, fail at a broken link, hang at a pipe, write a
+        sparse file of terabytes in full, and run a page. The exporter is created after the submissions are listed and
+        before anything is copied.
         """
-        coursedir = getattr(self.parent, "coursedir", None)
+        coursedir = self._coursedir
         for folder in getattr(self.parent, "assignments", None) or ():
-            for place, _, names in os.walk(folder):
-                for name in names:
-                    path, kind = os.path.join(place, name), os.path.splitext(name)[1].lower()
-                    if not is_file_within(path, folder):
-                        why = "a link out of the submission"
-                    elif kind not in (*BESIDE, ".ipynb"):
-                        why = "a file of a kind that may run where it is opened"
-                    else:
-                        continue
-                    if coursedir is not None:
-                        self.log.warning("%s is left out: %s", one_line(path), why)
-                        coursedir.ignore = [*coursedir.ignore, glob.escape(path)]
+            for path, why in unsafe_files(folder):
+                self.log.warning("%s is left out: %s", one_line(path), why)
+                coursedir.ignore = [*coursedir.ignore, glob.escape(path)]

@@ -15,8 +15,9 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins.zipcollect import ExtractorPlugin, FileNameCollectorPlugin
 from nbgrader.utils import find_all_notebooks
-from rich.console import Console
 from traitlets import Int
+
+from grading.safe_console import SafeConsole
 
 from ..lms import submitted_dir
 from ..lms.archives import Budget
@@ -56,7 +57,7 @@ class TolerantExtractor(ExtractorPlugin):
         identities.save()
         show(
             self.outcomes,
-            Console(),
+            SafeConsole(),
             identities.path.name,
             REMEDY.format(lesson=course.assignment_id, notebook=lesson.notebooks[0]),
         )

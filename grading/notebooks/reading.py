@@ -22,9 +22,10 @@ from course.harness.serialization import without_surrogates
 from grading.errors import Unreadable
 from grading.grader.cell_code import MAX_KEPT
 from grading.notebooks.cells import RECORD
+from grading.safe_text import one_line
 
 from .script_export import exported_cells
-from .submitted_file import AGAIN, WITHOUT_OUTPUTS, make_notebook, one_line, unreadable_notebook
+from .submitted_file import AGAIN, WITHOUT_OUTPUTS, make_notebook, unreadable_notebook
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, besides its tags; Colab stores an id there

@@ -156,18 +156,22 @@ class _NotebookRepair:
             if len(owners) > 1:
                 self.notes.add("checks", marked.exercise)
                 answer = self.released.answer_of(marked)
-                below = [c for c in owners if answer is not None and self._owner_above(c, name) == answer]
+                above = self._owners_above(name)
+                below = [c for c in owners if answer is not None and above[id(c)] == answer]
                 owners[:] = (below or owners)[-1:]
             cell = owners[0]
             if not same_code(cell.source, marked.visible) and cell.source != marked.source:
                 self.notes.add("changed", marked.exercise)
                 self._keep_code_of(cell, marked)
 
-    def _owner_above(self, cell: NotebookNode, name: str) -> str | None:
-        """The name of the nearest marked cell above, except copies of the cell itself."""
+    def _owners_above(self, name: str) -> dict[int, str | None]:
+        """For each cell, by its id(), the name of the nearest marked cell above that is not called `name`."""
         owner = {id(c): n for n, owners in self.owners.items() for c in owners}
-        above = (owner.get(id(c)) for c in reversed(self.cells[: self._index(cell)]))
-        return next((n for n in above if n is not None and n != name), None)
+        above, nearest = dict[int, str | None](), None
+        for cell in self.cells:
+            above[id(cell)] = nearest
+            nearest = nearest if owner.get(id(cell)) in (None, name) else owner[id(cell)]
+        return above
 
     def _keep_code_of(self, cell: NotebookNode, marked: MarkedCell) -> None:
         tree = parse(cell.source)
@@ -191,7 +195,8 @@ class _NotebookRepair:
                 untouched = {id(c) for c in owners} - {id(c) for c in written}
                 self.cells = [cell for cell in self.cells if id(cell) not in untouched]
 
-            owners[:] = [max(written or owners, key=partial(self._answer_rank, name))]
+            places = {id(cell): place for place, cell in enumerate(self.cells)}
+            owners[:] = [max(written or owners, key=partial(self._answer_rank, name, places))]
 
     def _set_stubs_aside(self) -> None:
         """Disable an unchanged release cell that would undo an answer above it."""
@@ -209,10 +214,10 @@ class _NotebookRepair:
                 self.notes.add("answer elsewhere", name)
             self.cells = [cell for cell in self.cells if id(cell) not in stubs]
 
-    def _answer_rank(self, name: str, cell: NotebookNode) -> tuple[bool, bool, bool, int]:
+    def _answer_rank(self, name: str, places: dict[int, int], cell: NotebookNode) -> tuple[bool, bool, bool, int]:
         """How likely a cell is the answer to `name`; the greatest value wins."""
-        place, check = self._index(cell), self._check_of(name)
-        above = check is None or place < self._index(check)
+        place, check = places[id(cell)], self._check_of(name)
+        above = check is None or place < places[id(check)]
         return defines(cell.source, name), cell.cell_type == "code", above, place
 
     # Restore the chosen cells

@@ -26,9 +26,9 @@ from nbformat.v4 import new_output
 
 from grading.notebooks.cells import RECORD
 from grading.notebooks.verdict_cell import has_verdict, is_autograded
+from grading.safe_text import one_line
 
 from . import sanitize_html, sanitize_markdown
-from .submitted_file import one_line
 
 PICTURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -57,6 +57,7 @@ MAX_RICH = 2_000_000  # of one picture or one output's HTML
 MAX_CODES = 300_000  # of one notebook's code, which a server takes some ten seconds to highlight
 MAX_PROSE = 100_000  # of one notebook's Markdown, except the lesson's own; parsing it takes as long
 MAX_OUTPUTS = 8_000_000  # of one notebook's outputs and pictures
+MAX_TAGS = 40_000**2  # the sum, over a notebook's HTML outputs, of the squares of their numbers of tags
 MAX_COUNT = 1_000_000  # executions
 
 
@@ -66,7 +67,7 @@ def clean(nb: NotebookNode, trusted: Container[str] = (), rooms: OutputBudget | 
     for cell in nb.cells:
         cell.metadata = _metadata_of_cell(cell.metadata)
         if cell.cell_type == "code":
-            cell.source = rooms.code.text(cell.source, MAX_CODE, cut="# … cut")
+            cell.source = rooms.code.text(sanitize_html.without_gaps(cell.source, "# …"), MAX_CODE, cut="# … cut")
             clean_run(cell, rooms)
         else:
             _clean_text(cell, trusted, rooms.prose, rooms.outputs)
@@ -78,6 +79,7 @@ class OutputBudget:
 
     def __init__(self) -> None:
         self.code, self.prose, self.outputs = map(_Room, (MAX_CODES, MAX_PROSE, MAX_OUTPUTS))
+        self.tags = _Room(MAX_TAGS)  # nested in each other, tags cost the square of their number
 
 
 class _Room:
@@ -92,9 +94,9 @@ class _Room:
         self.left -= min(len(text), most)
         return text if len(text) <= most else f"{text[:most]}\n{cut}: {len(text):,} characters in all"
 
-    def has(self, size: int) -> bool:
+    def has(self, size: int, most: int = MAX_RICH) -> bool:
         """Whether something that cannot be cut fits; if so, its size is taken."""
-        fits = size <= min(self.left, MAX_RICH)
+        fits = size <= min(self.left, most)
         self.left -= size if fits else 0
         return fits
 
@@ -105,7 +107,7 @@ def clean_run(cell: NotebookNode, rooms: OutputBudget) -> None:
     if is_autograded(cell) and has_verdict(cell):
         cell.outputs = [_report(output) for output in cell.outputs]
     else:
-        sanitized = (_output(output, rooms.outputs, rooms.prose) for output in cell.outputs)
+        sanitized = (_output(output, rooms) for output in cell.outputs)
         cell.outputs = [output for output in sanitized if output is not None]
 
 
@@ -137,9 +139,9 @@ def _report(output: NotebookNode) -> NotebookNode:
     return output
 
 
-def _output(output: Mapping[str, Any], room: _Room, prose: _Room) -> NotebookNode | None:
+def _output(output: Mapping[str, Any], rooms: OutputBudget) -> NotebookNode | None:
     """Sanitize one output; None if nothing remains."""
-    kind = output.get("output_type")
+    kind, room = output.get("output_type"), rooms.outputs
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
         return _build_output("stream", name=name, text=room.text(_text(output.get("text")), MAX_TEXT))
@@ -150,7 +152,7 @@ def _output(output: Mapping[str, Any], room: _Room, prose: _Room) -> NotebookNod
         return _build_output("error", ename=one_line(name), evalue=value, traceback=trace.split("\n"))
     if kind not in ("display_data", "execute_result"):
         return None
-    data = _data(output.get("data"), room, prose)
+    data = _data(output.get("data"), rooms)
     if not data:
         return None
     if kind == "execute_result":
@@ -163,16 +165,16 @@ def _build_output(kind: str, **fields: Any) -> NotebookNode:
     return output
 
 
-def _data(raw: Any, room: _Room, prose: _Room) -> dict[str, str]:
+def _data(raw: Any, rooms: OutputBudget) -> dict[str, str]:
     """The known formats of an output; a note replaces what is too large."""
-    found: dict[str, str] = {}
+    room, found = rooms.outputs, dict[str, str]()
     for mime, value in raw.items() if isinstance(raw, Mapping) else ():
         text = _text(value)
         if mime == "text/plain":
             found[mime] = room.text(text, MAX_TEXT)
         elif mime not in ("text/html", "text/markdown", "text/latex", *SHOWN) or not text:
             continue
-        elif not room.has(len(text)):
+        elif not room.has(len(text)) or (mime == "text/html" and not rooms.tags.has(text.count("<") ** 2, MAX_TAGS)):
             note = f"\n… left out: {len(text):,} characters of {mime}"
             found["text/plain"] = found.get("text/plain", "").removesuffix(note) + note
         elif mime in SHOWN:
@@ -180,7 +182,7 @@ def _data(raw: Any, room: _Room, prose: _Room) -> dict[str, str]:
         elif mime == "text/html":
             found[mime] = sanitize_markdown.without_commands(sanitize_html.from_html(text))
         else:
-            found[mime] = sanitize_markdown.formula(text) if mime == "text/latex" else _prose(text, prose)
+            found[mime] = sanitize_markdown.formula(text) if mime == "text/latex" else _prose(text, rooms.prose)
     return found
 
 

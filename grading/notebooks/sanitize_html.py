@@ -51,12 +51,13 @@ PROPERTIES = _words(
 )
 # Of CSS's functions only those that load nothing; no backslash, which allows many spellings of `url`
 STYLE = re.compile(r"(?:[^\\(]|(?<![\w-])(?:rgba?|hsla?|calc)\()*", re.IGNORECASE)
-BACKWARDS = re.compile(r"margin[^;]*(?:-|calc)", re.IGNORECASE)  # would cover other parts of the page
 UNSEEN = _words("script style template title noscript")  # removed with their content; other tags leave their text
 
 MAX_TEXT = 20_000  # characters of Markdown, and of text that is shown as written
 MAX_CODE = 20_000  # of highlighted code; pygments takes quadratic time on some
 MAX_SHOWN = 100_000  # of code without highlighting
+MAX_GAP = 50  # empty lines in a row: pygments takes the square of their number
+GAP = re.compile(rf"(?<!\s)\s{{{MAX_GAP},}}")
 # Costs of HTML's parsing rules: nested tags, and references, cost the square of their number; <b> and the like, left
 # open, are repeated with all their attributes in every following block; a tag's attributes, each compared with all
 # before it, cost the square of their number, too. Whatever may separate two attributes is counted everywhere; in a
@@ -65,6 +66,11 @@ MAX_MARKS = 20_000
 MAX_PARTED = 40_000
 PARTS = re.compile(r"""\s+|[/"']""")
 PICTURES_SHARE = 48
+# A browser lays out a cell that spans a thousand columns as a thousand columns. Tables that people make name no more
+# columns and rows than a few for each of their cells
+SPANS = re.compile(r' (?:colspan|rowspan|span)="([^"]*)"')
+CELLS = re.compile(r"<(?:td|th|col|colgroup)\b")
+SPANS_PER_CELL, FREE_SPANS, MOST_ROWS = 4, 100, 65_534
 MAX_REPEATED = 50_000_000
 REPEATED = re.compile(r"<(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b", re.IGNORECASE)
 
@@ -89,7 +95,7 @@ def _filter_attribute(tag: str, name: str, value: str) -> str | None:
         case "href":
             allowed = tag == "a" and LINK.match(value) is not None
         case "style":
-            allowed = STYLE.fullmatch(value) is not None and BACKWARDS.search(value) is None
+            allowed = STYLE.fullmatch(value) is not None and not _moves_backwards(value)
         case "class":
             allowed = value in CLASSES
         case "id":
@@ -97,6 +103,12 @@ def _filter_attribute(tag: str, name: str, value: str) -> str | None:
         case _:
             allowed = name in PLAIN_ATTRIBUTES
     return value if allowed else None
+
+
+def _moves_backwards(style: str) -> bool:
+    """Whether a margin may be negative: the element would cover other parts of the page."""
+    margins = (part.partition("margin")[2] for part in style.lower().split(";"))
+    return any("-" in margin or "calc" in margin for margin in margins)
 
 
 CLEANER = nh3.Cleaner(
@@ -112,6 +124,7 @@ CLEANER = nh3.Cleaner(
 
 def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, deeper: int = 0) -> Markup:
     """Render Markdown; its headings move `deeper` levels down to fit the page's own."""
+    source = without_gaps(source)
     if len(source) > MAX_TEXT:
         return _as_text(source)
     renderer = _Renderer(attachments or {}, deeper)
@@ -129,7 +142,22 @@ def from_html(source: str) -> Markup:
     if _costs_too_much(source):
         return _as_text(source)
     whole = source.encode("utf-8", errors="replace").decode()  # no parser accepts half a surrogate pair
-    return Markup(CLEANER.clean(whole).replace("<img>", ""))
+    return Markup(_without_huge_spans(CLEANER.clean(whole).replace("<img>", "")))
+
+
+def _without_huge_spans(cleaned: str) -> str:
+    """Cleaned HTML; without its spans if they name many more columns and rows than it has cells."""
+    tags = TAG.findall(cleaned)
+    spanned = sum(_span(value) for tag in tags for value in SPANS.findall(tag))
+    if spanned <= FREE_SPANS + SPANS_PER_CELL * sum(1 for tag in tags if CELLS.match(tag)):
+        return cleaned
+    return TAG.sub(lambda tag: SPANS.sub("", tag[0]), cleaned)
+
+
+def _span(value: str) -> int:
+    """How many columns or rows this names; a browser reads the digits that a text begins with."""
+    digits = re.match(r"\s*\+?([0-9]{1,6})", value)
+    return (int(digits[1]) or MOST_ROWS) if digits else 1  # 0 rows: all that follow
 
 
 def _costs_too_much(source: str) -> bool:
@@ -153,8 +181,21 @@ def equation(latex: str, display: bool = False) -> Markup:
     return Markup(_mathml(latex, display) if len(latex) <= MAX_FORMULA else _plain_formula(latex))
 
 
+def without_gaps(text: str, note: str = "…") -> str:
+    """The text with a note in place of many empty lines in a row."""
+    return GAP.sub(lambda gap: _shortened(gap[0], note), text)
+
+
+def _shortened(gap: str, note: str) -> str:
+    _, *empty, indented = f"{gap}|".splitlines()
+    if len(empty) <= MAX_GAP:
+        return gap
+    return f"\n\n{note} {len(empty):,} empty lines left out\n\n{indented[:-1]}"
+
+
 def code(source: str) -> Markup:
     """Highlight Python code in one <code>; long code is plain, and then cut."""
+    source = without_gaps(source, "# …")
     if len(source) > MAX_CODE:
         shown, cut = (
             source[:MAX_SHOWN],

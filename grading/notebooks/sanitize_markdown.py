@@ -22,6 +22,8 @@ from mistune.renderers.markdown import MarkdownRenderer
 from nbconvert.filters import strip_files_prefix
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from .sanitize_html import without_gaps
+
 Attachments = Mapping[str, Mapping[str, str]]
 
 MAX_TEXT = 20_000  # characters; Markdown parsers take quadratic time on malicious text
@@ -47,17 +49,17 @@ LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]*")
 INFO = re.compile(r"(?!mermaid)[\w+#.-]*")  # a language; nbconvert copies the text of a diagram unchanged
 TEX = re.compile(
-    r"\\+(?=(?:href|url|require|unicode|cssId|class|style|bbox|texttip|mathtip|toggle|action|data|csname|"
+    r"(?<!\\)\\++(?=(?:href|url|require|unicode|cssId|class|style|bbox|texttip|mathtip|toggle|action|data|csname|"
     r"includegraphics|html[A-Z]\w*|mmlToken)(?![A-Za-z]))"
 )
-CODE = re.compile(r"<(code|pre)\b.*?</\1>", re.DOTALL)
+CODE = re.compile(r"<(code|pre)\b")
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 NOT_SHOWN = "*(A text that cannot be shown here; it is in what was handed in.)*"
 
 
 def cleaned(source: str, attachments: Attachments | None = None) -> str:
     """The text itself if it is harmless; else what can be kept of it."""
-    attachments = attachments or {}
+    attachments, source = attachments or {}, without_gaps(source)
     return next(
         (candidate for candidate in _attempts(source, attachments) if is_harmless(candidate, attachments)), NOT_SHOWN
     )
@@ -76,11 +78,23 @@ def is_harmless(source: str, attachments: Attachments) -> bool:
     """Whether all renderers turn the text into listed tags only."""
     try:
         return all(
-            "<" not in TAG.sub("", page) and not TEX.search(html.unescape(CODE.sub("", page)))
+            "<" not in TAG.sub("", page) and not TEX.search(html.unescape(_without_code(page)))
             for page in _render(source, attachments)
         )
     except Exception:  # malicious text may stop a renderer, and with it the formgrader's page
         return False
+
+
+def _without_code(page: str) -> str:
+    """The page without its <code> and <pre>; one that is not closed stays."""
+    kept, begin = [], 0
+    last = {name: page.rfind(f"</{name}>") for name in ("code", "pre")}
+    for opened in CODE.finditer(page):
+        name = opened[1]
+        if begin <= opened.start() < last[name]:
+            kept.append(page[begin : opened.start()])
+            begin = page.index(f"</{name}>", opened.end()) + len(name) + 3
+    return "".join([*kept, page[begin:]])
 
 
 def as_code(source: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from grading.notebooks.cells import RECORD
 
 UNREADABLE = "unreadable"  # the id of the cell with the reason
 MAX_BYTES = 64 * 2**20
+BESIDE = (".txt", ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".webp")  # files that the formgrader may show
+MAX_BESIDE, MOST_BESIDE = 256 * 2**20, 1_000  # bytes, and number, of all files beside a notebook
 AGAIN = "Open it in Jupyter or Colab, run it, save it, and hand in the saved file again."
 WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
 
@@ -48,6 +52,29 @@ def open_error(error: OSError) -> Unreadable:
     return Unreadable(f"The file could not be opened ({error.strerror}). {AGAIN}")
 
 
+def unsafe_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+    """The files of a submission that may not be copied or shown, each with why; of a crowd of files, their folder."""
+    folder, left = os.fspath(folder), MAX_BESIDE
+    files = ((place, name) for place, _, names in os.walk(folder) for name in names)
+    found = [os.path.join(place, name) for place, name in islice(files, MOST_BESIDE + 1)]
+    if len(found) > MOST_BESIDE:
+        yield folder, f"more than {MOST_BESIDE:,} files beside the notebook"
+        return
+    for path in found:
+        kind = os.path.splitext(path)[1].lower()
+        if not is_file_within(path, folder):
+            yield path, "a link out of the submission"
+        elif kind not in (*BESIDE, ".ipynb"):
+            yield path, "a file of a kind that may run where it is opened"
+        elif not os.path.basename(path).isprintable():
+            yield path, "its name holds what no terminal can show"
+        elif kind in BESIDE:
+            if (size := os.path.getsize(path)) > left:
+                yield path, f"the files beside the notebook are larger than {MAX_BESIDE // 2**20} MiB together"
+            else:
+                left -= size
+
+
 def is_file_within(path: str, folder: str) -> bool:
     """Whether `path` leads to an ordinary file in `folder`."""
     real, home = os.path.realpath(path), os.path.realpath(folder)
@@ -69,8 +96,3 @@ def unreadable_notebook(reason: str) -> NotebookNode:
     )
     cell = {"cell_type": "markdown", "id": UNREADABLE, "metadata": {}, "source": text}
     return make_notebook([cell], {RECORD: {"repairs": [], "unreadable": reason}})
-
-
-def one_line(text: str) -> str:
-    """Replace characters that move a cursor, end a line or turn text around."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

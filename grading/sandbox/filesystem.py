@@ -67,9 +67,9 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     if str(here.parents[2]) not in libraries:
         kept_out.add(str(here.parents[2]))
     kept_out = {os.path.realpath(path) for path in kept_out}
-    for path in shown:  # what has two visible names must be hidden under both
+    for path in shown:  # what has two visible names must be hidden under both, also where a link becomes a mount
         real = os.path.realpath(path)
-        if real != path and not os.path.islink(path):
+        if real != path:
             kept_out |= {path + p.removeprefix(real) for p in kept_out if _is_below(p, real)}
     if clash := sorted(shown & kept_out):
         raise SandboxUnavailable(
@@ -121,17 +121,18 @@ def build(arranged: dict[str, Any], root: str) -> None:
     """
     linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
     linux.mount("sandbox", root, "tmpfs", linux.NOSUID, "mode=755,size=16m")
-    show = [(path, True) for path in arranged["shown"]]
-    hide = [(path, False) for path in arranged["hidden"]]
-    for path, visible in sorted(show + hide, key=lambda entry: entry[0].count("/")):
-        if not visible:
+    # By real names: on its way to a mount point below `root`, an absolute link would lead out of it
+    show = {path if os.path.islink(path) else os.path.realpath(path) for path in arranged["shown"]}
+    hide = set(map(os.path.realpath, arranged["hidden"]))
+    for path in sorted(show | hide, key=lambda path: path.count("/")):
+        if path in hide:
             linux.mount("hidden", root + path, "tmpfs", linux.NOSUID, "mode=755,size=1m")
         elif os.path.islink(path):
             os.makedirs(os.path.dirname(root + path), exist_ok=True)
             os.symlink(os.readlink(path), root + path)
         else:
             _show(path, root + path)
-    for path in arranged["hidden"]:  # now that the mount points below it exist
+    for path in hide:  # now that the mount points below it exist
         linux.restrict_mount(root + path)
     if arranged["course"]:
         _show(arranged["course"], f"{root}{LIBRARY}/course")

@@ -34,6 +34,7 @@ from . import cgroups, filesystem, kernel_process, linux, processes
 from .policy import Policy, exit_reason
 
 _WATCH_EVERY = 0.2  # seconds between two looks at the kernels' usage
+_CROWD = 32  # more processes than this are a crowd
 _MESSAGE = 1 << 16
 
 
@@ -276,7 +277,7 @@ class Server:
                 seconds = sum(map(processes.processor_seconds, family))
             if seconds > kernel.policy.cpu_seconds:
                 self.kill(kernel, _out_of_time(kernel.policy))
-            elif not kernel.counts("memory") and all(sum(map(by, family)) > kernel.memory for by in (_memory, _share)):
+            elif not kernel.counts("memory") and _memory_of(family, kernel.memory) > kernel.memory:
                 self.kill(kernel, _out_of_memory(kernel.policy))
 
     def kill(self, kernel: _Child, why: str) -> None:
@@ -291,6 +292,13 @@ def _out_of_time(policy: Policy) -> str:
 
 def _out_of_memory(policy: Policy) -> str:
     return f"ran out of memory ({policy.memory // 2**20} MiB for all its processes)"
+
+
+def _memory_of(family: list[int], most: int) -> int:
+    """Bytes that processes use together. Shared pages count once, but in full for each process of a crowd: to look at
+    its shares would take longer than `_WATCH_EVERY`, and this process starts no kernel meanwhile."""
+    together = sum(map(_memory, family))
+    return together if together <= most or len(family) > _CROWD else sum(map(_share, family))
 
 
 def _memory(pid: int) -> int:

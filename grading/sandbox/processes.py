@@ -6,15 +6,33 @@ For watching kernels from outside. Processes that have ended have used nothing a
 from __future__ import annotations
 
 import os
-from collections.abc import Set
+from collections import Counter
+from collections.abc import Iterable, Set
 from contextlib import suppress
 
-_WANTING = (["R"], ["D"])  # running or waiting for a CPU; waiting for a disk
+_RUNNING, _WAITING_FOR_DISK = ["R"], ["D"]  # running or waiting for a CPU; waiting for a disk, or in vfork
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 def families(roots: Set[int]) -> dict[int, list[int]]:
     """Each of `roots` with its descendants."""
+    if os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
+        return {root: _family(root) for root in roots}
+    return _families_among_all(roots)
+
+
+def _family(root: int) -> list[int]:
+    """A process and its descendants. Takes no longer for the crowds of others."""
+    family = [root]
+    for member in family:
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{member}/task"):
+                with suppress(OSError), open(f"/proc/{member}/task/{thread}/children") as stream:
+                    family += map(int, stream.read().split())
+    return family
+
+
+def _families_among_all(roots: Set[int]) -> dict[int, list[int]]:
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (fields := _stat(name)):
@@ -33,11 +51,36 @@ def processor_seconds(pid: int) -> float:
     return sum(map(int, _stat(str(pid))[11:15])) / _TICKS
 
 
-def wants_to_run(pid: int) -> bool:
-    """Whether a thread of a process is running or waits only for the machine."""
+def want_to_run(family: Iterable[int]) -> bool:
+    """Whether a thread of these processes is running or waits only for the machine.
+
+    A process that waits in vfork for its child is shown as if it waited for a disk. The two have the same memory, and
+    no kernel may make a child that its parent waits for with a memory of its own (`seccomp_landlock`).
+    """
+    on_disk = []
+    for pid in family:
+        states = _states(pid)
+        if _RUNNING in states:
+            return True
+        on_disk += [pid] if _WAITING_FOR_DISK in states else []
+    if not on_disk:
+        return False
+    memories = Counter(map(_memory, family))
+    return any(memories[_memory(pid)] < 2 for pid in on_disk)
+
+
+def _states(pid: int) -> list[list[str]]:
+    """The state of each thread of a process."""
     with suppress(OSError):
-        return any(_stat(f"{pid}/task/{thread}")[:1] in _WANTING for thread in os.listdir(f"/proc/{pid}/task"))
-    return False
+        return [_stat(f"{pid}/task/{thread}")[:1] for thread in os.listdir(f"/proc/{pid}/task")]
+    return []
+
+
+def _memory(pid: int) -> str:
+    """The sizes of a process's memory, which are equal for processes that share it."""
+    with suppress(OSError), open(f"/proc/{pid}/statm") as stream:
+        return stream.read()
+    return ""
 
 
 def _stat(place: str) -> list[str]:

@@ -32,6 +32,7 @@ _HIGH = [place + 4 for place in _LOW]
 
 _UNIX = 1  # the only allowed family: such sockets reach no further than the file tree and the namespace
 _ABOUT_NETWORKS = 0x8900, 0x8A00
+_SAME_MEMORY, _PARENT_WAITS = 0x100, 0x4000  # CLONE_VM, CLONE_VFORK
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW... flag that clone takes
 _SHARED, _ANONYMOUS, _HUGE_PAGES = 0x01, 0x20, 0x40000  # MAP_...
 _CHILD_ENDED = 17  # SIGCHLD
@@ -61,6 +62,8 @@ _RULES: list[_Rule] = [
         (_Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[0]), _Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[1], False)),
     ),
     ("clone", errno.EPERM, (_Is(_LOW[0], _ANY_BIT, _NEW_NAMESPACES),)),
+    # Who waits for a child that shares its memory can be told from who waits for a disk (`processes.want_to_run`).
+    ("clone", errno.EPERM, (_Is(_LOW[0], _ANY_BIT, _PARENT_WAITS), _Is(_LOW[0], _ANY_BIT, _SAME_MEMORY, False))),
     ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _HUGE_PAGES),)),  # the machine has few, which no limit counts
 ]
 #: Shared memory without a file stays allocated when no process maps it: after MADV_DONTNEED, or when all but a page is

@@ -53,4 +53,4 @@ class Stopwatch:
         if self.pid is None or sys.platform != "linux":
             return None, False
         family = processes.families({self.pid})[self.pid]
-        return sum(map(processes.processor_seconds, family)), any(map(processes.wants_to_run, family))
+        return sum(map(processes.processor_seconds, family)), processes.want_to_run(family)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from grading.notebooks.submitted_file import one_line
+from grading.safe_text import one_line
 
 MOST_SAID = 20  # last lines of its error output that are kept
 

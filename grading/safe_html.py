@@ -1,0 +1,19 @@
+"""The templates of all pages: they escape whatever is not marked as HTML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from course.report import inline_markdown
+
+
+def page_templates(folder: Path) -> Environment:
+    """An environment for the templates in `folder`, with the filter `prose` for texts of the graders."""
+    environment = Environment(
+        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["prose"] = lambda text: Markup(inline_markdown(text))
+    return environment

@@ -1,0 +1,36 @@
+"""What a student wrote on its way to a terminal or a log: it moves no cursor and forges no line.
+
+Every module that shows such text uses `say`, a `SafeConsole` or a logger that was made `safe` (tests/test_exits.py).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TextIO
+
+
+def one_line(text: str) -> str:
+    """Replace characters that move a cursor, end a line or turn text around."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def harmless(text: str) -> str:
+    """The text with its lines, and without other characters that a terminal obeys."""
+    return "\n".join("\t".join(map(one_line, line.split("\t"))) for line in text.split("\n"))
+
+
+def say(text: object = "", *, file: TextIO | None = None, flush: bool = False) -> None:
+    """Print a text that may hold what a student wrote."""
+    print(harmless(str(text)), file=file, flush=flush)
+
+
+def make_safe(logger: logging.Logger) -> None:
+    """Have all messages of a logger, also those of libraries that use it, pass through `harmless`."""
+    if not any(isinstance(known, _Harmless) for known in logger.filters):
+        logger.addFilter(_Harmless())
+
+
+class _Harmless(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = harmless(record.getMessage()), ()
+        return True
