@@ -26,7 +26,7 @@ from .harness.fingerprints import fingerprint, from_record
 from .harness.forbidden_calls import user_visible_names
 from .harness.messages import Finding
 from .harness.program import Observation, Program
-from .harness.runner import observe
+from .harness.runner import observe, standard_settings
 from .harness.serialization import PackingError, unpack
 from .harness.tolerance import Tolerance
 
@@ -124,7 +124,8 @@ class CaseResults:
             seen = self.run(case, names)
             self.cases.append(case)
             self.seen.append(seen)
-            self.findings.append(check_case(seen, case.reference))
+            with standard_settings():
+                self.findings.append(check_case(seen, case.reference))
             told(len(self.cases))
 
     def wrong(self, cases: Iterable[int]) -> list[int]:
@@ -141,6 +142,10 @@ class CaseResults:
 
         The first cases are the `examples`, each of which counts like a criterion; the others are those of `practice`.
         """
+        with standard_settings():
+            return self._diagnose(examples, practice)
+
+    def _diagnose(self, examples: int, practice: Practice) -> Diagnosis:
         right = [case.right for case in self.cases]
         known = [
             MistakeOutcomes(item.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, item.when)
