@@ -2,7 +2,7 @@
 
 The check data of an exercise are its visible examples and its practice cases: the grade's own criteria, drawn from a
 public seed (`grading/authoring/check_data.py`). They hold inputs, correct outcomes, names of checkers and fingerprints
-of known mistakes' outcomes, but no solution.
+of known mistakes' outcomes, but no solution and no code.
 
 Does not cover: what a report shows of it (`course/notebook/check.py`).
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .checkers import NamedChecker
+from .data_only import ensure_data_only
 from .harness.check_case import check_case, coerced
 from .harness.compare import Reference
 from .harness.diagnose import Diagnosis, MistakeOutcomes, diagnose
@@ -25,7 +26,7 @@ from .harness.fingerprints import fingerprint, from_record
 from .harness.forbidden_calls import user_visible_names
 from .harness.messages import Finding
 from .harness.program import Observation, Program
-from .harness.runner import observe
+from .harness.runner import observe, standard_settings
 from .harness.serialization import PackingError, unpack
 from .harness.tolerance import Tolerance
 
@@ -123,7 +124,8 @@ class CaseResults:
             seen = self.run(case, names)
             self.cases.append(case)
             self.seen.append(seen)
-            self.findings.append(check_case(seen, case.reference))
+            with standard_settings():
+                self.findings.append(check_case(seen, case.reference))
             told(len(self.cases))
 
     def wrong(self, cases: Iterable[int]) -> list[int]:
@@ -140,6 +142,10 @@ class CaseResults:
 
         The first cases are the `examples`, each of which counts like a criterion; the others are those of `practice`.
         """
+        with standard_settings():
+            return self._diagnose(examples, practice)
+
+    def _diagnose(self, examples: int, practice: Practice) -> Diagnosis:
         right = [case.right for case in self.cases]
         known = [
             MistakeOutcomes(item.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, item.when)
@@ -173,13 +179,15 @@ def case_of(record: Mapping[str, Any]) -> Case:
 @cache
 def read(path: Path) -> Practice:
     """Read the practice of an exercise. Raises OSError and PackingError."""
-    return practice_of(split_packed(path.read_bytes()))
+    return practice_of(split_packed(path.read_bytes()), path.stem)
 
 
-def practice_of(packed: Sequence[bytes]) -> Practice:
-    """Build the practice of an exercise from its packed parts."""
+def practice_of(packed: Sequence[bytes], exercise: str) -> Practice:
+    """Build the practice of an exercise from its packed parts. Raises PackingError."""
     asked, known = packed
     record, criteria, first = unpack(asked), [], 0
+    for entry in record["cases"]:
+        ensure_data_only(entry["program"], exercise)
     for entry in record["criteria"]:
         criteria.append(Criterion(entry["name"], entry["points"], range(first, first + entry["cases"])))
         first += entry["cases"]

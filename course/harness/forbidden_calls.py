@@ -1,26 +1,42 @@
-"""Detection of forbidden torch functions, however they are spelled.
+"""Detection of forbidden functions, however they are spelled.
 
-Calls are recorded at two places. Calls from Python to torch: by the function's name, and by the names of torch's own
-modules and functions on the call stack, such as `torch.distributions`. Operators at the dispatcher, through torch's
-profiler: by the operator's name, whether the call came from Python, from TorchScript or from another operator.
+Calls are recorded at two places. Calls from Python to torch: by the function's name, by the names of torch's own
+modules and functions on the call stack, such as `torch.distributions`, and by what the package `course` ships on it,
+such as `course.models.torch_fallbacks`. Operators at the dispatcher, through torch's profiler: by the operator's name,
+whether the call came from Python, from TorchScript or from another operator. Threads that start during a call are
+watched, too.
 
-Does not cover: what the source says before it runs (the judge reads it separately); other threads and processes; code
-that disables the watcher; the dispatcher of a torch without this profiler.
+Does not cover: what the source says before it runs (the judge reads it separately); other processes, and threads that
+were started before the call; code that looks for the watcher and changes it; the dispatcher of a torch without this
+profiler.
 """
 
 from __future__ import annotations
 
+import _thread
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
-from types import FrameType, TracebackType
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache, partial
+from types import CodeType, FrameType, FunctionType, TracebackType
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
 OPERATORS = "torch.ops."
+PACKAGE = "course"  # as a pattern: what the package ships for notebooks whose exercises are not solved yet
+HARNESS = f"{PACKAGE}.harness."
+SHIPPED = (f"{PACKAGE}.models.", f"{PACKAGE}.sample_models.", f"{PACKAGE}.checkers.")
+LENT = (f"{PACKAGE}.models.gpt.", f"{PACKAGE}.sample_models.")  # modules of the sample models
+STARTS_THREADS = (
+    (_thread, "start_new_thread"),
+    (threading, "_start_new_thread"),
+    (threading, "_start_joinable_thread"),
+)
+STOPPED = "stopping the watch for forbidden functions"
 
 
 def normal_name(name: str) -> str:
@@ -49,41 +65,132 @@ def user_visible_names(used: Iterable[str]) -> list[str]:
 
 
 class ForbiddenCallWatcher(TorchFunctionMode):
-    """Record calls that match one of `patterns` in `used`, without stopping them."""
+    """Record calls that match one of `patterns` in `used`, without stopping them.
 
-    def __init__(self, patterns: list[str]) -> None:
+    lends  whether the call is given sample models of the package, whose methods it may call
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
         super().__init__()
         self.patterns = tuple(patterns)
+        self.lends = False
         self.used: list[str] = []
-        self.noting = False
+        self._names_torch = any(pattern != PACKAGE for pattern in self.patterns)
+        self._base: FrameType | None = None
+        self._outer: ForbiddenCallWatcher | None = None
+        self._starting: list[tuple[Any, str, Any]] = []
+        self._starts_watches = True
+        self._noting = False
 
     def __enter__(self) -> ForbiddenCallWatcher:
-        _active.append(self)
-        self.noting = _note_operators()
+        self._base = sys._getframe(1)
+        self._outer, _current.watch = getattr(_current, "watch", None), self
+        self._noting = self._names_torch and _note_operators()
+        if self._starts_watches:
+            self._watch_threads()
         super().__enter__()  # type: ignore[no-untyped-call]  # torch has no types for it
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]  # as above
-        self.take_operators()
-        _active.remove(self)
+        for module, name, original in self._starting:
+            setattr(module, name, original)
+        try:
+            if kind is None and (torch.overrides._get_current_function_mode() is not self or self._was_stopped()):
+                self._note(STOPPED)
+            super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]  # as above
+        finally:
+            self._take_operators()
+            self._base, _current.watch = None, self._outer
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        plain = getattr(func, "__name__", str(func))
-        if _matches(plain, self.patterns):
-            self._note(resolve_name(func) or plain)
-        for name in _torch_callers(sys._getframe(1)):
+        for name, text in self._names(func, sys._getframe(1)) if self.patterns else ():
             if _matches(name, self.patterns):
-                self._note(name)
+                self._note(text)
         return func(*args, **(kwargs or {}))
 
-    def take_operators(self) -> None:
-        """Stop recording at the dispatcher and keep the names that match."""
-        if not self.noting:
+    def _names(self, func: Any, frame: FrameType | None) -> list[tuple[str, str]]:
+        """Names by which a call of torch may be forbidden, each with the text that a report shows.
+
+        Reads the stack up to the learner's code. None where the judge's own function, or a sample model, calls torch.
+        """
+        plain = getattr(func, "__name__", str(func))
+        names = [(plain, resolve_name(func) or plain)]
+        entered: FrameType | None = None  # the package's function that the learner's code calls
+        while frame is not None and frame is not self._base:
+            module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
+            if code in _trusted:
+                return []
+            if f"{module}.".startswith(SHIPPED):
+                entered = frame
+            elif module.startswith("torch."):
+                if entered is None:
+                    names += [(part, part) for part in module.split(".")[1:]]
+                    if "." not in code.co_qualname:  # not a method, not a wrapper's inner function
+                        names.append((code.co_name, code.co_name))
+            elif module.startswith(HARNESS):
+                if code.co_name == "_specimen":  # the runner makes a sample model
+                    return []
+            else:
+                break
+            frame = frame.f_back
+        if entered is None:
+            return names
+        module, name = entered.f_globals["__name__"], entered.f_code.co_qualname
+        method = "." in name and not name.endswith(".__init__")
+        if self.lends and method and f"{module}.".startswith(LENT):
+            return []
+        return [*names, (PACKAGE, f"{module}.{name}")]
+
+    def note_answer(self, value: Any) -> None:
+        """Note an answer, or what it returned, that is a function or class of the package, or an object of one."""
+        if PACKAGE not in self.patterns:
             return
-        self.noting = False
+        kinds = value.__mro__ if isinstance(value, type) else (value,) if isinstance(value, FunctionType) else ()
+        for kind in kinds or type(value).__mro__:
+            if f"{kind.__module__}.".startswith(SHIPPED):
+                self._note(f"{kind.__module__}.{kind.__qualname__}")
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record no operators of this thread in this block."""
+        self._take_operators()
+        try:
+            yield
+        finally:
+            self._noting = self._names_torch and _note_operators()
+
+    def _watch_threads(self) -> None:
+        """Watch every thread that starts from now on."""
+        self._starting = [
+            (module, name, getattr(module, name)) for module, name in STARTS_THREADS if hasattr(module, name)
+        ]
+        for module, name, original in self._starting:
+            setattr(module, name, partial(self._start_thread, original))
+
+    def _start_thread(
+        self, original: Callable[..., Any], function: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        beside = ForbiddenCallWatcher(self.patterns)
+        beside.lends, beside.used, beside._starts_watches = self.lends, self.used, False
+
+        def watched(*given: Any, **named: Any) -> Any:
+            with beside:
+                return function(*given, **named)
+
+        return original(watched, *args, **kwargs)
+
+    def _was_stopped(self) -> bool:
+        return self._noting and not torch._C._autograd._profiler_enabled()
+
+    def _take_operators(self) -> None:
+        """Stop recording at the dispatcher and keep the names that match."""
+        if not self._noting:
+            return
+        self._noting = False
+        if not torch._C._autograd._profiler_enabled():
+            return
         for name in {event.name() for thread in torch._C._autograd._disable_profiler_legacy() for event in thread}:
             space, _, plain = name.partition("::")
             if plain and space != "autograd" and _matches(plain, self.patterns):
@@ -95,7 +202,41 @@ class ForbiddenCallWatcher(TorchFunctionMode):
             self.used.append(name)
 
 
-_active: list[ForbiddenCallWatcher] = []
+_current = threading.local()  # .watch: the one that is active in this thread
+_trusted: set[CodeType] = set()  # of stand-ins
+
+
+def stand_in(right: Any) -> Any:
+    """A right function or class for the learner's names: it may use what the answer must not.
+
+    Raises RuntimeError during a watched call: an answer makes none.
+    """
+    if getattr(_current, "watch", None):
+        raise RuntimeError("a stand-in is made before the call")
+    functions = vars(right).values() if isinstance(right, type) else [right]
+    _trusted.update(code for f in functions if isinstance(f, FunctionType) for code in _codes(f.__code__))
+    if isinstance(right, type):
+        return right
+
+    def unwatched(*args: Any, **kwargs: Any) -> Any:
+        watch: ForbiddenCallWatcher | None = getattr(_current, "watch", None)
+        with watch.paused() if watch else nullcontext():
+            return right(*args, **kwargs)
+
+    return unwatched
+
+
+def forget_stand_ins() -> None:
+    """Trust no function any more that was made a stand-in before."""
+    _trusted.clear()
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A code object and those of the functions in it."""
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _codes(inner)
 
 
 def _note_operators() -> bool:
@@ -108,32 +249,6 @@ def _note_operators() -> bool:
         torch._C._autograd._enable_profiler_legacy(how)
     except (AttributeError, TypeError):  # all of these are private, and a learner's torch may be another version
         return False
+    except RuntimeError:  # it is running already
+        return False
     return True
-
-
-@contextmanager
-def unwatched() -> Iterator[None]:
-    """Record no calls in this block."""
-    for watch in _active[-1:]:
-        watch.take_operators()
-    try:
-        with torch._C.DisableTorchFunction():
-            yield
-    finally:
-        for watch in _active[-1:]:
-            watch.noting = _note_operators()
-
-
-def _torch_callers(frame: FrameType | None) -> Iterator[str]:
-    """Yield torch's own functions and modules on the stack, up to the learner's code."""
-    while frame is not None:
-        module = str(frame.f_globals.get("__name__", ""))
-        if module == __name__:
-            frame = frame.f_back
-            continue
-        if not module.startswith("torch."):
-            return
-        yield from module.split(".")[1:]
-        if "." not in frame.f_code.co_qualname:  # not a method, not a wrapper's inner function
-            yield frame.f_code.co_name
-        frame = frame.f_back

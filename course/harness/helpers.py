@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -86,7 +87,9 @@ def _state_of(module: Any) -> dict[str, torch.Tensor]:
 
 def _optimizer(module: torch.nn.Module, name: str = "SGD", **options: Any) -> torch.optim.Optimizer:
     """The optimizer of this name in torch.optim, for all parameters of `module`."""
-    kind: type[torch.optim.Optimizer] = getattr(torch.optim, name)
+    kind = getattr(torch.optim, name)
+    if not (isinstance(kind, type) and issubclass(kind, torch.optim.Optimizer)):
+        raise ValueError(f"torch.optim has no optimizer {name!r}")
     return kind(module.parameters(), **options)
 
 
@@ -204,8 +207,11 @@ def _trainable(module: torch.nn.Module) -> dict[str, bool]:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """An attribute of any object."""
-    return getattr(value, name)
+    """A public attribute of any object, but no function: those are called as methods."""
+    found = getattr(value, name)
+    if name.startswith("_") or inspect.isroutine(found) or inspect.ismodule(found):
+        raise TypeError(f"{name} is no attribute that holds data")
+    return found
 
 
 def _bases(value: Any) -> list[str]:

@@ -13,6 +13,8 @@ import base64
 import builtins
 import contextlib
 import io
+import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,10 +25,12 @@ import torch
 from .bytecode import load_stand_in
 from .compare import leaves
 from .errors import exception_to_record
-from .forbidden_calls import ForbiddenCallWatcher, unwatched
+from .forbidden_calls import ForbiddenCallWatcher, forget_stand_ins, stand_in
 from .helpers import HELPERS, load_weights, parameters_by_name, set_seed
 from .program import Observation, Program
 from .serialization import Node, PackingError, pack, unpack
+
+NO_COMPILER = "TORCHDYNAMO_DISABLE"
 
 
 class CallHooks:
@@ -85,6 +89,7 @@ def handle_request(request: str, namespace: Mapping[str, Any] | None = None) -> 
         from IPython import get_ipython
 
         namespace = get_ipython().user_ns
+    forget_stand_ins()  # of the notebook: here there are only the program's own
     return encode_reply(
         [_observe(Program(**plain), namespace, CallHooks()) for plain in unpack(base64.b64decode(request))]
     )
@@ -103,16 +108,20 @@ def encode_reply(seen: list[Observation]) -> str:
 
 def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
     set_seed(program.seed, program.device)
-    builder = _Builder(names, program.device, program.cotangents is not None)
+    watch = ForbiddenCallWatcher(program.forbidden)
+    builder = _Builder(names, program.device, program.cotangents is not None, watch)
     for name, value in program.inputs.items():
         builder.known[name] = builder.build(value, name)
-    watch = ForbiddenCallWatcher(program.forbidden)
     try:
-        with watch if program.forbidden else contextlib.nullcontext():
+        with _uncompiled(), watch if program.forbidden else contextlib.nullcontext():
             for name, target, args, kwargs in program.steps:
                 call = builder.build(target)
+                if target.kind == "student":
+                    watch.note_answer(call)
                 named = {key: builder.build(value) for key, value in kwargs.items()}
-                builder.known[name] = call(*map(builder.build, args), **named)
+                builder.known[name] = result = call(*map(builder.build, args), **named)
+                if not watch.lends:
+                    watch.note_answer(result)
     finally:
         seen.used = watch.used
     outputs: list[torch.Tensor] = []
@@ -153,8 +162,8 @@ def _dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
 class _Builder:
     """Build a program's values as live objects, each once."""
 
-    def __init__(self, names: Mapping[str, Any], device: str, gradients: bool) -> None:
-        self.names, self.device, self.gradients = names, device, gradients
+    def __init__(self, names: Mapping[str, Any], device: str, gradients: bool, watch: ForbiddenCallWatcher) -> None:
+        self.names, self.device, self.gradients, self.watch = names, device, gradients, watch
         self.known: dict[str, Any] = {}
         self.leaves: dict[str, torch.Tensor] = {}
 
@@ -206,6 +215,7 @@ class _Builder:
     def _specimen(self, node: Node) -> Any:
         from .. import sample_models
 
+        self.watch.lends = True
         sample = getattr(sample_models, node.name)(**self.build(node.kwargs))
         if isinstance(sample, torch.nn.Module):
             sample = sample.to(self.device)
@@ -246,26 +256,55 @@ class _Nowhere(io.TextIOBase):
 
 
 @contextlib.contextmanager
+def standard_settings() -> Iterator[None]:
+    """Use torch's own default dtype and device in this block, and then the notebook's again.
+
+    With a default device, every tensor that is made without naming one would be elsewhere than a case's arguments.
+    """
+    dtype, device = torch.get_default_dtype(), torch.tensor(0).device
+    torch.set_default_dtype(torch.float32)
+    if device.type != "cpu":
+        torch.set_default_device("cpu")
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        if torch.tensor(0).device != device:
+            torch.set_default_device(device)
+
+
+@contextlib.contextmanager
+def _uncompiled() -> Iterator[None]:
+    """Run functions under `torch.compile` as they are written.
+
+    Compiling takes longer than a call may, and would compile the watch into the answer. Does nothing for functions that
+    were compiled by a torch before 2.6.
+    """
+    dynamo: Any = sys.modules.get("torch._dynamo")
+    before = os.environ.get(NO_COMPILER)
+    os.environ[NO_COMPILER] = "1"  # torch.compile reads it where a call compiles
+    try:
+        with dynamo.set_stance("force_eager") if hasattr(dynamo, "set_stance") else contextlib.nullcontext():
+            yield
+    finally:
+        os.environ.pop(NO_COMPILER, None)
+        if before is not None:
+            os.environ[NO_COMPILER] = before
+
+
+@contextlib.contextmanager
 def _quiet(out: Any) -> Iterator[None]:
-    """Redirect output, silence warnings, keep the default dtype and random state."""
+    """Redirect output, silence warnings, keep torch's settings and random state."""
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        default = torch.get_default_dtype()
         devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
-        torch.set_default_dtype(torch.float32)
-        try:
-            with torch.random.fork_rng(devices):
-                yield
-        finally:
-            torch.set_default_dtype(default)
+        with standard_settings(), torch.random.fork_rng(devices):
+            yield
 
 
 @contextlib.contextmanager
 def _stand_ins_in_place(program: Program, namespace: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Put the program's stand-ins into the learner's globals for this block.
-
-    Stand-ins run unwatched, since they may use functions that are forbidden in the answer.
-    """
+    """Put the program's stand-ins into the learner's globals for this block."""
     if not program.stand_ins:
         yield namespace
         return
@@ -276,7 +315,7 @@ def _stand_ins_in_place(program: Program, namespace: Mapping[str, Any]) -> Itera
         exec(load_stand_in(sealed), defined)  # noqa: S102 - written by the course's authors, sent by the judge
     missing = object()
     before = {name: namespace.get(name, missing) for name in program.stand_ins}
-    namespace.update({name: _without_watcher(defined[name]) for name in program.stand_ins})
+    namespace.update({name: stand_in(defined[name]) for name in program.stand_ins})
     try:
         yield namespace
     finally:
@@ -285,14 +324,3 @@ def _stand_ins_in_place(program: Program, namespace: Mapping[str, Any]) -> Itera
                 namespace.pop(name, None)
             else:
                 namespace[name] = value
-
-
-def _without_watcher(function: Any) -> Any:
-    if isinstance(function, type):
-        return function
-
-    def stand_in(*args: Any, **kwargs: Any) -> Any:
-        with unwatched():
-            return function(*args, **kwargs)
-
-    return stand_in

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..check_data import ENDING as PRACTICE
 from ..check_data import Practice, read
+from ..data_only import ensure_data_only
 from ..harness.serialization import PackingError, unpack
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -66,6 +67,9 @@ def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
     path = find_file(f"{lesson}{ENDING}")
     try:
         found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
+        for name, exercise in (found["exercises"] | found.get("challenges", {})).items():
+            for case in exercise["cases"]:
+                ensure_data_only(case["program"], name)
     except PackingError as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
     return found

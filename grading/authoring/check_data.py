@@ -23,6 +23,7 @@ import torch
 
 from course.check_data import split_packed
 from course.checkers import NamedChecker
+from course.data_only import ensure_data_only
 from course.harness.check_case import coerced
 from course.harness.diagnose import same_outcome
 from course.harness.fingerprints import fingerprint, same_fingerprint, to_record
@@ -118,11 +119,18 @@ def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str
             "course.checkers, or keep it for the grade alone: `.graded_only(why)`"
         )
     r, checker = p.reference, p.case.checker
+    program = p.program(exercise.forbidden).to_plain()
+    try:
+        ensure_data_only(program, exercise.name)
+    except PackingError as error:
+        raise CheckDataError(
+            f"{error}; see course/data_only.py, or keep it for the grade: `.graded_only(why)`"
+        ) from None
     needless = checker and not checker.compares  # it does not read the right outcome
     return {
         "name": name,
         "text": text,
-        "program": p.program(exercise.forbidden).to_plain(),
+        "program": program,
         "exact": _outcome(Observation(raised=r.exact.raised) if needless else r.exact),
         "native": _outcome(r.native),
         "wrong": r.invalid_arguments,

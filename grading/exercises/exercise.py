@@ -19,6 +19,7 @@ from typing import Any
 
 from course.checkers.chance import tagged
 from course.harness.bytecode import compile_stand_in
+from course.harness.forbidden_calls import PACKAGE
 
 from ..errors import EditError
 from .answer_text import Answer, block, edited, filled, patched
@@ -324,11 +325,12 @@ def exercise(
     result_names  what the contract calls the items of a result of several, ("output", "weights"); reports use them
     forbidden     regular expressions for names of torch functions that an answer must not use, in any spelling:
                   each is matched against whole names without underscores and case (`log_softmax` also stops
-                  `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*)
+                  `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*).
+                  What the package `course` ships in place of answers is forbidden in every exercise
     see           heading in the lesson that a report points to
     hints         in stages: a question, then the idea, then the shape of the code; never the solution
     """
-    return Exercise(name, points, tuple(forbidden), see, tuple(hints), tuple(result_names))
+    return Exercise(name, points, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names))
 
 
 def challenge(
@@ -338,7 +340,7 @@ def challenge(
 
     stars  one to three, how hard it is; its criteria's points sum to them. The rest is as for `exercise`.
     """
-    return Exercise(name, stars, tuple(forbidden), see, tuple(hints), stars=stars)
+    return Exercise(name, stars, (*forbidden, PACKAGE), see, tuple(hints), stars=stars)
 
 
 def mix(*parts: object) -> int:

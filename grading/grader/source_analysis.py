@@ -9,17 +9,24 @@ read; an answer to a later one is a helper like any other, wherever its cell is.
 from __future__ import annotations
 
 import ast
+import re
 import symtable
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from weakref import WeakKeyDictionary
 
-from course.harness.forbidden_calls import is_forbidden
+from course.harness.forbidden_calls import PACKAGE, is_forbidden
+from course.shipped import answers_an_exercise, names_of
 from grading.grader.cell_code import MAX_KEPT, parse
 
 MATMUL = "matmul"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+# Attributes and calls that lead to code which is not there to read
+REFLECTION = ("__builtins__", "__closure__", "__code__", "__globals__", "__subclasses__", "__wrapped__", "f_back")
+RUNS_TEXT = ("compile", "eval", "exec")
+HOLD_ALL = (["sys", "modules"], ["torch", "__dict__"])
+IMPORTS = ("__import__", "importlib.import_module")
 MAX_TOLD = 20  # reported uses per name
 MAX_NODES = 100  # of a reported expression
 
@@ -70,8 +77,11 @@ class NotebookSource:
                     local = alias.asname or alias.name.split(".")[0]
                     self.modules[local] = alias.name if alias.asname else local
             elif isinstance(node, ast.ImportFrom):
+                module = node.module or ""
                 for alias in node.names:
-                    self.modules[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
+                    self.modules[alias.asname or alias.name] = f"{module}.{alias.name}"
+                    if alias.name == "*":
+                        self.modules |= {name: f"{module}.{name}" for name in names_of(module)}
 
     def _define(self, name: str, statement: ast.stmt) -> None:
         if name in self.definitions and name in free_names(statement):
@@ -93,12 +103,16 @@ class NotebookSource:
 
     def not_allowed(self, name: str, patterns: Iterable[str]) -> list[str]:
         """Forbidden names in the answer to `name`, as written; skips earlier answers."""
-        patterns = list(patterns)
+        patterns = tuple(patterns)
         found: list[str] = []
         if patterns:
-            for reached in self._reach(name, self.earlier_exercises(name)):
-                uses = (text for statement in self.definitions[reached] for text in self._uses(statement, patterns))
+            earlier = self.earlier_exercises(name)
+            for reached in self._reach(name, earlier):
+                code = (node for statement in self.definitions[reached] for node in self._code(statement, earlier))
+                uses = self._uses(code, patterns)
                 found += [text for text in dict.fromkeys(islice(uses, MAX_TOLD)) if text not in found]
+            if _is_forbidden(self._imported(name), patterns):
+                found.append(self.modules[name])
         return sorted(found)
 
     def _reach(self, name: str, stop: frozenset[str]) -> set[str]:
@@ -112,22 +126,73 @@ class NotebookSource:
             todo += self._free(current)
         return reached
 
-    def _uses(self, tree: ast.AST, patterns: list[str]) -> Iterator[str]:
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.MatMult):
-                if is_forbidden(MATMUL, patterns):
+    def _code(self, tree: ast.AST, earlier: frozenset[str]) -> Iterator[ast.AST]:
+        """What of a statement computes: no annotations, nothing that an object's type is compared with, and of
+        `use(answer, otherwise)` only the answer, if it is an earlier one (the call is watched besides)."""
+        todo = [tree]
+        while todo:
+            node = todo.pop()
+            yield node
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+                first = node.args[0]
+                used = self._imported(node.func.id) == [PACKAGE, "use"] and getattr(first, "id", "") in earlier
+                if used or node.func.id == "isinstance":
+                    todo += [node.func, first]
+                    continue
+            for field, value in ast.iter_fields(node):
+                if field not in ("annotation", "returns"):
+                    todo += [
+                        part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)
+                    ]
+
+    def _uses(self, code: Iterable[ast.AST], patterns: tuple[str, ...]) -> Iterator[str]:
+        inner: set[ast.AST] = set()  # parts of longer dotted names
+        for node in code:
+            if isinstance(node, (ast.BinOp, ast.AugAssign)):
+                if isinstance(node.op, ast.MatMult) and is_forbidden(MATMUL, patterns):
                     yield "@"
-            elif isinstance(node, ast.Attribute):
-                if any(is_forbidden(part, patterns) for part in self._torch_parts(node)):
+                continue
+            path = [] if node in inner else self._path(node)
+            if isinstance(node, ast.Attribute):
+                inner.add(node.value)
+                hidden = node.attr in REFLECTION or path[:2] in HOLD_ALL
+                if (
+                    hidden
+                    or _is_forbidden(["torch", *self._torch_parts(node)], patterns)
+                    or _is_forbidden(path, patterns)
+                ):
                     yield _source_text(node)
-            elif isinstance(node, ast.Name) and node.id in self.modules:
-                path = self.modules[node.id].split(".")
-                if path[0] == "torch" and any(is_forbidden(part, patterns) for part in path[1:]):
-                    yield node.id
-            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr" and len(node.args) > 1:
-                named = node.args[1]
-                if isinstance(named, ast.Constant) and is_forbidden(str(named.value), patterns):
+            elif isinstance(node, ast.Call):
+                if self._is_hidden_call(node, patterns):
                     yield _source_text(node)
+            elif _is_forbidden(path or _package_path(node), patterns):
+                yield _source_text(node)
+
+    def _is_hidden_call(self, node: ast.Call, patterns: tuple[str, ...]) -> bool:
+        """Whether a call takes a forbidden function by its name, or by a name that is not there to read."""
+        called = ".".join(self._path(node.func)) or getattr(node.func, "id", "")
+        texts = [argument.value if isinstance(argument, ast.Constant) else None for argument in node.args]
+        if called in self.definitions or not texts:
+            return False
+        if called in IMPORTS:
+            return texts[0] is None or texts[0] == PACKAGE
+        of_torch = self._path(node.args[0])[:1] == ["torch"]
+        if called == "getattr" and len(texts) > 1:
+            return of_torch if texts[1] is None else is_forbidden(str(texts[1]), patterns)
+        return called in RUNS_TEXT or (called == "vars" and of_torch)
+
+    def _imported(self, name: str) -> list[str]:
+        """The parts of the dotted path that was imported under a name."""
+        return self.modules[name].split(".") if name in self.modules else []
+
+    def _path(self, node: ast.AST) -> list[str]:
+        """The parts of a dotted name that begins with an import."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        imported = self._imported(node.id) if isinstance(node, ast.Name) else []
+        return imported and [*imported, *reversed(parts)]
 
     def _torch_parts(self, node: ast.Attribute) -> list[str]:
         """Parts of a dotted name that may be torch's; none for other objects."""
@@ -143,11 +208,24 @@ class NotebookSource:
         return [] if root in ("self", "cls") or root in self.definitions else [node.attr]
 
 
+def _is_forbidden(path: list[str], patterns: tuple[str, ...]) -> bool:
+    """Whether an import, or what is taken from it, is forbidden."""
+    if path[:1] == [PACKAGE]:
+        return is_forbidden(PACKAGE, patterns) and answers_an_exercise(path[1:])
+    return path[:1] == ["torch"] and any(is_forbidden(part, patterns) for part in path[1:])
+
+
+def _package_path(node: ast.AST) -> list[str]:
+    """The parts of a module's name in a text, if it is one of the package's."""
+    text = node.value if isinstance(node, ast.Constant) else ""
+    return text.split(".") if isinstance(text, str) and re.fullmatch(rf"{PACKAGE}(\.\w+)+", text) else []
+
+
 def _source_text(node: ast.AST) -> str:
     """The learner's code, if it is short enough to report."""
     if len(list(islice(ast.walk(node), MAX_NODES))) < MAX_NODES:
         return ast.unparse(node)[:80]
-    return f"….{node.attr}" if isinstance(node, ast.Attribute) else "getattr(…)"
+    return f"….{node.attr}" if isinstance(node, ast.Attribute) else "(…)"
 
 
 def free_names(definition: ast.AST) -> frozenset[str]:

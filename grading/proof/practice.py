@@ -57,7 +57,7 @@ class Notebook:
     def __init__(self, exercise: Exercise) -> None:
         examples = unpack(pack(exported_examples(exercise)))
         self.examples = [_lenient(case_of(one)) for one in examples["cases"]]
-        self.practice: Practice = practice_of(exported_practice(exercise))
+        self.practice: Practice = practice_of(exported_practice(exercise), exercise.name)
         self.cases = [*self.examples, *map(_lenient, self.practice.cases)]
 
     def says(self, names: Mapping[str, Any]) -> str:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import _thread
+import functools
+import queue
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from course.harness.bytecode import compile_stand_in
-from course.harness.forbidden_calls import ForbiddenCallWatcher, is_forbidden, user_visible_names
+from course.harness.forbidden_calls import ForbiddenCallWatcher, is_forbidden, stand_in, user_visible_names
 from course.harness.program import Program
-from course.harness.runner import observe
+from course.harness.runner import handle_request, observe
 from course.harness.serialization import Node
+from grading.grader.codec import decode_reply, request
 
+X = Node("ref", {"name": "x", "path": []})
 FORBIDDEN = ["log_?softmax", "softmax", "matmul"]
 
 
@@ -27,6 +36,36 @@ class Hidden(torch.autograd.Function):
 def without_functions(x):
     with torch._C.DisableTorchFunction():
         return torch.softmax(x, -1)
+
+
+def in_a_thread(x):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(torch.softmax(x, -1)))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def in_a_thread_of_their_own_kind(x):
+    class Worker(threading.Thread):
+        def run(self):
+            self.found = getattr(torch, "xamtfos"[::-1])(x, -1)
+
+    worker = Worker()
+    worker.start()
+    worker.join()
+    return worker.found
+
+
+def in_a_bare_thread(x):
+    found = queue.Queue()
+    _thread.start_new_thread(lambda: found.put(without_functions(x)), ())
+    return found.get()
+
+
+def in_a_pool(x):
+    with ThreadPoolExecutor(2) as pool:
+        return torch.stack(list(pool.map(functools.partial(torch.softmax, dim=-1), x)))
 
 
 def used_by(function):
@@ -65,6 +104,16 @@ def used_by(function):
         lambda x: Hidden.apply(x),
         lambda x: list(map(torch.softmax, [x], [-1])),
         lambda x: without_functions(x),
+        lambda x: torch._C._VariableFunctions.softmax(x, -1),
+        lambda x: torch._C.TensorBase.softmax(x, -1),
+        lambda x: torch._C._nn.scaled_dot_product_attention(x[None], x[None], x[None]),
+        lambda x: torch._refs.softmax(x, -1),
+        lambda x: F.softmax.__wrapped__(x, -1) if hasattr(F.softmax, "__wrapped__") else F.softmax(x, -1),
+        functools.partial(torch.softmax, dim=-1),
+        in_a_thread,
+        in_a_thread_of_their_own_kind,
+        in_a_bare_thread,
+        in_a_pool,
     ],
 )
 def test_a_forbidden_function_is_seen_in_any_spelling(used):
@@ -137,3 +186,50 @@ def test_operators_are_told_only_where_nothing_else_was_noted():
     assert watch.used[0].endswith("scaled_dot_product_attention")
     only = [name for name in watch.used if name.startswith("torch.ops.")]
     assert user_visible_names(only) == only
+
+
+def shares(x):
+    exponentials = x.exp()
+    return exponentials / exponentials.sum(-1, keepdim=True)
+
+
+def test_honest_work_in_threads_is_left_alone():
+    def answer(x):
+        with ThreadPoolExecutor(2) as pool:
+            return torch.stack(list(pool.map(shares, x)))
+
+    assert not used_by(answer)
+    assert threading._start_new_thread is _thread.start_new_thread if hasattr(threading, "_start_new_thread") else True
+
+
+def stops_the_profiler(x):
+    torch._C._autograd._disable_profiler_legacy()
+    return without_functions(x)
+
+
+def takes_the_watch_away(x):
+    watch = torch.overrides._get_current_function_mode()
+    TorchFunctionMode.__exit__(watch, None, None, None)
+    try:
+        return shares(x)
+    finally:
+        TorchFunctionMode().__enter__()
+
+
+def makes_a_stand_in(x):
+    return stand_in(lambda x: torch.softmax(x, -1))(x)
+
+
+@pytest.mark.parametrize("answer", [stops_the_profiler, takes_the_watch_away])
+def test_who_stops_the_watch_has_used_what_is_forbidden(answer):
+    assert used_by(answer) == ["stopping the watch for forbidden functions"]
+
+
+def test_a_watch_cannot_be_left_by_a_stand_in_that_a_notebook_makes():
+    assert used_by(makes_a_stand_in) == []  # it raises, and returns nothing
+    early = stand_in(lambda x: torch.softmax(x, -1))
+    program = Program(
+        {"x": torch.randn(3, 3)}, [("out", Node("student", {"name": "f"}), [X], {})], ["out"], None, FORBIDDEN
+    )
+    (seen,) = decode_reply(repr(handle_request(request([program]), {"f": lambda x: early(x)})), 1)
+    assert seen.used == ["torch.softmax"]

@@ -192,3 +192,21 @@ def test_results_too_large_to_be_sent_cost_their_own_call_only():
     large, small = (codec.decode_reply(repr(handle_request(codec.request([one]), {"f": f})), 1)[0] for one in programs)
     assert large.raised["type"] == "PackingError"
     assert small.values["out"] == 1
+
+
+@pytest.fixture
+def default_device():
+    yield torch.set_default_device
+    torch.set_default_device("cpu")
+
+
+def test_a_default_device_of_the_notebook_is_put_aside_for_the_call_and_back(default_device):
+    default_device("meta")
+    seen = call(lambda x: x + torch.ones(3, device=x.device) + torch.zeros(3), torch.ones(3, device="cpu"))
+    assert torch.ones(1).device.type == "meta"
+    assert seen.values["out"].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_default_device_that_the_answer_sets_is_gone_after_the_call(default_device):
+    call(lambda x: torch.set_default_device("meta"), torch.ones(3))
+    assert torch.ones(1).device.type == "cpu"

@@ -1,0 +1,54 @@
+"""What this package ships that an answer must not use: its own right answers, and what such are made of.
+
+Does not cover: how an answer is watched while it runs (`course.harness.forbidden_calls`), and how its source is read
+(the grader does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from . import FUNCTIONS, MODULES
+from .old_names import MOVED, RENAMED
+
+PACKAGE = __package__
+MODULE_OF = {f"{PACKAGE}.{name}": f"{PACKAGE}.{module}" for name, module in MODULES.items()} | MOVED
+# These show, draw, read or name something, and compute nothing that an exercise asks for
+HARMLESS = (
+    *FUNCTIONS,
+    "__version__",
+    "figures",
+    "models.gpt.CharTokenizer",
+    "models.gpt.Checkpoint",
+    "models.gpt.Run",
+    "models.gpt.Sizes",
+    "models.gpt.load_bundled_model",
+    "models.pretrained",
+    "models.story_corpus",
+    "notebook.training_progress",
+    "widgets",
+)
+
+
+def answers_an_exercise(path: Sequence[str]) -> bool:
+    """Whether what has this path in the package, in parts, may answer an exercise; the package as a whole may."""
+    name = f"{PACKAGE}.{'.'.join(path)}"
+    for module in (name.rsplit(".", taken)[0] for taken in range(len(path))):
+        if module in MODULE_OF:
+            first, *rest = name.removeprefix(f"{module}.").split(".") if module != name else [""]
+            first = RENAMED.get(module, {}).get(first, first)
+            name = ".".join(filter(None, [MODULE_OF[module], first, *rest]))
+            break
+    return not f"{name}.".startswith(tuple(f"{PACKAGE}.{harmless}." for harmless in HARMLESS))
+
+
+def names_of(module: str) -> list[str]:
+    """What `from module import *` may bind of this package's own; nothing for other modules."""
+    if not answers_an_exercise(module.split(".")[1:]) or not f"{module}.".startswith(f"{PACKAGE}."):
+        return []
+    try:
+        found = vars(import_module(module))
+    except Exception:  # there is no such module
+        return []
+    return [name for name, value in found.items() if str(getattr(value, "__module__", "")).startswith(PACKAGE)]
