@@ -158,11 +158,15 @@ def _judge(f: Any, name: str, bar: ProgressBar | None) -> tuple[Report, CheckRun
     if fallbacks:
         with replaced(_namespace(f), fallbacks):
             again = _attempt(f, name, bar)
-        if again.rank >= found.rank and again.asked.findings != found.asked.findings:  # else nothing depends on them
+        same_points = again.rank == found.rank  # then what is said is about this answer alone
+        if again.rank > found.rank or (same_points and again.asked.findings != found.asked.findings):
             found = again
             listed = " and ".join(f"`{e}`" for e in fallbacks)
             notes.append(f"Checked with a right {listed} in place of yours, so that one mistake costs once.")
     shown = _report_on(found, name, [e for e in called if e not in fallbacks])
+    kept = [f"`{criterion.name}`" for criterion in found.practice.criteria if criterion.graded_only]
+    if kept:
+        notes.append(f"Only the grade asks, in whole or in part: {', '.join(kept)}.")
     shown.notes += notes
     return shown, found.run
 

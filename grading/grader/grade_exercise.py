@@ -60,7 +60,8 @@ def grade_exercise(
         wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
         if wrong:
             again = _run_all_cases(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], ignore_forbidden)
-            if again.earned >= outcomes.earned and again.findings != outcomes.findings:  # else nothing depends on them
+            same_points = again.earned == outcomes.earned  # then what is said is about this answer alone
+            if again.earned > outcomes.earned or (same_points and again.findings != outcomes.findings):
                 outcomes, followed = again, [e.name for e in wrong]
     return replace(_verdict(outcomes, seed), followed_through=followed)
 

@@ -246,6 +246,14 @@ def missing(x):
     raise NotImplementedError
 
 
+def test_what_an_earlier_answer_uses_against_the_rules_costs_a_later_one_nothing(lesson):
+    code = "import torch\ndef double(x): return torch.mul(x, 2)\ndef quadruple(x): return double(double(x))"
+    alone = judged(lesson, "quadruple", code)
+    assert alone.status == "not allowed"
+    earlier = [(lesson.exercises["double"], ExerciseVerdict("double", 2, 0.0, "not allowed"))]
+    assert judged(lesson, "quadruple", code, earlier=earlier).status == "right"
+
+
 def test_a_wrong_answer_that_calls_an_unwritten_one_is_started(lesson):
     code = "def double(x):\n    raise NotImplementedError\n\ndef quadruple(x): return double(x)"
     first = judged(lesson, "double", code)
