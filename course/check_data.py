@@ -50,11 +50,15 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """One of the grade's criteria, its points, and the indices of its practice cases."""
+    """One of the grade's criteria, its points, and the indices of its practice cases.
+
+    graded_only  whether the grade has cases of it that are not practised, all of them or some
+    """
 
     name: str
     points: float
     cases: range
+    graded_only: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +118,7 @@ class CaseResults:
 
     @property
     def untouched(self) -> bool:
-        return all(not_written(observation.raised) for observation in self.seen)
+        return bool(self.seen) and all(not_written(observation.raised) for observation in self.seen)
 
     def run_cases(
         self, cases: Iterable[Case], names: Mapping[str, Any], told: Callable[[int], None] = lambda _: None
@@ -189,7 +193,8 @@ def practice_of(packed: Sequence[bytes], exercise: str) -> Practice:
     for entry in record["cases"]:
         ensure_data_only(entry["program"], exercise)
     for entry in record["criteria"]:
-        criteria.append(Criterion(entry["name"], entry["points"], range(first, first + entry["cases"])))
+        cases = range(first, first + entry["cases"])
+        criteria.append(Criterion(entry["name"], entry["points"], cases, entry.get("graded_only", False)))
         first += entry["cases"]
     return Practice(criteria, [case_of(entry) for entry in record["cases"]], known)
 

@@ -22,9 +22,12 @@
 # Run the cells from top to bottom, with Shift+Enter. If a cell says `NameError`, run the notebook's first cell.
 
 # %%
+import math
+
 import torch
-from torch import nn
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, use
+from torch import nn
 
 begin("00_start")
 

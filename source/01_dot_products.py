@@ -26,8 +26,12 @@
 # an answer that you merely read.
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, use
+from torch import nn
 
 begin("01_dot_products")
 
@@ -549,8 +553,6 @@ grade(similarity_scores)
 
 # %% tags=["demo"]
 # @title Six words against six words, twice
-from torch.nn import functional as F
-
 my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w turned over
 my_cosine = use(cosine_similarity, torch_cosine)
 figure, axes = figures.row(2, width=4.5, height=4.1)

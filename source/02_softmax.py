@@ -20,8 +20,12 @@
 # **Time:** about 55 minutes
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, use
+from torch import nn
 
 begin("02_softmax")
 

@@ -21,8 +21,12 @@
 # **Time:** about 70 minutes
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from torch import nn
 
 begin("03_queries_keys_values")
 

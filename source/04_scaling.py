@@ -31,8 +31,12 @@
 # | | `...` | any leading dimensions, such as a batch; there may be none |
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, use
+from torch import nn
 
 begin("04_scaling")
 
@@ -68,10 +72,6 @@ begin("04_scaling")
 # The scores are equal, so the weights are $1/S$ each, and the output is the mean of the values.
 #
 # </details>
-
-# %%
-import torch.nn.functional as F
-from torch import nn
 
 # %% [markdown]
 # ## 1. How widely do scores spread?

@@ -35,8 +35,12 @@
 # function that has it the other way round.
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from torch import nn
 
 begin("05_causal_mask")
 
@@ -73,9 +77,7 @@ begin("05_causal_mask")
 # </details>
 
 # %%
-import torch.nn.functional as F
 from course import sample_models
-from torch import nn
 
 # %% [markdown]
 # ## 1. Who may see whom

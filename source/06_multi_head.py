@@ -34,8 +34,12 @@
 # | $\mathbf{W}_q, \mathbf{W}_k, \mathbf{W}_v, \mathbf{W}_o$ | the learned matrices for queries, keys, values and the output |
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, use
+from torch import nn
 
 begin("06_multi_head")
 
@@ -72,9 +76,6 @@ begin("06_multi_head")
 # </details>
 
 # %%
-import torch.nn.functional as F
-from torch import nn
-
 words = "Your journey starts with one step".split()
 
 # %% [markdown]

@@ -36,8 +36,12 @@
 # | `...` | any leading dimensions, such as a batch and heads; there may be none |
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, use
+from torch import nn
 
 begin("07_rope")
 
@@ -74,11 +78,7 @@ begin("07_rope")
 # </details>
 
 # %%
-import math
 from functools import partial
-
-import torch.nn.functional as F
-from torch import nn
 
 # %% [markdown]
 # ## 1. Attention does not see the order

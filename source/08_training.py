@@ -37,8 +37,12 @@
 # | $\theta$, $\eta$, $\tau$ | all parameters of a model; the learning rate; the temperature |
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, use
+from torch import nn
 
 begin("08_training")
 
@@ -75,12 +79,9 @@ begin("08_training")
 
 # %%
 import itertools
-import math
 from importlib.resources import files
 
-import torch.nn.functional as F
 from course.notebook.training_progress import TrainingProgress
-from torch import nn
 
 device = "cuda" if torch.cuda.is_available() else "cpu"  # a GPU is taken where there is one; generators stay here
 print("Training on:", torch.cuda.get_device_name() if device == "cuda" else "the CPU")

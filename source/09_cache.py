@@ -30,8 +30,12 @@
 # | $L$, $n$ | layers of a model, tokens written so far |
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, staged_model, torch_fallbacks, use
+from torch import nn
 
 begin("09_cache")
 
@@ -70,8 +74,6 @@ begin("09_cache")
 
 # %%
 import time
-
-from torch import nn
 
 # %% [markdown]
 # ## 1. The same work again and again

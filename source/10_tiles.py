@@ -37,8 +37,12 @@
 # allowed in your answers. In demonstrations they are what yours is compared with.
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from torch import nn
 
 begin("10_tiles")
 
@@ -74,9 +78,6 @@ begin("10_tiles")
 # </details>
 
 # %%
-import math
-
-import torch.nn.functional as F
 from course.harness.allocation_probe import AllocationProbe
 
 # %% [markdown]

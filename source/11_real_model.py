@@ -33,8 +33,12 @@
 # | `...` | any leading dimensions, such as layers, a batch and heads; there may be none |
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from torch import nn
 
 begin("11_real_model")
 
@@ -70,11 +74,7 @@ begin("11_real_model")
 # </details>
 
 # %%
-import math
-
-import torch.nn.functional as F
 from course import gpt
-from torch import nn
 
 # %% [markdown]
 # ## 1. What a checkpoint holds

@@ -33,8 +33,12 @@
 # | **memory** | what the encoder makes of the source, and what the decoder looks at |
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from torch import nn
 
 begin("12_two_sequences")
 
@@ -70,12 +74,8 @@ begin("12_two_sequences")
 # </details>
 
 # %%
-import math
 from collections.abc import Callable
 from typing import Any
-
-import torch.nn.functional as F
-from torch import nn
 
 # %% [markdown]
 # ## 1. A language that nobody speaks

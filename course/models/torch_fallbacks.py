@@ -1,6 +1,8 @@
 """Fallbacks for the learner's functions, used in figures until those pass.
 
 They call PyTorch in ways that the exercises forbid, or read the answer off the figure's own words.
+
+Does not cover: fallbacks that do all that an exercise asks (`course/models/exercise_fallbacks.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def projections(x: torch.Tensor, *matrices: torch.Tensor) -> tuple[torch.Tensor,
 
 
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
-    """PyTorch's causal mask, bool (T, S), True = blocked; the last T rows of (S, S)."""
+    """PyTorch's causal mask, bool (T, S), True = blocked; the last T rows of (S, S). Raises ValueError if S < T."""
+    if S is not None and S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
     square = torch.nn.Transformer.generate_square_subsequent_mask(T if S is None else S)
     return square[-T:].to(device) < 0
 
@@ -44,7 +48,7 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """PyTorch's softmax with a mask: attention with an identity as keys and values."""
     identity = torch.eye(scores.shape[-1], dtype=scores.dtype, device=scores.device)
     identity = identity.expand(*scores.shape[:-2], -1, -1)
-    seen = F.scaled_dot_product_attention(scores, identity, identity, attn_mask=~mask, scale=1.0)
+    seen = F.scaled_dot_product_attention(scores, identity, identity, attn_mask=~torch.atleast_2d(mask), scale=1.0)
     return seen.masked_fill(mask, 0.0)  # PyTorch before 2.5: NaN where a whole row is blocked
 
 
@@ -57,6 +61,18 @@ def masked_attention(
     scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
+
+
+def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """(B, T, D) -> (B, H, T, D / H). Raises ValueError unless n_heads divides D."""
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ValueError(f"n_heads is {n_heads} and does not divide {x.shape[-1]}, the width of x")
+    return torch.stack(x.tensor_split(n_heads, dim=-1), dim=1)
+
+
+def merge_heads(x: torch.Tensor) -> torch.Tensor:
+    """(B, H, T, K) -> (B, T, H * K)"""
+    return torch.cat(x.unbind(1), dim=-1)
 
 
 class _Heads(nn.Module):
@@ -73,11 +89,11 @@ class _Heads(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """query (B, H, T, K), key and value (B, H, S, K) -> output (B, T, D), weights (B, H, T, S)."""
         output, weights = masked_attention(query, key, value, mask)
-        return self.get_submodule("W_o")(torch.cat(output.unbind(1), dim=-1)), weights
+        return self.get_submodule("W_o")(merge_heads(output)), weights
 
     def heads(self, packed: torch.Tensor) -> torch.Tensor:
         """(B, T, D) -> (B, H, T, D / H)"""
-        return torch.stack(packed.tensor_split(self.n_heads, dim=-1), dim=1)
+        return split_heads(packed, self.n_heads)
 
 
 class MultiHeadAttention(_Heads):
@@ -130,12 +146,24 @@ def cache_bytes(
     return cache.numel() * element_bytes
 
 
+def append_to_cache(
+    cache: tuple[torch.Tensor, torch.Tensor] | None, key: torch.Tensor, value: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values (B, H, T, ...) after the cached ones, by PyTorch's cat. Raises ValueError for other shapes."""
+    if cache is None:
+        return key, value
+    for name, old, new in (("key", cache[0], key), ("value", cache[1], value)):
+        if old.select(-2, 0).shape != new.select(-2, 0).shape:
+            raise ValueError(f"{name} is {tuple(new.shape)}, which does not follow {tuple(old.shape)} in the cache")
+    keys, values = (torch.cat(both, -2) for both in zip(cache, (key, value), strict=True))
+    return keys, values
+
+
 def attend_with_cache(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: tuple[torch.Tensor, torch.Tensor] | None = None
 ) -> tuple[torch.Tensor, torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
     """PyTorch's causal attention to cached and new keys: output, weights, new cache."""
-    if cache is not None:
-        key, value = (torch.cat(both, -2) for both in zip(cache, (key, value), strict=True))
+    key, value = append_to_cache(cache, key, value)
     return *masked_attention(query, key, value, causal_mask(query.shape[-2], key.shape[-2], query.device)), (key, value)
 
 
@@ -174,26 +202,34 @@ class GroupedQueryAttention(_Heads):
         return torch.stack([groups[head * self.n_groups // self.n_heads] for head in range(self.n_heads)], dim=1)
 
 
-def logsumexp(scores: torch.Tensor) -> torch.Tensor:
+def logsumexp_of(scores: torch.Tensor) -> torch.Tensor:
     """PyTorch's log-sum-exp over the last dimension: (..., S) -> (...)."""
-    return torch.logsumexp(scores, dim=-1)
+    empty = scores.isneginf().all(-1)  # PyTorch's gradient there is NaN
+    return torch.logsumexp(scores.masked_fill(empty.unsqueeze(-1), 0.0), dim=-1).masked_fill(empty, -torch.inf)
 
 
 def partial_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """PyTorch's attention and log-sum-exp: output (..., T, V), lse (..., T)."""
-    output, _ = masked_attention(query, key, value, mask)
+    """PyTorch's softmax and log-sum-exp of the scores: output (..., T, V), lse (..., T)."""
     scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
-    return output, logsumexp(scores if mask is None else scores.masked_fill(mask, -torch.inf))
+    scores = scores if mask is None else scores.masked_fill(mask, -torch.inf)
+    return shares(scores) @ value, logsumexp_of(scores)
+
+
+def shares(scores: torch.Tensor) -> torch.Tensor:
+    """PyTorch's softmax over the last dimension, and zeros where every score is -inf."""
+    empty = scores.isneginf().all(-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
 
 
 def merge(
     output: torch.Tensor, lse: torch.Tensor, other_output: torch.Tensor, other_lse: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Merge two results of `partial_attention`, by PyTorch's softmax and logaddexp."""
-    shares = torch.softmax(torch.stack([lse, other_lse]), dim=0).nan_to_num(0.0).unsqueeze(-1)
-    return (shares * torch.stack([output, other_output])).sum(0), torch.logaddexp(lse, other_lse)
+    """Merge two results of `partial_attention`, by PyTorch's softmax and log-sum-exp."""
+    both = torch.stack([lse, other_lse], dim=-1)
+    mine, other = shares(both).split(1, dim=-1)
+    return mine * output + other * other_output, logsumexp_of(both)
 
 
 def tiled_attention(
@@ -203,7 +239,9 @@ def tiled_attention(
     if mask is not None:  # figures with a mask are small
         return partial_attention(query, key, value, mask)
     keys = key.split(tile, dim=-2)
-    lse = logsumexp(torch.stack([logsumexp(query @ k.transpose(-2, -1) * query.shape[-1] ** -0.5) for k in keys], -1))
+    lse = logsumexp_of(
+        torch.stack([logsumexp_of(query @ k.transpose(-2, -1) * query.shape[-1] ** -0.5) for k in keys], -1)
+    )
     q, k, v = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))  # PyTorch's tiles need batches of heads
     output = F.scaled_dot_product_attention(q, k, v)
     return output.reshape(*query.shape[:-1], value.shape[-1]), lse

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -19,14 +19,16 @@ from ..harness.serialization import Node
 from ..report import POINTS, Points, Report, Row, display
 from . import catalog, session
 from .check_run import CheckRun
+from .follow_through import earlier_called, fallback_for, replaced
 from .help.misuse import explain_misuse, suggest_rename
 from .help.slips import common_error_hint
-from .help.stale_cell import stale_cell_warning
+from .help.stale_cell import is_unreadable, stale_cell_warning
 from .progress_bar import ProgressBar, check_progress
 from .saved_progress import ExerciseProgress, bytecode_hash
 
 VALIDATING = "NBGRADER_VALIDATING"  # nbgrader's Validate button shows stderr, or else "partial credit"
 MAX_VALUE_LENGTH = 300  # characters of one value in a report
+NOT_STARTED = "Write it in the cell above, then run this one."
 MAX_TRIES = 20  # latest tries saved per exercise
 
 
@@ -68,15 +70,16 @@ def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
     if wrong:
         points = float(exercises[name]["points"]) if name in exercises else 0.0
         return Report(name, "wrong", 0.0, points, headline=wrong)
-    with _check_run(f, name) as attempts:
-        shown = _build_report(f, name, attempts, bar)
-    attempts.add_to_report(shown)
-    session.current.prints[name] = attempts.prints
-    session.current.last[name] = (f, shown)
+    shown, run = _judge(f, name, bar)
+    run.add_to_report(shown)
+    session.current.prints[name] = run.prints
     if warning := stale_cell_warning(name, f) or (
         shown.status == "not started" and suggest_rename(name, session.current.names, exercises)
     ):
         shown.headline = f"{warning} {shown.headline}" if shown.status != "not started" else warning
+    if shown.status == "not started" and is_unreadable(name):
+        shown.status, shown.rows = "wrong", [replace(row, status="not reached") for row in shown.rows]
+    session.current.last[name] = (f, shown)
     _remember(name, f, shown)
     if shown.status == "passes" and catalog.find_file(f"{session.lesson_of(name)}{catalog.SOLUTIONS}").is_file():
         shown.notes.append(f"Other right answers: `from course import solution; solution({name})`.")
@@ -93,45 +96,120 @@ def _remember(name: str, f: Any, shown: Report) -> None:
     session.current.store.record(lesson, name, ExerciseProgress(shown.status, shown.earned, passed, known.hints, tries))
 
 
-@contextmanager
-def _check_run(f: Any, name: str) -> Iterator[CheckRun]:
-    """The run of one check of `f`; an answer that hangs is recorded."""
-    attempts = CheckRun()
-    session.current.hung.known.pop(name, None)
-    with session.current.hung.left_out(session.current.names, name):
-        yield attempts
-    if attempts.stopped:
-        session.current.hung.known[name] = f
+def latest_report(name: str) -> Report:
+    """The report on an exercise's answer as it is now: the last one, if its examples still pass, or a new one."""
+    f = session.current.names[name]
+    of, shown = session.current.last.get(name, (None, None))
+    return shown if shown and of is f and passes_examples(f) else check_report(f)
+
+
+def _passes(name: str) -> bool:
+    f = session.current.names.get(name)
+    return f is not None and f not in session.current.hung and latest_report(name).status == "passes"
 
 
 def passes_examples(f: Any) -> bool:
     """Whether the exercise `f` passes its visible examples, which takes milliseconds."""
     name = session.name_of(f)
-    with _check_run(f, name) as attempts:
-        asked = CaseResults(attempts.run_case)
+    with _calls_of(f, name) as run:
+        asked = CaseResults(run.run_case)
         asked.run_cases([case_of(record) for record in session.exercise_data(name)["cases"]], _names_with(f, name))
     return asked.right
 
 
-def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None) -> Report:
-    """Run the visible examples and then the practice cases, and build the report."""
-    data, names, asked = session.exercise_data(name), _names_with(f, name), CaseResults(attempts.run_case)
-    points, examples = float(data["points"]), [case_of(record) for record in data["cases"]]
-    asked.run_cases(examples, names)
-    if asked.untouched:
-        blank = [
-            replace(row, status="not started", points="", details=[])
-            for row in _criterion_rows(asked, len(examples), ())
-        ]
-        headline = "Write it in the cell above, then run this one."
-        return Report(name, "not started", 0.0, points, blank, headline=headline, unit=_unit(data))
-    practice = catalog.practice_of(session.lesson_of(name), name)
-    if bar:
-        bar.total = len(examples) + len(practice.cases)
-    asked.run_cases(practice.cases, names, bar or (lambda _: None))
-    rows = _criterion_rows(asked, len(examples), practice.criteria)
+@contextmanager
+def _calls_of(f: Any, name: str) -> Iterator[CheckRun]:
+    """The run of an answer's calls; an answer that hangs is recorded."""
+    run = CheckRun()
+    session.current.hung.known.pop(name, None)
+    with session.current.hung.left_out(session.current.names, name):
+        yield run
+    if run.stopped:
+        session.current.hung.known[name] = f
+
+
+@dataclass
+class _Attempt:
+    """The calls of an answer with all cases, and their results; no practice cases if it is not started."""
+
+    run: CheckRun
+    asked: CaseResults
+    examples: int
+    practice: Practice
+
+    @property
+    def earned(self) -> float:
+        if self.asked.used:
+            return 0.0
+        asked_of = zip(self.practice.criteria, self.practice.groups(self.examples), strict=True)
+        return round(sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases)), 2)
+
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        return self.asked.right, not self.asked.untouched, self.earned
+
+
+def _judge(f: Any, name: str, bar: ProgressBar | None) -> tuple[Report, CheckRun]:
+    """Run an answer and report on it, with right functions in place of wrong earlier answers."""
+    found = _attempt(f, name, bar)
+    called = [] if found.asked.right or found.run.interrupted else _wrong_answers_called(f, name)
+    fallbacks = {e: right for e in called if (right := fallback_for(e, session.exercise_data(e)))}
+    notes = []
+    if fallbacks:
+        with replaced(_namespace(f), fallbacks):
+            again = _attempt(f, name, bar)
+        same_points = again.rank == found.rank  # then what is said is about this answer alone
+        if again.rank > found.rank or (same_points and again.asked.findings != found.asked.findings):
+            found = again
+            listed = " and ".join(f"`{e}`" for e in fallbacks)
+            notes.append(f"Checked with a right {listed} in place of yours, so that one mistake costs once.")
+    shown = _report_on(found, name, [e for e in called if e not in fallbacks])
+    kept = [f"`{criterion.name}`" for criterion in found.practice.criteria if criterion.graded_only]
+    if kept:
+        notes.append(f"Only the grade asks, in whole or in part: {', '.join(kept)}.")
+    shown.notes += notes
+    return shown, found.run
+
+
+def _wrong_answers_called(f: Any, name: str) -> list[str]:
+    """The earlier exercises of the lesson that `f` calls and that do not pass."""
+    called = earlier_called(f, name, session.lesson_of(name), _namespace(f))
+    return [earlier for earlier in called if not _passes(earlier)]
+
+
+def _attempt(f: Any, name: str, bar: ProgressBar | None) -> _Attempt:
+    """Run the visible examples and then, unless the answer is not started, the practice cases."""
+    examples = [case_of(record) for record in session.exercise_data(name)["cases"]]
+    with _calls_of(f, name) as run:
+        asked, names, practice = CaseResults(run.run_case), _names_with(f, name), Practice()
+        asked.run_cases(examples, names)
+        if not asked.untouched:
+            practice = catalog.practice_of(session.lesson_of(name), name)
+            if bar:
+                bar.total = len(examples) + len(practice.cases)
+            asked.run_cases(practice.cases, names, bar or (lambda _: None))
+    return _Attempt(run, asked, len(examples), practice)
+
+
+def _report_on(found: _Attempt, name: str, missing: list[str]) -> Report:
+    """The report on an attempt. `missing`: wrong answers that it calls, in whose place nothing could be put."""
+    data = session.exercise_data(name)
+    points, asked = float(data["points"]), found.asked
+    rows = _criterion_rows(asked, found.examples, found.practice.criteria)
     shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
-    return _summarise(shown, asked, len(examples), practice)
+    if missing and not asked.right:
+        listed = " and ".join(f"`{earlier}`" for earlier in missing)
+        verb = "does" if len(missing) == 1 else "do"
+        shown.headline = (
+            f"It calls {listed}, which {verb} not pass yet. Get that right first, then check this again. The grade "
+            "puts a right answer in its place."
+        )
+        shown.status, shown.earned = "partly right" if found.earned else "wrong", found.earned
+        return shown
+    if asked.untouched:
+        blank = [replace(row, status="not started", points="", details=[]) for row in rows]
+        return replace(shown, status="not started", rows=blank, see="", headline=NOT_STARTED)
+    return _summarise(shown, found)
 
 
 def _unit(data: dict[str, Any]) -> str:
@@ -139,8 +217,9 @@ def _unit(data: dict[str, Any]) -> str:
     return "stars" if data.get("stars") else POINTS
 
 
-def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Practice) -> Report:
+def _summarise(shown: Report, found: _Attempt) -> Report:
     """Complete the report: status, points, and one sentence on what was found."""
+    asked, practice = found.asked, found.practice
     if asked.right:
         headline = f"It passes the examples and {len(practice.cases)} practice cases."
         footnote = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
@@ -148,16 +227,14 @@ def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Pract
     if asked.used:
         headline = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
         return replace(shown, status="not allowed", see="", headline=headline)
-    asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
-    earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
-    found = asked.diagnose(examples, practice)
+    diagnosis = asked.diagnose(found.examples, practice)
     texts = {mistake.name: mistake.text for mistake in practice.mistakes.values()}
     return replace(
         shown,
-        status="partly right" if earned else "wrong",
-        earned=earned,
-        headline=found.to_sentence(texts) or common_error_hint(shown.exercise, asked.seen),
-        see=(practice.mistakes[found.names[0]].see if found.names else "") or shown.see,
+        status="partly right" if found.earned else "wrong",
+        earned=found.earned,
+        headline=diagnosis.to_sentence(texts) or common_error_hint(shown.exercise, asked.seen),
+        see=(practice.mistakes[diagnosis.names[0]].see if diagnosis.names else "") or shown.see,
     )
 
 
@@ -222,6 +299,11 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
+def _namespace(f: Any) -> dict[str, Any]:
+    """The names that the learner's function uses."""
+    return session.current.names or getattr(f, "__globals__", {})
+
+
 def _names_with(f: Any, name: str) -> dict[str, Any]:
-    """The names that the learner's function uses, with `f` under the exercise's name."""
-    return {**(session.current.names or getattr(f, "__globals__", {})), name: f}
+    """These names, with `f` under the exercise's name."""
+    return {**_namespace(f), name: f}

@@ -18,6 +18,7 @@ from ..harness.program import Observation, Program
 from ..harness.runner import CallHooks, observe
 from ..report import CodeNote, Report
 from .captured_output import CappedStream, CapturedOutput
+from .follow_through import replaced
 from .help.errors import WHERE, explained
 from .help.slips import common_error_hint
 
@@ -37,12 +38,9 @@ class HungFunctions:
     @contextmanager
     def left_out(self, names: dict[str, Any], checked: str) -> Iterator[None]:
         """Replace these functions in `names`, so that a call raises instead of hanging."""
-        put = {name: f for name, f in self.known.items() if name != checked and names.get(name) is f}
-        names.update({name: _hung_stand_in(name) for name in put})
-        try:
+        put = {name for name, f in self.known.items() if name != checked and names.get(name) is f}
+        with replaced(names, {name: _hung_stand_in(name) for name in put}):
             yield
-        finally:
-            names.update(put)
 
 
 def _hung_stand_in(name: str) -> Any:
@@ -63,6 +61,11 @@ class CheckRun:
         self.stopped = ""
         self.error: CodeNote | None = None
         self.failed = Observation()  # the observation of the call with the error
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the learner ended it."""
+        return INTERRUPTED in self.stopped
 
     def run_case(self, case: Case, names: Mapping[str, Any]) -> Observation:
         """Run a case and return its observation."""

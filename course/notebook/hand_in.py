@@ -6,6 +6,7 @@ in the folder, or requested from Colab.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -67,11 +68,18 @@ def hand_in() -> None:
 
 def readiness(lesson: str) -> list[str]:
     """Whether the notebook is ready to hand in, in sentences."""
+    exercises = catalog.exercises_of(lesson)
     try:
-        found = problems(saved(lesson, session.current.names), catalog.exercises_of(lesson))
+        notebook = saved(lesson, session.current.names)
     except NotFound as error:
         return [f"Ready to hand in? That cannot be told: {error}"]
-    return [f"Ready to hand in? No, not yet. {fault}" for fault in found] or [READY]
+    unwritten = [f"`{name}`" for name in exercises if not is_written(notebook, name)]
+    found = problems(notebook, exercises)
+    if len(unwritten) == len(exercises):
+        found.append("Nothing is written in the file yet: write an answer, run its cell and save.")
+    if found:
+        return [f"Ready to hand in? No, not yet. {fault}" for fault in found]
+    return [READY, *([f"Not written: {_join(unwritten)}."] if unwritten else [])]
 
 
 def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
@@ -101,6 +109,36 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
         ("Not in the file as it ran last", unsaved, "Save the notebook; run the cell if it was changed since."),
     )
     return [f"{what}: {_join(which)}. {todo}" for what, which, todo in groups if which]
+
+
+def is_written(notebook: SavedNotebook, name: str) -> bool:
+    """Whether a cell of the file has an answer to an exercise, right or wrong, and not only its stub."""
+    texts = [source(cell) for cell in notebook.cells if cell.get("cell_type") == "code" and name in source(cell)]
+    return any(_answers(text, name) for text in texts)
+
+
+def _answers(text: str, name: str) -> bool:
+    """Whether code defines `name`, as more than a stub; code that cannot be read counts by its `def` line."""
+    defines = _defines(name).search(text)
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return defines is not None
+    nodes = list(ast.walk(tree))
+    assigned = any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in nodes)
+    bodies = [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == name]
+    return assigned or any(not _is_stub(body) for body in bodies)
+
+
+def _is_stub(node: ast.AST) -> bool:
+    """Whether a function always raises NotImplementedError or does nothing, or a class has only such methods."""
+    if isinstance(node, ast.ClassDef):
+        return all(_is_stub(part) for part in node.body if isinstance(part, ast.FunctionDef))
+    if isinstance(node, ast.FunctionDef):
+        return all(map(_is_stub, node.body)) or any(_is_stub(part) for part in node.body if isinstance(part, ast.Raise))
+    if isinstance(node, ast.Raise):
+        return "NotImplementedError" in ast.unparse(node)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def write(notebook: SavedNotebook, lesson: str) -> Path:
@@ -185,9 +223,12 @@ def _failed(cell: Mapping[str, Any]) -> bool:
 
 def _is_unsaved(notebook: SavedNotebook, name: str) -> bool:
     """Whether the last cell that ran and defines `name` is missing in the file."""
-    defines = re.compile(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", re.MULTILINE)
-    ran = next((cell for cell in recent_cells() if defines.search(cell)), None)
+    ran = next((cell for cell in recent_cells() if _defines(name).search(cell)), None)
     return ran is not None and ran.strip() not in {source(cell).strip() for cell in notebook.cells}
+
+
+def _defines(name: str) -> re.Pattern[str]:
+    return re.compile(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", re.MULTILINE)
 
 
 def _join(parts: list[str]) -> str:

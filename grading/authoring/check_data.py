@@ -98,10 +98,12 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
     drawn = practice_cases(exercise)
     asked = [*_prepared_examples(exercise), *drawn]
     right = [fingerprint(coerced(p.reference.native, p.reference)) for p in asked]
+    kept = {p.criterion for p in prepare(exercise, PRACTICE_SEED) if p.case.graded_only_reason}
     counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
     record = {
         "criteria": [
-            {"name": c.name, "points": c.points, "cases": n} for c, n in zip(exercise.criteria, counts, strict=True)
+            {"name": c.name, "points": c.points, "cases": n, **({"graded_only": True} if index in kept else {})}
+            for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
         "cases": [_case(exercise, exercise.criteria[p.criterion].name, describe(p.case), p) for p in drawn],
     }

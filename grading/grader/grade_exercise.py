@@ -45,8 +45,9 @@ def grade_exercise(
     """Grade one exercise.
 
     source   the submitted notebook's code, for forbidden names and for what the answer calls
-    earlier  exercises of the same notebook graded before: if the answer calls a wrong one that comes before it in the
-             lesson, it is graded again with a right one in its place, and the better verdict counts
+    earlier  exercises of the same notebook graded before: if the answer calls one that is wrong, unreadable or not
+             started and that comes before it in the lesson, it is graded again with a right one in its place, which
+             counts unless points are lost by it
     ignore_forbidden  what is forbidden costs nothing: reference answers and known mistakes may use it
     """
     not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
@@ -55,11 +56,12 @@ def grade_exercise(
     )
     followed: list[str] = []
     if outcomes.earned < exercise.points and source and not not_allowed:
-        called = source.reachable(exercise.name) & source.earlier_exercises(exercise.name)
+        called = source.names_used(exercise.name) & source.earlier_exercises(exercise.name)
         wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
         if wrong:
             again = _run_all_cases(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], ignore_forbidden)
-            if again.earned > outcomes.earned:
+            same_points = again.earned == outcomes.earned  # then what is said is about this answer alone
+            if again.earned > outcomes.earned or (same_points and again.findings != outcomes.findings):
                 outcomes, followed = again, [e.name for e in wrong]
     return replace(_verdict(outcomes, seed), followed_through=followed)
 

@@ -96,6 +96,10 @@ class NotebookSource:
         """Top-level definitions that `name` uses, directly or indirectly, and itself."""
         return self._reach(name, frozenset())
 
+    def names_used(self, name: str) -> set[str]:
+        """Names that `name` uses, directly or through top-level definitions, wherever these are defined, if at all."""
+        return set().union(*map(self._free, self.reachable(name)))
+
     def earlier_exercises(self, name: str) -> frozenset[str]:
         """The exercises before `name` in the lesson, in whatever notebook order."""
         place = self.exercises.index(name) if name in self.exercises else len(self.exercises)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -140,21 +141,140 @@ def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, 
     assert "PyTorch is not installed here." in told
 
 
+def known_package(folder: Path, name: str, number: str) -> None:
+    """What pip and the cell look at of an installed package."""
+    about = folder / f"{name}-{number}.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n")
+
+
+def small_wheel(folder: Path, python: str = ">=3.11") -> None:
+    """A wheel of the course's name beside the notebook, with nothing but a version."""
+    about = f"attention_course-{NOW}.dist-info"
+    files = {
+        "course/__init__.py": f"__version__ = {NOW!r}\n",
+        f"{about}/METADATA": (
+            f"Metadata-Version: 2.1\nName: attention-course\nVersion: {NOW}\nRequires-Python: {python}\n"
+        ),
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/RECORD": "",
+    }
+    with zipfile.ZipFile(folder / WHEEL, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(name, text)
+
+
+def with_torch(folder: Path, more: str = "") -> str:
+    """Code before the cell: PyTorch is installed, for all that the cell and pip see."""
+    known_package(folder / "site", "torch", "2.13.0")
+    return f"import os, sys; sys.path.append({str(folder / 'site')!r}); os.environ['PIP_RETRIES'] = '0'; {more}"
+
+
 @pytest.mark.quick_cases("attention_course*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "told"),
     [
         (WHEEL, f"This notebook needs the file {WHEEL} beside it, which is not there. Get it from"),
-        (f"http://127.0.0.1:9/{WHEEL}", "The package of this course could not be installed: "),
+        (f"http://127.0.0.1:9/{WHEEL}", "Check that this computer is on the internet, then run this cell again."),
     ],
 )
 def test_what_cannot_be_had_is_told_in_two_sentences(bare, tmp_path, package, told):
-    site = tmp_path / "site" / "torch-2.13.0.dist-info"  # all that pip and the cell look at
-    site.mkdir(parents=True)
-    (site / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0\n")
-    before = f"import os, sys; sys.path.append({str(site.parent)!r}); os.environ['PIP_RETRIES'] = '0'"
-    status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, package)), before)
+    status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, package)), with_torch(tmp_path))
     assert status == 1
     assert told in said
     assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_on_a_hub_with_an_empty_home_the_package_is_there_at_once(tmp_path):
+    """pip makes the folder of a user's packages, which this process has not had on its path."""
+    small_wheel(tmp_path)
+    for name in ("torch", "numpy"):
+        known_package(tmp_path / "site", name, "1.0")
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = {"HOME": str(home), "PIP_USER": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_NO_INDEX": "1"}
+    done = subprocess.run(
+        [
+            str(Path(sys.base_prefix, "bin/python3")),  # in a virtual environment pip uses no folder of the user's
+            "-c",
+            f"{first_cell(PackageSource(NOW, WHEEL))}\nimport course\nprint(course.__version__, course.__file__)",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "site"), **settings},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{NOW} {home}")
+
+
+@pytest.mark.slow
+def test_an_environment_without_pip_is_told_how_to_install_without_it(tmp_path):
+    folder = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    small_wheel(tmp_path)
+    status, said = run_first(
+        folder / "bin/python", tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path)
+    )
+    assert status == 1
+    assert f"`uv pip install --python {folder / 'bin/python'} {tmp_path / WHEEL}`" in said
+    assert "internet" not in said
+
+
+@pytest.mark.slow
+def test_the_python_of_a_system_is_left_alone_and_an_environment_advised(tmp_path):
+    python = Path("/usr/bin/python3")
+    stdlib = "import sysconfig; print(sysconfig.get_path('stdlib'))"
+    found = python.is_file() and subprocess.run([python, "-c", stdlib], capture_output=True, text=True).stdout.strip()
+    if not found or not Path(found, "EXTERNALLY-MANAGED").is_file():
+        pytest.skip("no Python here belongs to the system")
+    small_wheel(tmp_path)
+    status, said = run_first(python, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))
+    assert status == 1
+    assert "This Python belongs to the system. Make an environment of your own" in said or "No module named pip" in said
+
+
+@pytest.mark.slow
+def test_a_python_that_does_not_fit_is_named(bare, tmp_path):
+    small_wheel(tmp_path, python=">=3.99")
+    status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))
+    assert status == 1
+    assert re.search(r"requires a different Python: 3\.\d+\.\d+ not in '>=3\.99'\. Choose a kernel with", said)
+
+
+@pytest.mark.slow
+def test_a_damaged_wheel_is_to_be_got_again(bare, tmp_path):
+    (tmp_path / WHEEL).write_bytes(b"not a wheel")
+    status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))
+    assert status == 1
+    assert "is damaged: get it again" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/x'",
+            "You may not write",
+        ),
+        ("ERROR: Could not install packages due to an OSError: [Errno 122] Disk quota exceeded", "Delete what you do"),
+        ("ERROR: Cannot install torch==1.0 because these package versions have conflicts", "It needs other versions"),
+        (
+            "ERROR: HTTP error 404 while getting x\nERROR: 404 Client Error: Not Found for url: x",
+            "The address is wrong",
+        ),
+        ("ERROR: something new", "something new. Show your teacher what `%pip install"),
+        ("", "pip ended with 1. Show your teacher what"),
+    ],
+)
+def test_pips_other_words_each_have_their_remedy(tmp_path, words, told):
+    """A pip that says this and fails: causes that no test can have on every machine."""
+    small_wheel(tmp_path)
+    (tmp_path / "pip.py").write_text(f"import sys\nsys.stderr.write({words!r})\nsys.exit(1)\n")
+    cell = first_cell(PackageSource("99.0", "attention-course==99.0"))
+    before = f"import sys; sys.modules.pop('course', None); {with_torch(tmp_path)}"
+    status, said = run_first(sys.executable, tmp_path, cell, before)
+    assert status == 1
+    assert told in said

@@ -230,6 +230,38 @@ def test_an_answer_that_calls_a_wrong_one_is_judged_with_a_right_one_in_its_plac
     assert (followed.earned, followed.followed_through) == (3, ["double"])
 
 
+@pytest.mark.parametrize("earlier", ["def double(x) return x + x", "", "def double(x): raise NotImplementedError"])
+def test_an_earlier_answer_that_is_unreadable_or_missing_costs_a_later_one_nothing(lesson, earlier):
+    cells = [earlier, "def quadruple(x): return double(double(x))"]
+    names = {"double": missing}
+    exec(cells[1], names)
+    first = grade_in_process(lesson.exercises["double"], names, cells=cells[:1], lesson=lesson)
+    followed = grade_in_process(
+        lesson.exercises["quadruple"], names, cells=cells, lesson=lesson, earlier=[(lesson.exercises["double"], first)]
+    )
+    assert (followed.earned, followed.followed_through) == (3, ["double"])
+
+
+def missing(x):
+    raise NotImplementedError
+
+
+def test_what_an_earlier_answer_uses_against_the_rules_costs_a_later_one_nothing(lesson):
+    code = "import torch\ndef double(x): return torch.mul(x, 2)\ndef quadruple(x): return double(double(x))"
+    alone = judged(lesson, "quadruple", code)
+    assert alone.status == "not allowed"
+    earlier = [(lesson.exercises["double"], ExerciseVerdict("double", 2, 0.0, "not allowed"))]
+    assert judged(lesson, "quadruple", code, earlier=earlier).status == "right"
+
+
+def test_a_wrong_answer_that_calls_an_unwritten_one_is_started(lesson):
+    code = "def double(x):\n    raise NotImplementedError\n\ndef quadruple(x): return double(x)"
+    first = judged(lesson, "double", code)
+    assert judged(lesson, "quadruple", code).status == "not started"
+    followed = judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)])
+    assert (followed.status, followed.followed_through) == ("wrong", ["double"])
+
+
 @pytest.mark.parametrize(
     "code",
     [

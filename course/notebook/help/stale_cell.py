@@ -18,18 +18,27 @@ from ..ipython_history import recent_cells
 
 def stale_cell_warning(name: str, f: Any) -> str:
     """Warn if `f` is not the latest answer to `name`; empty if it is."""
-    written = next((cell for cell in recent_cells() if _defines(cell, name)), None)
-    if written is None:
+    written = _latest_cell(name)
+    if not written:
         return ""
-    readable = shell().transform_cell(written)
-    if wrong := _syntax_problem(readable, len(written) - len(written.lstrip("\n"))):
+    if wrong := _syntax_problem(written):
         return f"The cell with `{name}` did not run: {wrong}. Mend it and run it again; {_what_was_checked(f)}."
-    if _is_placeholder(f) or _source(f, name) not in ("", readable.strip()):
+    if _is_placeholder(f) or _source(f, name) not in ("", shell().transform_cell(written).strip()):
         return (
             f"The last cell with `{name}` failed before it came to it. Run it again and read its error; "
             f"{_what_was_checked(f)}."
         )
     return ""
+
+
+def is_unreadable(name: str) -> bool:
+    """Whether Python cannot read the latest answer to `name`."""
+    return bool(_syntax_problem(_latest_cell(name)))
+
+
+def _latest_cell(name: str) -> str:
+    """The last cell that ran and defines `name`, or ""."""
+    return next((cell for cell in recent_cells() if _defines(cell, name)), "")
 
 
 def _what_was_checked(f: Any) -> str:
@@ -44,9 +53,11 @@ def _defines(cell: str, name: str) -> bool:
     return bool(re.search(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", cell, re.MULTILINE))
 
 
-def _syntax_problem(code: str, before: int) -> str:
-    """Why Python cannot read code after this many removed blank lines; empty: it can."""
+def _syntax_problem(cell: str) -> str:
+    """Why Python cannot read a cell; empty: it can."""
+    before = len(cell) - len(cell.lstrip("\n"))  # blank lines, which IPython removes
     try:
+        code = shell().transform_cell(cell) if cell else ""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(code, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from grading.grader.cell_code import parse
-from grading.grader.source_analysis import NotebookSource, free_names
+from grading.grader.source_analysis import NotebookSource
 
 
 @dataclass
@@ -24,10 +24,8 @@ def names_needed(source: NotebookSource, name: str) -> list[str]:
 
     Definitions and imports, except imports from the course, which only serve to look at answers.
     """
-    reached = source.reachable(name)
-    used = {free for other in reached for statement in source.definitions[other] for free in free_names(statement)}
     imported = {local for local, path in source.modules.items() if path.split(".")[0] != "course"}
-    return sorted(reached | (used & imported))
+    return sorted(source.reachable(name) | (source.names_used(name) & imported))
 
 
 def cells_needed(

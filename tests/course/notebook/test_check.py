@@ -14,10 +14,12 @@ from course import sample_models
 from course.notebook import catalog
 from course.notebook.catalog import lessons
 from course.report import MARKS
-from grading.authoring.check_data import practice_cases
+from grading.authoring.check_data import export_lesson, practice_cases
 from grading.exercises.lesson import load_lesson
 
+from ...support.course_builder import write_grader_tests
 from ...support.learner import RIGHT, ROOT, status_line
+from ...support.two_exercise_course import GRADER_TESTS
 
 
 def states(run: Callable[[str], str]) -> dict[str, str]:
@@ -74,6 +76,21 @@ def test_a_stub_is_not_started_and_a_gap_in_torch_is_an_error(kernel, stub):
     assert (MARKS["not started"][1] in shown.html) == bool(stub)
     if not stub:  # the other NotImplementedError: a dtype that torch's function does not take
         assert "not implemented for" in shown.html
+
+
+def test_criteria_that_only_the_grade_asks_are_named(learner, tmp_path, monkeypatch):
+    contract = GRADER_TESTS["double"][0].replace(
+        '"gradients", points=1', '"gradients", points=1, graded_only="a surprise"'
+    )
+    tests = write_grader_tests(tmp_path / "grader_tests" / "91_kept", {"double": (contract,)})
+    for name, data in export_lesson(tests).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    text = learner.run("begin('91_kept')\ndef double(x):\n    return (2 * x).detach()\ncheck(double)")
+    assert text.startswith(status_line("passes"))
+    assert "Only the grade asks, in whole or in part: `gradients`." in text
+    assert "Only the grade asks" not in learner.run(f"begin('02_softmax')\n{RIGHT}\ncheck(softmax)")
 
 
 def test_what_is_not_allowed_is_named_in_any_spelling(softmax_lesson):

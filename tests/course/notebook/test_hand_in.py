@@ -22,7 +22,15 @@ pytestmark = pytest.mark.slow
 LESSON = "02_softmax"
 NAMES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")
 RELEASED = json.loads((ROOT / "release" / LESSON / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
+UNWRITTEN = copy.deepcopy(RELEASED)
 READY = "Ready to hand in? Yes: every cell is there, none twice, none ended in an error, and what ran is saved."
+
+
+def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
+    return next(c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+cell(RELEASED, "softmax")["source"] = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +52,6 @@ def desk(kernel: Kernel, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
-    return next(c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
-
-
 def notebook() -> dict[str, Any]:
     return copy.deepcopy(RELEASED)
 
@@ -67,6 +71,42 @@ def test_a_saved_notebook_is_ready(kernel, desk):
     save(notebook(), desk / f"{LESSON}.ipynb")
     assert READY in said(kernel)
     assert "course.hand_in() makes the file" in said(kernel)
+
+
+def test_a_notebook_in_which_nothing_is_written_is_not_ready(kernel, desk):
+    save(UNWRITTEN, desk / f"{LESSON}.ipynb")
+    text = said(kernel)
+    assert "Ready to hand in? Yes" not in text
+    assert "Ready to hand in? No, not yet. Nothing is written in the file yet" in text
+
+
+def test_what_is_not_written_is_named_beside_what_is(kernel, desk):
+    save(notebook(), desk / f"{LESSON}.ipynb")
+    assert "Not written: log_softmax, softmax_with_temperature and entropy." in said(kernel)
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("def f(x):\n    'Words.'\n    # YOUR CODE HERE\n    raise NotImplementedError()", False),
+        ("def f(x):\n    y = x + 1\n    raise NotImplementedError", False),
+        ("def f(x): ...", False),
+        (
+            "class f(Module):\n    def __init__(self):\n        super().__init__()\n        raise NotImplementedError",
+            False,
+        ),
+        ("check(f)", False),
+        ("print('f')", False),
+        ("def f(x):\n    return x", True),
+        ("def f(x):\n    if x < 0:\n        raise NotImplementedError\n    return x", True),
+        ("class f(Module):\n    def forward(self, x):\n        return x", True),
+        ("f = lambda x: x", True),
+        ("def f(x)\n    return x", True),
+    ],
+)
+def test_a_stub_is_not_an_answer(code, written):
+    made = hand_in.SavedNotebook("f.ipynb", {"cells": [{"cell_type": "code", "metadata": {}, "source": code}]})
+    assert hand_in.is_written(made, "f") is written
 
 
 def test_what_is_missing_and_what_is_doubled_is_named(kernel, desk):

@@ -1,0 +1,92 @@
+"""Follow-through: one mistake costs once, as in the grade.
+
+Where an answer calls an earlier exercise of the lesson that does not pass, a right function is put in its place, and
+what the answer does with it counts.
+
+Does not cover: when `check` follows through (`course/notebook/check.py`), the functions that are put in
+(`course/models/exercise_fallbacks.py`), how the grade does it (`grading/grader/grade_exercise.py`).
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from inspect import getattr_static
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from ..check_data import CaseResults, case_of
+from ..harness.errors import is_theirs
+from ..harness.forbidden_calls import unwatched
+from ..models import exercise_fallbacks
+from . import catalog
+
+GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
+
+
+def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> list[str]:
+    """The exercises before `name` in the lesson that `f` calls, directly or through other functions, in order."""
+    exercises = list(catalog.exercises_and_challenges(lesson))
+    used = _globals_used(f, names)
+    return [earlier for earlier in exercises[: exercises.index(name)] if earlier in used]
+
+
+def fallback_for(name: str, data: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """The package's function for an exercise, or None: a course may have exercises of its own under these names.
+
+    data  the exercise's, with its visible examples, which the function must pass
+    """
+    if name not in exercise_fallbacks.__all__:
+        return None
+    asked, right = CaseResults(), unwatched()(getattr(exercise_fallbacks, name))
+    asked.run_cases([case_of(record) for record in data["cases"]], {name: right})
+    return right if asked.right else None
+
+
+@contextmanager
+def replaced(names: dict[str, Any], others: Mapping[str, Any]) -> Iterator[None]:
+    """Bind these names to others in this block."""
+    before = {name: names[name] for name in others if name in names}
+    names.update(others)
+    try:
+        yield
+    finally:
+        for name in others:
+            names.pop(name, None)  # the call may have deleted it
+        names.update(before)
+
+
+def _globals_used(f: Any, names: Mapping[str, Any]) -> set[str]:
+    """Global names that the learner's code in `f` loads, and the code that these stand for."""
+    used, seen, todo = set[str](), set[int](), [f]
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if not isinstance(value, CodeType):
+            todo += _parts(value, str(names.get("__name__")))
+        elif is_theirs(value.co_filename):
+            loaded = {i.argval for i in dis.get_instructions(value) if i.opname in GLOBAL}
+            used |= loaded
+            todo += [names[name] for name in loaded if name in names]
+            todo += [part for part in value.co_consts if isinstance(part, CodeType)]
+    return used
+
+
+def _parts(value: Any, module: str) -> list[Any]:
+    """What may hold code in a function, method, partial, decorated function, or a class or object of this module."""
+    if isinstance(value, FunctionType):
+        cells = [cell for cell in value.__closure__ or () if cell != CellType()]  # an empty cell has no contents
+        return [value.__code__, *(cell.cell_contents for cell in cells), vars(value).get("__wrapped__")]
+    if isinstance(value, (MethodType, classmethod, staticmethod)):
+        return [value.__func__]
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, property):
+        return [value.fget]
+    kind = value if isinstance(value, type) else type(value)
+    members = [*vars(kind).values(), *kind.__bases__] if kind.__module__ == module else []
+    return [getattr_static(value, "__wrapped__", None), *members]

@@ -1,0 +1,101 @@
+"""`check` follows through: a wrong or unwritten earlier answer costs once, and a right one is not accused."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+
+from course.notebook import catalog
+from course.notebook.follow_through import earlier_called, fallback_for
+
+from ...support.learner import RIGHT, Learner, status_line
+
+NAIVE = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n"
+STUB = "def softmax(x, dim=-1):\n    raise NotImplementedError\n"
+FORBIDDEN = "def softmax(x, dim=-1):\n    return torch.softmax(x, dim)\n"
+WITH_TEMPERATURE = """
+def softmax_with_temperature(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}")
+    return softmax(x / temperature, dim)
+"""
+MULTIPLIED = WITH_TEMPERATURE.replace("/", "*")
+FOLLOWED = "Checked with a right `softmax` in place of yours"
+
+
+@pytest.mark.parametrize("earlier", ["", NAIVE, STUB, FORBIDDEN, "softmax = 3\n"])
+def test_a_right_answer_that_calls_a_wrong_one_passes(softmax_lesson: Learner, earlier: str) -> None:
+    softmax_lesson.run(earlier + WITH_TEMPERATURE)
+    kept = softmax_lesson.names["softmax"]
+    text = softmax_lesson.check("softmax_with_temperature")
+    assert text.startswith(status_line("passes") + "softmax_with_temperature, 4 of 4 points")
+    assert FOLLOWED in text
+    assert softmax_lesson.names["softmax"] is kept
+
+
+@pytest.mark.parametrize("earlier", ["", NAIVE, STUB])
+def test_a_wrong_answer_that_calls_a_wrong_one_is_told_its_own_mistake(softmax_lesson: Learner, earlier: str) -> None:
+    softmax_lesson.run(earlier + MULTIPLIED)
+    text = softmax_lesson.check("softmax_with_temperature")
+    assert text.startswith(status_line("partly right") + "softmax_with_temperature, 1 of 4 points")
+    assert "You multiply by the temperature" in text
+
+
+def test_an_answer_that_is_not_written_stays_not_started(softmax_lesson: Learner) -> None:
+    softmax_lesson.run(NAIVE + "def softmax_with_temperature(x, temperature, dim=-1):\n    raise NotImplementedError")
+    assert softmax_lesson.check("softmax_with_temperature").startswith(status_line("not started"))
+
+
+def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(learner: Learner) -> None:
+    learner.run("begin('00_start')\ndef centre(x):\n    return x - twice(x).mean(-1, keepdim=True) / 2")
+    text = learner.check("centre")
+    assert text.startswith(status_line("wrong"))
+    assert "It calls `twice`, which does not pass yet. Get that right first" in text
+
+
+def test_a_right_earlier_answer_is_not_replaced(softmax_lesson: Learner) -> None:
+    softmax_lesson.run(RIGHT + MULTIPLIED)
+    assert FOLLOWED not in softmax_lesson.check("softmax_with_temperature")
+
+
+def called(code: str) -> list[str]:
+    names: dict[str, Any] = {"__name__": "__main__", "functools": functools}
+    exec(compile(code, "<learner>", "exec"), names)
+    return earlier_called(names["entropy"], "entropy", "02_softmax", names)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def entropy(p): return softmax(p)",
+        "def entropy(p): return [softmax(row) for row in p]",
+        "def helper(p): return softmax(p)\ndef entropy(p): return helper(p)",
+        "def helper(p, q): return softmax(p)\nentropy = functools.partial(helper, 3)",
+        "@functools.lru_cache\ndef entropy(p): return softmax(p)",
+        "def twice(f):\n    return lambda p: f(f(p))\n@twice\ndef entropy(p): return softmax(p)",
+        "class Entropy:\n    def __call__(self, p): return softmax(p)\nentropy = Entropy()",
+        "class entropy:\n    @staticmethod\n    def of(p): return softmax(p)",
+    ],
+)
+def test_calls_are_found_wherever_the_learner_wrote_them(code: str) -> None:
+    assert called(code) == ["softmax"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def entropy(p): return p.softmax(-1)",
+        "def entropy(softmax): return softmax",
+        "def entropy(p): return entropy(p)",
+    ],
+)
+def test_an_attribute_an_argument_and_the_answer_itself_are_no_calls_of_an_earlier_one(code: str) -> None:
+    assert called(code) == []
+
+
+def test_a_fallback_is_not_taken_for_another_exercise_of_its_name() -> None:
+    softmax, entropy = (catalog.exercises_of("02_softmax")[name] for name in ("softmax", "entropy"))
+    assert fallback_for("softmax", softmax) is not None
+    assert fallback_for("softmax", {**softmax, "cases": entropy["cases"]}) is None

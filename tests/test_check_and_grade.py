@@ -1,0 +1,89 @@
+"""`check` and the grade agree on whole notebooks, whose answers are right, wrong, unwritten and unreadable in turn.
+
+In four notebooks per lesson each exercise is in each state once, and so are the earlier ones that it calls.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from grading.coordinator.demo_class import hand_in, write_answers
+from grading.coordinator.nbgrader_api import grades
+from grading.exercises.exercise import Exercise
+from grading.exercises.lesson import load_lesson
+from grading.grader.source_analysis import NotebookSource
+from grading.notebooks.cells import grade_id
+
+from .support.course_builder import build_course, grade_lesson, released_notebook
+from .support.learner_kernel import running_kernel
+from .support.repository import LESSONS, SEED
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandboxed")]
+
+STATES = ("right", "wrong", "unwritten", "unreadable")
+UNREADABLE = ("```python\n{}\n```", "{}\n\nfor", "Here is the function:\n\n{}", "{}\n<<<<<<< HEAD\n")
+
+Outcome = tuple[float, bool]  # the points, and whether the exercise is started
+
+
+def solutions(root: Path, lesson: str) -> dict[str, str]:
+    """The lesson's own solutions, which call earlier exercises."""
+    source = nbformat.read(root / "source" / lesson / f"{lesson}.ipynb", as_version=4)
+    return {grade_id(c): c.source for c in source.cells if c.metadata.get("nbgrader", {}).get("solution")}
+
+
+def wrong_answer(exercise: Exercise) -> str:
+    allowed = (
+        m for m in exercise.mistakes if not NotebookSource([m.code]).not_allowed(exercise.name, exercise.forbidden)
+    )
+    return next(allowed).cell
+
+
+def notebook_in_turn(root: Path, lesson: str, turn: int) -> NotebookNode:
+    """The release, exercise by exercise in the next state, from state `turn` on."""
+    exercises, right, answers = load_lesson(root / "grader_tests" / lesson).exercises, solutions(root, lesson), {}
+    for number, exercise in enumerate(exercises.values()):
+        state = STATES[(number + turn) % 4]
+        if state == "right":
+            answers[exercise.name] = right[exercise.name]
+        elif state == "wrong":
+            answers[exercise.name] = wrong_answer(exercise)
+        elif state == "unreadable":
+            answers[exercise.name] = UNREADABLE[number % 4].format(right[exercise.name])
+    return write_answers(released_notebook(root, lesson), answers)
+
+
+def checked(notebook: NotebookNode, where: Path) -> dict[str, Outcome]:
+    """What `check` says of each exercise, in a kernel in which the notebook's cells have run, but for the demos."""
+    with running_kernel(where) as kernel:
+        said = {}
+        for cell in notebook.cells:
+            if cell.cell_type == "code" and "demo" not in cell.metadata.get("tags", []):
+                shown = kernel.run(cell.source)
+                if grade_id(cell).startswith("check_"):
+                    said[grade_id(cell).removeprefix("check_")] = shown
+        return {name: (float(shown.value), "not started" not in shown.html) for name, shown in said.items()}
+
+
+def graded(root: Path, lesson: str, turn: int) -> dict[str, Outcome]:
+    verdicts = [given.verdict for given in grades(root, lesson) if given.student == f"turn-{turn}"]
+    return {verdict.exercise: (verdict.earned, verdict.status != "not started") for verdict in verdicts}
+
+
+CASES = [("02_softmax", [3]), *((lesson, [0, 1, 2, 3]) for lesson in LESSONS)]
+
+
+@pytest.mark.quick_cases("02_softmax-once")
+@pytest.mark.parametrize(("lesson", "turns"), CASES, ids=["02_softmax-once", *LESSONS])
+def test_check_says_of_every_answer_what_the_grade_says(tmp_path: Path, lesson: str, turns: list[int]) -> None:
+    root = build_course(tmp_path / "course", [lesson], seed=SEED, release=True)
+    notebooks = {turn: notebook_in_turn(root, lesson, turn) for turn in turns}
+    for turn, notebook in notebooks.items():
+        hand_in(root, lesson, f"turn-{turn}", notebook)
+    grade_lesson(root, lesson)
+    for turn, notebook in notebooks.items():
+        assert checked(notebook, tmp_path) == graded(root, lesson, turn), f"turn {turn}"
