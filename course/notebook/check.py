@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..check_data import CaseResults, Criterion, Practice, case_of
+from ..check_data import CaseResults, Practice, case_of
 from ..harness.compare import leaves
 from ..harness.errors import exception_to_record
 from ..harness.serialization import Node
@@ -121,7 +121,7 @@ def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None
     if asked.untouched:
         blank = [
             replace(row, status="not started", points="", details=[])
-            for row in _criterion_rows(asked, len(examples), ())
+            for row in _criterion_rows(asked, len(examples), Practice())
         ]
         headline = "Write it in the cell above, then run this one."
         return Report(name, "not started", 0.0, points, blank, headline=headline, unit=_unit(data))
@@ -129,7 +129,7 @@ def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None
     if bar:
         bar.total = len(examples) + len(practice.cases)
     asked.run_cases(practice.cases, names, bar or (lambda _: None))
-    rows = _criterion_rows(asked, len(examples), practice.criteria)
+    rows = _criterion_rows(asked, len(examples), practice)
     shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
     return _summarise(shown, asked, len(examples), practice)
 
@@ -148,7 +148,7 @@ def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Pract
     if asked.used:
         headline = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
         return replace(shown, status="not allowed", see="", headline=headline)
-    asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
+    asked_of = zip(practice.criteria, practice.groups(examples, asked.findings), strict=True)
     earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
     found = asked.diagnose(examples, practice)
     texts = {mistake.name: mistake.text for mistake in practice.mistakes.values()}
@@ -161,7 +161,7 @@ def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Pract
     )
 
 
-def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
+def _criterion_rows(asked: CaseResults, examples: int, practice: Practice) -> list[Row]:
     """Rows for the examples, by name, and for the criteria with practice cases.
 
     A row shows its first failing case, but no text twice: repetition would hide the others.
@@ -181,8 +181,8 @@ def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criter
 
     named = groupby(range(examples), lambda i: asked.cases[i].name)
     rows = [row(name, list(cases)) for name, cases in named]
-    shown = [(c, [examples + i for i in c.cases]) for c in criteria if c.cases]
-    return rows + [row(c.name, cases, c.points) for c, cases in shown]
+    groups = zip(practice.criteria, practice.groups(examples, asked.findings), strict=True)
+    return rows + [row(c.name, cases, c.points) for c, cases in groups if c.cases]
 
 
 def _case_details(asked: CaseResults, number: int, shown: bool) -> list[str]:

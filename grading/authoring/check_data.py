@@ -98,9 +98,11 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
     asked = [*_prepared_examples(exercise), *drawn]
     right = [fingerprint(coerced(p.reference.native, p.reference)) for p in asked]
     counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
+    unchanged = {p.unchanged for p in drawn if p.unchanged != p.criterion}
     record = {
         "criteria": [
-            {"name": c.name, "points": c.points, "cases": n} for c, n in zip(exercise.criteria, counts, strict=True)
+            {"name": c.name, "points": c.points, "cases": n, "unchanged": index in unchanged}
+            for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
         "cases": [_case(exercise, exercise.criteria[p.criterion].name, describe(p.case), p) for p in drawn],
     }
