@@ -53,12 +53,14 @@ class Criterion:
     """One of the grade's criteria, its points, and the indices of its practice cases.
 
     graded_only  whether the grade has cases of it that are not practised, all of them or some
+    unchanged  whether it is the one that is lost when a call changes an argument in place
     """
 
     name: str
     points: float
     cases: range
     graded_only: bool = False
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +91,15 @@ class Practice:
         """The known mistakes by name, unpacked at first use. Raises PackingError."""
         return {record["name"]: _mistake_of(record) for record in unpack(self.known)} if self.known else {}
 
-    def groups(self, first: int) -> list[range]:
-        """The cases of each criterion, if the first practice case has index `first`."""
-        return [range(first + c.cases.start, first + c.cases.stop) for c in self.criteria]
+    def groups(self, first: int, findings: Sequence[Finding | None]) -> list[list[int]]:
+        """The cases that count for each criterion, if the first practice case has index `first`."""
+        own = [[first + i for i in c.cases] for c in self.criteria]
+        moved = {i for i in range(first, len(findings)) if (found := findings[i]) and found.stage == "unchanged"}
+        for index, criterion in enumerate(self.criteria):
+            if criterion.unchanged and criterion.cases:
+                own = [[i for i in cases if i not in moved] for cases in own]
+                own[index] = sorted({*own[index], *moved})
+        return own
 
 
 def run(case: Case, names: Mapping[str, Any]) -> Observation:
@@ -157,7 +165,8 @@ class CaseResults:
             for outcomes, misses in item.each
         ]
         seen = [fingerprint(coerced(item, case.reference)) for item, case in zip(self.seen, self.cases, strict=True)]
-        return diagnose(seen, self.findings, [*([i] for i in range(examples)), *practice.groups(examples)], known)
+        groups = practice.groups(examples, self.findings)
+        return diagnose(seen, self.findings, [*([i] for i in range(examples)), *groups], known)
 
 
 def case_of(record: Mapping[str, Any]) -> Case:
@@ -193,8 +202,8 @@ def practice_of(packed: Sequence[bytes], exercise: str) -> Practice:
     for entry in record["cases"]:
         ensure_data_only(entry["program"], exercise)
     for entry in record["criteria"]:
-        cases = range(first, first + entry["cases"])
-        criteria.append(Criterion(entry["name"], entry["points"], cases, entry.get("graded_only", False)))
+        cases, kept = range(first, first + entry["cases"]), entry.get("graded_only", False)
+        criteria.append(Criterion(entry["name"], entry["points"], cases, kept, entry.get("unchanged", False)))
         first += entry["cases"]
     return Practice(criteria, [case_of(entry) for entry in record["cases"]], known)
 

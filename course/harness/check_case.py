@@ -13,7 +13,7 @@ import torch
 
 from . import messages
 from .coercion import coerce_types
-from .compare import Reference, compare, wrong_device
+from .compare import Reference, changed_argument, compare, wrong_device
 from .device_check import check_device
 from .messages import Finding
 from .program import Observation
@@ -61,4 +61,5 @@ def _checked(seen: Observation, reference: Reference, device: str) -> Finding | 
     if elsewhere := wrong_device(seen, device):
         return elsewhere
     problem = reference.checker(coerced(seen, reference), reference.exact)
-    return Finding("values", problem) if isinstance(problem, str) and problem else problem or None
+    finding = Finding("values", problem) if isinstance(problem, str) and problem else problem or None
+    return finding or changed_argument(seen, reference)

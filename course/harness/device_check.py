@@ -3,8 +3,8 @@
 The inputs of such a case (`Reference.device_only`) are on PyTorch's device "meta", whose tensors have a shape and a
 dtype but no data. A tensor that an answer makes on the default device then fails to combine with them, or is returned.
 
-An answer that reads values (`.item()`, `.tolist()`, `if` on a tensor, numpy) cannot be checked this way: it passes here
-and is checked only on a GPU.
+An answer that moves a tensor to the CPU by name is wrong, since nothing may be moved. One that reads values (`.item()`,
+`.tolist()`, `if` on a tensor, numpy) cannot be checked this way: it passes here and is checked only on a GPU.
 
 Does not cover: whether the result is right otherwise (`course.harness.compare`).
 """
@@ -17,7 +17,7 @@ import torch
 
 from . import messages
 from .compare import leaves
-from .errors import mixes_devices
+from .errors import mixes_devices, moves_to_cpu
 from .messages import Finding
 from .program import Observation
 
@@ -27,6 +27,8 @@ META = "meta"
 def check_device(seen: Observation, parts: Sequence[str] = ()) -> Finding | None:
     """Return a finding if a result (its items are `parts`) is not on "meta"."""
     if seen.raised is not None:
+        if moves_to_cpu(seen.raised):
+            return messages.moved_to_cpu(seen.raised)
         if not mixes_devices(seen.raised["message"]):
             return None
         return messages.mixed_devices(seen.raised)

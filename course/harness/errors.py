@@ -59,6 +59,12 @@ def mixes_devices(message: str) -> bool:
     return bool(re.search("expected device|same device|to have meta Device", message))
 
 
+def moves_to_cpu(raised: dict[str, Any]) -> bool:
+    """Whether a tensor on "meta" was moved to the CPU by name. Reading its numbers (`tolist`) has the same message."""
+    copied = "Cannot copy out of meta tensor" in raised["message"]
+    return copied and bool(re.search(r"\.cpu\(|[\"']cpu[\"']", raised["line"]))
+
+
 def in_words(raised: dict[str, Any]) -> str:
     """Describe an exception in words, with the learner's line that raised it."""
     if not_written(raised):

@@ -74,6 +74,12 @@ def mixed_devices(raised: dict[str, Any]) -> Finding:
     return Finding("device", f"a tensor on PyTorch's default device meets one on that of the inputs{line}")
 
 
+def moved_to_cpu(raised: dict[str, Any]) -> Finding:
+    return Finding(
+        "device", f"a tensor is moved to the CPU, at the line `{raised['line']}`; keep it where the inputs are"
+    )
+
+
 def on_default_device(where: str) -> Finding:
     return Finding("device", f"{where} is on PyTorch's default device, the inputs are on another")
 

@@ -50,8 +50,8 @@ class Observation:
     devices    kinds of device of the observed tensors, each once
     gradients  leaf name -> tensor, or None where no gradient arrived; None: not computed
     detached   indices of floating-point results without a gradient function
-    changed    input name -> value, for tensors that the call changed in place (in transit: for all, see
-               `drop_unchanged`)
+    changed    place -> value, for tensors and plain data of the inputs that the call changed in place, and
+               for gradients that it left in them (in transit: for all, see `drop_unchanged`)
     raised     type, bases, message, line: the exception that ended the program; None: it ran to its end
     used       names of forbidden functions that were called
     """

@@ -51,25 +51,26 @@ def observe(program: Program, namespace: Mapping[str, Any], witness: CallHooks |
 
 
 def drop_unchanged(seen: Observation, program: Program) -> Observation:
-    """Keep only tensors in `changed` that differ from the program's inputs.
+    """Keep only what differs in `changed` from the program's inputs.
 
     The process that compares does this itself: the learner's process cannot be trusted to report its own changes.
     """
     given = {place: v for name, value in program.inputs.items() for place, v in leaves(value, name)}
-    return replace(seen, changed={place: v for place, v in seen.changed.items() if not _same(v, given.get(place))})
+    changed = {place: v for place, v in seen.changed.items() if place not in given or not _same(v, given[place])}
+    return replace(seen, changed=changed)
 
 
 def _same(a: Any, b: Any) -> bool:
     """Compare by value: unlike the version counter, it detects writes by numpy."""
-    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.dtype != b.dtype:
-        return False
-    if a.shape != b.shape:
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
+        return type(a) is type(b) and bool(a == b or (a != a and b != b))
+    if a.dtype != b.dtype or a.shape != b.shape:
         return False
     return bool(((a == b) | (a.isnan() & b.isnan())).all())  # -inf is not the lowest finite number
 
 
 def _observe(program: Program, namespace: Mapping[str, Any], witness: CallHooks) -> Observation:
-    """Run the program; `changed` has all input tensors after the call."""
+    """Run the program; `changed` has all tensors and plain data of the inputs after the call."""
     seen = Observation()
     try:
         with _quiet(witness.out), _stand_ins_in_place(program, namespace) as names, torch.enable_grad(), witness.limit:
@@ -126,9 +127,28 @@ def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
         seen.used = watch.used
     outputs: list[torch.Tensor] = []
     seen.values = {name: _outcome(builder.known[name], seen.devices, outputs) for name in program.observe}
-    seen.changed = {path: leaf.detach().cpu() for path, leaf in builder.leaves.items() if not leaf.is_meta}
+    seen.changed = {path: v for name in program.inputs for path, v in _left(program.inputs[name], builder, name)}
     if program.cotangents is not None:
         _differentiate(program, builder, outputs, seen)
+
+
+def _left(given: Any, builder: _Builder, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the tensors and plain data of an input after the call, and gradients that the call left in tensors."""
+    found = dict(leaves(builder.known[name], name))
+    for path, value in leaves(given, name):
+        if not isinstance(value, Node) and path not in found:
+            yield path, "removed"
+    for path, value in found.items():
+        if isinstance(value, torch.Tensor):
+            if not value.is_meta:
+                yield path, value.detach().cpu() if value.layout == torch.strided else "replaced"
+        elif value is None or isinstance(value, (bool, int, float, str)):
+            yield path, value
+        leaf = builder.leaves.get(path)
+        if leaf is not None and leaf.grad is not None and not leaf.is_meta:
+            yield f"{path}.grad", _dense(leaf.grad.cpu())
+        if leaf is not None and leaf.requires_grad != (builder.gradients and leaf.is_floating_point()):
+            yield f"{path}.requires_grad", leaf.requires_grad
 
 
 def _differentiate(program: Program, builder: _Builder, outputs: list[torch.Tensor], seen: Observation) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..check_data import CaseResults, Criterion, Practice, case_of
+from ..check_data import CaseResults, Practice, case_of
 from ..harness.compare import leaves
 from ..harness.errors import exception_to_record
 from ..harness.serialization import Node
@@ -141,7 +141,7 @@ class _Attempt:
     def earned(self) -> float:
         if self.asked.used:
             return 0.0
-        asked_of = zip(self.practice.criteria, self.practice.groups(self.examples), strict=True)
+        asked_of = zip(self.practice.criteria, self.practice.groups(self.examples, self.asked.findings), strict=True)
         return round(sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases)), 2)
 
     @property
@@ -195,7 +195,7 @@ def _report_on(found: _Attempt, name: str, missing: list[str]) -> Report:
     """The report on an attempt. `missing`: wrong answers that it calls, in whose place nothing could be put."""
     data = session.exercise_data(name)
     points, asked = float(data["points"]), found.asked
-    rows = _criterion_rows(asked, found.examples, found.practice.criteria)
+    rows = _criterion_rows(asked, found.examples, found.practice)
     shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
     if missing and not asked.right:
         listed = " and ".join(f"`{earlier}`" for earlier in missing)
@@ -238,7 +238,7 @@ def _summarise(shown: Report, found: _Attempt) -> Report:
     )
 
 
-def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
+def _criterion_rows(asked: CaseResults, examples: int, practice: Practice) -> list[Row]:
     """Rows for the examples, by name, and for the criteria with practice cases.
 
     A row shows its first failing case, but no text twice: repetition would hide the others.
@@ -258,8 +258,8 @@ def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criter
 
     named = groupby(range(examples), lambda i: asked.cases[i].name)
     rows = [row(name, list(cases)) for name, cases in named]
-    shown = [(c, [examples + i for i in c.cases]) for c in criteria if c.cases]
-    return rows + [row(c.name, cases, c.points) for c, cases in shown]
+    groups = zip(practice.criteria, practice.groups(examples, asked.findings), strict=True)
+    return rows + [row(c.name, cases, c.points) for c, cases in groups if c.cases]
 
 
 def _case_details(asked: CaseResults, number: int, shown: bool) -> list[str]:

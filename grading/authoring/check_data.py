@@ -100,9 +100,16 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
     right = [fingerprint(coerced(p.reference.native, p.reference)) for p in asked]
     kept = {p.criterion for p in prepare(exercise, PRACTICE_SEED) if p.case.graded_only_reason}
     counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
+    unchanged = {p.unchanged for p in drawn if p.unchanged != p.criterion}
     record = {
         "criteria": [
-            {"name": c.name, "points": c.points, "cases": n, **({"graded_only": True} if index in kept else {})}
+            {
+                "name": c.name,
+                "points": c.points,
+                "cases": n,
+                "unchanged": index in unchanged,
+                **({"graded_only": True} if index in kept else {}),
+            }
             for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
         "cases": [_case(exercise, exercise.criteria[p.criterion].name, describe(p.case), p) for p in drawn],

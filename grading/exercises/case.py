@@ -68,7 +68,7 @@ class Case:
     nonfinite_gradient: what is accepted where the exact gradient is not finite (see `with_gradients`).
     invalid_arguments: the arguments of which a ValueError must name one; empty where the call returns.
     allowed_error: the tolerance, instead of the dtype's own.
-    check_unchanged: no argument may be changed in place, except those in `may_change`.
+    check_unchanged: its criterion is the one that an argument changed in place costs, in whichever case.
     checker: `checker(seen, exact)` replaces the comparison of numbers, types, shapes and dtypes.
     must_not_raise: only the absence of a ValueError is checked.
     check_types: dtype and type are checked; False where the exercise has another criterion for them.
@@ -114,7 +114,8 @@ class Case:
         return replace(self, allowed_error=Tolerance(rtol, atol))
 
     def does_not_mutate(self) -> Case:
-        """Check also that no argument was changed in place (by default this is not checked)."""
+        """Let this case's criterion be the one that an argument changed in place costs, in whichever case. Every case
+        checks that none is, except those in `may_mutate` and those that the oracle's own run changes."""
         return replace(self, check_unchanged=True)
 
     def may_mutate(self, *names: str) -> Case:

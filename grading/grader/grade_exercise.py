@@ -94,7 +94,11 @@ class _Outcomes:
 
     def failing(self, criterion: int) -> list[int]:
         """Indices of a criterion's failing cases."""
-        return [i for i, p in enumerate(self.prepared) if p.criterion == criterion and self.findings[i]]
+        return [
+            i
+            for i, (p, f) in enumerate(zip(self.prepared, self.findings, strict=True))
+            if f and p.costs(f) == criterion
+        ]
 
     @property
     def untouched(self) -> bool:
@@ -185,7 +189,8 @@ def _diagnose_failures(found: _Outcomes, seed: int) -> Diagnosis:
     if found.untouched or not any(found.findings):
         return Diagnosis()
     criteria = range(len(found.exercise.criteria))
-    groups = [[i for i, p in enumerate(found.prepared) if p.criterion == c] for c in criteria]
+    costs = [p.costs(f) for p, f in zip(found.prepared, found.findings, strict=True)]
+    groups = [[i for i, cost in enumerate(costs) if cost == c] for c in criteria]
     seen = [coerced(observation, p.reference) for observation, p in zip(found.seen, found.prepared, strict=True)]
     return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed))
 

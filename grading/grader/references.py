@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from course.harness.check_case import check_case, coerced
-from course.harness.compare import Reference, leaves
+from course.harness.compare import Reference, input_of, leaves
 from course.harness.device_check import META
 from course.harness.diagnose import MistakeOutcomes
 from course.harness.messages import Finding
@@ -29,13 +29,22 @@ from ..exercises.exercise import Exercise, mix
 
 @dataclass(eq=False)
 class PreparedCase:
-    """A bound case with what the grader knows about it."""
+    """A bound case with what the grader knows about it.
+
+    criterion  index of its criterion
+    unchanged  index of the criterion that is lost when a call changes an argument in place
+    """
 
     criterion: int
+    unchanged: int
     case: Case
     seed: int
     cotangents: list[torch.Tensor] | None
     reference: Reference
+
+    def costs(self, finding: Finding | None) -> int:
+        """Index of the criterion that this finding costs."""
+        return self.unchanged if finding and finding.stage == "unchanged" else self.criterion
 
     def program(
         self, forbidden: Iterable[str], device: str = "cpu", stand_ins: dict[str, str] | None = None
@@ -53,11 +62,12 @@ class PreparedCase:
 @lru_cache(maxsize=256)
 def prepare(exercise: Exercise, seed: int) -> list[PreparedCase]:
     """All cases of an exercise with their references, cached in this process."""
-    found = []
+    found, unchanged = [], None
     for index, (criterion, cases) in enumerate(exercise.cases(seed)):
+        unchanged = index if any(case.check_unchanged for case in cases) else unchanged
         for number, case in enumerate(cases):
             found.append(prepare_case(exercise, case, index, mix(seed, exercise.name, criterion.name, number)))
-    return found
+    return found if unchanged is None else [replace(p, unchanged=unchanged) for p in found]
 
 
 @lru_cache(maxsize=256)
@@ -86,8 +96,8 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
         case.nonfinite_gradient,
         case.allowed_error,
         invalid,
-        case.check_unchanged,
-        case.may_change,
+        True,
+        case.may_change.union(map(input_of, native.changed)),
         case.check_types,
         _magnitude(case),
         case.checker,
@@ -97,7 +107,7 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     )
     if (exact.raised is not None) != bool(case.invalid_arguments) and case.checker is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {describe(case)}: raised {exact.raised}")
-    return PreparedCase(criterion, case, seed, cotangents, reference)
+    return PreparedCase(criterion, criterion, case, seed, cotangents, reference)
 
 
 @lru_cache(maxsize=256)

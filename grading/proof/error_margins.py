@@ -86,7 +86,7 @@ def _affordable(exercise: Exercise, seeds: list[int]) -> list[int]:
 
 
 def _points(exercise: Exercise, prepared: list[PreparedCase], findings: list[Finding | None]) -> str:
-    lost = {p.criterion for p, finding in zip(prepared, findings) if finding}
+    lost = {p.costs(finding) for p, finding in zip(prepared, findings) if finding}
     return f"{sum(c.points for i, c in enumerate(exercise.criteria) if i not in lost):g}"
 
 
@@ -116,7 +116,7 @@ def _note_wrong(
     """A criterion is lost by values where no case of it is lost by anything else."""
     shown = next((m.loses for m in exercise.mistakes for one in m.all_forms if one.name == name), ())
     for index, criterion in enumerate(exercise.criteria):
-        lost = [(p, s) for p, s, f in zip(prepared, seen, findings) if f and p.criterion == index]
+        lost = [(p, s) for p, s, f in zip(prepared, seen, findings) if f and p.costs(f) == index]
         if criterion.name in shown and all(_compared(p) for p, _ in lost):
             for dtype in {_compared(p) for p, _ in lost} - {None}:
                 those = [(p, s) for p, s in lost if _compared(p) == dtype]

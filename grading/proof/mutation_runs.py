@@ -83,20 +83,24 @@ def lost(
     lenient  what is not allowed costs nothing here: known mistakes may be written with it
     """
     forbidden = () if lenient else exercise.forbidden
-    prepared = prepare(exercise, seed)
-    for index, criterion in enumerate(exercise.criteria):
-        if not all(_right(one, forbidden, names, device) for one in prepared if one.criterion == index):
-            yield criterion.name
+    found = set[int]()
+    for one in prepare(exercise, seed):
+        cost = None if one.criterion in found else _cost(one, forbidden, names, device)
+        if cost is not None and cost not in found:
+            found.add(cost)
+            yield exercise.criteria[cost].name
 
 
-def _right(prepared: PreparedCase, forbidden: tuple[str, ...], names: Mapping[str, Any], device: str) -> bool:
+def _cost(prepared: PreparedCase, forbidden: tuple[str, ...], names: Mapping[str, Any], device: str) -> int | None:
+    """Index of the criterion that this case costs, or None."""
     program = prepared.program(forbidden, device)
     try:
         with _seconds(prepared.case.seconds):
             seen = observe(program, names)
     except TimeoutError:
-        return False
-    return not seen.used and judge_case(prepared, seen, device) is None
+        return prepared.criterion
+    finding = judge_case(prepared, seen, device)
+    return prepared.costs(finding) if finding or seen.used else None
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from course.check_data import CaseResults
 from course.harness.runner import observe
 from grading.errors import ExerciseError, NoAnswer
 from grading.exercises.lesson import load_lesson
@@ -14,6 +15,7 @@ from grading.grader.local import grade_in_process
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
+from grading.proof.practice import Notebook
 
 from ..support.course_builder import write_grader_tests
 
@@ -83,6 +85,12 @@ def judged(lesson, name, code, **options):
     return grade_in_process(lesson.exercises[name], names, cells=[code], lesson=lesson, **options)
 
 
+def judged_function(code):
+    names = {}
+    exec(code, names)
+    return names["double"]
+
+
 def test_a_right_answer_earns_all(lesson):
     verdict = judged(lesson, "double", "def double(x): return x + x")
     assert (verdict.earned, verdict.status) == (2, "right")
@@ -92,6 +100,46 @@ def test_partly_right_work_earns_its_criteria(lesson):
     verdict = judged(lesson, "double", "def double(x): return 2 * x.detach()")
     assert (verdict.earned, verdict.status, verdict.mistake) == (1, "partly right", "cuts_the_gradient")
     assert verdict.explanation == "You cut the gradient."
+
+
+ARGUMENTS = """
+@double.criterion("arguments stay as they were", points=1)
+def _(draw):
+    yield call(draw.normal(4)).does_not_mutate()
+"""
+
+
+@pytest.mark.parametrize("change", ["x.data.zero_()", "x.requires_grad_()"])
+def test_an_argument_that_is_changed_in_any_case_costs_the_criterion_about_that(tmp_path, change):
+    contract = DOUBLE.replace("points=2", "points=3") + ARGUMENTS
+    small = load_lesson(written(tmp_path, contract=contract))
+    code = f"def double(x):\n    y = x + x\n    if x.ndim == 3: {change}\n    return y"
+    verdict = judged(small, "double", code)
+    assert [(c.name, c.earned) for c in verdict.criteria] == [
+        ("values", 1),
+        ("gradients", 1),
+        ("arguments stay as they were", 0),
+    ]
+    assert verdict.criteria[2].stage == "unchanged"
+    notebook = Notebook(small.exercises["double"])
+    asked = CaseResults()
+    asked.run_cases(notebook.practice.cases, {"double": judged_function(code)})
+    assert [bool(asked.wrong(g)) for g in notebook.practice.groups(0, asked.findings)] == [False, False, True]
+
+
+def test_what_the_case_itself_changes_is_no_change(tmp_path):
+    changing = """
+@double.criterion("twice", points=1)
+def _(draw):
+    s = Script(x=draw.normal(4))
+    s.call(EXERCISE, s.x)
+    s.call(method(s.x, "neg_"))
+    s.call(EXERCISE, s.x)
+    yield s.case()
+"""
+    contract = DOUBLE.replace("points=2", "points=3").replace("import call", "import EXERCISE, Script, call, method")
+    small = load_lesson(written(tmp_path, contract=contract + changing))
+    assert judged(small, "double", "def double(x): return x + x").status == "right"
 
 
 TWO_AT_ONCE = """

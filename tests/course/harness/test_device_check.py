@@ -45,7 +45,6 @@ def test_what_keeps_to_the_device_is_right(keeping):
         lambda x: torch.from_numpy(x.numpy()),
         lambda x: x[x > 0],
         lambda x: torch.tensor(x.sum().item()),
-        lambda x: x.cpu() + torch.ones(4),
         lambda x: 1 / 0,
     ],
 )
@@ -71,6 +70,13 @@ def test_what_strays_from_the_device_is_told(straying):
     finding = check_device(asked(straying))
     assert finding.stage == "device"
     assert "default device" in finding.text
+
+
+@pytest.mark.parametrize("moved", [lambda x: x.softmax(-1).cpu(), lambda x: x.to("cpu") * 2])
+def test_what_is_moved_to_the_cpu_by_name_is_told(moved):
+    finding = check_device(asked(moved))
+    assert finding.stage == "device"
+    assert "moved to the CPU" in finding.text
 
 
 def test_models_lie_where_their_inputs_do():

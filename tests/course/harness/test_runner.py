@@ -75,6 +75,38 @@ def test_arguments_are_sent_back_and_compared_by_whoever_asked(monkeypatch):
     assert drop_unchanged(drop_unchanged(seen, program), program).changed.keys() == {"x"}
 
 
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda given: given.sort(), "x0[0]"),
+        (lambda given: given.append(7), "x0[3]"),
+        (lambda given: given.append(None), "x0[3]"),
+        (lambda given: given.pop(), "x0[2]"),
+        (lambda given: given.clear(), "x0[0]"),
+        (lambda given: given.__setitem__(1, 1.0), "x0[1]"),
+    ],
+)
+def test_a_list_that_is_changed_is_seen(change, place):
+    assert place in call(change, [3, 1, 2]).changed
+    assert not call(len, [3, 1, 2]).changed
+
+
+def test_tensors_that_change_places_or_are_replaced_in_a_container_are_seen():
+    cache = {"key": torch.zeros(2, 3), "value": torch.ones(2, 3)}
+    assert call(lambda cache: cache.update(key=torch.ones(2, 3)), cache).changed.keys() == {"x0['key']"}
+    assert call(lambda cache: cache.pop("value"), cache).changed.keys() == {"x0['value']"}
+    assert "x0[0]" in call(lambda pair: pair.reverse(), [torch.zeros(2), torch.ones(2)]).changed
+
+
+def test_a_gradient_that_is_left_in_an_argument_is_seen():
+    def leaving(x):
+        (x.requires_grad_() * 2).sum().backward()
+
+    assert call(leaving, torch.ones(3)).changed.keys() == {"x0.grad", "x0.requires_grad"}
+    assert call(lambda x: (x * 2).sum().backward(), torch.ones(3), cotangents=[]).changed.keys() == {"x0.grad"}
+    assert not call(lambda x: x * 2, torch.ones(3), cotangents=[torch.ones(3)]).changed
+
+
 @pytest.mark.parametrize("sent", [torch.zeros(1), torch.zeros(4, dtype=torch.float64), None, "as it was", 0])
 def test_an_argument_that_comes_back_as_something_else_was_changed(sent):
     program = Program({"x": torch.zeros(4)}, [], [])
