@@ -638,12 +638,13 @@ def mean_heads(weight: torch.Tensor, n_heads: int, n_groups: int) -> torch.Tenso
     """The mean of the heads of each group.
 
     weight: (H * K, D), head after head. Returns (G * K, D), group after group.
-    Raises ValueError unless n_groups divides n_heads, and n_heads the rows; the message names one of them.
+    Raises ValueError unless both numbers are at least 1, n_groups divides n_heads, and n_heads the rows; the message
+    names one of them.
     """
     ### BEGIN SOLUTION
-    if weight.shape[0] % n_heads:
+    if n_heads < 1 or weight.shape[0] % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide the rows of weight {tuple(weight.shape)}")
-    if n_heads % n_groups:
+    if n_groups < 1 or n_heads % n_groups:
         raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads = {n_heads}")
     heads = weight.unflatten(0, (n_groups, n_heads // n_groups, -1))  # (G, H / G, K, D)
     return heads.mean(dim=1).flatten(0, 1)
@@ -665,7 +666,7 @@ grade(mean_heads)
 #
 # Self-attention as in lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by the root
 # of a head's width $d_k = d / H$; a row that is blocked throughout is 0; `weights` has a map for each of the $H$ heads.
-# Refuse numbers that do not divide with a `ValueError`.
+# Refuse numbers below 1, and numbers that do not divide, with a `ValueError`.
 #
 # | | rows of `W_q` | of `W_k`, `W_v` | keys |
 # |---|---|---|---|
@@ -685,12 +686,15 @@ class GroupedQueryAttention(nn.Module):
     """Self-attention with H heads of queries and G of keys and values; head h reads group h // (H / G)."""
 
     def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
-        """Makes W_q, W_k, W_v and W_o. Raises ValueError unless n_heads divides d_model, and n_groups n_heads."""
+        """Makes W_q, W_k, W_v and W_o.
+
+        Raises ValueError unless both numbers are at least 1, n_heads divides d_model, and n_groups n_heads.
+        """
         ### BEGIN SOLUTION
         super().__init__()
-        if d_model % n_heads:
+        if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads is {n_heads}, which does not divide d_model = {d_model}")
-        if n_heads % n_groups:
+        if n_groups < 1 or n_heads % n_groups:
             raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads = {n_heads}")
         self.n_heads, self.n_groups, self.width = n_heads, n_groups, d_model // n_heads
         self.W_q = nn.Linear(d_model, d_model, bias=False)

@@ -683,7 +683,7 @@ print(f"By {taken.whose}")
 #
 # From two weights `(D, D)`, as `nn.Linear` has them, make the matrix `M`, `(D, D)`, with `x_q @ M @ x_k` the unscaled
 # score of that head. *Review of lesson 6:* head $h$ owns rows $hK$ to $(h + 1)K - 1$ of both. A `ValueError` that names
-# what was wrong, and its value, unless `n_heads` divides `D` and `0 <= head < n_heads`.
+# what was wrong, and its value, unless `n_heads` is at least 1 and divides `D`, and `0 <= head < n_heads`.
 #
 # **On paper.** $D = 2$, two heads, so $K = 1$, and head 1 owns the last row of each: $(3, 4)$ of $\mathbf{W}_q$ and
 # $(7, 8)$ of $\mathbf{W}_k$. Then
@@ -701,11 +701,11 @@ def qk_circuit(W_q: torch.Tensor, W_k: torch.Tensor, head: int, n_heads: int) ->
     """The matrix M with x_q @ M @ x_k the unscaled score of a head.
 
     W_q, W_k: (D, D), as nn.Linear has them. Returns (D, D).
-    Raises ValueError unless n_heads divides D and 0 <= head < n_heads.
+    Raises ValueError unless n_heads is at least 1 and divides D, and 0 <= head < n_heads.
     """
     ### BEGIN SOLUTION
     D = W_q.shape[0]
-    if D % n_heads:
+    if n_heads < 1 or D % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     if not 0 <= head < n_heads:
         raise ValueError(f"head is {head}, and must be from 0 to {n_heads - 1}")

@@ -767,8 +767,9 @@ figures.show(
 # `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Return the best sequence, a
 # list of plain ints that begins with `begin` and, if it ended, ends with `end`. It has at most `max_length` tokens after
 # `begin`. At each length the `width` most probable of all continuations are kept; those of them that end take up their
-# places there, and are not continued. The best mean wins, finished or cut off. With `width=1` this is greedy. Raise a
-# `ValueError` that names the argument and its value unless `width` and `max_length` are at least 1.
+# places there, and are not continued. The best mean wins, finished or cut off. With `width=1` this is greedy. A long
+# sequence is less likely than any number that float32 holds, so add logarithms; leave what `step` returns as it was.
+# Raise a `ValueError` that names the argument and its value unless `width` and `max_length` are at least 1.
 #
 # **On paper.** The table above, begin 0, end 3, at most 3 tokens. Width 1: (0, 1, 0, 1), a mean of −0.86. Width 2: the
 # picture; (0, 2, 3) has ended with a sum of −1.02, a mean of −0.51, and nothing that comes later is better.
@@ -784,7 +785,8 @@ def beam_search(
 ) -> list[int]:
     """The ids of the best sequence that the search finds, from `begin` on, with `end` where it ended.
 
-    step: maps a list of ids, `begin` first, to the log-probabilities (N,) of the next one.
+    step: maps a list of ids, `begin` first, to the log-probabilities (N,) of the next one, which are left as they were.
+    Right for long sequences, too, whose probabilities are below what float32 holds.
     Raises ValueError unless width and max_length are at least 1; the message names the argument and its value.
     """
     ### BEGIN SOLUTION
@@ -855,7 +857,7 @@ print(f"Right: {right_one} by greedy, {right_five} by width 5\n{example}")
 #
 # Cut pictures `(B, C, H, W)` into squares of `size` by `size` pixels, row after row of them, and give each as one row of
 # numbers: `(B, H/size * W/size, C * size * size)`, in the order channel, row, column. Raise a `ValueError` that names an
-# argument and its value or shape unless `size` divides both sides.
+# argument and # argument and its value or shape unless `size` is at least 1 and divides both sides.
 #
 # **On paper.** A picture of 4 by 4 with one channel holds the numbers 0 to 15. Cut into squares of 2 by 2 it becomes
 # (0, 1, 4, 5), (2, 3, 6, 7), (8, 9, 12, 13), (10, 11, 14, 15). In memory 0, 1, 2, 3 come first: `reshape` alone gives
@@ -870,12 +872,12 @@ print(f"Right: {right_one} by greedy, {right_five} by width 5\n{example}")
 def patches(images: torch.Tensor, size: int) -> torch.Tensor:
     """Pictures as sequences of squares, row after row: (B, C, H, W) -> (B, H/size * W/size, C * size * size).
 
-    The numbers of a square are in the order channel, row, column. Raises ValueError unless `size` divides H and W;
-    the message names an argument and its value or shape.
+    The numbers of a square are in the order channel, row, column. Raises ValueError unless `size` is at least 1
+    and divides H and W; the message names an argument and its value or shape.
     """
     ### BEGIN SOLUTION
     H, W = images.shape[-2:]
-    if H % size or W % size:
+    if size < 1 or H % size or W % size:
         raise ValueError(f"size is {size}, and does not divide a height of {H} and a width of {W}")
     cut = images.unflatten(3, (-1, size)).unflatten(2, (-1, size))  # (B, C, rows, size, columns, size)
     squares = cut.permute(0, 2, 4, 1, 3, 5)  # (B, rows, columns, C, size, size)

@@ -60,16 +60,20 @@ class Writer(nn.Module):
         return logits
 
 
-def story(table: Tensor, fade: float = 0.0) -> Callable[[Sequence[int]], Tensor]:
+def story(table: Tensor, fade: float = 0.0, kept: bool = False) -> Callable[[Sequence[int]], Tensor]:
     """The step of a search: a list of ids -> log-probabilities (N,) of the next token.
 
     `table` (N, N) has logits, a row for each previous token. The last token counts in full, each one before it `fade`
-    times as much as the one after it. Raises TypeError for a tensor.
+    times as much as the one after it. If `kept`, the last token alone counts, and what is returned is a row of a table
+    that the step keeps: a caller that changes it in place changes later rows. Raises TypeError for a tensor.
     """
+    rows = table.log_softmax(-1)
 
     def step(ids: Sequence[int]) -> Tensor:
         if isinstance(ids, Tensor):
             raise TypeError("step takes a list of ids, and was given a tensor")
+        if kept:
+            return rows[ids[-1]]
         logits = torch.zeros_like(table[0])
         for i in ids:
             logits = fade * logits + table[i]

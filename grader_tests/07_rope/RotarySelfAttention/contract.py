@@ -1,6 +1,7 @@
 """`RotarySelfAttention`: self-attention whose queries and keys are turned by their positions."""
 
 import math
+from itertools import product
 
 import torch
 from torch import nn
@@ -9,6 +10,7 @@ from grading.exercises.exercise import EXERCISE, Script, exercise, helper, non_c
 
 from ...shared import BUILT_IN
 from ...shared.attending import APART, attend, open_somewhere
+from ...shared.families import cases
 from ..common import turned
 from .cases import far_apart, plain_weights, weights
 
@@ -181,6 +183,10 @@ def _(draw):
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, s.mask, name="out")  # all by position
     yield turned(s.case(ref("out")), 200)
+    for setting, n_heads in product(cases.settings(masked=[True], context=[False]), (1, 3)):
+        given = cases.attention_inputs(draw, setting)
+        case = attend(weights(draw, 12), n_heads, training=setting.training, **given)
+        yield turned(case.label(f"RotarySelfAttention(12, {n_heads}): {setting.label}"), 5)
 
 
 @rotary.criterion("a fully blocked row: zeros, never NaN", points=0.5)

@@ -195,6 +195,12 @@ right.mistake("LearnsTheFrequencies", loses="its parameters").patch("""
 )
 right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"self.base))": "self.base)).detach()"}, loses="gradients")
 add_mistakes(right, EVERYWHERE)
+for when, about in (("in training mode", "self.training"), ("with one head", "self.n_heads == 1")):
+    right.mistake(
+        masks.lost(f"LosesTheMask{when.title().replace(' ', '')}", when=when),
+        {"if mask is None else": f"if mask is None or {about} else"},
+        loses="masks",
+    )
 right.mistake("MultipliesTheMaskByInfinity", loses=("masks", "a fully", "gradients")).patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 + if mask is not None:

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import EXERCISE, Script, helper, ref
+from grading.exercises.exercise import EXERCISE, Script, helper, method, ref
 
 
 def block_weights(draw, D, dtype=torch.float32):
@@ -34,6 +34,22 @@ def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
     s.call(helper("load_weights"), m, state, training=training, exactly=False)
     s.call(m, s.x, *([s.mask] if "mask" in inputs else []), name="out")
     return s.case(ref("out"))
+
+
+def future_changed(draw, n_heads, dropout):
+    """Two calls in training mode that drop the same, with a causal mask and another last word.
+
+    What comes before it has to be the same, whatever is dropped.
+    """
+    x = draw.normal(2, 5, 12)
+    s = Script(x=x, changed=torch.cat([x[:, :-1], draw.normal(2, 1, 12)], dim=1), mask=causal(5))
+    m = s.call(EXERCISE, 12, n_heads, dropout=dropout, name="module")
+    s.call(helper("load_weights"), m, block_weights(draw, 12), training=True, exactly=False)
+    for name, given in (("one", s.x), ("again", s.changed)):
+        s.call(helper("seed"), 3)
+        out = s.call(m, given, s.mask, name=f"{name}, whole")
+        s.call(method(out, "narrow"), 1, 0, 4, name=name)
+    return s.case(ref("one"), ref("again")).check_with("deterministic", tag="a word sees the next ones")
 
 
 def causal(T):

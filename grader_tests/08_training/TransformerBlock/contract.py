@@ -1,12 +1,15 @@
 """`TransformerBlock`: pre-norm attention and mlp, each added to its input."""
 
+from itertools import product
+
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from grading.exercises.exercise import EXERCISE, Script, exercise, helper, method, ref
 
-from .cases import KINDS, SIZES, block_weights, causal, scattered, small_block, through_block
+from ...shared.families import cases
+from .cases import KINDS, SIZES, block_weights, causal, future_changed, scattered, small_block, through_block
 
 BLOCK = "4. A block, and a model"
 
@@ -146,6 +149,17 @@ def _(draw):
     s.call(m, s.before, s.shorter)
     s.call(m, s.x, s.mask, name="out")
     yield s.case(ref("out")).label("x (2, 6, 6), mask (6, 6), after a call with three words")
+    settings = cases.settings(masked=[True], dropout=(0.0, 0.5), context=[False])
+    for setting, n_heads in product(settings, (1, 3)):
+        text = f"TransformerBlock(12, {n_heads}, dropout={setting.dropout}): {setting.label}"
+        if setting.random:
+            yield future_changed(draw, n_heads, setting.dropout).label(text)
+        else:
+            given = {"x": draw.normal(2, 5, 12), "mask": scattered(draw, 5)}
+            case = through_block(
+                block_weights(draw, 12), n_heads, dropout=setting.dropout, training=setting.training, **given
+            )
+            yield case.label(text)
 
 
 @transformer_block.criterion("dropout on the attention weights, and nowhere else", points=0.5)

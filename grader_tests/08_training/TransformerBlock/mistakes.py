@@ -1,6 +1,6 @@
 """Known mistakes in `TransformerBlock`."""
 
-from ...shared.families import arguments, calls, gradients, modules, numbers, shapes
+from ...shared.families import arguments, calls, gradients, masks, modules, numbers, shapes
 from .contract import transformer_block
 
 EVERYWHERE = ("its parts", "x plus")  # what an answer loses whose every result is wrong
@@ -102,6 +102,18 @@ right.mistake("ReturnsThePair", loses="x plus").patch("""
 right.mistake("LosesTheMask", {"attn_mask=mask, need_weights": "need_weights"}, loses="the mask").feedback(
     "The mask never reaches attention: pass it on as attn_mask."
 )
+for when, about in (
+    ("in training mode", "self.training"),
+    ("with dropout", "self.drop.p"),
+    ("in training with dropout", "self.training and self.drop.p"),
+    ("with one head", "self.attention.num_heads == 1"),
+):
+    right.mistake(
+        masks.lost(f"LosesTheMask{when.title().replace(' ', '')}", when=when),
+        {"attn_mask=mask": f"attn_mask=None if {about} else mask"},
+        loses="the mask",
+        when="a word sees the next ones" if when == "in training with dropout" else "",
+    )
 right.mistake("InvertsTheMask", {"mask,": "None if mask is None else ~mask,"}, loses="the mask").feedback(
     "The mask is inverted. nn.MultiheadAttention, too, means “blocked” by True, so it can be passed on as it is."
 )

@@ -10,9 +10,9 @@ from torch import nn
 class GroupedQueryAttention(nn.Module):
     def __init__(self, d_model, n_heads, n_groups):
         super().__init__()
-        if d_model % n_heads:
+        if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads = {n_heads} does not divide d_model = {d_model}")
-        if n_heads % n_groups:
+        if n_groups < 1 or n_heads % n_groups:
             raise ValueError(f"n_groups = {n_groups} does not divide n_heads = {n_heads}")
         self.n_heads, self.n_groups, self.width = n_heads, n_groups, d_model // n_heads
         self.W_q = nn.Linear(d_model, d_model, bias=False)
@@ -43,9 +43,9 @@ class GroupedQueryAttention(nn.Module):
 class GroupedQueryAttention(nn.Module):
     def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
         super().__init__()
-        if d_model % n_heads != 0:
+        if not (n_heads > 0 and d_model % n_heads == 0):
             raise ValueError(f"{n_heads=} leaves a remainder in {d_model=}")
-        if n_heads % n_groups != 0:
+        if not (n_groups > 0 and n_heads % n_groups == 0):
             raise ValueError(f"{n_groups=} leaves a remainder in {n_heads=}")
         self.shape = (n_groups, n_heads // n_groups, d_model // n_heads)
         small = n_groups * self.shape[-1]
@@ -68,9 +68,9 @@ class GroupedQueryAttention(nn.Module):
 class GroupedQueryAttention(nn.Module):
     def __init__(self, d_model, n_heads, n_groups):
         super().__init__()
-        if d_model % n_heads:
+        if n_heads <= 0 or d_model % n_heads:
             raise ValueError("d_model %d, n_heads %d" % (d_model, n_heads))
-        if n_heads % n_groups:
+        if n_groups <= 0 or n_heads % n_groups:
             raise ValueError("n_heads %d, n_groups %d" % (n_heads, n_groups))
         self.H, self.G, K = n_heads, n_groups, d_model // n_heads
         self.W_o, self.W_q = (nn.Linear(d_model, d_model, bias=False) for _ in range(2))

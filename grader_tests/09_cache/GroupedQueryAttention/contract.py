@@ -9,6 +9,7 @@ from grading.exercises.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
 from ...shared.attending import open_somewhere
+from ...shared.families import cases
 from .cases import attend, weights
 
 gqa = exercise(
@@ -31,9 +32,9 @@ gqa = exercise(
 class GqaOracle(nn.Module):
     def __init__(self, d_model, n_heads, n_groups):
         super().__init__()
-        if d_model % n_heads:
+        if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads is {n_heads} and does not divide d_model, {d_model}")
-        if n_heads % n_groups:
+        if n_groups < 1 or n_heads % n_groups:
             raise ValueError(f"n_groups is {n_groups} and does not divide n_heads, {n_heads}")
         self.n_heads, self.n_groups = n_heads, n_groups
         width = d_model // n_heads
@@ -118,6 +119,10 @@ def _(draw):
     yield attend(
         weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12), mask=some.expand(2, 1, 5, 5).clone()
     ).does_not_mutate()
+    for setting in cases.settings(masked=[True], groups=(1, 2, 4), context=[False]):
+        given = cases.attention_inputs(draw, setting)
+        case = attend(weights(draw, 12, 4, setting.groups), 4, setting.groups, training=setting.training, **given)
+        yield case.label(f"GroupedQueryAttention(12, 4, {setting.groups}): {setting.label}")
 
 
 @gqa.criterion("gradients", points=0.5)
@@ -136,9 +141,13 @@ def _(draw):
     yield attend(weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12), mask=mask).device_only()
 
 
-@gqa.criterion("ValueError unless n_heads divides d_model, and n_groups n_heads", points=0.5)
+@gqa.criterion("ValueError unless n_heads divides d_model, and n_groups n_heads, from 1 on", points=0.5)
 def _(draw):
     yield call(12, 5, 1).raises("d_model", "n_heads")
     yield call(d_model=12, n_heads=6, n_groups=4).raises("n_heads", "n_groups")
     yield call(8, 2, 4).raises("n_heads", "n_groups")
+    for number in (0, -3, 2.5):
+        yield call(12, number, 1).raises("n_heads", "d_model")
+    for number in (0, -2, 1.5):
+        yield call(12, 4, number).raises("n_groups", "n_heads")
     yield call(12, 6, 3).does_not_raise()

@@ -15,6 +15,8 @@ right = gqa.reference_answer("""
 class GroupedQueryAttention(nn.Module):
     def __init__(self, d_model, n_heads, n_groups):
         super().__init__()
+        if n_heads < 1 or n_groups < 1:
+            raise ValueError(f"n_heads is {n_heads} and n_groups is {n_groups}: both are at least 1")
         if d_model % n_heads:
             raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
         if n_heads % n_groups:
@@ -198,6 +200,21 @@ right.mistake(arguments.asserts("n_groups")("asserts"), loses="ValueError")
 right.mistake(
     arguments.valid_refused("refuses_one_group"), {"n_groups:": "n_groups or n_groups == 1:"}, loses=SHARED
 ).feedback("One group for all heads is refused. It divides every number of heads: that is multi-query attention.")
+right.mistake(arguments.zero_divides, loses="ValueError").patch("""
+- if n_heads < 1 or n_groups < 1:
+-     raise ValueError(f"n_heads is {n_heads} and n_groups is {n_groups}: both are at least 1")
+""")
+right.mistake(
+    arguments.unchecked("takes_negative_numbers"),
+    {"if n_heads < 1 or n_groups < 1": "if n_heads * n_groups == 0"},
+    loses="ValueError",
+).feedback("0 is refused, and numbers below it are not. There is no module with -2 heads: both are at least 1.")
+for when, about in (("in training mode", "self.training"), ("with one group", "self.n_groups == 1")):
+    right.mistake(
+        masks.lost(f"loses_the_mask_{when.replace(' ', '_')}", when=when),
+        {"if mask is None else mask": f"if mask is None or {about} else mask"},
+        loses="masks",
+    )
 right.mistake(arguments.valid_refused("refuses_as_many_groups_as_heads"), loses="as many groups").patch("""
 - if n_heads % n_groups:
 + if n_heads % n_groups or n_groups == n_heads:

@@ -20,9 +20,9 @@ mean_heads = exercise(
 
 @mean_heads.oracle
 def mean_heads_oracle(weight, n_heads, n_groups):
-    if len(weight) % n_heads:
+    if n_heads < 1 or len(weight) % n_heads:
         raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
-    if n_heads % n_groups:
+    if n_groups < 1 or n_heads % n_groups:
         raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}")
     cut = weight.reshape(n_groups, n_heads // n_groups, len(weight) // n_heads, -1)
     return torch.einsum("ghkd->gkd", cut).reshape(-1, weight.shape[1]) / cut.shape[1]
@@ -43,13 +43,18 @@ def _(draw):
     yield call(draw.normal(12, 5), 4, 4)
     yield call(draw.normal(24, 3), 8, 2 * draw.integer(1, 3))
     yield call(draw.normal(6, 2), 6, 2)
+    yield call(draw.normal(3, 4), 1, 1).label("a single head")
 
 
-@mean_heads.criterion("ValueError where numbers do not divide", points=0.5)
+@mean_heads.criterion("ValueError where numbers do not divide, or are below 1", points=0.5)
 def _(draw):
     yield call(draw.normal(12, 5), 6, 4).raises("n_groups", "n_heads")
     yield call(draw.normal(12, 5), 5, 1).raises("n_heads", "weight")
     yield call(draw.normal(12, 5), n_heads=4, n_groups=8).raises("n_groups", "n_heads")
+    for number in (0, -3, 2.5):
+        yield call(draw.normal(12, 5), number, 1).raises("n_heads", "weight")
+    for number in (0, -2, 1.5):
+        yield call(draw.normal(12, 5), 4, number).raises("n_groups", "n_heads")
     yield call(draw.normal(12, 5), 6, 6).does_not_raise()
 
 

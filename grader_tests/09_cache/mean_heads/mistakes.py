@@ -14,6 +14,8 @@ CUT = "unflatten(0, (n_groups, n_heads // n_groups, -1))"
 
 right = mean_heads.reference_answer("""
 def mean_heads(weight, n_heads, n_groups):
+    if n_heads < 1 or n_groups < 1:
+        raise ValueError(f"n_heads is {n_heads} and n_groups is {n_groups}: both are at least 1")
     if weight.shape[0] % n_heads:
         raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
     if n_heads % n_groups:
@@ -129,6 +131,15 @@ right.mistake(
     "Nothing is compared. PyTorch's own error comes from deep within, if at all: raise a ValueError that names the "
     "number that does not divide, and its value."
 )
+right.mistake(arguments.zero_divides, loses="ValueError").patch("""
+- if n_heads < 1 or n_groups < 1:
+-     raise ValueError(f"n_heads is {n_heads} and n_groups is {n_groups}: both are at least 1")
+""")
+right.mistake(
+    arguments.unchecked("takes_negative_numbers"),
+    {"if n_heads < 1 or n_groups < 1": "if n_heads * n_groups == 0"},
+    loses="ValueError",
+).feedback("0 is refused, and numbers below it are not. There are no -2 groups: both numbers are at least 1.")
 right.mistake(arguments.asserts("weight")("asserts_heads"), loses="ValueError")
 right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(gradients.cut(what="the weight"), {"weight.unflatten": "weight.detach().unflatten"}, loses="gradients")

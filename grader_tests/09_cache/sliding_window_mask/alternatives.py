@@ -30,7 +30,7 @@ def sliding_window_mask(T, window, S=None, device=None):
 
 # %% filling_row_by_row
 def sliding_window_mask(T, window, S=None, device=None):
-    S = S or T
+    S = T if S is None else S
     if S < T:
         raise ValueError(f"S is {S}, T is {T}")
     if window <= 0:

@@ -63,6 +63,8 @@ def _(draw):
 def _(draw):
     yield call(5, 2, 4).raises("S", "T")
     yield call(draw.integer(7, 12), 3, S=draw.integer(1, 6)).raises("S", "T")
+    yield call(4, 2, 0).raises("S", "T")
+    yield call(3, 1, S=-2).raises("S", "T")
     yield call(4, 0).raises("window")
     yield call(4, -draw.integer(1, 9), 6).raises("window")
     yield call(4, 1, 5).does_not_raise()

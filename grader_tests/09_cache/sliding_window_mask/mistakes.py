@@ -54,6 +54,9 @@ right.mistake(masks.aligned_at_the_start, {"[:, None] + S - T": "[:, None]"}, lo
 right.mistake("offset_backwards", {"[:, None] + S - T": "[:, None] + T - S"}, loses="more keys").feedback(
     "The queries stand before the first key: S and T are exchanged in the difference. Query i stands at S - T + i."
 )
+right.mistake(
+    arguments.unchecked("takes_0_for_none"), {"T if S is None else S": "S or T"}, loses="ValueError"
+).feedback("`S or T` is T for an S of 0 as well, which is less than T and has to be refused. Ask whether S `is None`.")
 right.mistake("one_place_off", {"S - T": "S - T + OFF"}, loses=EVERYWHERE).for_each(OFF=(1, -1)).feedback(
     "Every query is taken to stand one place before or after its own. Query i stands at S - T + i: both count from 0."
 )

@@ -9,7 +9,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, exercise, method,
 from ...shared import INF
 from ...shared.repeating import after
 from ..common import FAR, NOT_ALLOWED, WIDE, sum_far_out
-from .cases import far_apart, halves, nothing_seen
+from .cases import far_apart, halves, little_beside, nothing_seen
 
 merge = exercise(
     "merge",
@@ -62,6 +62,7 @@ def _(draw):
     yield call(*halves(draw, 3, 4, 2))
     yield call(*halves(draw, 2, 5, 2, 3))
     yield call(*halves(draw, 4, 1, 3, 1, 2, T=2))
+    yield call(*halves(draw, 4, 3, 2, V=1)).label("values of one number each")
 
 
 @merge.criterion("sums that lie far apart, or far out", points=1)
@@ -76,6 +77,8 @@ def _(draw):
     yield call(*far_apart(draw, levels, levels - 1.0))
     yield sum_far_out(*far_apart(draw, 10000.0, 9998.5), level=torch.tensor(10000.0))
     yield sum_far_out(*far_apart(draw, -10000.0, -9999.0), level=torch.tensor(-10000.0))
+    for gap in (6.0, 9.0):
+        yield from little_beside(draw, gap)
 
 
 @merge.criterion("a side that saw nothing", points=0.5)
@@ -108,6 +111,7 @@ def _(draw):
     yield call(*halves(draw, 3, 4)).does_not_mutate()
     yield call(*halves(draw, 3, 4, 2, dtype=torch.float64))
     yield call(*halves(draw, 2, 3, dtype=torch.float64)).does_not_mutate().tolerance(*WIDE)
+    yield from little_beside(draw, 20.0, torch.float64)
     # -inf is what one is tempted to overwrite, where both sides have it. What comes out is another criterion's matter
     mine, other = halves(draw, 3, 4), halves(draw, 5, 2)
     names = ("output", "lse", "other_output", "other_lse")

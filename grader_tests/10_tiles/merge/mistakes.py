@@ -20,6 +20,21 @@ def merge(output, lse, other_output, other_lse):
     return top / total[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
 """)
 
+right.mistake("ignores_a_side_that_is_far_below", loses="sums that lie").patch("""
+  highest = torch.maximum(lse, other_lse)
++ lse = lse.masked_fill(lse < highest - LIMIT, -torch.inf)
++ other_lse = other_lse.masked_fill(other_lse < highest - LIMIT, -torch.inf)
+""").for_each(LIMIT=(5.0, 8.0)).feedback(
+    "You leave out a side whose log-sum-exp is far below the other's. Its share is small, and it is not 0: only "
+    "`-inf` changes nothing.",
+    see=IDEA,
+)
+right.mistake(
+    shapes.squeezed, {"return top / total[..., None],": "return (top / total[..., None]).squeeze(-1),"}, loses="batches"
+).feedback(
+    "`squeeze(-1)` on the output removes its last dimension where a value has one number. Only a dimension that you "
+    "added yourself may go."
+)
 merge.mistake("takes_the_mean_of_outputs", loses=EVERYWHERE).full_code("""
 def merge(output, lse, other_output, other_lse):
     return (output + other_output) / 2, torch.logaddexp(lse, other_lse)

@@ -72,6 +72,7 @@ def _(draw):
     yield call(*drawn(draw, T=5, S=5, K=3, V=2), torch.ones(5, 5, dtype=torch.bool).triu(1))
     yield call(*drawn(draw, T=2, S=7, K=3, V=9), some_open(draw, 2, 7))
     yield call(*drawn(draw, T=3, S=2, K=6, V=1), some_open(draw, 3, 2))
+    yield call(*drawn(draw, T=1, S=5, K=3, V=2), some_open(draw, 1, 5)).label("a single query, and a mask (1, 5)")
 
 
 @partial_attention.criterion("batches, and masks that broadcast", points=0.5)
@@ -83,6 +84,7 @@ def _(draw):
     yield call(query, key, value, some_open(draw, 2, 1, 1, 6))
     yield call(query, key, value, some_open(draw, 6))
     yield call(*drawn(draw, 5), some_open(draw, 5, 1, 6))
+    yield call(*drawn(draw, 1, 3, T=1), some_open(draw, 6)).label("a batch of one sentence, three heads, one query")
 
 
 @partial_attention.criterion("scores up to ±10,000", points=0.5)
@@ -113,6 +115,8 @@ def _(draw):
     yield call(*drawn(draw), blocked_in_part(draw, 4, 6))
     yield call(*drawn(draw, 2, 3), torch.tensor([6, 0])[:, None, None, None] <= torch.arange(6))
     yield call(*drawn(draw, 2), torch.ones(4, 6, dtype=torch.bool))
+    one_key = torch.tensor([[False], [True], [False], [True]])
+    yield call(*drawn(draw, S=1), one_key).label("a single key, which two of four queries do not see")
 
 
 @partial_attention.criterion("gradients of output and lse, never NaN", points=1)

@@ -174,7 +174,9 @@ whole.mistake(
     loses="with a mask",
 ).feedback("Every tile gets the mask's first columns. A tile's columns are those of its keys.", see=PASS)
 whole.mistake(
-    "wants_a_whole_mask", {".expand(*query.shape[:-1], key.shape[-2])[..., part]": "[..., :, part]"}, loses="batches"
+    "wants_a_whole_mask",
+    {".expand(*query.shape[:-1], key.shape[-2])[..., part]": "[..., :, part]"},
+    loses="with a mask",
 ).feedback(
     "A mask that broadcasts, with a last dimension of 1, say, cannot be cut as it is: `expand` it first, which makes a "
     "view and no new numbers.",
@@ -290,16 +292,21 @@ right.mistake(gradients.treated_as_constant(what="the earlier tiles", of="the sc
 - output = output * shrink + parts @ value[..., part, :]
 + output = (output.detach() if start else output) * shrink + parts @ value[..., part, :]
 """)
-right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
+right.mistake(numbers.result_float32(of="the arguments"), loses="gradients")
 right.mistake(
     numbers.default_device(where="the query", what="the sums", how="`zeros_like`, `new_zeros`"),
     {"torch.zeros_like(query[..., :1])": "torch.zeros(*query.shape[:-1], 1)"},
-    loses="float64",
+    loses="gradients",
 )
-right.mistake(arguments.argument_changed(what="the query"), loses=("float64", "gradients")).patch("""
+right.mistake(arguments.argument_changed(what="the query"), loses="gradients").patch("""
 + with torch.no_grad():
 +     query *= scale
 + scale = 1.0
   highest = torch.full_like(query[..., :1], -torch.inf)
 """)
+whole.mistake(
+    shapes.squeezed,
+    {"    return output, lse\n\n\ndef attend": "    return output.squeeze(0), lse\n\n\ndef attend"},
+    loses="with a mask",
+).feedback("`squeeze(0)` removes the first dimension where it is 1: a batch of one sentence loses its batch. Keep it.")
 keeps_its_last_result(whole, loses="the same")

@@ -4,7 +4,7 @@ from ...shared.families import arguments, numbers, scores
 from ...shared.repeating import keeps_its_last_result
 from .contract import tiled_backward
 
-EVERYWHERE = ("all keys", "any tile", "batches")  # what an answer loses whose every result is wrong
+EVERYWHERE = ("all keys", "any tile")  # what an answer loses whose every result is wrong
 BACK = "6. The way back"
 
 right = tiled_backward.reference_answer("""
@@ -46,9 +46,7 @@ right.mistake("forgets_the_average", {"mT - average": "mT"}, loses=EVERYWHERE).f
 right.mistake("adds_the_average", {"v.mT - average": "v.mT + average"}, loses=EVERYWHERE).feedback(
     "The sum of `grad_output * output` is added where it should be subtracted.", see=BACK
 )
-right.mistake(
-    "averages_over_the_queries", {"sum(-1": "sum(-1, keepdim=True).mean(-2"}, loses=("any tile", "batches")
-).feedback(
+right.mistake("averages_over_the_queries", {"sum(-1": "sum(-1, keepdim=True).mean(-2"}, loses="any tile").feedback(
     "Every query gets the same average. It is one number for *each* query: the sum over the width of a value.", see=BACK
 )
 right.mistake("sums_over_the_wrong_dimension", {"sum(-1": "sum(-2"}, loses=("any tile",)).feedback(
@@ -134,7 +132,7 @@ right.mistake("adds_up_the_tiles_of_keys", loses="any tile").patch("""
 """).feedback(
     "The gradients of keys and values are added up over the tiles. Each tile holds other keys: join them.", see=BACK
 )
-right.mistake("joins_along_another_dimension", loses="batches").patch("""
+right.mistake("joins_along_another_dimension", loses="any tile").patch("""
 - return grad_query, torch.cat(grad_keys, dim=-2), torch.cat(grad_values, dim=-2)
 + return grad_query, torch.cat(grad_keys, dim=0), torch.cat(grad_values, dim=0)
 """).feedback(

@@ -60,6 +60,8 @@ def _(draw):
 
     yield call(*two(10), 1, 4).raises("n_heads", "W_q", "W_k")
     yield call(*two(6), 0, 12).raises("n_heads", "W_q", "W_k")
+    for number in (0, -2, 2.5):
+        yield call(*two(6), 0, number).raises("n_heads", "head", "W_q", "W_k")
     yield call(*two(12), 3, 3).raises("head")
     yield call(*two(12), 7, 3).raises("head")
     yield call(*two(6), -1, 2).raises("head")

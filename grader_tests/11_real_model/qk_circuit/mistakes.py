@@ -125,7 +125,7 @@ right.mistake(
     arguments.valid_refused("refuses_head_0"), {"not 0 <= head": "not 0 < head"}, loses=(*VALUES[:1], ERRORS)
 ).feedback("Head 0 is refused. It is the first one.")
 right.mistake(
-    arguments.valid_refused("refuses_a_single_head"), {"if D": "if n_heads <= 1 or D"}, loses=VALUES[0]
+    arguments.valid_refused("refuses_a_single_head"), {"n_heads < 1": "n_heads <= 1"}, loses=VALUES[0]
 ).feedback("A single head is refused. It is legal: its matrix is that of the whole weights.")
 right.mistake(arguments.valid_refused("refuses_the_last_head"), loses=(VALUES[0], ERRORS)).patch("""
 - if not 0 <= head < n_heads:
@@ -134,6 +134,7 @@ right.mistake(arguments.valid_refused("refuses_the_last_head"), loses=(VALUES[0]
 right.mistake(arguments.asserts("head <")("asserts_it"), loses=ERRORS)
 right.mistake(arguments.wrong_error("IndexError", "head <"), loses=ERRORS)
 right.mistake(arguments.error_without_name("head <")("does_not_name_it"), loses=ERRORS)
+right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses=ERRORS)
 right.mistake(arguments.asserts("D %")("asserts_the_number_of_heads"), loses=ERRORS)
 right.mistake(arguments.error_without_name("D %")("does_not_name_the_number_of_heads"), loses=ERRORS)
 right.mistake(

@@ -1,6 +1,7 @@
 """`CrossAttention`: queries of one sequence, keys and values of another, padding in the other one."""
 
 import math
+from itertools import product
 
 import torch
 from torch import nn
@@ -126,6 +127,13 @@ def _(draw):
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.source, s.mask, name="out")  # all by position
     yield s.case(ref("out"))
+    for training, heads, T in product((False, True), (1, 3), (5, 1)):
+        given = {"x": draw.normal(2, T, 12), "source": draw.normal(2, 7, 12), "source_mask": padded(draw, 2, 7)}
+        case = attend(weights(draw, 12), heads, training=training, **given)
+        mode = "training" if training else "eval"
+        yield case.label(
+            f"CrossAttention(12, {heads}) in {mode} mode; x (2, {T}, 12), source (2, 7, 12), a mask (2, 7)"
+        )
 
 
 @cross_attention.criterion("a fully padded source: zeros, never NaN", points=0.5)

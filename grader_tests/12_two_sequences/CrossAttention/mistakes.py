@@ -1,6 +1,6 @@
 """Known mistakes in `CrossAttention`."""
 
-from ...shared.families import calls, gradients, scores
+from ...shared.families import calls, gradients, masks, scores
 from ...shared.heads import STEPS, add_mistakes
 from .contract import cross_attention
 
@@ -74,6 +74,12 @@ right.mistake(
     loses="masks",
 ).feedback("Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded.")
 right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
+for when, about in (("in training mode", "self.training"), ("with one head", "self.n_heads == 1")):
+    right.mistake(
+        masks.lost(f"LosesTheMask{when.title().replace(' ', '')}", when=when),
+        {"if source_mask is None else": f"if source_mask is None or {about} else"},
+        loses="masks",
+    )
 right.mistake("PutsTheMaskOnTheQueries", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + mask = None

@@ -108,6 +108,14 @@ def _(draw):
     yield translated(draw, 2, 5, 4, padded=True).case(ref("logits"))
     yield translated(draw, 3, 4, 7, padded=True, by_name=True).case(ref("logits"))
     yield translated(draw, 4, 6, 1, padded=True).case(ref("logits"))
+    for mode in ("train", "eval"):
+        encoder, decoder = parts(draw)
+        s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 5, 4))
+        m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
+        s.call(method(m, mode))
+        s.call(m, s.source, s.targets_in, s.source_mask, name="logits")
+        text = f"source (3, 5), targets_in (3, 4) and a mask, after module.{mode}()"
+        yield s.case(ref("logits")).label(text)
 
 
 @encoder_decoder.criterion("encode and decode are its halves", points=0.5)

@@ -1,6 +1,6 @@
 """Known mistakes in `EncoderDecoder`."""
 
-from ...shared.families import gradients, numbers
+from ...shared.families import gradients, masks, numbers
 from .contract import encoder_decoder
 
 PLAIN, PADDED, HALVES, ONCE, PARTS = "logits without", "the padding", "encode and", "the encoder", "both are"
@@ -37,6 +37,11 @@ right.mistake(
 right.mistake(
     "ForgetsThePaddingInOneHalf", {"(source, source_mask), source_mask": "(source, source_mask)"}, loses=PADDED
 ).feedback("`forward` hands the mask to the encoder alone. The decoder looks at the source, too, and needs it.")
+right.mistake(
+    masks.lost("LosesTheMaskInAMode", when="in every mode, eval or training"),
+    {"self.encoder(source, source_mask)": "self.encoder(source, source_mask if MODE else None)"},
+    loses=PADDED,
+).for_each(MODE=("self.training", "not self.training"))
 right.mistake("InvertsTheMask", loses=PADDED).patch("""
 - memory = self.encoder(source, source_mask)
 + memory = self.encoder(source, None if source_mask is None else ~source_mask)

@@ -9,6 +9,7 @@ from grading.exercises.exercise import EXERCISE, Script, ref, sample_model
 
 # Ways to search with one thing wrong: what is asked of `step`; what is kept at a length; when it ends; what wins
 ASKING = ("last id", "no begin")
+ROUNDING = ("products", "half")  # float32 products of probabilities; sums of logarithms in float16
 KEEPING = (
     "greedy", "one more", "last alone", "probabilities", "near", "each its own", "one of each", "ended apart",
     "ended beside",
@@ -93,7 +94,15 @@ def _longer(next_of, running, wrong):
     for total, ids in running:
         before = 0.0 if wrong == "last alone" else total
         for i, p in enumerate(next_of(tuple(asked(ids)))):
-            yield before + (math.exp(p) if wrong == "probabilities" else p), [*ids, i]
+            total = before + (math.exp(p) if wrong == "probabilities" else p)
+            yield (_rounded(total, wrong) if wrong in ROUNDING else total), [*ids, i]
+
+
+def _rounded(total, wrong):
+    """A sum of log-probabilities in float16, or as what is left of a product in float32, which is 0 below e**-103."""
+    if wrong == "half":
+        return torch.tensor(total).half().item()
+    return total if total > -103 else -math.inf
 
 
 def _kept(longer, running, end, width, wrong):
@@ -138,10 +147,10 @@ def _means(done, running, end, wrong):
     return sorted(((total / size(ids), ids) for total, ids in ended + unended), reverse=True)
 
 
-def _by_chance(draw, N, ends):
+def _by_chance(draw, N, ends, scale):
     """(table, begin, end): the logits after each token, of which those of `end` are greater by `ends`."""
     begin, end = draw.permutation(N)[:2].tolist()
-    table = draw.normal(N, N, scale=1.3).double()
+    table = draw.normal(N, N, scale=scale).double()
     table[:, end] += ends
     return table, begin, end
 
@@ -158,18 +167,19 @@ def _by_plan(draw, plan):
     return table, ids["begin"], ids["end"]
 
 
-def telling(draw, N, width, max_length, *, apart=(), alike=(), fade=0.0, ends=0.0, lasting=None, plan=None):
+def telling(draw, N, width, max_length, *, apart=(), alike=(), fade=0.0, ends=0.0, scale=1.3, lasting=None, plan=None):
     """A script that searches a story in which each way of `apart` finds something else and each way of `alike` the
     same, all of them by a clear margin.
 
     No two of those apart find the same, so that they are told from one another. "greedy" is a width of 1.
 
     ends     how much likelier `end` is made
+    scale    how far apart the logits are; with 0.3 no token is likely
     lasting  whether what is found has max_length tokens without `end` (True), has ended before (False), either (None)
     plan     a story of N tokens to tell nearly as it stands: chance hardly ever tells one in which these ways part
     """
     while True:
-        table, begin, end = _by_plan(draw, plan) if plan else _by_chance(draw, N, ends)
+        table, begin, end = _by_plan(draw, plan) if plan else _by_chance(draw, N, ends, scale)
         asked = story(table, fade), begin, end, width, max_length
         found, margin = searched(*asked)
         whole = found[-1] != end
@@ -178,7 +188,7 @@ def telling(draw, N, width, max_length, *, apart=(), alike=(), fade=0.0, ends=0.
         ways = [found]
         for way in (*apart, *alike):  # the first that finds what it must not ends the trial
             other, margin = searched(*asked, way)
-            if margin < LEAST or (other != found if way in alike else other in ways):
+            if (margin < LEAST and way not in ROUNDING) or (other != found if way in alike else other in ways):
                 break
             ways.append(other)
         else:
@@ -202,9 +212,9 @@ def undisputed(draw, N, width, max_length):
             return script(table.float(), begin, end, width, max_length)
 
 
-def script(table, begin, end, width, max_length, fade=0.0):
+def script(table, begin, end, width, max_length, fade=0.0, **kept):
     sizes = {"width": width, "max_length": max_length}
-    s = Script(step=sample_model("story", table=table, fade=fade), begin=begin, end=end, **sizes)
+    s = Script(step=sample_model("story", table=table, fade=fade, **kept), begin=begin, end=end, **sizes)
     s.call(EXERCISE, s.step, s.begin, s.end, s.width, s.max_length, name="ids")
     return s
 

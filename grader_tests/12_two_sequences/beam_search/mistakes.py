@@ -1,11 +1,12 @@
 """Known mistakes in `beam_search`."""
 
-from ...shared.families import arguments
+from ...shared.families import arguments, numbers
 from .contract import beam_search
 
-GREEDY, BEST, MEAN, FORM, ERRORS = "a width of 1", "the width best", "the best mean", "a list", "ValueError"
+GREEDY, BEST, MEAN, FORM = "a width of 1", "the width best", "the best mean", "a list"
 EVERYWHERE = (GREEDY, BEST, MEAN)  # what an answer loses whose every result is wrong
 WIDE = (BEST, MEAN)
+ERRORS = FORM  # one criterion
 
 right = beam_search.reference_answer("""
 def beam_search(step, begin, end, width, max_length):
@@ -109,6 +110,26 @@ right.mistake("divides_by_the_root", {"(len(one[1]) - 1)": "(len(one[1]) - 1) **
 )
 right.mistake("averages_probabilities", {"total + p,": "total + __import__('math').exp(p),"}, loses=BEST).feedback(
     "You add probabilities. The probability of a sequence is their product: add the log-probabilities."
+)
+right.mistake(
+    numbers.underflows,
+    {
+        "[(0.0, [begin])]": "[(torch.tensor(1.0), [begin])]",
+        "step(ids).tolist())": "step(ids).exp())",
+        "total + p,": "total * p,",
+        "one[0] / (len(one[1]) - 1)": "one[0] ** (1 / (len(one[1]) - 1))",
+    },
+    loses=BEST,
+)
+right.mistake(numbers.float16_sums, {"[(0.0, [begin])]": "[(torch.tensor(0.0).half(), [begin])]"}, loses=BEST)
+right.mistake("adds_to_what_step_returns", loses=FORM).patch("""
+- for token, p in enumerate(step(ids).tolist()):
+-     longer.append((total + p, [*ids, token]))
++ for token, p in enumerate(step(ids).add_(total).tolist()):
++     longer.append((p, [*ids, token]))
+""").feedback(
+    "You change in place what `step` returned. It may be a row of a table that `step` keeps, and then every later "
+    "answer is wrong: make a new tensor, `step(ids) + total`."
 )
 right.mistake("multiplies_the_logarithms", {"total + p,": "(total or 1.0) * p,"}, loses=EVERYWHERE).feedback(
     "You multiply log-probabilities. Multiplying is for probabilities; their logarithms are added."

@@ -77,7 +77,7 @@ def _(draw):
     yield s.case().label("patches((2, 3, 4, 6), 2), while another device is PyTorch's default")
 
 
-@patches.criterion("ValueError unless size divides height and width", points=0.5)
+@patches.criterion("ValueError unless size divides height and width, from 1 on", points=0.5)
 def _(draw):
     yield call(draw.normal(2, 3, 5, 4), 2).raises("size", "images")
     yield call(draw.normal(2, 3, 4, 6), size=4).raises("size", "images")
@@ -85,6 +85,8 @@ def _(draw):
     yield call(draw.normal(4, 2, 6, 10), 8).raises("size", "images")
     yield call(draw.normal(2, 3, 9, 4), size=4).raises("size", "images")  # the width can be cut, the area cannot
     yield call(draw.normal(1, 2, 4, 9), 6).raises("size", "images")  # the area can be cut, neither side can
+    for size in (0, -2, 1.5):
+        yield call(draw.normal(2, 3, 4, 6), size).raises("size", "images")
     yield call(draw.normal(2, 2, 4, 5), 10).raises("size", "images")  # the square is as large, the sides are not
     yield call(draw.normal(2, 3, 4, 6), 2).does_not_raise()
     yield call(draw.normal(3, 3, 8, 4), 4).does_not_raise()

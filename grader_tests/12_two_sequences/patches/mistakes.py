@@ -8,6 +8,8 @@ EVERYWHERE = "squares row"  # what an answer loses whose every result is wrong
 right = patches.reference_answer("""
 def patches(images, size):
     B, C, H, W = images.shape
+    if size < 1:
+        raise ValueError(f"size is {size}, and must be at least 1")
     if H % size or W % size:
         raise ValueError(f"size is {size}, and does not divide {H} and {W}")
     cut = images.reshape(B, C, H // size, size, W // size, size)  # channel, square, row, square, column
@@ -88,6 +90,13 @@ right.mistake(
     "After a permute the numbers lie in memory in another order, of which `.view` cannot make one row. `.reshape` "
     "copies where it has to."
 )
+right.mistake(arguments.zero_divides, loses="ValueError").patch("""
+- if size < 1:
+-     raise ValueError(f"size is {size}, and must be at least 1")
+""")
+right.mistake(
+    arguments.unchecked("takes_negative_sizes"), {"if size < 1": "if size == 0"}, loses="ValueError"
+).feedback("0 is refused, and numbers below it are not. No square has a side of -2 pixels: `size` is at least 1.")
 right.mistake(arguments.unchecked("fills_up_what_is_missing"), loses="ValueError").patch("""
 - if H % size or W % size:
 -     raise ValueError(f"size is {size}, and does not divide {H} and {W}")

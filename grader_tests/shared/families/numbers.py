@@ -78,6 +78,18 @@ exponentials_overflow = Family(
     "Large scores give NaN: in float32 `exp` overflows from 88.7 on. What can you subtract from all scores of a "
     "row without changing a weight?",
 )
+underflows = Family(
+    "underflow",
+    "multiplies_probabilities",
+    "You multiply probabilities. A hundred of them make a number that float32 rounds to 0, and then all are equal: add "
+    "their logarithms.",
+)
+float16_sums = Family(
+    "half-precision",
+    "adds_up_in_float16",
+    "You add up in float16. It has about three digits, so that long sums that differ become equal: use float32 at "
+    "least.",
+)
 tiny_number_added = Family(
     "tiny-number-added",
     "adds_a_tiny_number",
