@@ -84,7 +84,7 @@ MATH_ATTRIBUTES = _words(
     " linethickness lspace mathvariant maxsize minsize movablelimits notation rowlines rowspacing rspace scriptlevel"
     " separator stretchy symmetric width"
 )
-TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
+TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*+>""")
 
 
 def _filter_attribute(tag: str, name: str, value: str) -> str | None:
