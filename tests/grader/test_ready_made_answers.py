@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import pkgutil
 import threading
 from importlib import import_module
@@ -57,15 +56,17 @@ def test_no_public_name_of_the_package_earns_a_point(lesson):
     """While it runs, for the source could be hidden; and what may be named in an answer earns none at all."""
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
         cases = prepare(exercise, 3)
-        criteria = [[p for p in cases if p.criterion == index] for index in range(len(exercise.criteria))]
         for module, name, value in public_names():
-
-            def right(p, value=value):
-                seen = observe(p.program(exercise.forbidden), {exercise.name: value})  # noqa: B023
-                return not seen.used and judge_case(p, seen) is None
-
-            earned = [exercise.criteria[i].name for i, own in enumerate(criteria) if all(map(right, own))]
-            assert not earned, (exercise.name, module, name)
+            earned = set(range(len(exercise.criteria)))
+            for prepared in cases:
+                if prepared.criterion in earned:
+                    seen = observe(prepared.program(exercise.forbidden), {exercise.name: value})
+                    if seen.used or (seen.raised and "argument" in seen.raised["message"]):
+                        break  # all points are lost, or it takes other arguments
+                    if judge_case(prepared, seen):
+                        earned.remove(prepared.criterion)
+            else:
+                assert not earned, (exercise.name, module, name)
 
 
 class Subclass(torch_fallbacks.CrossAttention):
@@ -172,7 +173,6 @@ def test_what_an_answer_may_name_of_the_package_is_left_alone(code):
 def test_methods_of_the_models_that_an_answer_is_given_may_be_called():
     lesson = load_lesson(ROOT / "grader_tests" / "11_real_model")
     for exercise in lesson.exercises.values():
-        assert inspect.isfunction(exercise.answer)
         for prepared in prepare(exercise, 3)[:6]:
             seen = observe(prepared.program(exercise.forbidden), {exercise.name: exercise.answer})
             assert not seen.used, (exercise.name, seen.used)
