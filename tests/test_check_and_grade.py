@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 from grading.coordinator.demo_class import hand_in, write_answers
 from grading.coordinator.nbgrader_api import grades
@@ -87,3 +88,29 @@ def test_check_says_of_every_answer_what_the_grade_says(tmp_path: Path, lesson: 
     grade_lesson(root, lesson)
     for turn, notebook in notebooks.items():
         assert checked(notebook, tmp_path) == graded(root, lesson, turn), f"turn {turn}"
+
+
+def unreadable_at(where: str, root: Path) -> NotebookNode:
+    """Lesson 02, solved, with a `softmax` that Python cannot read in its cell or below what calls it."""
+    broken = "Here is the function:\n\n" + solutions(root, "02_softmax")["softmax"]
+    notebook = write_answers(released_notebook(root, "02_softmax"), solutions(root, "02_softmax") | {"softmax": broken})
+    own = [cell for cell in notebook.cells if grade_id(cell) in ("softmax", "check_softmax")]
+    if where == "moved down with its check":
+        notebook.cells = [cell for cell in notebook.cells if cell not in own] + own
+    elif where == "in another cell":
+        own[0].source = ""
+        notebook.cells.append(new_code_cell(broken))
+    return notebook
+
+
+def test_an_unreadable_answer_costs_once_wherever_it_is(tmp_path: Path) -> None:
+    root = build_course(tmp_path / "course", ["02_softmax"], seed=SEED, release=True)
+    places = ["in its cell", "moved down with its check", "in another cell"]
+    notebooks = [unreadable_at(where, root) for where in places]
+    for turn, notebook in enumerate(notebooks):
+        hand_in(root, "02_softmax", f"turn-{turn}", notebook)
+    grade_lesson(root, "02_softmax")
+    points = {"softmax": 0.0, "log_softmax": 5.0, "softmax_with_temperature": 4.0, "entropy": 4.0}
+    for turn, where in enumerate(places):
+        assert {name: earned for name, (earned, _) in graded(root, "02_softmax", turn).items()} == points, where
+    assert {name: earned for name, (earned, _) in checked(notebooks[-1], tmp_path).items()} == points

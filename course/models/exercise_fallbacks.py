@@ -17,7 +17,6 @@ from .torch_fallbacks import (
     attend_with_cache,
     attention,
     causal_mask,
-    logsumexp_of,
     masked_attention,
     masked_softmax,
     merge,
@@ -27,6 +26,7 @@ from .torch_fallbacks import (
     split_heads,
     teacher_inputs,
 )
+from .torch_fallbacks import logsumexp as logsumexp_of
 
 __all__ = [
     "append_to_cache",

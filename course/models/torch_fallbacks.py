@@ -202,7 +202,7 @@ class GroupedQueryAttention(_Heads):
         return torch.stack([groups[head * self.n_groups // self.n_heads] for head in range(self.n_heads)], dim=1)
 
 
-def logsumexp_of(scores: torch.Tensor) -> torch.Tensor:
+def logsumexp(scores: torch.Tensor) -> torch.Tensor:
     """PyTorch's log-sum-exp over the last dimension: (..., S) -> (...)."""
     empty = scores.isneginf().all(-1)  # PyTorch's gradient there is NaN
     return torch.logsumexp(scores.masked_fill(empty.unsqueeze(-1), 0.0), dim=-1).masked_fill(empty, -torch.inf)
@@ -214,7 +214,7 @@ def partial_attention(
     """PyTorch's softmax and log-sum-exp of the scores: output (..., T, V), lse (..., T)."""
     scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
     scores = scores if mask is None else scores.masked_fill(mask, -torch.inf)
-    return shares(scores) @ value, logsumexp_of(scores)
+    return shares(scores) @ value, logsumexp(scores)
 
 
 def shares(scores: torch.Tensor) -> torch.Tensor:
@@ -229,7 +229,7 @@ def merge(
     """Merge two results of `partial_attention`, by PyTorch's softmax and log-sum-exp."""
     both = torch.stack([lse, other_lse], dim=-1)
     mine, other = shares(both).split(1, dim=-1)
-    return mine * output + other * other_output, logsumexp_of(both)
+    return mine * output + other * other_output, logsumexp(both)
 
 
 def tiled_attention(
@@ -239,9 +239,7 @@ def tiled_attention(
     if mask is not None:  # figures with a mask are small
         return partial_attention(query, key, value, mask)
     keys = key.split(tile, dim=-2)
-    lse = logsumexp_of(
-        torch.stack([logsumexp_of(query @ k.transpose(-2, -1) * query.shape[-1] ** -0.5) for k in keys], -1)
-    )
+    lse = logsumexp(torch.stack([logsumexp(query @ k.transpose(-2, -1) * query.shape[-1] ** -0.5) for k in keys], -1))
     q, k, v = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))  # PyTorch's tiles need batches of heads
     output = F.scaled_dot_product_attention(q, k, v)
     return output.reshape(*query.shape[:-1], value.shape[-1]), lse

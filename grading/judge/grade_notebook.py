@@ -186,12 +186,24 @@ def _grade_cell(
         run.code(shown, given=True)
     source = NotebookSource([ran.code for ran in run.cells], lesson.exercises)
     seed = seed_of(request["seed"], exercise.name)
-    settings = {"seed": seed, "device": request["device"], "earlier": graded}
+    settings = {"seed": seed, "device": request["device"], "earlier": [*graded, *_not_graded_yet(lesson, graded)]}
     verdict = run.judge(exercise, source, **settings)
     if verdict.status == "not started":
         verdict = _recover_missing_answer(exercise, lesson, run, verdict, settings)
     graded.append((exercise, verdict))
     return verdict
+
+
+def _not_graded_yet(
+    lesson: Lesson, graded: list[tuple[Exercise, ExerciseVerdict]]
+) -> list[tuple[Exercise, ExerciseVerdict]]:
+    """Exercises whose answers are further down: for an answer that calls one, it is not started."""
+    known = {exercise.name for exercise, _ in graded}
+    return [
+        (exercise, ExerciseVerdict(name, exercise.points, 0.0, "not started"))
+        for name, exercise in lesson.exercises.items()
+        if name not in known
+    ]
 
 
 def _recover_missing_answer(
