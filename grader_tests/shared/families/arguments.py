@@ -56,6 +56,12 @@ def error_without_name(about: str = "") -> Family:
     )
 
 
+zero_divides = Family(
+    "zero-division",
+    "divides_by_zero",
+    "For a number that is 0 your check itself fails: nothing can be divided by 0, and `% 0` raises ZeroDivisionError. "
+    "Refuse what is below 1 first.",
+)
 argument_changed = Family(
     "argument-changed",
     "changes_its_argument",

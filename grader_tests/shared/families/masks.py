@@ -8,6 +8,12 @@ inverted = Family(
     "The mask is inverted: True means blocked.",
 )
 ignored = Family("mask-ignored", "ignores_the_mask", "The mask changes nothing: you never use it.")
+lost = Family(
+    "mask-lost",
+    "loses_the_mask_in_training",
+    "You use the mask, but not {when}. What is blocked is blocked in every mode and for any number of heads.",
+    words={"when": "in training mode"},
+)
 after_softmax = Family(
     "mask-after-softmax",
     "masked_after_the_softmax",
