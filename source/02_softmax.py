@@ -612,6 +612,8 @@ figures.show(
 #
 # - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
 # - A weight of 0 contributes 0. Nothing becomes `nan`, whatever stands beside it.
+# - The gradient is finite, for a weight of 0, too: the softmax of a score of −200 is 0 in float32, and an infinite
+#   gradient there would make those of all scores `nan`.
 # - A tiny weight is not 0, and counts as what it is. A constant like 1e-8 inside the logarithm would bend the gradient
 #   there, just as it bent the loss in section 6.
 
@@ -625,7 +627,8 @@ def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """The entropy, in nats, of the weights `p` along `dim`.
 
     p: weights, any shape, floating point, at least 0, with the sum 1 along `dim`.
-    Returns a tensor of the shape of `p` without `dim`; 0 * log(0) counts as 0.
+    Returns a tensor of the shape of `p` without `dim`; 0 * log(0) counts as 0. The gradient is finite, for weights
+    of 0, too.
     """
     ### BEGIN SOLUTION
     surprise = -torch.log(torch.where(p > 0, p, 1.0))

@@ -156,7 +156,7 @@ def causal_mask(T: int, S: int | None = None, device: torch.device | str | None 
     """Which keys lie after each query: a bool tensor (T, S) on `device`, True = blocked.
 
     The T queries are the last T of the S places; S is T by default, device is PyTorch's default.
-    Raises ValueError if S < T; the message names the argument and its value.
+    Raises ValueError if S < T, an S of 0 included; the message names the argument and its value.
     """
     ### BEGIN SOLUTION
     S = T if S is None else S

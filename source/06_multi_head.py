@@ -313,7 +313,7 @@ def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     """Cut every word's row into one piece for each head.
 
     x: (B, T, D). Returns (B, H, T, D // H) with H = n_heads: piece h of each row goes to head h.
-    Raises ValueError unless n_heads divides D.
+    Raises ValueError unless n_heads is at least 1 and divides D.
     """
     ### BEGIN SOLUTION
     batch, tokens, width = x.shape
@@ -501,7 +501,7 @@ class MultiHeadAttention(nn.Module):
     """Attention with several heads, over a sentence or from one sentence to another.
 
     Parameters: W_q, W_k, W_v, W_o, each an nn.Linear(d_model, d_model, bias=False).
-    Dropout falls on the weights. Raises ValueError unless n_heads divides d_model.
+    Dropout falls on the weights. Raises ValueError unless n_heads is at least 1 and divides d_model.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0):
@@ -1315,7 +1315,8 @@ figures.show(
 def value_output_matrices(W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int) -> torch.Tensor:
     """What each head does to a word it looks at, as one matrix: the head adds its weights times `x @ matrix`.
 
-    W_v, W_o: weights of nn.Linear, (D, D). Returns (H, D, D). ValueError unless n_heads divides D.
+    W_v, W_o: weights of nn.Linear, (D, D). Returns (H, D, D). ValueError unless n_heads is at least 1 and
+    divides D.
     """
     raise NotImplementedError  # take this line out, and write yours
 

@@ -21,7 +21,7 @@ from safetensors.torch import save as save_tensors
 
 MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 32
-MAX_PARTS = 200_000  # values, counted by separators
+MAX_PARTS = 250_000  # values, counted by separators
 MAX_DIMENSIONS = 64
 MAX_BITS = 256  # per int
 SURROGATES = re.compile("[\ud800-\udfff]")

@@ -72,7 +72,7 @@ def _():
 
 @Line.criterion("slope times x plus offset", points=2)
 def _(draw):
-    for shape in ((5,), (3, 4), ()):
+    for shape in ((5,), (3, 4), (), (1, 1)):
         x = draw.normal(*shape) if shape else draw.normal(1)[0]
         s = line(x, draw.number(1.0, 3.0), draw.number(-3.0, -1.0))
         yield s.case().label(f"a line of a tensor of shape {shape}")

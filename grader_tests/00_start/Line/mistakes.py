@@ -1,6 +1,6 @@
 """Known mistakes in `Line`."""
 
-from ...shared.families import gradients
+from ...shared.families import gradients, shapes
 from .contract import Line
 
 BEGINS, GRADIENTS = "begins at 0", "gradients reach"
@@ -55,3 +55,4 @@ right.mistake("frozen_offset", loses=BEGINS).patch("""
 """).feedback("The offset is a parameter that is never trained: `requires_grad=False` excludes it.")
 right.mistake(gradients.cut("reads_data", what="the slope"), {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS)
 right.mistake(gradients.cut("detaches_x", what="`x`"), {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS)
+right.mistake(shapes.squeezed, {"self.slope * x": "self.slope * x.squeeze()"}, loses="slope times")

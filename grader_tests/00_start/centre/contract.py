@@ -51,6 +51,8 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(7) + 1.0)
     yield call(draw.normal(2, 3, 5) + 1.0)
+    yield call(draw.normal(1, 4) + 1.0)
+    yield call(draw.normal(3, 1, 5) - 1.0)
     yield call(draw.normal(2, 4, 3, 6) - 1.0)
 
 

@@ -1,6 +1,6 @@
 """Known mistakes in `centre`."""
 
-from ...shared.families import arguments, gradients, numbers
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import centre
 
@@ -56,3 +56,4 @@ def centre(x):
 """)
 right.mistake(numbers.always_float32(of="`x`"), {"x - x.mean": "x.float() - x.float().mean"}, loses="float64")
 keeps_its_last_result(right, loses="every row")
+right.mistake(shapes.result_squeezed, loses="one row, or")

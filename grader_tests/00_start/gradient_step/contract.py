@@ -76,6 +76,7 @@ def _(draw):
 def _(draw):
     yield call(*problem(draw, 1, 4), 0.2)
     yield call(*problem(draw, 6, 1), 0.2)
+    yield call(*problem(draw, 1, 1), 0.2)
     yield call(*problem(draw, 40, 12), 0.05)
     yield call(*problem(draw, 5, 3), 0.0)
 

@@ -1,6 +1,6 @@
 """Known mistakes in `gradient_step`."""
 
-from ...shared.families import arguments, numbers
+from ...shared.families import arguments, numbers, shapes
 from .contract import gradient_step
 
 STEP = "one step downhill"
@@ -74,3 +74,4 @@ def gradient_step(weights, x, y, rate):
     "copy, `weights.detach().clone()`."
 )
 right.mistake(numbers.result_float32(of="the weights"), loses="float64")
+right.mistake(shapes.squeezed, {"x @ w": "x.squeeze() @ w"}, loses="any number")

@@ -48,6 +48,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(3, 5))
     yield call(draw.normal(2, 4, 3))
+    yield call(draw.normal(3, 1, 2))
     yield call(draw.normal(1)[0])
 
 

@@ -1,6 +1,6 @@
 """Known mistakes in `twice`."""
 
-from ...shared.families import arguments, gradients, numbers, results
+from ...shared.families import arguments, gradients, numbers, results, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import twice
 
@@ -35,3 +35,4 @@ right.mistake(gradients.cut(what="`x`"), {"2 * x": "2 * x.detach()"}, loses="gra
 right.mistake(numbers.always_float32(of="`x`"), {"2 * x": "(2 * x).float()"}, loses="float64")
 keeps_its_last_result(right, loses="every number")
 right.mistake(numbers.float32_on_the_way, {"2 * x": "(2 * x).float().to(x.dtype)"}, loses="float64")
+right.mistake(shapes.result_squeezed, loses="of any shape")

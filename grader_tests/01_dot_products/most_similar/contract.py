@@ -69,6 +69,7 @@ def _(draw):
     yield call(*clear_winners(draw, queries=12, keys=7, width=2))
     yield call(*clear_winners(draw, queries=1, keys=4, width=6))
     yield call(*clear_winners(draw, queries=3, keys=1, width=4, away=True))
+    yield call(torch.tensor([[2.0], [-3.0], [0.5]]), torch.tensor([[-1.0], [4.0]]))
 
     def all_point_away(q, k):
         away = -(q + 0.5 * k.abs() * q.sign())
@@ -99,6 +100,7 @@ def _(draw):
     yield call(*clear_winners(draw, 2, queries=6, keys=5, width=3))
     yield call(*clear_winners(draw, 3, 2, queries=4, keys=5, width=6))
     yield call(*clear_winners(draw, 1, 2, queries=1, keys=3, width=4))
+    yield call(*clear_winners(draw, 2, 1, queries=5, keys=4, width=3))
 
 
 @most_similar.criterion("vectors of zeros", points=0.5)

@@ -205,3 +205,6 @@ right.mistake("counts_from_one", {"argmax(-1)": "argmax(-1) + 1"}, loses=EVERYWH
     "Every place is one too large: places are counted from 0."
 )
 remembers_tensors(right, loses="finds")
+right.mistake(
+    shapes.squeezed("squeezes_a_dimension_of_the_batch"), {"argmax(-1)": "argmax(-1).squeeze(-2)"}, loses="batches"
+)

@@ -191,3 +191,6 @@ right.mistake("subtracts_squared_distances", loses="a matrix").patch("""
     "keys, rounding leaves nothing of the keys in the differences. Take the dot products themselves."
 )
 remembers_tensors(right, loses="a matrix")
+right.mistake(
+    numbers.default_device("moves_to_the_cpu", what="the result"), {"keys.mT": "keys.mT.cpu()"}, loses="float64"
+).feedback("You move a tensor to the CPU. Leave it where it is: the result is on the device of the queries.")

@@ -53,6 +53,8 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(2, 3, 4), draw.normal(2, 5, 4)).with_gradients()
     yield call(draw.normal(2, 3, 4, 6), draw.normal(2, 3, 5, 6))
+    yield call(draw.normal(1, 3, 1), draw.normal(1, 4, 1))
+    yield call(draw.normal(2, 1, 3), draw.normal(2, 1, 3))
 
 
 @squared_distances.criterion("nothing larger than the result is made", points=0.5)
@@ -84,5 +86,5 @@ def _(draw):
 
 @squared_distances.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
-    yield call(draw.normal(3, 4), draw.normal(2, 4))
+    yield call(draw.normal(3, 4), draw.normal(2, 4)).does_not_mutate()
     yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))

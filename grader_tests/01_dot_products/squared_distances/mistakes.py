@@ -64,3 +64,4 @@ def squared_distances(queries, keys):
     "1,000 keys of 1,000 numbers 4 GB, where the result has 4 MB. Dot products need no differences."
 )
 right.mistake(numbers.always_float64(of="the arguments"), {".clamp(min=0)": ".clamp(min=0).double()"}, loses="float32")
+right.mistake(shapes.result_squeezed, loses="batches")

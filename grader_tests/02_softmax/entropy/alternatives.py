@@ -5,26 +5,6 @@ import math
 import torch
 
 
-# %% by_entr
-def entropy(p, dim=-1):
-    return torch.special.entr(p).sum(dim=dim)
-
-
-# %% by_xlogy
-def entropy(p, dim=-1):
-    return -torch.xlogy(p, p).sum(dim)
-
-
-# %% by_replacing_nan
-def entropy(p, dim=-1):
-    return -torch.nan_to_num(p * p.log(), nan=0.0).sum(dim)
-
-
-# %% by_nansum
-def entropy(p, dim=-1):
-    return torch.nansum(p * torch.log(torch.reciprocal(p)), dim)
-
-
 # %% by_a_loop_over_the_weights
 def entropy(p, dim=-1):
     total = 0
@@ -32,6 +12,16 @@ def entropy(p, dim=-1):
         some = weight > 0
         total = total - torch.where(some, weight * torch.where(some, weight, 1).log(), 0)
     return total
+
+
+# %% by_entr_of_what_is_above_0
+def entropy(p, dim=-1):
+    return torch.where(p > 0, torch.special.entr(torch.where(p > 0, p, 1.0)), 0.0).sum(dim=dim)
+
+
+# %% by_xlogy_of_what_is_above_0
+def entropy(p, dim=-1):
+    return -torch.xlogy(p, p.masked_fill(p == 0, 1.0)).sum(dim)
 
 
 # %% by_einsum

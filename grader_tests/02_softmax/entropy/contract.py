@@ -27,7 +27,7 @@ entropy = exercise(
 
 @entropy.oracle
 def entropy_oracle(p, dim=-1):
-    # The derivative of its terms is infinite at 0, so that what does not exist is not judged
+    # The derivative of its terms is infinite at 0: what does not exist need only be finite
     return torch.special.entr(p).sum(dim)
 
 
@@ -43,7 +43,9 @@ entropy.example(
     call(torch.tensor([0.2, 0.3, 0.5], dtype=torch.float64)),
     check_types=True,
 )
-entropy.example("gradients flow back", call(torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]])).with_gradients())
+entropy.example(
+    "gradients flow back", call(torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]])).with_gradients(nonfinite="finite")
+)
 
 
 @entropy.criterion("the average surprise", points=1)
@@ -86,6 +88,7 @@ def _(draw):
     yield call(draw.distribution(4))
     yield call(draw.distribution(4)).device_only()
     yield call(draw.distribution(3, 5, dtype=torch.float64))
+    yield call(with_zeros(draw.distribution(5, dtype=torch.float64), (1, 4)))
     even = torch.full((2, 7), 1 / 7, dtype=torch.float64)
     tilt = draw.uniform(2, 7, low=-1e-5, high=1e-5, dtype=torch.float64)
     yield call(even + tilt - tilt.mean(-1, keepdim=True))
@@ -109,9 +112,10 @@ def _(draw):
         yield call(row).with_gradients()
     for row in ([1e-6, 0.4, 0.6 - 1e-6], [1e-4, 1e-5, 0.99989]):
         yield call(torch.tensor(row)).with_gradients()
+    # The softmax of a score of -200 is 0 in float32: an infinite gradient there makes those of all scores NaN
     for row in with_zeros(draw.distribution(3, 5), (0,), (), (1, 4)):
-        yield call(row).with_gradients()
-    yield call(torch.tensor([0.0, 1.0, 0.0])).with_gradients()
+        yield call(row).with_gradients(nonfinite="finite")
+    yield call(torch.tensor([0.0, 1.0, 0.0])).with_gradients(nonfinite="finite")
 
 
 @entropy.criterion("arguments, contiguous or not, stay as they were", points=0.5)
@@ -119,7 +123,5 @@ def _(draw):
     yield call(draw.distribution(7)).does_not_mutate()  # of another length than in the case before
     yield call(draw.distribution(3, 5)).does_not_mutate()
     yield call(with_zeros(draw.distribution(5), (1, 4))).check_with("arguments_unchanged")
-    # What converts to float64 makes no copy of this one
-    yield call(with_zeros(draw.distribution(5, dtype=torch.float64), (1, 4))).check_with("arguments_unchanged")
     yield call(non_contiguous(draw.distribution(6))).does_not_mutate()
     yield call(non_contiguous(draw.distribution(2, 4, 3))).does_not_mutate()

@@ -7,21 +7,35 @@ from .contract import entropy
 EVERYWHERE = ("the average", "many lists")  # what an answer loses whose every result is wrong
 ENTROPY = "8. Entropy: how many words is it looking at?"
 
-as_the_oracle = entropy.reference_answer("""
-def entropy(p, dim=-1):
-    # The derivative of its terms is infinite at 0, so that what does not exist is not judged
-    return torch.special.entr(p).sum(dim)
-""")
-
 right = entropy.reference_answer("""
 def entropy(p, dim=-1):
     return -(p * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
 """)
 
-by_entr = entropy.alternative("by_entr")
+by_terms = entropy.reference_answer("""
+def terms(p):
+    return -p * torch.log(torch.where(p > 0, p, 1.0))
 
-by_xlogy = entropy.alternative("by_xlogy")
 
+def entropy(p, dim=-1):
+    return terms(p).sum(dim)
+""")
+
+right.mistake("has_an_infinite_gradient_at_0", loses="gradients at tiny").patch("""
+- return -(p * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
++ return FOUND
+""").for_each(
+    FOUND=(
+        "torch.special.entr(p).sum(dim)",
+        "-torch.xlogy(p, p).sum(dim)",
+        "-torch.nan_to_num(p * p.log(), nan=0.0).sum(dim)",
+        "torch.nansum(p * torch.log(torch.reciprocal(p)), dim)",
+    )
+).feedback(
+    "The entropy is right, but at a weight of 0 its gradient is infinite or NaN. A score of −200 has the weight 0 in "
+    "float32, and then the gradient of every score is NaN. Put another number in place of 0 *before* the logarithm.",
+    see=ENTROPY,
+)
 right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, loses="weights").feedback(
     "A weight of 0 gives `nan`: `0 * log(0)` is 0 times −∞ for a computer. Its contribution is 0.", see=ENTROPY
 )
@@ -41,17 +55,14 @@ right.mistake("takes_the_mean", {".sum(": ".mean("}, loses="the average").feedba
     "the shares of this average: only add up.",
     see=ENTROPY,
 )
-by_xlogy.mistake(
-    "adds_the_surprises", {"torch.xlogy(p, p)": "torch.log(torch.where(p > 0, p, 1.0))"}, loses="the average"
-).feedback(
+by_terms.mistake("adds_the_surprises", {"-p * torch": "-torch"}, loses="the average").feedback(
     "You add the surprises up without weighting them: each counts as often as it happens, so it is "
     "multiplied by its weight.",
     see=ENTROPY,
 )
-as_the_oracle.mistake("returns_the_contributions", loses=EVERYWHERE).patch("""
-- return torch.special.entr(p).sum(dim)
-+ return -p * torch.log(torch.where(p > 0, p, 1.0))
-""").feedback("You return the contributions, weight by weight, and not their sum.")
+by_terms.mistake("returns_the_contributions", {"(p).sum(dim)": "(p)"}, loses=EVERYWHERE).feedback(
+    "You return the contributions, weight by weight, and not their sum."
+)
 right.mistake("adds_up_everything", {"(dim)": "()"}, loses="many lists").feedback(
     "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
     see="4. Which dimension?",
@@ -68,11 +79,11 @@ right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, loses=EVE
     "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
 )
 right.mistake(shapes.squeezed, {"(dim)": "(dim, keepdim=True).squeeze()"}, loses="many lists")
-by_entr.mistake("returns_the_number_of_words", {"(dim=dim)": "(dim).exp()"}, loses="the average").feedback(
+by_terms.mistake("returns_the_number_of_words", {"(dim)": "(dim).exp()"}, loses="the average").feedback(
     "You return e to the power H, the number of words that share the attention. Asked for is H itself.", see=ENTROPY
 )
-by_entr.mistake(
-    "divides_by_the_greatest", {"(dim=dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, loses="the average"
+by_terms.mistake(
+    "divides_by_the_greatest", {"(dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, loses="the average"
 ).feedback(
     "You divide by ln(n), so that the greatest entropy is 1. Asked for are nats, in which the greatest is ln(n).",
     see=ENTROPY,
@@ -84,8 +95,8 @@ def entropy(p, dim=-1):
 """).feedback(
     "You take `p` for scores and send it through softmax first. These are weights already: they sum to 1 along `dim`."
 )
-as_the_oracle.mistake(
-    "one_zero_hides_the_list", {"special.entr(p).sum(dim)": "nan_to_num(-(p * torch.log(p)).sum(dim))"}, loses="weights"
+by_terms.mistake(
+    "one_zero_hides_the_list", {"terms(p).sum(dim)": "torch.nan_to_num(-(p * torch.log(p)).sum(dim))"}, loses="weights"
 ).feedback(
     "One weight of 0 makes its whole list `nan`, and you put 0 in its place: the entropy of (½, ½, 0) is ln 2, not 0. "
     "Mend the *contribution* of a zero, before the sum.",
@@ -105,8 +116,8 @@ right.mistake(
     "Treat exactly 0 on its own instead.",
     see="10. Seen in the wild",
 )
-by_entr.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim=dim)": "(p.float()).sum(dim)"}, loses="float64")
-by_entr.mistake(gradients.cut(what="`p`"), {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"}, loses="gradients")
+by_terms.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim)": "(p.float()).sum(dim)"}, loses="float64")
+by_terms.mistake(gradients.cut(what="`p`"), {"(p).sum(dim)": "(p.detach()).sum(dim)"}, loses="gradients")
 right.mistake(gradients.treated_as_constant(what="the surprise", of="the weight"), loses="gradients").patch("""
 - return -(p * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
 + return -(p * torch.log(torch.where(p > 0, p, 1.0)).detach()).sum(dim)
@@ -122,34 +133,31 @@ def entropy(p, dim=-1):
     weights.data[weights.data == 0] = 1.0
     return -(weights * torch.log(weights)).sum(dim).to(p.dtype)
 """).for_each(WEIGHTS=("p", "p.double()"))
-as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, loses="the average").feedback(
+by_terms.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, loses="the average").feedback(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
-by_entr.mistake(numbers.always_float64(of="`p`"), {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, loses="float64")
+by_terms.mistake(numbers.always_float64(of="`p`"), {"(p).sum(dim)": "(p.double()).sum(dim)"}, loses="float64")
 right.mistake(
     "takes_the_weight_for_a_constant", {"p * torch": "p.detach() * torch"}, loses=("gradients", "gradients at tiny")
 ).feedback(
     "The values are right, the gradients are not: you take the weight before the logarithm for a constant. Both change "
     "with `p`."
 )
-by_xlogy.mistake("adds_the_complements", loses=EVERYWHERE).patch("""
-- return -torch.xlogy(p, p).sum(dim)
-+ return (torch.special.entr(p) + torch.special.entr(1 - p)).sum(dim)
-""").feedback(
+by_terms.mistake("adds_the_complements", {"terms(p).sum": "(terms(p) + terms(1 - p)).sum"}, loses=EVERYWHERE).feedback(
     "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single "
     "yes-or-no question; here the other weights already stand for the complement."
 )
-by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, loses=EVERYWHERE).feedback(
+by_terms.mistake("takes_the_largest_contribution", {"sum(dim)": "amax(dim)"}, loses=EVERYWHERE).feedback(
     "You take the largest of the contributions where their sum is asked for."
 )
-by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, loses=EVERYWHERE).feedback(
+by_terms.mistake("adds_up_squares", {"terms(p).sum(dim)": "(1 - p.square()).sum(dim)"}, loses=EVERYWHERE).feedback(
     "You return 1 minus the sum of squares, another measure of how spread out weights are. "
     "Entropy is the average of −log p."
 )
-by_entr.mistake(numbers.float32_on_the_way, {"(p).sum(dim=dim)": "(p.float()).sum(dim).to(p.dtype)"}, loses="float64")
-by_entr.mistake(
-    "normalises_before", {"(p).sum(dim=dim)": "(p / p.sum(dim, keepdim=True)).sum(dim)"}, loses="gradients"
+by_terms.mistake(numbers.float32_on_the_way, {"(p).sum(dim)": "(p.float()).sum(dim).to(p.dtype)"}, loses="float64")
+by_terms.mistake(
+    "normalises_before", {"(p).sum(dim)": "(p / p.sum(dim, keepdim=True)).sum(dim)"}, loses="gradients"
 ).feedback(
     "The values are right, the gradients are not: you divide by the sum first. It is 1, but it "
     "changes with each weight, and the gradient sees that. Take `p` as it is."

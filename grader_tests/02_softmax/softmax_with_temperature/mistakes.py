@@ -209,3 +209,4 @@ right.mistake(scores.softmax_over_everything(see="4. Which dimension?", row="lis
 - return torch.softmax(x / temperature, dim)
 + return torch.softmax((x / temperature).flatten(), 0).view(x.shape)
 """)
+right.mistake(shapes.result_squeezed, loses="many lists")

@@ -51,7 +51,9 @@ def _(draw):
 
 @top_p.criterion("row by row", points=0.5)
 def _(draw):
-    yield call(drawn(draw, 3, 5), 0.6)
+    yield call(drawn(draw, 3, 5), 0.6).does_not_mutate()
+    yield call(drawn(draw, 1, 1, 4), 0.6)
+    yield call(drawn(draw, 2, 1), 0.6)
     yield call(drawn(draw, 2, 3, 4), share=0.9).with_gradients()
     yield call(drawn(draw, 4, 5).double(), share=0.6)
 

@@ -1,6 +1,6 @@
 """Known mistakes in `top_p`."""
 
-from ...shared.families import arguments
+from ...shared.families import arguments, shapes
 from .contract import top_p
 
 KEPT = ("which are kept", "row by row")
@@ -44,3 +44,4 @@ right.mistake(arguments.not_refused("There is no error for a share of 0 or below
 right.mistake(
     arguments.valid_refused("refuses_one"), {"0 < share <= 1": "0 < share < 1"}, loses="which are kept"
 ).feedback("A share of 1 is refused. It keeps every token, and is allowed.")
+right.mistake(shapes.result_squeezed, loses="row by row")

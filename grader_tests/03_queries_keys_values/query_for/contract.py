@@ -116,6 +116,7 @@ def _(draw):
 def _(draw):
     yield case(crowded(draw, 20, 26, first=7), 11)
     yield case(draw.normal(1, 4), 0)
+    yield case(torch.tensor([[draw.number(0.5, 2.0)]]), 0)
     yield case(crowded(draw, 4, 6, first=2), 2, 0, 3, 1)
 
 
@@ -130,5 +131,6 @@ def _(draw):
         s = Script(keys=keys, targets=wanted)
         result = s.call(EXERCISE, s.keys, s.targets, name="result")
         observed = s.case(result, s.targets).check_with("query_retrieves_targets", keys=keys, targets=wanted, pure=True)
+        observed = observed.does_not_mutate()
         which = "" if keys.is_contiguous() else ", which are not contiguous,"
         yield observed.label(f"query_for for {count} keys{which} and its arguments afterwards")

@@ -1,6 +1,6 @@
 """Known mistakes in `query_for`."""
 
-from ...shared.families import arguments, numbers
+from ...shared.families import arguments, numbers, shapes
 from .contract import query_for
 
 EVERYWHERE = ("one value", "the average")  # what an answer loses whose every result is wrong
@@ -171,3 +171,4 @@ right.mistake(
 right.mistake(
     "returns_a_row", {"torch.linalg.pinv(keys) @ scores": "(torch.linalg.pinv(keys) @ scores)[None]"}, loses=EVERYWHERE
 ).feedback("A matrix of one row, (1, K), comes back. A query has the shape (K,).")
+right.mistake(shapes.result_squeezed, loses="many keys")

@@ -53,6 +53,7 @@ def _(draw):
     yield call(memory, key, value)
     yield call(*drawn(draw, K=3, V=3))
     yield call(*drawn(draw, K=1, V=4))
+    yield call(*drawn(draw, K=3, V=1))
     s = Script(memory=memory, first=key, one=value, second=drawn(draw, K=5, V=3)[1], two=draw.normal(3))
     once = s.call(student("remember"), s.memory, s.first, s.one)
     again = s.call(student("remember"), once, s.second, s.two)

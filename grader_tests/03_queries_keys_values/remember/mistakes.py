@@ -1,6 +1,6 @@
 """Known mistakes in `remember`."""
 
-from ...shared.families import arguments, numbers
+from ...shared.families import arguments, numbers, shapes
 from .contract import remember
 
 ALL = ("one key", "many memories")
@@ -53,3 +53,4 @@ right.mistake(arguments.argument_changed(what="the memory"), loses="the old memo
 + return memory.detach().add_(along[..., :, None] * missing[..., None, :])
 """)
 right.mistake(numbers.always_float64(of="the arguments"), {"return memory": "return memory.double()"}, loses="float32")
+right.mistake(shapes.result_squeezed, loses="one key")

@@ -61,6 +61,7 @@ def _(draw):
     yield call(draw.normal(5, 3, 4))
     yield call(draw.normal(2, 3, 6, 4))
     yield call(draw.normal(3, 1, 4))
+    yield call(draw.normal(2, 3, 1))
     yield call(draw.normal(1, 4, 2))
 
 

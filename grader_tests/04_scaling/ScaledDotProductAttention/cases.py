@@ -7,12 +7,12 @@ from grading.exercises.exercise import EXERCISE, Script, helper, method, ref
 from ..common import three
 
 
-def attending(draw, *arguments, mode=None, sizes=(), K=6, dtype=torch.float32, ahead=None, **options):
+def attending(draw, *arguments, mode=None, sizes=(), T=3, S=5, K=6, V=2, dtype=torch.float32, ahead=None, **options):
     """A module is made and called, in training mode or as `mode` (a method and its arguments) says.
 
     ahead  the first number of all queries and keys, which moves all scores and no weight
     """
-    q, k, v = three(draw, *sizes, K=K, dtype=dtype)
+    q, k, v = three(draw, *sizes, T=T, S=S, K=K, V=V, dtype=dtype)
     if ahead is not None:
         q[..., 0], k[..., 0] = ahead, ahead
     s = Script(query=q, key=k, value=v)

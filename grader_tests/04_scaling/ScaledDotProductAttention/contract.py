@@ -195,3 +195,5 @@ def _(draw):
     yield attending(draw, sizes=(2, 3)).does_not_mutate()
     yield attending(draw, mode=("train",), sizes=(2,), K=9).does_not_mutate()
     yield attending(draw, draw.number(0.3, 0.7), mode=("eval",), sizes=(3,)).does_not_mutate()
+    yield attending(draw, sizes=(1, 2), T=1, S=1, K=1, V=1)
+    yield attending(draw, sizes=(2, 1), K=1, V=1)

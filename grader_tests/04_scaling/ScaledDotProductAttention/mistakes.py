@@ -282,3 +282,6 @@ right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").p
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(scores.float(), dim=-1).to(query.dtype))
 """)
+right.mistake(
+    shapes.squeezed, {"weights @ value, weights": "(weights @ value).squeeze(), weights.squeeze()"}, loses="batches"
+)

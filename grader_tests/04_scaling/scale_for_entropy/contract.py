@@ -80,6 +80,7 @@ def _(draw):
     yield to_a_thousandth(call(sizes * drawn(draw, 5, 3, 5), wanted(draw, 5)))
     yield to_a_thousandth(call(torch.linspace(0.5, 3.0, 7)[:, None] * drawn(draw, 7, 6), wanted(draw, 6)))
     yield to_a_thousandth(call(drawn(draw, 4, 4), wanted(draw, 4)))
+    yield to_a_thousandth(call(drawn(draw, 1, 1, 5), wanted(draw, 5)))
 
 
 @scale_for_entropy.criterion("scores of any size", points=0.5)
@@ -101,5 +102,5 @@ def _(draw):
 
 @scale_for_entropy.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
-    yield to_a_thousandth(call(drawn(draw, 4, 4), wanted(draw, 4)))
+    yield to_a_thousandth(call(drawn(draw, 4, 4), wanted(draw, 4))).does_not_mutate()
     yield to_a_thousandth(call(drawn(draw, 4, 4, dtype=torch.float64), wanted(draw, 4)))

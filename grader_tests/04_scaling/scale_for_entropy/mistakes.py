@@ -1,6 +1,6 @@
 """Known mistakes in `scale_for_entropy`."""
 
-from ...shared.families import arguments, numbers
+from ...shared.families import arguments, numbers, shapes
 from .contract import scale_for_entropy
 
 ALL = ("one row", "each row", "scores of any size")
@@ -78,3 +78,4 @@ right.mistake("takes_the_rows_for_the_scores", {"(scores.shape[-1])": "(len(scor
     "The largest entropy that you allow is the logarithm of the number of *rows*. A row of S scores has at most ln S."
 )
 right.mistake(numbers.always_float64(of="the scores"), {"return 2 ** low": "return 2 ** low.double()"}, loses="float32")
+right.mistake(shapes.result_squeezed, loses="each row")

@@ -110,3 +110,11 @@ right.mistake("root_of_each_row", loses="lopsided").patch("""
     "Where a weight is 0 to rounding, the gradient is NaN: a root is taken of each row or entry, and that of 0 has no "
     "slope. Take a single root, of the sum of all squares."
 )
+right.mistake(
+    arguments.argument_changed("leaves_a_gradient"),
+    {"weights = torch": "scores.requires_grad_()\n    weights = torch"},
+    loses="arguments",
+).feedback(
+    "After the call the caller's scores ask for gradients: `requires_grad_` changes the tensor. Compute from them as "
+    "they are, or from a copy."
+)

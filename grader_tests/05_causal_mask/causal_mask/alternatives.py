@@ -30,7 +30,7 @@ INF = float("inf")
 
 
 def causal_mask(T, S=None, device=None):
-    S = S or T
+    S = T if S is None else S
     if T > S:
         raise ValueError(f"T must be at most {S}, not T={T}")
     square = nn.Transformer.generate_square_subsequent_mask(S, device=device)

@@ -69,6 +69,8 @@ def _(draw):
     yield call(5, 4).raises("S", "T")
     yield call(draw.integer(7, 12), S=draw.integer(1, 6)).raises("S", "T")
     yield call(4, 1, device=device()).raises("S", "T")
+    yield call(3, 0).raises("S", "T")
+    yield call(2, S=-1).raises("S", "T")
     yield call(4, 5).does_not_raise()
 
 

@@ -51,6 +51,9 @@ right.mistake(
     loses="ValueError",
 )
 right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake("takes_0_for_missing", {"T if S is None else S": "S or T"}, loses="ValueError").feedback(
+    "An `S` of 0 counts as missing: `S or T` is T for 0, too. Only None stands for the default; 0 is less than T."
+)
 right.mistake(arguments.error_without_name(), loses="ValueError")
 causal_mask.mistake(arguments.valid_refused("refuses_equal_sizes"), loses="as many").full_code("""
 def causal_mask(T, S=None, device=None):

@@ -59,6 +59,7 @@ def _(draw):
     yield call(*drawn(draw, T=6, S=6, K=3, V=2), torch.tensor([False, True, False, True, False, False]))
     yield call(*drawn(draw, T=2, S=7, K=3, V=9), some_open(draw, 2, 7))
     yield call(*drawn(draw, T=3, S=2, K=6, V=1), some_open(draw, 3, 2))
+    yield call(*drawn(draw, T=4, S=3, K=1, V=2), some_open(draw, 4, 3))
     # Scores of about 1e15; those of the first query are all far below zero
     query, key, value = drawn(draw, T=6, S=7, K=4)
     query[0] = -1.0

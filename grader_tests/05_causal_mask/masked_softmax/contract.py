@@ -79,6 +79,7 @@ def _(draw):
     yield call(draw.normal(1, 2, 3, 4, 5), some_open(draw, 2, 1, 1, 5))  # three leading dimensions, a batch of one
     yield call(draw.normal(4, 6), some_open(draw, 6))
     yield call(draw.normal(3, 2, 6), some_open(draw, 1, 6))
+    yield call(draw.normal(2, 1, 5), some_open(draw, 1, 5))
     yield call(draw.normal(2, 3, 5), torch.tensor([[False], [True], [False]]))
 
 

@@ -245,3 +245,8 @@ def masked_softmax(scores, mask):
     total = unnormalised.sum(-1, keepdim=True)
     return unnormalised / total.masked_fill(total == 0, 1.0)
 """)
+right.mistake(
+    shapes.squeezed("squeezes_the_queries"),
+    {"filled = scores.": "scores, mask = scores.squeeze(-2), mask.squeeze(-2)\n    filled = scores."},
+    loses="masks",
+)

@@ -39,6 +39,7 @@ def _(draw):
     yield call(T, 1, device())
     yield call(6, 6, device=device())
     yield call(5, T + 3, device=device())
+    yield call(1, 2, device=device())
 
 
 @sliding_window.criterion("ValueError if width < 1", points=0.25)

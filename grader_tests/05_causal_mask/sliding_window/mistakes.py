@@ -32,3 +32,4 @@ right.mistake(
     loses="ValueError",
 )
 right.mistake(masks.of_numbers, {"(back >= width)": "(back >= width).long()"}, loses="boolean")
+right.mistake(shapes.result_squeezed, loses="who sees")

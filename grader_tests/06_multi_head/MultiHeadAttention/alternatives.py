@@ -13,7 +13,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
-        if d_model % n_heads != 0:
+        if n_heads < 1 or d_model % n_heads != 0:
             raise ValueError(f"d_model={d_model} must be divisible by n_heads={n_heads}")
         self.W_o, self.W_v, self.W_k, self.W_q = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
         self.size, self.dropout = d_model // n_heads, dropout
@@ -42,7 +42,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.h, remainder = n_heads, d_model % n_heads
+        self.h, remainder = n_heads, d_model % n_heads if n_heads > 0 else d_model
         if remainder:
             raise ValueError(f"{n_heads = } leaves a remainder of {remainder} in {d_model = }")
         self.layers = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in range(4))
@@ -76,8 +76,8 @@ class MultiHeadAttention(nn.Module):
     """Named dimensions, a softmax by hand, weights taken straight from the layers."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
-        if d_model % n_heads:
-            raise ValueError("n_heads: %d" % n_heads)
+        if n_heads <= 0 or d_model % n_heads:
+            raise ValueError(f"n_heads: {n_heads}")
         super().__init__()
         self.n_heads, self.rate = n_heads, dropout
         for letter in "qkvo":
@@ -112,7 +112,7 @@ class MultiHeadAttention(_Projected):
     """A subclass of one's own, vmap over sentences and heads, softmax through logsumexp."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
-        if d_model / n_heads != d_model // n_heads:
+        if not n_heads > 0 or d_model / n_heads != d_model // n_heads:
             raise ValueError(f"d_model ({d_model}) / n_heads ({n_heads}) is not a whole number")
         super().__init__(d_model)
         self.W_o = nn.Linear(d_model, d_model, bias=False)
@@ -140,7 +140,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
-        if d_model not in range(n_heads, d_model + 1, n_heads):
+        if n_heads not in range(1, d_model + 1) or d_model not in range(n_heads, d_model + 1, n_heads):
             raise ValueError(f"d_model is {d_model}: no multiple of {n_heads}")
         linear = type("Projection", (nn.Linear,), {})
         self.W_q, self.W_k = linear(d_model, d_model, bias=False), linear(d_model, d_model, bias=False)

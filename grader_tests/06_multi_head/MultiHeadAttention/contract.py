@@ -9,7 +9,8 @@ from grading.exercises.exercise import EXERCISE, Script, call, exercise, helper,
 
 from ...shared import BUILT_IN
 from ...shared.attending import APART, W_K, W_O, W_Q, W_V, attend, open_somewhere
-from .cases import SHAPE, P, weights
+from ...shared.families import cases
+from .cases import BARELY, SHAPE, P, in_setting, weights
 
 MODULE = "4. A module"
 
@@ -120,6 +121,7 @@ def _(draw):
     yield attend(weights(draw, 8), 4, x=draw.normal(3, 7, 8))
     yield attend(weights(draw, 6), 1, x=draw.normal(2, 4, 6))
     yield attend(weights(draw, 5), 5, x=draw.normal(1, 3, 5))
+    yield attend(weights(draw, 1), 1, x=draw.normal(2, 3, 1))
     yield attend(weights(draw, 12), 4, training=True, x=draw.normal(2, 1, 12))
     yield attend(weights(draw, 12), 2, options={"dropout": 0.4}, x=draw.normal(2, 5, 12))
     s = Script(before=draw.normal(3, 4, 6), x=draw.normal(2, 5, 6))
@@ -152,6 +154,8 @@ def _(draw):
     s.call(m, s.x, context=s.before)
     s.call(m, s.x, context=s.context, name="out")
     yield s.case(ref("out")).label("MultiHeadAttention(6, 2); context (2, 4, 6), after a call with another")
+    for setting in cases.settings(masked=[False], training=[True], dropout=(0.0, BARELY), context=[True]):
+        yield in_setting(draw, setting, 2)
 
 
 @mha.criterion("masks of every shape that broadcasts", points=1)
@@ -167,6 +171,8 @@ def _(draw):
     s.call(m, s.x, mask=s.before)
     s.call(m, s.x, mask=s.mask, name="out")
     yield s.case(ref("out")).label("MultiHeadAttention(8, 2); x (2, 5, 8), mask (5, 5), after a call with another")
+    for number, setting in enumerate(cases.settings(masked=[True], dropout=(0.0, BARELY))):
+        yield in_setting(draw, setting, (1, 3, 3, 1)[number % 4])
 
 
 @mha.criterion("a fully blocked row: zeros, never NaN", points=1)
@@ -269,9 +275,16 @@ def _(draw):
     yield attend(weights(draw, 6), 3, x=draw.normal(2, 5, 6)).device_only()
 
 
-@mha.criterion("ValueError unless n_heads divides d_model", points=0.5)
+@mha.criterion("ValueError unless n_heads divides d_model", points=0.25)
 def _(draw):
     yield call(12, 5).raises("d_model", "n_heads")
     yield call(d_model=10, n_heads=4).raises("d_model", "n_heads")
     yield call(4, 8, dropout=0.1).raises("d_model", "n_heads")
     yield call(12, 4).does_not_raise()
+
+
+@mha.criterion("refuses 0 heads, fewer, and parts of heads", points=0.25)
+def _(draw):
+    for wrong in (0, -3, 2.5):
+        yield call(12, wrong).raises("d_model", "n_heads")
+    yield call(12, 3).does_not_raise()

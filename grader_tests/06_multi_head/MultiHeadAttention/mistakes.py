@@ -5,6 +5,7 @@ from ...shared.heads import STEPS, add_mistakes
 from ..common import LEVELS, SPLITTING
 from .contract import mha
 
+REFUSALS = ("ValueError", "refuses 0")  # what an answer loses that refuses nothing
 EVERYWHERE = ("self-attention", "cross-attention")  # what an answer loses whose every result is wrong
 
 right = mha.reference_answer(
@@ -12,7 +13,7 @@ right = mha.reference_answer(
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
-        if d_model % n_heads:
+        if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
         self.n_heads, self.p = n_heads, dropout
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
@@ -272,10 +273,26 @@ right.mistake(
     arguments.not_refused(
         "A width that the heads cannot share is not refused: raise a ValueError that names n_heads or d_model."
     ),
-    loses="ValueError",
+    loses=REFUSALS,
 )
-right.mistake(arguments.error_without_name(), loses="ValueError")
-right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses=REFUSALS)
+right.mistake(arguments.asserts(), loses=REFUSALS)
+right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0")
+right.mistake(
+    arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0"
+).feedback(
+    "0 heads are refused, -3 are not: `12 % -3` is 0, so that a negative number seems to divide. Ask for 1 or more."
+)
+for when, about in (
+    ("in training mode", "self.training"),
+    ("with dropout", "self.p"),
+    ("with one head", "self.n_heads == 1"),
+):
+    right.mistake(
+        masks.lost(f"LosesTheMask{when.title().replace(' ', '')}", when=when),
+        {"key), mask))": f"key), None if {about} else mask))"},
+        loses="masks",
+    )
 right.mistake(calls.first_mask_kept, loses="masks").patch("""
   def forward(self, x, context=None, mask=None):
 +     if mask is not None:

@@ -43,6 +43,7 @@ def _(draw):
     yield call(draw.normal(2, 5, 3, 1))
     yield call(draw.normal(3, 1, 5, 2))
     yield call(draw.normal(1, 4, 1, 3))
+    yield call(draw.normal(2, 1, 3, 1))
 
 
 @merge_heads.criterion("any layout, dtype and device, x left alone", points=0.5, check_types=True)

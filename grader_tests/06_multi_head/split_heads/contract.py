@@ -49,6 +49,7 @@ def _(draw):
     yield call(draw.normal(2, 6, 6), 6)
     yield call(draw.normal(3, 5, 7), 1)
     yield call(draw.normal(1, 1, 8), 2)
+    yield call(draw.normal(2, 3, 1), 1)
 
 
 @split_heads.criterion("float64, any layout and device, x left alone", points=0.5, check_types=True)
@@ -65,10 +66,17 @@ def _(draw):
     yield call(draw.normal(2, 5, 12), 3).with_gradients()
 
 
-@split_heads.criterion("ValueError unless n_heads divides D", points=1)
+@split_heads.criterion("ValueError unless n_heads divides D", points=0.5)
 def _(draw):
     yield call(draw.normal(2, 3, 10), 4).raises("n_heads", "x")
     yield call(draw.normal(3, 2, 12), n_heads=5).raises("n_heads", "x")
     yield call(draw.normal(2, 3, 4), 8).raises("n_heads", "x")
     yield call(draw.normal(4, 8, 10), 4).raises("n_heads", "x")  # B and T can be shared out, D cannot
     yield call(draw.normal(2, 3, 12), 4).does_not_raise()
+
+
+@split_heads.criterion("refuses 0 heads, fewer, and parts of heads", points=0.5)
+def _(draw):
+    for wrong in (0, -3, 2.5):
+        yield call(draw.normal(2, 3, 12), wrong).raises("n_heads", "x")
+    yield call(draw.normal(2, 3, 12), 3).does_not_raise()

@@ -1,11 +1,13 @@
 """Known mistakes in `split_heads`."""
 
-from ...shared.families import arguments, gradients, numbers
+from ...shared.families import arguments, gradients, numbers, shapes
 from .contract import split_heads
+
+REFUSALS = ("ValueError", "refuses 0")  # what an answer loses that refuses nothing
 
 right = split_heads.reference_answer("""
 def split_heads(x, n_heads):
-    if x.shape[-1] % n_heads:
+    if n_heads < 1 or x.shape[-1] % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 """)
@@ -13,7 +15,7 @@ def split_heads(x, n_heads):
 split_heads.mistake("reshapes_without_exchanging", loses="each head").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
-    if D % n_heads:
+    if n_heads < 1 or D % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     return x.reshape(B, n_heads, T, D // n_heads)
 """).feedback(
@@ -37,7 +39,7 @@ right.mistake("puts_the_words_last", {"transpose(1, 2)": "permute(0, 2, 3, 1)"},
 split_heads.mistake("exchanges_before_cutting", loses="each head").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
-    if D % n_heads:
+    if n_heads < 1 or D % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     return x.transpose(1, 2).reshape(B, n_heads, T, D // n_heads)
 """).feedback(
@@ -57,7 +59,7 @@ right.mistake("returns_a_tuple_of_heads", loses="each head").patch("""
 """).feedback(
     "Your heads come as a list or tuple. Put them into one tensor, with the heads as a dimension after the batch."
 )
-split_heads.mistake(arguments.unchecked("checks_nothing"), loses="ValueError").full_code("""
+split_heads.mistake(arguments.unchecked("checks_nothing"), loses=REFUSALS).full_code("""
 def split_heads(x, n_heads):
     return HEADS
 """).for_each(
@@ -70,21 +72,27 @@ def split_heads(x, n_heads):
     "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
     "names n_heads."
 )
-split_heads.mistake(arguments.unchecked("drops_what_is_left_over"), loses="ValueError").full_code("""
+split_heads.mistake(arguments.unchecked("drops_what_is_left_over"), loses=REFUSALS).full_code("""
 def split_heads(x, n_heads):
     size = x.shape[-1] // n_heads
     return x[..., : size * n_heads].unflatten(-1, (n_heads, size)).transpose(1, 2)
 """).feedback(
     "Where n_heads does not divide D you drop the numbers that are left over, without a word. Raise a ValueError."
 )
-right.mistake(arguments.asserts(), loses="ValueError")
-right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(arguments.asserts(), loses=REFUSALS)
+right.mistake(arguments.error_without_name(), loses=REFUSALS)
+right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0")
+right.mistake(
+    arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0"
+).feedback(
+    "0 heads are refused, -3 are not: `12 % -3` is 0, so that a negative number seems to divide. Ask for 1 or more."
+)
 right.mistake(
     "divides_the_wrong_way_round", {"x.shape[-1] % n_heads": "n_heads % x.shape[-1]"}, loses=("each head", "ValueError")
 ).feedback("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
 right.mistake(
     "tests_the_number_of_words",
-    {"if x.shape[-1]": "if x.shape[1]", "divide {x.shape[-1]}": "divide {x.shape[1]}"},
+    {"or x.shape[-1]": "or x.shape[1]", "divide {x.shape[-1]}": "divide {x.shape[1]}"},
     loses=("each head", "ValueError"),
 ).feedback("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
 right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients")
@@ -92,7 +100,7 @@ right.mistake(numbers.computed_in_float32, loses="float64")
 split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
-    if D % n_heads:
+    if n_heads < 1 or D % n_heads:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     made = torch.empty(B, n_heads, T, D // n_heads)
     for h, piece in enumerate(x.chunk(n_heads, dim=-1)):
@@ -114,3 +122,4 @@ right.mistake("stacks_the_heads_in_front", loses="each head").patch("""
     "Every head has its own numbers, but the heads stand before the batch, and `reshape` does not exchange the two: "
     "stack them as dimension 1."
 )
+right.mistake(shapes.squeezed, {"x.unflatten": "x.squeeze(-1).unflatten"}, loses="each head")

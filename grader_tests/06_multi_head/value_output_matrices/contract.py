@@ -54,7 +54,7 @@ value_output_matrices.example(
 
 @value_output_matrices.criterion("the matrix of each head", points=1)
 def _(draw):
-    for width, n_heads in ((6, 3), (8, 2), (5, 1), (4, 4), (12, 4), (9, 3)):
+    for width, n_heads in ((6, 3), (8, 2), (5, 1), (4, 4), (12, 4), (9, 3), (1, 1)):
         yield call(*weights(draw, width), n_heads)
 
 
@@ -70,7 +70,8 @@ def _(draw):
 def _(draw):
     yield call(*weights(draw, 10), 4).raises("n_heads")
     yield call(*weights(draw, 6), n_heads=12).raises("n_heads")
-    yield call(*weights(draw, 6), 0).raises("n_heads")
+    for wrong in (0, -2, 2.5):
+        yield call(*weights(draw, 6), wrong).raises("n_heads")
     yield call(*weights(draw, 6), 2).does_not_raise()
     yield call(*weights(draw, 3), 3).does_not_raise()
 

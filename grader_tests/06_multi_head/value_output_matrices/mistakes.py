@@ -1,6 +1,6 @@
 """Known mistakes in `value_output_matrices`."""
 
-from ...shared.families import arguments, numbers
+from ...shared.families import arguments, numbers, shapes
 from .contract import value_output_matrices
 
 ALL = ("the matrix", "gradients")
@@ -52,3 +52,4 @@ right.mistake(
     arguments.not_refused("There is no error for a number of heads that does not divide the width."), loses="ValueError"
 )
 right.mistake(numbers.result_float64(of="the weights"), loses="float32")
+right.mistake(shapes.result_squeezed, loses="the matrix")

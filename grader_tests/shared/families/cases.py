@@ -68,7 +68,7 @@ def attention_inputs(
 
     x        (batch, queries, width)
     context  (batch, keys, width), if there is one
-    mask     (batch, 1, queries, keys), if there is one; every query sees a key
+    mask     (batch, 1, queries, keys), if there is one; every query sees the first key, and does not see the last
     """
     inputs = {"x": draw.normal(batch, queries, width)}
     if setting.context:
@@ -76,7 +76,7 @@ def attention_inputs(
     if setting.masked:
         seen = keys if setting.context else queries
         mask = draw.chance(0.3, batch, 1, queries, seen)
-        mask[..., 0] = False
+        mask[..., 0], mask[..., -1] = False, True
         inputs["mask"] = mask
     return inputs
 

@@ -1,6 +1,6 @@
 """Dimensions that are exchanged, lost, or chosen by position."""
 
-from grading.exercises.exercise import Family
+from grading.exercises.exercise import Family, wrapped
 
 reshaped_keys = Family(
     "reshaped-not-transposed",
@@ -21,6 +21,7 @@ squeezed = Family(
     "`squeeze()` without a dimension removes every dimension of size 1, also one of the batch. Say which one to "
     "remove, such as `squeeze(-1)`.",
 )
+result_squeezed = squeezed.made_by(wrapped("return right(*args, **kwargs).squeeze()"))
 all_dimensions_reversed = Family(
     "all-dimensions-reversed",
     "reverses_all_dimensions",
