@@ -18,7 +18,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
@@ -29,13 +29,17 @@ from torch.overrides import TorchFunctionMode, resolve_name
 OPERATORS = "torch.ops."
 PACKAGE = "course"  # as a pattern: what the package ships for notebooks whose exercises are not solved yet
 HARNESS = f"{PACKAGE}.harness."
-SHIPPED = (f"{PACKAGE}.models.", f"{PACKAGE}.sample_models.", f"{PACKAGE}.checkers.")
+SHIPPING = (f"{PACKAGE}.models.", f"{PACKAGE}.sample_models.", f"{PACKAGE}.checkers.")
 LENT = (f"{PACKAGE}.models.gpt.", f"{PACKAGE}.sample_models.")  # modules of the sample models
 STARTS_THREADS = (
     (_thread, "start_new_thread"),
     (threading, "_start_new_thread"),
     (threading, "_start_joinable_thread"),
 )
+MAKES_SAMPLES = "_specimen"  # the runner's function that makes sample models
+Codes = dict[int, CodeType]  # by their ids: a code object's own hash is slow, and the same for equal code
+Read = tuple[CodeType, str, tuple[str, ...]]  # a function, its kind, and names
+LIBRARY, MAKER, SHIPPED, LEARNERS = "library", "maker", "shipped", "learner's"  # kinds of functions on the stack
 STOPPED = "stopping the watch for forbidden functions"
 
 
@@ -74,6 +78,8 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         super().__init__()
         self.patterns = tuple(patterns)
         self.lends = False
+        self._lent: Codes = {}
+        self._frames = _frames.setdefault(self.patterns, {})
         self.used: list[str] = []
         self._names_torch = any(pattern != PACKAGE for pattern in self.patterns)
         self._base: FrameType | None = None
@@ -105,55 +111,78 @@ class ForbiddenCallWatcher(TorchFunctionMode):
             self._base, _current.watch = None, self._outer
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        for name, text in self._names(func, sys._getframe(1)) if self.patterns else ():
-            if _matches(name, self.patterns):
-                self._note(text)
+        used = self._used_names(sys._getframe(1))
+        if used is None:
+            with self._paused():
+                return func(*args, **(kwargs or {}))
+        if self._names_torch and _matches(plain := getattr(func, "__name__", str(func)), self.patterns):
+            self._note(resolve_name(func) or plain)
+        for name in used:
+            self._note(name)
         return func(*args, **(kwargs or {}))
 
-    def _names(self, func: Any, frame: FrameType | None) -> list[tuple[str, str]]:
-        """Names by which a call of torch may be forbidden, each with the text that a report shows.
+    def lend(self, sample: Any) -> None:
+        """Allow calls of this sample model, which the answer is given."""
+        self.lends = True
+        self._lent.update(_own_codes(sample))
 
-        Reads the stack up to the learner's code. None where the judge's own function, or a sample model, calls torch.
+    def _used_names(self, frame: FrameType | None) -> list[str] | None:
+        """Forbidden names on the stack from a call of torch up to the learner's code.
+
+        None where a trusted function or a sample model calls torch, and not the learner's code.
         """
-        plain = getattr(func, "__name__", str(func))
-        names = [(plain, resolve_name(func) or plain)]
-        entered: FrameType | None = None  # the package's function that the learner's code calls
+        used: list[str] = []
+        entered: CodeType | None = None  # the package's function that the learner's code calls
         while frame is not None and frame is not self._base:
-            module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
-            if code in _trusted:
-                return []
-            if f"{module}.".startswith(SHIPPED):
-                entered = frame
-            elif module.startswith("torch."):
-                if entered is None:
-                    names += [(part, part) for part in module.split(".")[1:]]
-                    if "." not in code.co_qualname:  # not a method, not a wrapper's inner function
-                        names.append((code.co_name, code.co_name))
-            elif module.startswith(HARNESS):
-                if code.co_name == "_specimen":  # the runner makes a sample model
-                    return []
-            else:
+            code = frame.f_code
+            if id(code) in _trusted:
+                return None
+            _, kind, names = self._frames.get(id(code)) or self._read(frame)
+            if kind == SHIPPED:
+                entered = code
+            elif kind == LIBRARY and names and entered is None:
+                used += names
+            elif kind == MAKER:
+                return None
+            elif kind == LEARNERS:
                 break
             frame = frame.f_back
         if entered is None:
-            return names
-        module, name = entered.f_globals["__name__"], entered.f_code.co_qualname
-        method = "." in name and not name.endswith(".__init__")
-        if self.lends and method and f"{module}.".startswith(LENT):
-            return []
-        return [*names, (PACKAGE, f"{module}.{name}")]
+            return used
+        _, _, (name, method) = self._frames[id(entered)]
+        if id(entered) in self._lent or (self.lends and method):
+            return None
+        return [*used, name] if PACKAGE in self.patterns else used
+
+    def _read(self, frame: FrameType) -> Read:
+        """The kind of a frame's function, and its names: torch's if they are forbidden; of the package's functions
+        the name, and whether it is a method of a sample model."""
+        module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
+        name = code.co_qualname
+        if f"{module}.".startswith(SHIPPING):
+            method = "." in name and not name.endswith(".__init__") and f"{module}.".startswith(LENT)
+            read: Read = code, SHIPPED, (f"{module}.{name}", "method" if method else "")
+        elif module.startswith(HARNESS):
+            read = code, MAKER if code.co_name == MAKES_SAMPLES else LIBRARY, ()
+        elif module.startswith("torch."):
+            parts = [*module.split(".")[1:], *([] if "." in name else [name])]  # no method, no wrapper's inner function
+            read = code, LIBRARY, tuple(part for part in parts if self._names_torch and _matches(part, self.patterns))
+        else:
+            return code, LEARNERS, ()  # not kept: there is no end of such functions
+        self._frames[id(code)] = read
+        return read
 
     def note_answer(self, value: Any) -> None:
         """Note an answer, or what it returned, that is a function or class of the package, or an object of one."""
-        if PACKAGE not in self.patterns:
+        made = value if isinstance(value, (FunctionType, type)) else type(value)
+        if PACKAGE not in self.patterns or _own_codes(made).keys() & _trusted.keys():
             return
-        kinds = value.__mro__ if isinstance(value, type) else (value,) if isinstance(value, FunctionType) else ()
-        for kind in kinds or type(value).__mro__:
-            if f"{kind.__module__}.".startswith(SHIPPED):
+        for kind in made.__mro__ if isinstance(made, type) else (made,):
+            if f"{kind.__module__}.".startswith(SHIPPING):
                 self._note(f"{kind.__module__}.{kind.__qualname__}")
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def _paused(self) -> Iterator[None]:
         """Record no operators of this thread in this block."""
         self._take_operators()
         try:
@@ -174,6 +203,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
     ) -> Any:
         beside = ForbiddenCallWatcher(self.patterns)
         beside.lends, beside.used, beside._starts_watches = self.lends, self.used, False
+        beside._lent = self._lent
 
         def watched(*given: Any, **named: Any) -> Any:
             with beside:
@@ -203,32 +233,33 @@ class ForbiddenCallWatcher(TorchFunctionMode):
 
 
 _current = threading.local()  # .watch: the one that is active in this thread
-_trusted: set[CodeType] = set()  # of stand-ins
+_trusted: Codes = {}
+_frames: dict[tuple[str, ...], dict[int, Read]] = {}  # what `_read` found, by patterns and by a code object's id
 
 
-def stand_in(right: Any) -> Any:
-    """A right function or class for the learner's names: it may use what the answer must not.
+@contextmanager
+def trusting(right: Iterable[Any]) -> Iterator[None]:
+    """Trust these functions and classes, and no others, in this block: they may use what an answer must not.
 
-    Raises RuntimeError during a watched call: an answer makes none.
+    Raises RuntimeError during a watched call: an answer trusts nothing.
     """
     if getattr(_current, "watch", None):
-        raise RuntimeError("a stand-in is made before the call")
-    functions = vars(right).values() if isinstance(right, type) else [right]
-    _trusted.update(code for f in functions if isinstance(f, FunctionType) for code in _codes(f.__code__))
-    if isinstance(right, type):
-        return right
-
-    def unwatched(*args: Any, **kwargs: Any) -> Any:
-        watch: ForbiddenCallWatcher | None = getattr(_current, "watch", None)
-        with watch.paused() if watch else nullcontext():
-            return right(*args, **kwargs)
-
-    return unwatched
-
-
-def forget_stand_ins() -> None:
-    """Trust no function any more that was made a stand-in before."""
+        raise RuntimeError("the watch has begun")
+    before = dict(_trusted)
     _trusted.clear()
+    for value in right:
+        _trusted.update(_own_codes(value))
+    try:
+        yield
+    finally:
+        _trusted.clear()
+        _trusted.update(before)
+
+
+def _own_codes(value: Any) -> Codes:
+    """The code of a function, or of the methods that a class defines itself."""
+    functions = vars(value).values() if isinstance(value, type) else [value]
+    return {id(code): code for f in functions if isinstance(f, FunctionType) for code in _codes(f.__code__)}
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

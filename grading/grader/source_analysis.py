@@ -25,7 +25,8 @@ BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 # Attributes and calls that lead to code which is not there to read
 REFLECTION = ("__builtins__", "__closure__", "__code__", "__globals__", "__subclasses__", "__wrapped__", "f_back")
 RUNS_TEXT = ("compile", "eval", "exec")
-HOLD_ALL = (["sys", "modules"], ["torch", "__dict__"])
+# Modules that hold all functions under other names, or switch off what watches them
+HOLD_ALL = (["sys", "modules"], *(["torch", name] for name in ("__dict__", "_C", "_decomp", "_refs", "overrides")))
 IMPORTS = ("__import__", "importlib.import_module")
 MAX_TOLD = 20  # reported uses per name
 MAX_NODES = 100  # of a reported expression
@@ -214,6 +215,8 @@ class NotebookSource:
 
 def _is_forbidden(path: list[str], patterns: tuple[str, ...]) -> bool:
     """Whether an import, or what is taken from it, is forbidden."""
+    if path[:2] in HOLD_ALL:
+        return True
     if path[:1] == [PACKAGE]:
         return is_forbidden(PACKAGE, patterns) and answers_an_exercise(path[1:])
     return path[:1] == ["torch"] and any(is_forbidden(part, patterns) for part in path[1:])

@@ -14,10 +14,11 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from course.harness.bytecode import compile_stand_in
-from course.harness.forbidden_calls import ForbiddenCallWatcher, is_forbidden, stand_in, user_visible_names
+from course.harness.forbidden_calls import ForbiddenCallWatcher, is_forbidden, trusting, user_visible_names
 from course.harness.program import Program
 from course.harness.runner import handle_request, observe
 from course.harness.serialization import Node
+from course.models import torch_fallbacks
 from grading.grader.codec import decode_reply, request
 
 X = Node("ref", {"name": "x", "path": []})
@@ -216,8 +217,13 @@ def takes_the_watch_away(x):
         TorchFunctionMode().__enter__()
 
 
-def makes_a_stand_in(x):
-    return stand_in(lambda x: torch.softmax(x, -1))(x)
+def hidden_softmax(x):
+    return torch.softmax(x, -1)
+
+
+def trusts_itself(x):
+    with trusting([hidden_softmax]):
+        return hidden_softmax(x)
 
 
 @pytest.mark.parametrize("answer", [stops_the_profiler, takes_the_watch_away])
@@ -225,11 +231,25 @@ def test_who_stops_the_watch_has_used_what_is_forbidden(answer):
     assert used_by(answer) == ["stopping the watch for forbidden functions"]
 
 
-def test_a_watch_cannot_be_left_by_a_stand_in_that_a_notebook_makes():
-    assert used_by(makes_a_stand_in) == []  # it raises, and returns nothing
-    early = stand_in(lambda x: torch.softmax(x, -1))
+def test_a_notebook_cannot_have_its_own_functions_trusted():
+    assert used_by(trusts_itself) == []  # it raises, and returns nothing
+    block = trusting([hidden_softmax])
+    block.__enter__()
     program = Program(
         {"x": torch.randn(3, 3)}, [("out", Node("student", {"name": "f"}), [X], {})], ["out"], None, FORBIDDEN
     )
-    (seen,) = decode_reply(repr(handle_request(request([program]), {"f": lambda x: early(x)})), 1)
+    (seen,) = decode_reply(repr(handle_request(request([program]), {"f": lambda x: hidden_softmax(x)})), 1)
+    block.__exit__(None, None, None)
     assert seen.used == ["torch.softmax"]
+
+
+@pytest.mark.parametrize("right", [torch_fallbacks.masked_attention, torch_fallbacks.CrossAttention])
+def test_what_the_package_ships_may_stand_in_for_a_wrong_answer(right):
+    def f(x, right):
+        return right(4, 2).requires_grad_(False)(x, x)[0] if isinstance(right, type) else right(x, x, x)[0]
+
+    steps = [("out", Node("student", {"name": "f"}), [X, Node("student", {"name": "right"})], {})]
+    program = Program({"x": torch.randn(1, 3, 4)}, steps, ["out"], forbidden=["course", "scaled_dot_product.*"])
+    assert observe(program, {"f": f, "right": right}).used
+    with trusting([right]):
+        assert not observe(program, {"f": f, "right": right}).used
