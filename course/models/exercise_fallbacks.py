@@ -66,7 +66,7 @@ __all__ = [
 def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """PyTorch's dot product of two vectors (K,). Raises ValueError for other shapes."""
     if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"a has the shape {tuple(a.shape)} and b {tuple(b.shape)}; both must be (K,)")
+        raise ValueError(f"a {tuple(a.shape)} and b {tuple(b.shape)} must be two vectors of one length")
     return torch.dot(a, b)
 
 
@@ -94,7 +94,7 @@ def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1)
     """PyTorch's softmax of x / temperature. Raises ValueError unless temperature > 0."""
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be greater than 0")
-    return torch.softmax(x / temperature, dim)
+    return softmax(x / temperature, dim)
 
 
 def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
@@ -148,7 +148,7 @@ def get_batch(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Random windows of data (N,) by PyTorch's unfold, and the same one token later, both (batch, block)."""
     if len(data) <= block_size:
-        raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
+        raise ValueError(f"block_size {block_size} is too long for data of shape {tuple(data.shape)}")
     windows = data.unfold(0, block_size + 1, 1)
     drawn = windows[torch.randint(len(windows), (batch_size,), generator=generator).to(data.device)]
     return drawn[:, :-1], drawn[:, 1:]
@@ -165,7 +165,7 @@ def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float 
     if not 0 <= warmup < total:
         raise ValueError(f"warmup is {warmup}, total is {total}")
     if step < warmup:
-        return float(peak) * (step + 1) / warmup
+        return peak * (step + 1.0) / warmup
     turned = math.pi * min(step - warmup, total - warmup) / (total - warmup)
     return floor + (peak - floor) * (1 + math.cos(turned)) / 2
 
@@ -176,9 +176,9 @@ def train_step(
     """One step of PyTorch's optimizer, with its cross-entropy and its clipping to norm 1; the loss before it."""
     model.train()
     model.zero_grad()
-    loss = F.cross_entropy(model(inputs).movedim(-1, 1), targets)
+    loss = language_model_loss(model(inputs), targets)
     loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
     optimizer.step()
     return loss.item()
 
@@ -187,7 +187,7 @@ def evaluate(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> f
     """PyTorch's cross-entropy of a model in eval mode, which every part then leaves again if it was not in it."""
     training = [part for part in model.modules() if part.training]
     with torch.inference_mode():
-        loss = F.cross_entropy(model.eval()(inputs).movedim(-1, 1), targets)
+        loss = language_model_loss(model.eval()(inputs), targets)
     for part in training:
         part.training = True
     return loss.item()

@@ -219,7 +219,7 @@ def partial_attention(
 
 def shares(scores: torch.Tensor) -> torch.Tensor:
     """PyTorch's softmax over the last dimension, and zeros where every score is -inf."""
-    empty = scores.isneginf().all(-1, keepdim=True)
+    empty = scores.isneginf().all(dim=-1, keepdim=True)
     return torch.softmax(scores.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
 
 
