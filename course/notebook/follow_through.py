@@ -19,7 +19,7 @@ from typing import Any
 
 from ..check_data import CaseResults, case_of
 from ..harness.errors import is_theirs
-from ..harness.forbidden_calls import stand_in
+from ..harness.forbidden_calls import trusting
 from ..models import exercise_fallbacks
 from . import catalog
 
@@ -40,8 +40,9 @@ def fallback_for(name: str, data: Mapping[str, Any]) -> Callable[..., Any] | Non
     """
     if name not in exercise_fallbacks.__all__:
         return None
-    asked, right = CaseResults(), stand_in(getattr(exercise_fallbacks, name))
-    asked.run_cases([case_of(record) for record in data["cases"]], {name: right})
+    asked, right = CaseResults(), getattr(exercise_fallbacks, name)
+    with trusting([right]):
+        asked.run_cases([case_of(record) for record in data["cases"]], {name: right})
     return right if asked.right else None
 
 
