@@ -10,6 +10,7 @@ import torch
 
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
+from grading.grader.references import prepare
 
 from ..support.repository import ROOT
 
@@ -62,7 +63,9 @@ def rules(lesson, name):
 def slipped(right, slip):
     """The right answer with a slip in each call of it; of a class, in each call of its `forward`."""
     if isinstance(right, type):
-        return type(right.__name__, (right,), {"forward": lambda self, *a: slip(partial(right.forward, self), *a)})
+        return type(
+            right.__name__, (right,), {"forward": lambda self, *a, **k: slip(partial(right.forward, self), *a, **k)}
+        )
     return update_wrapper(partial(slip, right), right)
 
 
@@ -113,3 +116,60 @@ def test_a_guard_inside_the_logarithm_costs_only_the_gradients_at_tiny_weights(g
     """docs/judging.md: it is no error of the value, in float64 either; a gradient that exists is another matter."""
     names, _ = lost("02_softmax", "entropy", lambda p, dim=-1: -(p * (p + guard).log()).sum(dim))
     assert names == ["gradients at tiny weights, and beside weights of 0"]
+
+
+ONE_NUMBER = {"dot", "score_std", "softmax_gradient_norm"}  # exercises whose result has no dimension
+NO_TENSOR = {"causal_mask", "padding_mask", "sees_the_future", "load_torch_weights", "count_parameters"}
+EVERY = [
+    (lesson, name)
+    for lesson in ["00_start", *LESSONS, "05_causal_mask", "06_multi_head"]
+    for name in load_lesson(ROOT / "grader_tests" / lesson).exercises
+    if name not in NO_TENSOR
+]
+
+
+@pytest.mark.quick_cases("00_start-*")
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "name"), [pair for pair in EVERY if pair[1] not in ONE_NUMBER])
+def test_a_size_of_1_that_is_squeezed_away_is_seen(lesson, name):
+    for dim in ((), (0,), (-1,)):
+        names, _ = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(partial(squeezed, dim=dim))))
+        assert names
+
+
+def squeezed(tensor, dim):
+    return tensor.squeeze(*dim) if tensor.ndim else tensor
+
+
+@pytest.mark.quick_cases("00_start-*")
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "name"), EVERY)
+def test_a_result_that_is_moved_to_the_cpu_is_seen(lesson, name):
+    names, points = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(lambda t: t.cpu())))
+    assert len(names) == 1
+    assert points <= rules(lesson, name).points / 2
+
+
+def changing(ndim):
+    def call(right, *args, **kwargs):
+        found = each(right(*args, **kwargs), torch.clone)
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, torch.Tensor) and value.ndim == ndim:
+                value.data.add_(1.0) if value.is_floating_point() else value.logical_not_()
+        return found
+
+    return call
+
+
+@pytest.mark.quick_cases("00_start-*")
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "name"), EVERY)
+def test_an_argument_that_is_changed_in_some_cases_is_seen(lesson, name):
+    """Of one number of dimensions only, which may be that of no case that was meant for this."""
+    exercise = rules(lesson, name)
+    prepared = prepare(exercise, 0)
+    (judging,) = {p.unchanged for p in prepared}
+    given = [v for p in prepared if not p.case.invalid_arguments for v in p.case.inputs.values()]
+    for ndim in {v.ndim for v in given if isinstance(v, torch.Tensor)} - {0}:
+        names, _ = lost(lesson, name, slipped(exercise.answer, changing(ndim)))
+        assert exercise.criteria[judging].name in names

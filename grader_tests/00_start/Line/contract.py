@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.exercises.exercise import EXERCISE, Script, exercise, helper, non_contiguous, ref
+from grading.exercises.exercise import EXERCISE, Script, device, exercise, helper, method, non_contiguous, ref
 
 Line = exercise(
     "Line",
@@ -82,6 +82,10 @@ def _(draw):
         .does_not_mutate()
         .label("a line of a transposed tensor")
     )
+    s = Script(x=draw.normal(3))
+    s.call(method(s.call(EXERCISE, name="module"), "to"), device(), name="moved")
+    s.call(ref("moved"), s.x, name="y")
+    yield s.case(ref("y")).device_only().label("a new line of three numbers")
     x = draw.normal(4, dtype=torch.float64)
     yield line(x, draw.number(1.0, 2.0), draw.number(1.0, 2.0)).case().label("a line in float64")
 

@@ -60,7 +60,7 @@ dot.example(
 dot.example("a column is refused", call(torch.tensor([1.0, 2.0]), torch.tensor([[3.0], [4.0]])).raises("a", "b"))
 
 
-@dot.criterion("multiplies place by place and adds up", points=1.5)
+@dot.criterion("multiplies place by place and adds up", points=2)
 def _(draw):
     for length, sign in ((7, 1.0), (5, -1.0), (1, -1.0), (300, 1.0)):
         yield call(*a_pair(draw, length, sign=sign))
@@ -84,7 +84,7 @@ def _(draw):
     yield call(*a_pair(draw, 6, dtype=torch.float64)).tolerance(1e-10, 1e-11)
 
 
-@dot.criterion("refuses shapes that differ", points=0.5)
+@dot.criterion("refuses shapes that differ", points=0.25)
 def _(draw):
     yield call(draw.normal(4), draw.normal(3)).raises("a", "b")
     yield call(draw.normal(1), draw.normal(5)).raises("a", "b")  # would broadcast
@@ -96,7 +96,7 @@ def _(draw):
     yield call(draw.normal(4), draw.normal(4)).does_not_raise()
 
 
-@dot.criterion("refuses what is not one-dimensional", points=0.5)
+@dot.criterion("refuses what is not one-dimensional", points=0.25)
 def _(draw):
     yield call(draw.normal(2, 3), draw.normal(2, 3)).raises("a", "b")
     yield call(draw.normal(1, 4), draw.normal(1, 4)).raises("a", "b")

@@ -87,4 +87,5 @@ def _(draw):
 @squared_distances.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(2, 4)).does_not_mutate()
+    yield call(draw.normal(3, 4), draw.normal(2, 4)).device_only()
     yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))

@@ -71,7 +71,7 @@ def _(draw):
     yield after([draw.normal(4)], [draw.normal(4)])
 
 
-@log_softmax.criterion("many lists, along any dimension", points=1)
+@log_softmax.criterion("many lists, along any dimension", points=0.5)
 def _(draw):
     # No weight is so small that a constant of 1e-6 beside it would show with some draws only
     scores = partial(draw.uniform, low=-2.0, high=2.0)
@@ -93,7 +93,7 @@ def _(draw):
     yield call(scores(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
 
 
-@log_softmax.criterion("scores and gaps of any size", points=1)
+@log_softmax.criterion("scores and gaps of any size", points=1.5)
 def _(draw):
     yield call(400.0 + draw.normal(5))
     yield call(draw.normal(5) - 400.0)

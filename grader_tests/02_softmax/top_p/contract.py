@@ -56,6 +56,7 @@ def _(draw):
     yield call(drawn(draw, 2, 1), 0.6)
     yield call(drawn(draw, 2, 3, 4), share=0.9).with_gradients()
     yield call(drawn(draw, 4, 5).double(), share=0.6)
+    yield call(drawn(draw, 3, 5), 0.6).device_only()
 
 
 @top_p.criterion("ValueError unless 0 < share <= 1", points=0.5)

@@ -79,4 +79,5 @@ def _(draw):
 @remember.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
     yield call(*drawn(draw, K=4, V=3))
+    yield call(*drawn(draw, K=4, V=3)).device_only()
     yield call(*drawn(draw, K=3, V=2, dtype=torch.float64))

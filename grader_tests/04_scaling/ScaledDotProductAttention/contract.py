@@ -101,7 +101,7 @@ def _():
     yield s.case().label(text)
 
 
-@ScaledDotProductAttention.criterion("attention, where dropout is 0", points=1)
+@ScaledDotProductAttention.criterion("attention, where dropout is 0", points=0.5)
 def _(draw):
     s = Script()
     yield s.case(s.call(EXERCISE, dropout=0.25)).label("what is made is an nn.Module")
@@ -132,7 +132,7 @@ def _(draw):
     yield back_in_training(draw)
 
 
-@ScaledDotProductAttention.criterion("dropout falls entry by entry", points=1)
+@ScaledDotProductAttention.criterion("dropout falls entry by entry", points=1.5)
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
         case, plain, _ = dropping(draw, p, 2, 3)

@@ -70,7 +70,7 @@ def _():
     yield s.case().label("the weights of theirs, after ours was filled with 9")
 
 
-@load.criterion("every weight in its place", points=1)
+@load.criterion("every weight in its place", points=1.5)
 def _(draw):
     for width, n_heads, batch_first in ((6, 2, True), (9, 3, False)):
         s = loading(*two_states(draw, width), n_heads, batch_first)
@@ -85,7 +85,7 @@ def _(draw):
     yield s.case().label("the weights of ours, in a module that has made its layers in another order")
 
 
-@load.criterion("neither changes with the other afterwards", points=1)
+@load.criterion("neither changes with the other afterwards", points=0.75)
 def _(draw):
     ours, theirs = two_states(draw, 6)
     s = loading(ours, theirs, 2, told=True)
@@ -112,7 +112,7 @@ def _(draw):
     yield made.label("what a backward() gives to ours, and the result's weights after ours was filled with 9")
 
 
-@load.criterion("theirs is left as it was", points=0.5)
+@load.criterion("theirs is left as it was", points=0.25)
 def _(draw):
     ours, theirs = two_states(draw, 6)
     s = loading(ours, theirs, 2, told=True, training=True, x=draw.normal(5, 3, 6))

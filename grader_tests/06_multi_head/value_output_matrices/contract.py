@@ -79,4 +79,5 @@ def _(draw):
 @value_output_matrices.criterion("float32 stays float32, float64 float64", points=0.25, check_types=True)
 def _(draw):
     yield call(*weights(draw, 6), 3)
+    yield call(*weights(draw, 6), 3).device_only()
     yield call(*weights(draw, 6, dtype=torch.float64), 2)
