@@ -108,6 +108,10 @@ right.mistake("trains_a_copy", loses=("the trained", "AdamW")).patch("""
 +
 +     model = copy.deepcopy(model)
 """).feedback("A copy of the model is trained; the one that was handed in stays as it was.")
+right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, loses=("the trained", "AdamW")).feedback(
+    "The peak comes in twice, so that the learning rate is its square: with the default, 3e-3, nothing is learned. "
+    "Does the optimizer's rate multiply one that has the peak in it already?"
+)
 right.mistake("keeps_the_rate", {"= rate(step)": "= peak"}, loses="AdamW").feedback(
     "The learning rate is peak in every step: no warm-up, no decay. Did the rate that you computed reach the "
     "optimizer's param_groups?"
