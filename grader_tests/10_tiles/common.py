@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.exercises.exercise import EXERCISE, Script, helper, method, ref, student
+from grading.exercises.exercise import EXERCISE, Script, method, ref
 
 from ..shared import BUILT_IN, INF
 
@@ -63,16 +63,6 @@ def sum_far_out(*given, level, path=(1,), **named):
     result = s.call(EXERCISE, *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
     s.call(method(ref(result.fields["name"], *path), "sub"), s.level)
     return s.case().tolerance(0.0, 2e-3).label("the log-sum-exp of scores that lie far out")
-
-
-def filled_elsewhere(name, *given, **named):
-    """A call of the exercise `name` while another device is PyTorch's default.
-
-    What is copied into a tensor of one's own cannot be asked on "meta"; here the tensor that was filled lies elsewhere.
-    """
-    s = Script(**{f"given_{i}": value for i, value in enumerate(given)})
-    s.call(helper("elsewhere"), student(name), *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
-    return s.case().label(f"{name}, while another device is PyTorch's default")
 
 
 def on_paper():

@@ -128,5 +128,6 @@ def _(draw):
         for name in ("one", "another"):
             s.call(s.model, s.ids, name=name)
         names = ("old gradients", "gradients", "before", "after", "one", "another")
-        yield s.case(*map(ref, names)).check_with("model_unchanged").label(f"the model after {text}")
+        made = s.case(*map(ref, names)).check_with("model_unchanged").does_not_mutate()
+        yield made.label(f"the model after {text}")
     yield with_and_without_gradients(draw)

@@ -85,7 +85,8 @@ def _(draw):
     ):
         data = layout(draw.permutation(length) + 100)
         made = call(data, block_size, batch_size, generator(draw.integer(0, 10**6)))
-        yield made.check_with("windows", data=data, block_size=block_size, batch_size=batch_size)
+        made = made.check_with("windows", data=data, block_size=block_size, batch_size=batch_size)
+        yield made.does_not_mutate()
     yield call(draw.permutation(30), 4, 3, generator(5)).device_only()
     data = draw.permutation(20)
     made = call(data=data, block_size=5, batch_size=6, generator=generator(draw.integer(0, 10**6)))

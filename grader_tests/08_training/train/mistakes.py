@@ -183,7 +183,7 @@ right.mistake("divides_by_a_warm_up_of_no_steps", loses="a list").patch("""
 right.mistake(
     "divides_by_one_less_than_the_warm_up", {"peak * (step + 1) / warmup": "peak * step / (warmup - 1)"}, loses="a list"
 ).feedback("With ten steps one is warm-up, and you divide by one less than that: by 0.")
-right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, loses="AdamW").feedback(
+right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, loses=("the trained", "AdamW")).feedback(
     "The peak is multiplied in twice, so that the rate is hardly above 0 all the time. Print the learning rate that "
     "the optimizer has in the middle of the training."
 )

@@ -4,6 +4,7 @@ import torch
 
 from grading.exercises.exercise import call, exercise, non_contiguous
 
+from ...shared.elsewhere import filled_elsewhere
 from .cases import kept, new, two_ways_on
 
 append_to_cache = exercise(
@@ -42,6 +43,7 @@ append_to_cache.example("keys of another width", call((ONE, -ONE), torch.ones(1,
 def _(draw):
     yield call(None, *new(draw))
     yield call(cache=None, key=draw.normal(1, 2, 1, 3), value=draw.normal(1, 2, 1, 5))
+    yield call(None, *new(draw, B=2, H=1, T=1, V=1)).label("one head, one token, and values of one number")
 
 
 @append_to_cache.criterion("new ones come after those that are kept", points=1)
@@ -84,3 +86,4 @@ def _(draw):
     yield call(None, *new(draw))
     yield call(tuple(map(non_contiguous, kept(draw))), *map(non_contiguous, new(draw))).does_not_mutate()
     yield call(kept(draw), *new(draw)).device_only()
+    yield filled_elsewhere("append_to_cache", kept(draw), *new(draw))

@@ -1,6 +1,6 @@
 """Known mistakes in `append_to_cache`."""
 
-from ...shared.families import arguments, gradients, numbers
+from ...shared.families import arguments, gradients, numbers, shapes
 from .contract import append_to_cache
 
 AFTER = "new ones"  # what an answer loses that joins wrongly
@@ -19,6 +19,19 @@ def append_to_cache(cache, key, value):
 right.mistake(
     "new_ones_first", {"[keys, key]": "[key, keys]", "[values, value]": "[value, values]"}, loses=AFTER
 ).feedback("The new ones stand first. A cache is in the order of the sentence: what is new comes last.")
+right.mistake(
+    shapes.squeezed,
+    {"        return key, value": "        return tuple(part.squeeze(1) for part in (key, value))"},
+    loses="nothing",
+).feedback("`squeeze(1)` removes the dimension of the heads where there is one head. A cache always has four.")
+right.mistake(
+    numbers.default_device(what="the longer tensor", where="the cache", how="`torch.cat` does"),
+    {
+        "torch.cat([keys, key], dim=-2)": "torch.empty(*key.shape[:2], keys.shape[2] + key.shape[2], key.shape[3], "
+        "dtype=key.dtype).copy_(torch.cat([keys, key], dim=-2))"
+    },
+    loses="float64",
+)
 right.mistake("forgets_what_was_kept", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + return key, value

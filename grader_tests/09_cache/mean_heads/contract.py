@@ -4,6 +4,8 @@ import torch
 
 from grading.exercises.exercise import call, exercise, non_contiguous
 
+from ...shared.elsewhere import filled_elsewhere
+
 mean_heads = exercise(
     "mean_heads",
     points=2,
@@ -44,6 +46,8 @@ def _(draw):
     yield call(draw.normal(24, 3), 8, 2 * draw.integer(1, 3))
     yield call(draw.normal(6, 2), 6, 2)
     yield call(draw.normal(3, 4), 1, 1).label("a single head")
+    yield call(draw.normal(3, 4), 3, 1).label("heads of one number, in one group")
+    yield call(draw.normal(6, 1), 6, 3).label("weights of one column")
 
 
 @mean_heads.criterion("ValueError where numbers do not divide, or are below 1", points=0.5)
@@ -65,3 +69,4 @@ def _(draw):
     yield call(non_contiguous(draw.normal(12, 5)), 4, 2).does_not_mutate()
     yield call(draw.normal(5, 12).T, 4, 2)
     yield call(draw.normal(12, 5), 6, 2).device_only()
+    yield filled_elsewhere("mean_heads", draw.normal(12, 5), 6, 2)

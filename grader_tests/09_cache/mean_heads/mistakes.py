@@ -1,6 +1,6 @@
 """Known mistakes in `mean_heads`."""
 
-from ...shared.families import arguments, gradients, numbers
+from ...shared.families import arguments, gradients, numbers, shapes
 from .contract import mean_heads
 
 MEANS = "means"
@@ -25,6 +25,20 @@ def mean_heads(weight, n_heads, n_groups):
 
 right.mistake("sums", {".mean(1)": ".sum(1)"}, loses=MEANS).feedback(
     "The heads of a group are added up. Their mean is wanted, so that keys keep their size."
+)
+right.mistake(shapes.squeezed, {".flatten(0, 1)": ".flatten(0, 1).squeeze(DIM)"}, loses=MEANS).for_each(
+    DIM=(0, 1)
+).feedback(
+    "`squeeze` removes a dimension of size 1 that belongs to the result: a single row, or a single column, stays."
+)
+right.mistake(
+    numbers.default_device(what="the means", where="the weight", how="`weight.new_empty(…)` does"),
+    {
+        "    return weight": "    K = len(weight) // n_heads\n"
+        "    return torch.zeros(n_groups * K, weight.shape[1], dtype=weight.dtype).add_(weight",
+        ".flatten(0, 1)": ".flatten(0, 1))",
+    },
+    loses="gradients",
 )
 right.mistake("takes_the_first_head", {".mean(1)": "[:, 0]"}, loses=MEANS).feedback(
     "Each group is its first head, and the others are dropped. Take the mean of all of them."

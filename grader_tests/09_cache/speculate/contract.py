@@ -65,6 +65,7 @@ def _(draw):
 def _(draw):
     yield call(*drawn(draw, 5, 4)).with_gradients()
     yield call(*drawn(draw, 2, 3, 7))
+    yield call(*drawn(draw, 1, 5)).label("one place")
     yield call(*drawn(draw, 4, 4)).does_not_mutate()
 
 

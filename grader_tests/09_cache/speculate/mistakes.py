@@ -1,6 +1,6 @@
 """Known mistakes in `speculate`."""
 
-from ...shared.families import numbers
+from ...shared.families import numbers, shapes
 from .contract import speculate
 
 VALUES = ("how likely", "place by place")
@@ -16,6 +16,9 @@ def speculate(target, draft):
     return accepted, corrected
 """)
 
+right.mistake(shapes.squeezed, {"accepted, corrected": "accepted, corrected.squeeze()"}, loses="place by").feedback(
+    "`squeeze()` removes the dimension of the places where there is one. Both results have the shape of `target`."
+)
 right.mistake("corrects_by_the_target", {"accepted, corrected": "accepted, target"}, loses=EVERYWHERE).feedback(
     "A correction is drawn from the target itself. Then a token that was accepted often already gets more than its "
     "due: draw from what is *missing*, the target less the draft."

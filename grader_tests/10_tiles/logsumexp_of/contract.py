@@ -7,8 +7,9 @@ import torch
 from grading.exercises.exercise import call, exercise, non_contiguous
 
 from ...shared import INF
+from ...shared.elsewhere import filled_elsewhere
 from ...shared.repeating import after
-from ..common import NOT_ALLOWED, WIDE, filled_elsewhere, sum_far_out
+from ..common import NOT_ALLOWED, WIDE, sum_far_out
 
 logsumexp_of = exercise(
     "logsumexp_of",

@@ -6,6 +6,7 @@ import torch
 
 from grading.exercises.exercise import call, exercise, non_contiguous
 
+from ...shared.elsewhere import filled_elsewhere
 from ...shared.repeating import after
 from ..common import (
     FAR,
@@ -14,7 +15,6 @@ from ..common import (
     blocked_in_part,
     drawn,
     far_out,
-    filled_elsewhere,
     on_paper,
     some_open,
     sum_far_out,

@@ -4,8 +4,9 @@ import torch
 
 from grading.exercises.exercise import call, exercise, non_contiguous
 
+from ...shared.elsewhere import filled_elsewhere
 from ...shared.repeating import after
-from ..common import FAR, NOT_ALLOWED, WIDE, filled_elsewhere
+from ..common import FAR, NOT_ALLOWED, WIDE
 from .cases import far_out_passed, measured, passed
 
 WITHOUT_AUTOGRAD = (

@@ -48,6 +48,8 @@ def _(draw):
     yield call(draw.normal(4, 6, 3, 2), [])
     yield call(draw.normal(5, 4, 6, 3), heads=[3], mean=None)
     yield call(draw.normal(1, 2, 1, 3), [0])
+    yield call(draw.normal(3, 1, 4, 2), [0]).label("a single head")
+    yield call(draw.normal(3, 2, 4, 1), [1]).label("heads of one number")
 
 
 @ablate.criterion("their mean, where it is given", points=0.5)

@@ -11,6 +11,9 @@ at_once = ablate.alternative("ablate_by_index")
 factor = ablate.alternative("ablate_by_a_factor")
 stacked = ablate.alternative("ablate_by_stacking")
 
+right.mistake(shapes.squeezed, {"return out": "return out.squeeze(DIM)"}, loses=ZERO).for_each(DIM=(1, -1)).feedback(
+    "`squeeze` removes a dimension of size 1 that belongs to the result: there may be one head, or one number in each."
+)
 right.mistake("in_place", {"head_outputs.clone()": "COPY"}, loses=(GRADIENTS, LEFT)).for_each(
     COPY=(
         "head_outputs",

@@ -49,7 +49,7 @@ qk_circuit.example(
 
 @qk_circuit.criterion("the matrix between two vectors", points=1.5)
 def _(draw):
-    for width, head, n_heads in ((6, 1, 3), (8, 0, 2), (12, 2, 4), (5, 0, 1), (10, 4, 5), (3, 2, 3)):
+    for width, head, n_heads in ((6, 1, 3), (8, 0, 2), (12, 2, 4), (5, 0, 1), (10, 4, 5), (3, 2, 3), (1, 0, 1)):
         yield call(draw.normal(width, width), draw.normal(width, width), head, n_heads)
 
 

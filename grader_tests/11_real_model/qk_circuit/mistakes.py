@@ -1,6 +1,6 @@
 """Known mistakes in `qk_circuit`."""
 
-from ...shared.families import arguments, gradients, numbers
+from ...shared.families import arguments, gradients, numbers, shapes
 from .contract import qk_circuit
 
 right = qk_circuit.alternative("circuit_by_slices")
@@ -31,6 +31,9 @@ right.mistake("scales", {"W_q[rows].T @ W_k[rows]": "W_q[rows].T @ W_k[rows] / K
 right.mistake(
     "scales_by_the_width", {"W_q[rows].T @ W_k[rows]": "W_q[rows].T @ W_k[rows] / D**0.5"}, loses=VALUES
 ).feedback("You divide by the root of D. Asked is the matrix of the unscaled score.")
+right.mistake(
+    shapes.squeezed, {"return W_q[rows].T @ W_k[rows]": "return (W_q[rows].T @ W_k[rows]).squeeze()"}, loses=VALUES[:1]
+).feedback("`squeeze()` makes a number of the matrix where the width is 1. It is (D, D) for any D.")
 right.mistake("all_heads", {"W_q[rows].T @ W_k[rows]": "W_q.T @ W_k"}, loses=VALUES).feedback(
     "This is the sum over all heads. Take the rows of one."
 )

@@ -4,6 +4,7 @@ import torch
 
 from grading.exercises.exercise import EXERCISE, Script, call, exercise, method, non_contiguous, ref
 
+from ...shared.elsewhere import filled_elsewhere
 from ..common import FUSED
 
 # Copies of a checkpoint's numbers are asked for, and no gradient back into the checkpoint.
@@ -83,3 +84,4 @@ def _(draw):
     yield call(draw.normal(5, 15), draw.normal(15)).does_not_mutate()
     yield call(non_contiguous(draw.normal(4, 12)), non_contiguous(draw.normal(12)))
     yield call(draw.normal(4, 12), draw.normal(12)).device_only()
+    yield filled_elsewhere("split_qkv", draw.normal(4, 12), draw.normal(12))

@@ -11,6 +11,13 @@ right.mistake("leaves_them_in_out", {"w.T.clone()": "w.clone()"}, loses=ALL).fee
     "The matrices are as the checkpoint stores them, (in, out). `nn.Linear` has (out, in): the shapes are the same, "
     "and the numbers lie the other way round."
 )
+right.mistake(
+    numbers.default_device(
+        "fills_tensors_on_the_default_device", what="the copies", where="the checkpoint", how="`clone()` does"
+    ),
+    {"w.T.clone()": "torch.empty(w.T.shape, dtype=w.dtype).copy_(w.T)"},
+    loses="float64",
+)
 right.mistake("keeps_views", {"(w.T.clone(), b.clone())": "(w.T, b)"}, loses="copies").feedback(
     "What you return shares its memory with the checkpoint: a piece of a tensor, and a transposed one, are views."
 )

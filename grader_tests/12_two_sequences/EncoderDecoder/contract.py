@@ -187,6 +187,14 @@ def _(draw):
         case = s.case(ref("encoder_gradients"), ref("decoder_gradients"))
         yield case.label(f"the gradients of both after a backward pass{text}")
     encoder, decoder = parts(draw)
+    s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 2, 5, 4))
+    m = s.call(EXERCISE, s.encoder, s.decoder, name="module")
+    s.call(method(m, "eval"))
+    squares = s.call(method(s.call(m, s.source, s.targets_in, name="logits"), "square"), name="squares")
+    s.call(helper("backward"), s.call(method(squares, "sum"), name="sum"))
+    s.call(helper("gradients_of"), s.encoder, name="gradients")
+    yield s.case(ref("gradients")).label("the gradients of the encoder after module.eval() and a backward pass")
+    encoder, decoder = parts(draw)
     s, modes = Script(encoder=encoder, decoder=decoder, **sentences(draw, 2, 4, 3)), []
     for name in ("encoder", "decoder"):
         s.call(method(ref(name), "train"))

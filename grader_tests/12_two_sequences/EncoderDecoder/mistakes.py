@@ -42,6 +42,11 @@ right.mistake(
     {"self.encoder(source, source_mask)": "self.encoder(source, source_mask if MODE else None)"},
     loses=PADDED,
 ).for_each(MODE=("self.training", "not self.training"))
+right.mistake(gradients.cut("LearnsInTrainingModeOnly", what="the encoder in eval mode"), loses=PARTS).patch("""
+- memory = self.encoder(source, source_mask)
++ with torch.set_grad_enabled(self.training):
++     memory = self.encoder(source, source_mask)
+""")
 right.mistake("InvertsTheMask", loses=PADDED).patch("""
 - memory = self.encoder(source, source_mask)
 + memory = self.encoder(source, None if source_mask is None else ~source_mask)

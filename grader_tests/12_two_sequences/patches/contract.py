@@ -57,6 +57,7 @@ def _(draw):
     yield call(draw.normal(2, 3, 5, 5), 5)
     yield call(draw.normal(2, 3, 4, 5), 1)
     yield call(draw.normal(4, 1, 3, 6), 3)
+    yield call(draw.normal(2, 1, 3, 4), 1).label("one channel, in squares of one pixel")
 
 
 @patches.criterion("gradients", points=0.5)

@@ -1,6 +1,6 @@
 """Known mistakes in `patches`."""
 
-from ...shared.families import arguments, gradients, numbers
+from ...shared.families import arguments, gradients, numbers, shapes
 from .contract import patches
 
 EVERYWHERE = "squares row"  # what an answer loses whose every result is wrong
@@ -51,6 +51,9 @@ right.mistake(
 )
 right.mistake("exchanges_height_and_width", {"B, C, H, W = images": "B, C, W, H = images"}, loses=EVERYWHERE).feedback(
     "You take the height for the width and the width for the height: images are (B, C, H, W), rows before columns."
+)
+right.mistake(shapes.squeezed, {".flatten(1, 2)": ".flatten(1, 2).squeeze(-1)"}, loses="one square").feedback(
+    "`squeeze(-1)` removes the last dimension where a square has one number. Every square is a row, of any length."
 )
 right.mistake("keeps_the_grid", {".flatten(1, 2)": ""}, loses=EVERYWHERE).feedback(
     "The squares still stand in a grid, (B, rows, columns, …). A sequence has one dimension for places: flatten them."

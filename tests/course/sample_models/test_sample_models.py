@@ -287,3 +287,12 @@ def test_a_story_gives_log_probabilities_and_remembers_as_much_as_asked():
     torch.testing.assert_close(mindful([3]).exp().sum(), torch.tensor(1.0))
     with pytest.raises(TypeError, match="a list of ids"):
         forgetful(torch.tensor([1, 2]))
+
+
+def test_a_kept_story_hands_out_rows_of_its_own_table():
+    """A caller that changes a row in place changes what it is told later, as cases of `beam_search` need it."""
+    table = tokens(4, 4)
+    step, plain = sample_models.story(table, kept=True), sample_models.story(table)
+    torch.testing.assert_close(step([2, 1]), plain([1]))
+    step([2, 1]).add_(1.0)
+    torch.testing.assert_close(step([3, 1]), plain([1]) + 1.0)
