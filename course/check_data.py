@@ -27,6 +27,7 @@ from .harness.messages import Finding
 from .harness.program import Observation, Program
 from .harness.runner import observe
 from .harness.serialization import PackingError, unpack
+from .harness.slips import slips
 from .harness.tolerance import Tolerance
 
 ENDING = ".practice"
@@ -135,8 +136,8 @@ class CaseResults:
         finding = self.findings[case]
         return finding.text if finding else ""
 
-    def diagnose(self, examples: int, practice: Practice) -> Diagnosis:
-        """Find the known mistakes that explain the results, as in grading.
+    def diagnose(self, name: str, examples: int, practice: Practice) -> Diagnosis:
+        """Find the known mistakes that explain the results of the answer `name`, as in grading.
 
         The first cases are the `examples`, each of which counts like a criterion; the others are those of `practice`.
         """
@@ -147,7 +148,8 @@ class CaseResults:
             for outcomes, misses in item.each
         ]
         seen = [fingerprint(coerced(item, case.reference)) for item, case in zip(self.seen, self.cases, strict=True)]
-        return diagnose(seen, self.findings, [*([i] for i in range(examples)), *practice.groups(examples)], known)
+        groups = [*([i] for i in range(examples)), *practice.groups(examples)]
+        return diagnose(seen, self.findings, groups, known, slips(name, self.seen, self.findings))
 
 
 def case_of(record: Mapping[str, Any]) -> Case:

@@ -20,7 +20,6 @@ from ..report import POINTS, Points, Report, Row, display
 from . import catalog, session
 from .check_run import CheckRun
 from .help.misuse import explain_misuse, suggest_rename
-from .help.slips import common_error_hint
 from .help.stale_cell import stale_cell_warning
 from .progress_bar import ProgressBar, check_progress
 from .saved_progress import ExerciseProgress, bytecode_hash
@@ -150,13 +149,13 @@ def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Pract
         return replace(shown, status="not allowed", see="", headline=headline)
     asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
     earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
-    found = asked.diagnose(examples, practice)
+    found = asked.diagnose(shown.exercise, examples, practice)
     texts = {mistake.name: mistake.text for mistake in practice.mistakes.values()}
     return replace(
         shown,
         status="partly right" if earned else "wrong",
         earned=earned,
-        headline=found.to_sentence(texts) or common_error_hint(shown.exercise, asked.seen),
+        headline=found.to_sentence(texts),
         see=(practice.mistakes[found.names[0]].see if found.names else "") or shown.see,
     )
 

@@ -74,3 +74,6 @@ def gradient_step(weights, x, y, rate):
     "copy, `weights.detach().clone()`."
 )
 right.mistake(numbers.result_float32(of="the weights"), loses="float64")
+right.mistake("mean_over_the_weights", {"square().mean()": "square().sum() / len(weights)"}, loses=STEP).feedback(
+    "You divide the sum of squares by the number of weights, D. The mean is over the examples: divide by B, `len(y)`."
+)

@@ -35,3 +35,23 @@ right.mistake(gradients.cut(what="`x`"), {"2 * x": "2 * x.detach()"}, loses="gra
 right.mistake(numbers.always_float32(of="`x`"), {"2 * x": "(2 * x).float()"}, loses="float64")
 keeps_its_last_result(right, loses="every number")
 right.mistake(numbers.float32_on_the_way, {"2 * x": "(2 * x).float().to(x.dtype)"}, loses="float64")
+right.mistake("stacks_two_copies", {"2 * x": "torch.stack([x, x])"}, loses="every number").feedback(
+    "You put two copies of `x` on top of each other, which adds a dimension. Add them: `x + x`."
+)
+twice.mistake("returns_inside_the_loop", loses="every number").full_code("""
+def twice(x):
+    out = torch.zeros_like(x)
+    for i in range(len(x)):
+        out[i] = 2 * x[i]
+        return out
+""").feedback(
+    "Only the first number or row is filled in: the `return` is inside the loop and ends it after one round. Move it "
+    "out, or double the whole tensor at once."
+)
+twice.mistake("doubles_lists", loses="of any shape").full_code("""
+def twice(x):
+    return torch.tensor([2 * row for row in x.tolist()])
+""").feedback(
+    "You double Python lists. For a list, `2 * row` repeats it: `[1, 2]` becomes `[1, 2, 1, 2]`. Compute with the "
+    "tensor itself, which also keeps its gradient."
+)
