@@ -110,6 +110,7 @@ HELP: dict[str, tuple[str, ...]] = {
         "A tensor of several numbers is used as one Python number. `.item()` and `float(…)` take a single number, and "
         "their result leaves the computation graph: compute with the tensor."
     ): (
+        r"'(float|int)' object has no attribute",
         r"only one element tensors",
         r"with \d+ elements cannot be converted to Scalar",
         r"only integer tensors of a single",
@@ -152,6 +153,7 @@ HELP: dict[str, tuple[str, ...]] = {
     ("A call and the function that it calls have different arguments. Compare with the function's first line."): (
         r"missing \d+ required positional argument",
         r"takes .* positional arguments? but",
+        r"received an invalid combination of arguments",
         r"unexpected keyword argument",
     ),
 }

@@ -121,7 +121,7 @@ class _Search:
         name, count = _most(explains)
         slip, cases = _most([_most([self.slips[i] for i in failing])[0] for failing in self.lost])
         sure = 2 * count >= len(self.lost)
-        if name and (count, sure) >= (cases, True) and (sure or self._is_telling(name, likely)):
+        if name and (sure or (count > cases and self._is_telling(name, likely))):
             return Diagnosis((name,), sure, explains)
         if slip:  # no guess where what happened is plain
             return Diagnosis((), 2 * cases >= len(self.lost), explains, slip)

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from torch.nn import Module
+
 from .advice import help_with
 from .messages import Finding
 from .program import Observation
@@ -32,8 +34,9 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
     (
         r"'NoneType'",
         r"\.grad\b",
-        "`.grad` is None here. `backward()` fills it only for tensors that you marked yourself, not for those computed "
-        "from them: `w = x.clone().requires_grad_()` is marked, `w = x.requires_grad_() * 1` is not.",
+        "`.grad` is None here. `backward()` fills it, so call that first. It does so only for tensors that you marked "
+        "yourself, not for those computed from them: `w = x.clone().requires_grad_()` is marked, "
+        "`w = x.requires_grad_() * 1` is not.",
     ),
     (
         r"'(float|int)' object has no attribute 'detach'|must be Tensor, not (float|int)",
@@ -80,6 +83,12 @@ FINDINGS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "type",
+        r"is a list of \d+, and must be a tensor",
+        "You return a list. Make one tensor of it: `torch.stack(…)` keeps the gradients of its tensors, "
+        "`torch.tensor(…)` is for plain numbers.",
+    ),
+    (
+        "type",
         r"is a tensor, and must be an? (float|int|bool)",
         "You return a tensor where a plain Python number is asked for: `.item()`, `int(…)`, `float(…)` or `bool(…)` "
         "converts it.",
@@ -105,11 +114,8 @@ def error_hint(name: str, raised: dict[str, Any]) -> str:
             f"Your module has no parameter named `{missing[1]}`; it has {missing[2]}.{plain} Make each part in "
             "`__init__` (two underscores on each side), under the exercise's name and with `self.` in front."
         )
-    if kind == "AttributeError" and (of := re.match(rf"'{re.escape(name)}' object has no attribute '(\w+)'", message)):
-        return (
-            f"`self.{of[1]}` is read, but `__init__` never sets it. Assign it there with `self.` in front, and write "
-            "`__init__` with two underscores on each side."
-        )
+    if of := re.fullmatch(rf"'{re.escape(name)}' object (?:is not callable|has no attribute '(\w+)')", message):
+        return _missing_attribute(of[1] or "__call__", name, line)
     if kind == "TypeError" and (call := re.match(r"(\S+)\(\) (.*)", message)) and _is_signature(call[2]):
         parts = call[1].split(".")
         if name in parts or parts[-1] in ("forward", "__init__", "__call__"):
@@ -134,6 +140,20 @@ def _hint_for(name: str, seen: Observation, finding: Finding) -> str:
         return NUMPY
     return next(
         (hint for stage, text, hint in FINDINGS if finding.stage == stage and re.search(text, finding.text)), ""
+    )
+
+
+def _missing_attribute(word: str, name: str, line: str) -> str:
+    if hasattr(Module, word):
+        return (
+            f"`{name}` is not a module. Derive it from `nn.Module`, define `forward`, and begin `__init__` with "
+            "`super().__init__()`."
+        )
+    if not line:  # a test case uses it
+        return f"`{name}` has no `{word}`. Is it spelt as in the exercise, and indented as part of the class?"
+    return (
+        f"`self.{word}` is read, but `__init__` never sets it. Assign it there with `self.` in front, and write "
+        "`__init__` with two underscores on each side."
     )
 
 

@@ -92,3 +92,9 @@ def centre(x):
     "Your loop takes each `x[i]` for a row. That holds for two dimensions only; with one, `x[i]` is a number, with "
     "three it is a matrix. `x.mean(-1, keepdim=True)` works for any."
 )
+right.mistake("leaves_it", {"x - x.mean(-1, keepdim=True)": "1 * x"}, loses="every row").feedback(
+    "The rows come back as they were: the mean is not subtracted, or the result of the subtraction is not returned."
+)
+right.mistake("subtracts_it_twice", {"x.mean(-1": "2 * x.mean(-1"}, loses="every row").feedback(
+    "You subtract the mean twice, so every row has minus its old mean. Subtract it once."
+)

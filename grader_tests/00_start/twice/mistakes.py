@@ -55,3 +55,9 @@ def twice(x):
     "You double Python lists. For a list, `2 * row` repeats it: `[1, 2]` becomes `[1, 2, 1, 2]`. Compute with the "
     "tensor itself, which also keeps its gradient."
 )
+right.mistake("another_factor", {"2 * x": "FACTOR * x"}, loses="every number").for_each(
+    FACTOR=(3, 4, -2, 1.5)
+).feedback("You multiply every number by another factor than 2.")
+right.mistake("doubles_some_only", {"2 * x": "torch.where(x > 0, 2 * x, OTHER)"}, loses="of any shape").for_each(
+    OTHER=("x", "0 * x")
+).feedback("You double positive numbers only. Negative ones are doubled as well.")

@@ -333,3 +333,6 @@ by_lengths.mistake("takes_a_sum_of_zero_for_a_vector_of_zeros", loses="a vector"
     see="A vector of zeros has no direction",
 )
 remembers_tensors(by_units, loses="one pair")
+by_lengths.mistake("sums_all_pairs", {"(a * b).sum(-1)": "(a * b).sum()"}, loses="many pairs").feedback(
+    "The products of all pairs are added up. Sum along the last dimension only: each pair has a cosine of its own."
+)
