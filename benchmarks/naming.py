@@ -12,6 +12,16 @@ A second-order mutant is a correct answer with the edits of two of its known mis
     wrong        a mistake that is neither, for certain or as what may be wrong
 Mutants that earn all points or cannot be made are left out. If an exercise has more than `most` pairs, that many are
 drawn.
+
+    python -m benchmarks.naming --unknown [lesson ...]
+
+Instead, each known mistake is diagnosed as if it were not known, like a wrong answer that nobody thought of. Its
+diagnosis is
+    family       another mistake of its family: the same sentence
+    slip         a slip common to all exercises
+    nothing
+    hedged       another mistake, as what may be wrong
+    other        another mistake, or two, for certain
 """
 
 from __future__ import annotations
@@ -22,19 +32,22 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from course.harness.diagnose import same_outcome
+from course.harness.check_case import coerced
+from course.harness.diagnose import diagnose, same_outcome
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
+from course.harness.slips import slips
 from grading.errors import EditError
 from grading.exercises.answer_text import Answer
 from grading.exercises.exercise import Exercise, Mistake
 from grading.exercises.lesson import load_lesson
 from grading.grader.codec import Answers
 from grading.grader.grade_exercise import grade_exercise
-from grading.grader.references import mistake_outcomes
+from grading.grader.references import known_mistakes, mistake_findings, mistake_outcomes, prepare
 from grading.grader.verdict import ExerciseVerdict
 
 ROOT = Path(__file__).resolve().parents[1]
+UNKNOWN = ("family", "slip", "nothing", "hedged", "other")
 SAID = ("both", "one", "hedged", "another", "one + other", "nothing", "wrong")
 
 
@@ -102,21 +115,46 @@ def count(exercise: Exercise, most: int, seed: int, tell: bool = False) -> Count
     return found
 
 
+def unknown(exercise: Exercise, seed: int, tell: bool = False) -> Counter[str]:
+    """How often each of UNKNOWN is the diagnosis of a mistake that is left out of those known."""
+    found: Counter[str] = Counter()
+    prepared, known = prepare(exercise, seed), known_mistakes(exercise, seed)
+    groups = [[i for i, p in enumerate(prepared) if p.criterion == c] for c in range(len(exercise.criteria))]
+    by_name = {mistake.name: mistake for mistake in exercise.mistakes}
+    for name, mistake in by_name.items():
+        seen, findings = mistake_outcomes(exercise, seed)[name], mistake_findings(exercise, seed)[name]
+        given = [coerced(item, p.reference) for item, p in zip(seen, prepared, strict=True)]
+        others, hints = [k for k in known if k.name != name], slips(exercise.name, seen, findings)
+        said = diagnose(given, findings, groups, others, hints)
+        family = mistake.family and {by_name[other].family for other in said.names} == {mistake.family}
+        certain = "other" if said.sure else "hedged"
+        what = "slip" if said.slip else "family" if family else certain if said.names else "nothing"
+        found[what] += 1
+        if tell and what in ("hedged", "other"):
+            print(f"    {name}: {what} {' + '.join(said.names)}", flush=True)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lessons", nargs="*")
     parser.add_argument("--most", type=int, default=60, help="pairs for each exercise")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--unknown", action="store_true", help="leave each known mistake out instead")
     parser.add_argument("--tell", action="store_true", help="print what is named wrongly")
     args = parser.parse_args()
     lessons = args.lessons or sorted(path.name for path in (ROOT / "grader_tests").glob("[0-9]*"))
     total: Counter[str] = Counter()
+    kinds = UNKNOWN if args.unknown else SAID
     for lesson in lessons:
         for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
-            found = count(exercise, args.most, args.seed, args.tell)
+            if args.unknown:
+                found = unknown(exercise, args.seed, args.tell)
+            else:
+                found = count(exercise, args.most, args.seed, args.tell)
             total += found
-            print(f"{exercise.name:30}", *(f"{what} {found[what]:3};" for what in SAID), flush=True)
-    print(f"{'all':30}", *(f"{what} {total[what]:3};" for what in SAID))
+            print(f"{exercise.name:30}", *(f"{what} {found[what]:3};" for what in kinds), flush=True)
+    print(f"{'all':30}", *(f"{what} {total[what]:3};" for what in kinds))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from .harness.messages import Finding
 from .harness.program import Observation, Program
 from .harness.runner import observe, standard_settings
 from .harness.serialization import PackingError, unpack
+from .harness.slips import slips
 from .harness.tolerance import Tolerance
 
 ENDING = ".practice"
@@ -149,15 +150,15 @@ class CaseResults:
         finding = self.findings[case]
         return finding.text if finding else ""
 
-    def diagnose(self, examples: int, practice: Practice) -> Diagnosis:
-        """Find the known mistakes that explain the results, as in grading.
+    def diagnose(self, name: str, examples: int, practice: Practice) -> Diagnosis:
+        """Find the known mistakes that explain the results of the answer `name`, as in grading.
 
         The first cases are the `examples`, each of which counts like a criterion; the others are those of `practice`.
         """
         with standard_settings():
-            return self._diagnose(examples, practice)
+            return self._diagnose(name, examples, practice)
 
-    def _diagnose(self, examples: int, practice: Practice) -> Diagnosis:
+    def _diagnose(self, name: str, examples: int, practice: Practice) -> Diagnosis:
         right = [case.right for case in self.cases]
         known = [
             MistakeOutcomes(item.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, item.when)
@@ -165,8 +166,8 @@ class CaseResults:
             for outcomes, misses in item.each
         ]
         seen = [fingerprint(coerced(item, case.reference)) for item, case in zip(self.seen, self.cases, strict=True)]
-        groups = practice.groups(examples, self.findings)
-        return diagnose(seen, self.findings, [*([i] for i in range(examples)), *groups], known)
+        groups = [*([i] for i in range(examples)), *practice.groups(examples, self.findings)]
+        return diagnose(seen, self.findings, groups, known, slips(name, self.seen, self.findings))
 
 
 def case_of(record: Mapping[str, Any]) -> Case:

@@ -1,4 +1,4 @@
-"""Diagnosis: the known mistakes whose outcomes equal what was observed.
+"""Diagnosis: the known mistakes whose outcomes equal what was observed, or a slip common to all exercises.
 
 Grading and the learner's own `check` share this rule. A mistake is named if it *explains* at least half of the lost
 criteria and *loses* none that the answer earned; two are named together if they explain every lost criterion between
@@ -49,24 +49,26 @@ class MistakeOutcomes:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The explanation of a wrong answer: nothing, one known mistake, or two together.
+    """The explanation of a wrong answer: nothing, one known mistake, two together, or a common slip.
 
     sure      False: the mistake may be one of several things that are wrong, and the sentence is hedged
     explains  for each criterion (or example) the mistake that explains it alone; "": none
+    slip      the sentence on a common slip, where no mistake is named
     """
 
     names: tuple[str, ...] = ()
     sure: bool = True
     explains: tuple[str, ...] = ()
+    slip: str = ""
 
     def to_sentence(self, texts: Mapping[str, str]) -> str:
         """The sentence for the learner, from the mistakes' own sentences by name."""
         sentences = [texts[name] for name in self.names]
         if len(sentences) == 2:
             return f"Two things. First: {sentences[0]} Second: {sentences[1]}"
-        return (
-            sentences[0] if sentences and self.sure else f"One thing may be this: {sentences[0]}" if sentences else ""
-        )
+        if not sentences:
+            return self.slip if self.sure or not self.slip else f"One thing is this: {self.slip}"
+        return sentences[0] if self.sure else f"One thing may be this: {sentences[0]}"
 
 
 def diagnose(
@@ -74,13 +76,15 @@ def diagnose(
     findings: Sequence[Finding | None],
     groups: Sequence[Collection[int]],
     known: Iterable[MistakeOutcomes],
+    slips: Sequence[str] = (),
 ) -> Diagnosis:
     """Find the known mistakes that explain an answer's failures.
 
     seen, findings  observation and finding of every case
     groups          indices of the cases of every criterion
+    slips           sentence on a common slip for every case (`course.harness.slips`); "": none
     """
-    return _Search(seen, findings, groups, list(known)).found()
+    return _Search(seen, findings, groups, list(known), slips or [""] * len(seen)).found()
 
 
 class _Search:
@@ -92,8 +96,9 @@ class _Search:
         findings: Sequence[Finding | None],
         groups: Sequence[Collection[int]],
         known: list[MistakeOutcomes],
+        slips: Sequence[str],
     ) -> None:
-        self.seen, self.findings, self.known = seen, findings, known
+        self.seen, self.findings, self.known, self.slips = seen, findings, known, slips
         self.failing = [[i for i in group if findings[i]] for group in groups]
         self.lost = [failing for failing in self.failing if failing]
         self.all = [i for failing in self.lost for i in failing]
@@ -114,8 +119,12 @@ class _Search:
         if names := self._two_mistakes(exact) or self._single_mistake(likely) or self._one_each(explains):
             return Diagnosis(names, True, explains)
         name, count = _most(explains)
-        if name:
-            return Diagnosis((name,), 2 * count >= len(self.lost), explains)
+        slip, cases = _most([_most([self.slips[i] for i in failing])[0] for failing in self.lost])
+        sure = 2 * count >= len(self.lost)
+        if name and (sure or (count > cases and self._is_telling(name, likely))):
+            return Diagnosis((name,), sure, explains)
+        if slip:  # no guess where what happened is plain
+            return Diagnosis((), 2 * cases >= len(self.lost), explains, slip)
         name, count = _most([self._only(failing, every) for failing in self.lost])
         return Diagnosis((name,), False, explains) if 2 * count >= len(self.lost) else Diagnosis(explains=explains)
 
@@ -139,6 +148,12 @@ class _Search:
         best = max(near.values(), default=0.0)
         names = tuple(name for name, share in near.items() if share == best)
         return names if best >= 3 / 4 and len(names) == 1 else ()
+
+    def _is_telling(self, name: str, among: Iterable[int]) -> bool:
+        """Whether the evidence for this mistake is more than one number, which may be equal by chance."""
+        like = {i for k in among if self.known[k].name == name for i in self.all if self._explains(k, i, True)}
+        tagged = any(k.name == name and k.when in self.tags for k in self.known)
+        return tagged or len(like) > 1 or any(_size(list(self.seen[i].values.values())) != 1 for i in like)
 
     @staticmethod
     def _answers(outcomes: Sequence[Observation], cases: Iterable[int]) -> set[str]:
@@ -207,6 +222,13 @@ class _Search:
         if key not in self._same:
             self._same[key] = same_outcome(self.seen[i], self.known[k].outcomes[i], own_words=own_words)
         return self._same[key]
+
+
+def _size(value: Any) -> int:
+    """How many numbers a result holds."""
+    if isinstance(value, torch.Tensor):
+        return value.numel()
+    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 1
 
 
 def _most(names: Sequence[str]) -> tuple[str, int]:

@@ -42,7 +42,8 @@ def load_weights(
     own = parameters_by_name(module)
     for name in sorted(state):
         if name not in own:
-            raise ValueError(f"the module has no parameter {name}; it has {', '.join(own) or 'none'}")
+            plain = f"; `self.{name}` is no parameter" if name in vars(module) else ""
+            raise ValueError(f"the module has no parameter {name}; it has {', '.join(own) or 'none'}{plain}")
         if own[name].shape != state[name].shape:
             raise ValueError(f"parameter {name} has shape {tuple(own[name].shape)}, not {tuple(state[name].shape)}")
     named = {id(own[name]) for name in state}

@@ -22,7 +22,6 @@ from . import catalog, session
 from .check_run import CheckRun
 from .follow_through import earlier_called, fallback_for, replaced
 from .help.misuse import explain_misuse, suggest_rename
-from .help.slips import common_error_hint
 from .help.stale_cell import is_unreadable, stale_cell_warning
 from .progress_bar import ProgressBar, check_progress
 from .saved_progress import ExerciseProgress, bytecode_hash
@@ -228,13 +227,13 @@ def _summarise(shown: Report, found: _Attempt) -> Report:
     if asked.used:
         headline = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
         return replace(shown, status="not allowed", see="", headline=headline)
-    diagnosis = asked.diagnose(found.examples, practice)
+    diagnosis = asked.diagnose(shown.exercise, found.examples, practice)
     texts = {mistake.name: mistake.text for mistake in practice.mistakes.values()}
     return replace(
         shown,
         status="partly right" if found.earned else "wrong",
         earned=found.earned,
-        headline=diagnosis.to_sentence(texts) or common_error_hint(shown.exercise, asked.seen),
+        headline=diagnosis.to_sentence(texts),
         see=(practice.mistakes[diagnosis.names[0]].see if diagnosis.names else "") or shown.see,
     )
 

@@ -16,11 +16,11 @@ from ..harness import time_limits
 from ..harness.errors import not_written
 from ..harness.program import Observation, Program
 from ..harness.runner import CallHooks, observe
+from ..harness.slips import error_hint
 from ..report import CodeNote, Report
 from .captured_output import CappedStream, CapturedOutput
 from .follow_through import replaced
 from .help.errors import WHERE, explained
-from .help.slips import common_error_hint
 
 INTERRUPTED = "it had not ended when it was interrupted"
 NOT_TRIED = "not tried, since a call before it never ended"
@@ -60,7 +60,7 @@ class CheckRun:
         self.prints = CapturedOutput()
         self.stopped = ""
         self.error: CodeNote | None = None
-        self.failed = Observation()  # the observation of the call with the error
+        self.raised: dict[str, Any] = {}  # the same error, as observed
 
     @property
     def interrupted(self) -> bool:
@@ -86,7 +86,7 @@ class CheckRun:
             line = f", at the line `{seen.raised['line']}`" if seen.raised["line"] else ""
             self.stopped = f"`{' '.join(call.split())}`: {seen.raised['message']}{line}."
         elif witness.error and not (self.error or must_raise or not_written(seen.raised)):
-            self.error, self.failed = explained(witness.error), seen
+            self.error, self.raised = explained(witness.error), seen.raised
         return seen
 
     def add_to_report(self, shown: Report) -> None:
@@ -94,7 +94,7 @@ class CheckRun:
         if self.stopped:
             shown.headline = f"{self.stopped} The calls after it were not tried."
         elif self.error and shown.status not in ("right", "passes", "not started"):
-            hint = common_error_hint(shown.exercise, [self.failed])
+            hint = error_hint(shown.exercise, self.raised)
             has_hint = bool(hint) and hint in shown.headline  # the headline has the same help
             shown.asides.append(replace(self.error, title=WHERE) if has_hint else self.error)
         failed = [text for row in shown.rows if row.status == "wrong" for text in row.details]

@@ -19,6 +19,7 @@ from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
 from course.harness.program import Observation
 from course.harness.runner import drop_unchanged, observe
+from course.harness.slips import slips
 
 from ..errors import NoAnswer
 from ..exercises.case import describe
@@ -192,7 +193,8 @@ def _diagnose_failures(found: _Outcomes, seed: int) -> Diagnosis:
     costs = [p.costs(f) for p, f in zip(found.prepared, found.findings, strict=True)]
     groups = [[i for i, cost in enumerate(costs) if cost == c] for c in criteria]
     seen = [coerced(observation, p.reference) for observation, p in zip(found.seen, found.prepared, strict=True)]
-    return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed))
+    hints = slips(found.exercise.name, found.seen, found.findings)
+    return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed), hints)
 
 
 def _add_diagnosis(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:

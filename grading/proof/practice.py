@@ -56,6 +56,7 @@ class Notebook:
 
     def __init__(self, exercise: Exercise) -> None:
         examples = unpack(pack(exported_examples(exercise)))
+        self.exercise = exercise.name
         self.examples = [_lenient(case_of(one)) for one in examples["cases"]]
         self.practice: Practice = practice_of(exported_practice(exercise), exercise.name)
         self.cases = [*self.examples, *map(_lenient, self.practice.cases)]
@@ -73,7 +74,7 @@ class Notebook:
         asked.run_cases(self.cases, names)
         if asked.right:
             return "passes"
-        return _failed(" + ".join(asked.diagnose(len(self.examples), self.practice).names))
+        return _failed(" + ".join(asked.diagnose(self.exercise, len(self.examples), self.practice).names))
 
 
 def replay(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], graded: Mapping[str, ExerciseVerdict]) -> Replay:

@@ -10,9 +10,9 @@ from types import FrameType, TracebackType
 
 import torch
 
+from ...harness.advice import help_with
 from ...harness.errors import is_theirs
 from ...report import CodeNote
-from .advice import help_with
 
 WHERE = "Where it was raised:"
 LINES = 6  # last lines of the learner's that are shown

@@ -56,3 +56,19 @@ right.mistake("frozen_offset", loses=BEGINS).patch("""
 right.mistake(gradients.cut("reads_data", what="the slope"), {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS)
 right.mistake(gradients.cut("detaches_x", what="`x`"), {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS)
 right.mistake(shapes.squeezed, {"self.slope * x": "self.slope * x.squeeze()"}, loses="slope times")
+right.mistake("begins_at_random", loses=BEGINS).patch("""
+- self.slope = nn.Parameter(torch.tensor(0.0))
+- self.offset = nn.Parameter(torch.tensor(0.0))
++ self.slope = nn.Parameter(torch.randn(()))
++ self.offset = nn.Parameter(torch.randn(()))
+""").feedback("A new line has random parameters. Slope and offset must be 0 at first.")
+right.mistake("reads_numbers", loses=GRADIENTS).patch("""
+- return self.slope * x + self.offset
++ return self.slope.item() * x + self.offset.item()
+""").feedback(
+    "`.item()` makes plain numbers of the parameters, which gradients cannot reach. Compute with the parameters "
+    "themselves."
+)
+right.mistake("reads_the_offset_as_a_number", {" + self.offset": " + self.offset.item()"}, loses=GRADIENTS).feedback(
+    "`.item()` makes a plain number of the offset, which no gradient can reach. Compute with the parameter itself."
+)

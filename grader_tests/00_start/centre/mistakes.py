@@ -57,3 +57,45 @@ def centre(x):
 right.mistake(numbers.always_float32(of="`x`"), {"x - x.mean": "x.float() - x.float().mean"}, loses="float64")
 keeps_its_last_result(right, loses="every row")
 right.mistake(shapes.result_squeezed, loses="one row, or")
+right.mistake("divides_by_the_sample_spread", loses="every row").patch("""
+- return x - x.mean(-1, keepdim=True)
++ return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
+""").feedback("You also divide each row by its standard deviation. Here only the mean is subtracted.")
+right.mistake(
+    "subtracts_an_extreme", {"x.mean(-1, keepdim=True)": "x.EXTREME(-1, keepdim=True)"}, loses="every row"
+).for_each(EXTREME=("amax", "amin")).feedback(
+    "You subtract the largest or the smallest entry of each row. Subtract its mean."
+)
+right.mistake(
+    "divides_by_the_number_of_rows", {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) / len(x)"}, loses="every row"
+).feedback(
+    "You divide the sum of each row by `len(x)`, the number of rows. A row has `x.shape[-1]` entries: divide by that, "
+    "or use `mean`."
+)
+right.mistake(
+    "divides_without_remainder",
+    {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) // x.shape[-1]"},
+    loses="every row",
+).feedback("`//` rounds down, so the mean becomes a whole number and has no gradient. Divide with `/`.")
+right.mistake(
+    "inserts_dimension_1", {"x.mean(-1, keepdim=True)": "x.mean(-1).unsqueeze(1)"}, loses="one row, or"
+).feedback(
+    "You put the dimension of the means back as dimension 1. That is the last one only in a tensor of two dimensions: "
+    "`unsqueeze(-1)`, or `keepdim=True`, works for any."
+)
+centre.mistake("loops_over_the_rows", loses="one row, or").full_code("""
+def centre(x):
+    out = x.clone()
+    for i in range(len(x)):
+        out[i] = x[i] - x[i].mean()
+    return out
+""").feedback(
+    "Your loop takes each `x[i]` for a row. That holds for two dimensions only; with one, `x[i]` is a number, with "
+    "three it is a matrix. `x.mean(-1, keepdim=True)` works for any."
+)
+right.mistake("leaves_it", {"x - x.mean(-1, keepdim=True)": "1 * x"}, loses="every row").feedback(
+    "The rows come back as they were: the mean is not subtracted, or the result of the subtraction is not returned."
+)
+right.mistake("subtracts_it_twice", {"x.mean(-1": "2 * x.mean(-1"}, loses="every row").feedback(
+    "You subtract the mean twice, so every row has minus its old mean. Subtract it once."
+)

@@ -75,3 +75,9 @@ def gradient_step(weights, x, y, rate):
 )
 right.mistake(numbers.result_float32(of="the weights"), loses="float64")
 right.mistake(shapes.squeezed, {"x @ w": "x.squeeze() @ w"}, loses="any number")
+right.mistake("mean_over_the_weights", {"square().mean()": "square().sum() / len(weights)"}, loses=STEP).feedback(
+    "You divide the sum of squares by the number of weights, D. The mean is over the examples: divide by B, `len(y)`."
+)
+right.mistake("divides_by_the_rate", {"rate * w.grad": "w.grad / rate"}, loses=STEP).feedback(
+    "You divide the gradient by the rate, so a small rate makes a long step. Multiply them."
+)

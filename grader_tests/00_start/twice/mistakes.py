@@ -36,3 +36,29 @@ right.mistake(numbers.always_float32(of="`x`"), {"2 * x": "(2 * x).float()"}, lo
 keeps_its_last_result(right, loses="every number")
 right.mistake(numbers.float32_on_the_way, {"2 * x": "(2 * x).float().to(x.dtype)"}, loses="float64")
 right.mistake(shapes.result_squeezed, loses="of any shape")
+right.mistake("stacks_two_copies", {"2 * x": "torch.stack([x, x])"}, loses="every number").feedback(
+    "You put two copies of `x` on top of each other, which adds a dimension. Add them: `x + x`."
+)
+twice.mistake("returns_inside_the_loop", loses="every number").full_code("""
+def twice(x):
+    out = torch.zeros_like(x)
+    for i in range(len(x)):
+        out[i] = 2 * x[i]
+        return out
+""").feedback(
+    "Only the first number or row is filled in: the `return` is inside the loop and ends it after one round. Move it "
+    "out, or double the whole tensor at once."
+)
+twice.mistake("doubles_lists", loses="of any shape").full_code("""
+def twice(x):
+    return torch.tensor([2 * row for row in x.tolist()])
+""").feedback(
+    "You double Python lists. For a list, `2 * row` repeats it: `[1, 2]` becomes `[1, 2, 1, 2]`. Compute with the "
+    "tensor itself, which also keeps its gradient."
+)
+right.mistake("another_factor", {"2 * x": "FACTOR * x"}, loses="every number").for_each(
+    FACTOR=(3, 4, -2, 1.5)
+).feedback("You multiply every number by another factor than 2.")
+right.mistake("doubles_some_only", {"2 * x": "torch.where(x > 0, 2 * x, OTHER)"}, loses="of any shape").for_each(
+    OTHER=("x", "0 * x")
+).feedback("You double positive numbers only. Negative ones are doubled as well.")

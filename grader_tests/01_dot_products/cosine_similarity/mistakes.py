@@ -148,7 +148,7 @@ by_lengths.mistake("one_zero_spoils_the_bunch", loses="vectors of zeros").patch(
 cosine_similarity.mistake("adds_a_constant_to_the_lengths", loses="short").full_code("""
 def cosine_similarity(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + EPS)
-""").for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
+""").for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)).feedback(
     "The small constant in your denominator bends the answer for short vectors: two arrows of "
     "length 0.00001 have an angle like any others. Treat exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
@@ -333,3 +333,6 @@ by_lengths.mistake("takes_a_sum_of_zero_for_a_vector_of_zeros", loses="a vector"
     see="A vector of zeros has no direction",
 )
 remembers_tensors(by_units, loses="one pair")
+by_lengths.mistake("sums_all_pairs", {"(a * b).sum(-1)": "(a * b).sum()"}, loses="many pairs").feedback(
+    "The products of all pairs are added up. Sum along the last dimension only: each pair has a cosine of its own."
+)

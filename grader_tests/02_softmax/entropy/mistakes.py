@@ -163,3 +163,6 @@ by_terms.mistake(
     "changes with each weight, and the gradient sees that. Take `p` as it is."
 )
 keeps_its_last_result(right, loses="the average")
+right.mistake("exponentiates", {"torch.log(torch.where(p > 0, p, 1.0))": "torch.exp(p)"}, loses=EVERYWHERE).feedback(
+    "You multiply each weight by its exponential. Entropy takes the logarithm: `p * log(p)`.", see=ENTROPY
+)

@@ -301,3 +301,9 @@ def softmax(x, dim=-1):
     "The largest score is subtracted above the line, but not in the sum below it. It cancels only if both have it.",
     see="3. A thousand is too much",
 )
+right.mistake("divides_by_the_sum_of_scores", loses=EVERYWHERE).patch("""
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ return exponentials / SCORES.sum(dim, keepdim=True)
+""").for_each(SCORES=("x", "(x - x.amax(dim, keepdim=True))")).feedback(
+    "You divide the exponentials by the sum of the scores. Divide them by the sum of the exponentials.", see=DIVIDE
+)

@@ -249,3 +249,7 @@ right.mistake(
     "The scores are multiplied with the values, and the softmax comes after that. It makes weights of scores: take it "
     "before the values are averaged."
 )
+right.mistake("averages_by_the_other_dimension", {"weights @ value": "weights.mT @ value"}, loses="output").feedback(
+    "The weights are transposed before they meet the values. They have one row per query, as the output has: "
+    "`weights @ value`."
+)

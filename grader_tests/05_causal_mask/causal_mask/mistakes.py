@@ -73,3 +73,12 @@ right.mistake(calls.result_remembered("hands_out_what_it_kept"), loses="as many"
     "A mask that was made before is handed out again, the same tensor. Whoever changes theirs in place, to block "
     "padding as well, changes the mask of everyone who asks later."
 )
+causal_mask.mistake("ones_below_the_diagonal", loses=EVERYWHERE).full_code("""
+def causal_mask(T, S=None, device=None):
+    S = S or T
+    return torch.tril(torch.ones(T, S, device=device))
+""").feedback(
+    "These are numbers, 1 where a query may look. Here a mask is boolean, True where it may not: use "
+    "`dtype=torch.bool`, and block what is above the diagonal.",
+    see="5. Two opposite conventions",
+)

@@ -237,3 +237,9 @@ right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="
 masked_attention.alternative("flattened_to_one_batch").mistake(
     shapes.view_of_strided, {"x.reshape(-1, *x": "x.view(-1, *x"}, loses="float64"
 )
+right.mistake(masks.causal_by_default("causal_from_the_start_by_default"), loses="without").patch("""
+- mask = torch.tensor(False) if mask is None else mask
+@@
+  scores = query @ key.mT / key.shape[-1] ** 0.5
++ mask = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1) if mask is None else mask
+""")

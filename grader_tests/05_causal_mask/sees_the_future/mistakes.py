@@ -220,3 +220,10 @@ right.mistake("stops_before_the_last_two", {"influence.triu": "influence[:-2].tr
     "The last pair is never looked at: the last output but one may see the last token. Where does your `range` end?",
     see="8. Catch a leak",
 )
+sees_the_future.mistake("compares_the_first_output_only", loses="a leak at one").full_code("""
+def sees_the_future(attention, x):
+    changed = torch.cat([x[:-1], x[-1:] + 1.0])
+    return bool((attention(changed) - attention(x))[0].abs().gt(1e-5).any())
+""").feedback(
+    "You change only the last token and look only at the first output. Any later token may reach any output before it."
+)

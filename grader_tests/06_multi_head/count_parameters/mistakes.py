@@ -162,3 +162,6 @@ def count_parameters(module):
     layers = {id(m.weight): m.weight for m in module.modules() if isinstance(m, nn.Linear)}
     return sum(weight.numel() for weight in layers.values() if weight.requires_grad)
 """).feedback("You count the matrices of linear layers only. Every parameter counts, whatever layer it belongs to.")
+right.mistake("adds_up_the_sizes", {"p.numel()": "sum(p.shape)"}, loses="every").feedback(
+    "You add the sizes of each parameter. A matrix of 3 rows and 4 columns has 3 · 4 elements: `numel()`."
+)

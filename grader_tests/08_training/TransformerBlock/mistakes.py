@@ -326,3 +326,7 @@ right.mistake("AddsTheStreamTwice", loses="x plus").patch("""
     "Attention's own result has what went into it added already, and then x is added as well. One sum round each part "
     "is enough: what does each part give by itself?"
 )
+right.mistake("LosesBothSums", {"x + self.attend": "self.attend", "x + self.mlp": "self.mlp"}, loses="x plus").feedback(
+    "Neither sum is there: attention's result replaces x, and so does the mlp's. Each is added to what went into its "
+    "norm."
+)

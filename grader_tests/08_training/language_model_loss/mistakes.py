@@ -218,3 +218,8 @@ right.mistake(
     "You cut large logits off, and what they differ by is lost. Only differences matter to a softmax: subtract the "
     "largest logit of each position, and none overflows."
 )
+right.mistake(
+    "averages_the_probabilities", {"logits.log_softmax(-1)": "logits.softmax(-1)"}, loses="the mean"
+).feedback(
+    "You average the probabilities of the targets. The loss takes their logarithms, which is what log_softmax returns."
+)

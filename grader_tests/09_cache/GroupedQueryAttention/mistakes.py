@@ -220,3 +220,7 @@ right.mistake(arguments.valid_refused("refuses_as_many_groups_as_heads"), loses=
 + if n_heads % n_groups or n_groups == n_heads:
 """).feedback("As many groups as heads are refused. They are ordinary attention with several heads, and no mistake.")
 right.mistake(arguments.asserts("d_model")("asserts_heads"), loses="ValueError")
+right.mistake("repeats_one_of_the_two", {"value = self.share(": "value = ("}, loses=SHARED).feedback(
+    "Either the keys or the values still have G heads, where the queries have H. Repeat both for the heads of their "
+    "group."
+)

@@ -170,3 +170,6 @@ right.mistake(
     numbers.default_device(where="the query", what="the mask"), {", device=query.device": ""}, loses="float64"
 )
 right.mistake(numbers.result_float32(of="the query"), loses="float64")
+right.mistake(
+    "returns_the_cache_in_two_items", {"weights, (keys, values)": "weights, keys, values"}, loses="nothing"
+).feedback("You return keys and values as two items. The cache is one item, a pair: `output, weights, (keys, values)`.")

@@ -166,3 +166,11 @@ right.mistake("adds_up_in_place", {f"weight.{CUT}.mean(1).flatten(0, 1)": "SUM"}
 right.mistake(
     numbers.always_float32(of="the weight"), {"weight.unflatten": "WEIGHT.unflatten"}, loses="gradients"
 ).for_each(WEIGHT=("weight.float()", "torch.zeros(weight.shape).add_(weight)"))
+right.mistake(
+    "averages_all_rows_of_a_group",
+    {f"{CUT}.mean(1).flatten(0, 1)": "unflatten(0, (n_groups, -1)).mean(1)"},
+    loses=MEANS,
+).feedback(
+    "You average all rows of a group, so that one row per group is left. A group keeps K rows: each is the mean of the "
+    "same row in its heads."
+)

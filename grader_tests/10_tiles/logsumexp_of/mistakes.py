@@ -221,3 +221,11 @@ def logsumexp_of(scores):
 )
 right.mistake(numbers.computed_in_float32, loses="float64")
 keeps_its_last_result(right, loses="the logarithm")
+logsumexp_of.mistake("takes_the_logarithm_first", loses=EVERYWHERE).full_code("""
+def logsumexp_of(scores):
+    return scores.exp().log().sum(-1)
+""").feedback(
+    "You take the logarithm of each exponential, which undoes it, and so return the sum of the scores. Sum the "
+    "exponentials first, then take one logarithm.",
+    see=SHIFT,
+)

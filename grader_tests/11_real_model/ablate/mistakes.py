@@ -147,3 +147,7 @@ right.mistake(shapes.view_of_strided, loses="float64").patch("""
 - out = head_outputs.clone()
 + out = head_outputs.view(*head_outputs.shape[:2], -1).clone().view(head_outputs.shape)
 """)
+stacked.mistake("takes_the_heads_out", loses=ALL).full_code("""
+def ablate(head_outputs, heads, mean=None):
+    return head_outputs[:, [h for h in range(head_outputs.shape[1]) if h not in heads]]
+""").feedback("You take the heads out, so fewer are left. The shape stays: put zeros, or their mean, in their place.")

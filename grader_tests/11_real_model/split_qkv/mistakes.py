@@ -140,3 +140,6 @@ def split_qkv(weight, bias):
     "Your function hands out an earlier result again, as soon as the tensors are the same ones. Their numbers may "
     "have changed: split what they hold now."
 )
+right.mistake("splits_rows_in_sizes_of_d", {"weight.chunk(3, dim=1)": "weight.T.chunk(3, dim=1)"}, loses=ALL).feedback(
+    "After `.T` the outputs run along the first dimension, and you cut the second. Cut the outputs into three."
+)

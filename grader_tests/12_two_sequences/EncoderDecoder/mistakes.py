@@ -233,3 +233,8 @@ right.mistake(numbers.default_device(where="the inputs"), loses="float64").patch
 - return logits
 + return logits + torch.zeros(logits.shape[1:], dtype=logits.dtype)
 """)
+right.mistake("DecodesFromTheSource", loses=PLAIN).patch("""
+- return self.decode(targets_in, self.encode(source, source_mask), source_mask)
++ memory = self.encode(source, source_mask)
++ return self.decode(targets_in, source, source_mask)
+""").feedback("You give the source itself to the decoder. It takes the memory, which is what the encoder returned.")

@@ -129,3 +129,12 @@ right.mistake(numbers.default_device(where="`weights`"), loses="the dtype").patc
 - wrong = looks_at != alignment
 + wrong = (looks_at != alignment) & torch.ones(len(alignment), dtype=torch.bool)
 """)
+right.mistake("counts_every_target", loses="targets without").patch("""
+- if counted == 0:
+-     return weights.new_zeros(())
+- return (wrong & has_source).sum().to(weights.dtype) / counted
++ return wrong.to(weights.dtype).mean()
+""").feedback(
+    "You count every target. One without a source, -1, has no position to look at: leave it out, and return 0 where no "
+    "target has a source."
+)

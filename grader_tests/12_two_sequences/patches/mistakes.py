@@ -146,3 +146,8 @@ right.mistake(
 + return MADE
 """).for_each(MADE=("torch.cat([made[:, :0], cut], dim=1)", "made.copy_(cut)"))
 right.mistake(numbers.computed_in_float32, loses="float64")
+right.mistake("keeps_the_channels_in_front", loses=EVERYWHERE).patch("""
+- cut = cut.permute(0, 2, 4, 1, 3, 5)
+- return cut.flatten(3).flatten(1, 2)
++ return cut.permute(0, 1, 2, 4, 3, 5).flatten(4).flatten(2, 3)
+""").feedback("The channels are still a dimension of their own. A square is one row, with all of its channels in it.")

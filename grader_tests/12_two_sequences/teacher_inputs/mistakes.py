@@ -103,3 +103,12 @@ right.mistake("begins_the_first_sentence_alone", loses=EVERYWHERE).patch("""
     "Only the first sentence begins with `begin`; what stands at the front of the others came round from the end. "
     "Write into the whole column, `[:, 0]`."
 )
+right.mistake("writes_over_the_first_target", loses=EVERYWHERE).patch("""
+- first = targets.new_full((len(targets), 1), begin)
+- return torch.cat([first, targets[:, :-1]], dim=1)
++ targets[:, 0] = begin
++ return targets
+""").feedback(
+    "You write `begin` over the first target, in the caller's own tensor, and leave the others where they were. Make a "
+    "new tensor, in which every target comes one position later."
+)

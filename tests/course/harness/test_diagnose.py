@@ -33,12 +33,17 @@ def known(name: str, *rows: str, when: str = "", right: str = "........") -> lis
 
 
 def said(
-    row: str, *mistakes: list[MistakeOutcomes], right: str = "........", tags: dict[int, str] | None = None
+    row: str,
+    *mistakes: list[MistakeOutcomes],
+    right: str = "........",
+    tags: dict[int, str] | None = None,
+    slips: dict[int, str] | None = None,
 ) -> Diagnosis:
     findings = wrong(row, right)
     for i, tag in (tags or {}).items():
         findings[i] = TaggedFinding("values", "wrong", tag)
-    return diagnose(list(map(outcome, row)), findings, CRITERIA, [one for each in mistakes for one in each])
+    hints = [(slips or {}).get(i, "") for i in range(len(row))]
+    return diagnose(list(map(outcome, row)), findings, CRITERIA, [one for each in mistakes for one in each], hints)
 
 
 A, B, C = known("a", "11......"), known("b", "...2...."), known("c", "3333....")
@@ -148,3 +153,25 @@ def test_what_only_raises_is_no_yes_or_no():
     assert said("!!..7...", known("raises", "!!......")).names == ("raises",)
     found = said("!!..!...", known("raises", "!!......"), known("twin", "....!..."), known("third", "....!..."))
     assert (found.names, found.sure) == (("raises",), True)
+
+
+def test_a_slip_is_said_where_no_mistake_is_known():
+    found = said("!!..!...", A, slips={0: "No return.", 4: "No return."})
+    assert (found.names, found.sure, found.to_sentence({})) == ((), True, "No return.")
+
+
+def test_a_slip_in_fewer_than_half_of_what_was_lost_is_said_as_one_thing():
+    assert said("!!..7.7.", slips={0: "No return."}).to_sentence({}) == "One thing is this: No return."
+
+
+def test_a_certain_mistake_is_said_before_a_slip_and_a_slip_before_a_hedge():
+    slip = dict.fromkeys((0, 4, 6), "No return.")
+    assert said("11......", A, slips=slip).names == ("a",)
+    assert said("11..7...", A, slips=slip).names == ("a",)
+    assert said("11..7.7.", A, slips=slip).slip == "No return."
+    assert said("33......", C, slips={0: "No return."}).slip == "No return."
+
+
+def test_one_equal_number_is_no_reason_for_a_hedge():
+    assert said("1...7.7.", known("by chance", "1.......")).names == ()
+    assert said("11..7.7.", A).names == ("a",)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.notebook.help.advice import HELP, help_with
+from course.harness.advice import HELP, help_with
 from course.notebook.help.errors import explained
 from course.report import CodeNote
 
@@ -50,11 +50,14 @@ COMMON = {
     "devices": (f"{A} + torch.ones(3, 4, device='meta')", "different devices"),
     "a leaf in place": ("torch.ones(3, requires_grad=True).add_(1)", "Make a new tensor"),
     "a leaf's element": ("torch.ones(3, requires_grad=True).__setitem__(0, 1.0)", "Make a new tensor"),
-    "no graph": ("torch.ones(3).sum().backward()", "Nothing here depends"),
+    "no graph": ("torch.ones(3).sum().backward()", "Autograd has recorded nothing"),
+    "backward of several": ("torch.ones(3, requires_grad=True).backward()", "needs a single number"),
+    "a tuple": ("0.5 * torch.ones(3).chunk(3)", "A tuple is used"),
+    "a parameter of whole numbers": ("nn.Parameter(torch.tensor(0))", "holds whole numbers"),
     "an if": (f"1 if {A} > 0 else 0", "one yes or no"),
-    "numpy": ("torch.ones(3, requires_grad=True).numpy()", "NumPy knows no gradients"),
-    "a number": (f"float({A})", "used as one number"),
-    "a number by item": (f"{A}.item()", "used as one number"),
+    "numpy": ("torch.ones(3, requires_grad=True).numpy()", "You leave torch for NumPy"),
+    "a number": (f"float({A})", "used as one Python number"),
+    "a number by item": (f"{A}.item()", "used as one Python number"),
     "dim": ("torch.ones(3).sum(1)", "fewer dimensions"),
     "indices": ("torch.ones(3)[torch.ones(2)]", "whole numbers (int64)"),
     "an index": ("torch.ones(3)[3]", "0 to n - 1"),

@@ -66,14 +66,36 @@ HELP: dict[str, tuple[str, ...]] = {
         "A tensor was changed in place after it had been used, and its old numbers are needed for the "
         "gradient. Make a new tensor instead."
     ): (r"modified by an inplace operation",),
-    ("The first line of `__init__` must be `super().__init__()`: it makes the place where a module keeps its parts."): (
+    (
+        "The first line of `__init__` must be `super().__init__()`: it makes the place where an `nn.Module` keeps its "
+        "layers and parameters."
+    ): (
         r"before Module\.__init__\(\) call",
         r"has no attribute '_(modules|parameters|buffers|backward_hooks|forward_hooks)'",
     ),
     (
-        "Nothing here depends on what gradients are asked for. Was it detached, made under `no_grad`, or "
-        "turned into plain numbers on the way?"
+        "Autograd has recorded nothing that leads to this number. Either no tensor was marked with `requires_grad_()` "
+        "before the computation, or it ran under `no_grad`, or it left the computation graph on the way (`.detach()`, "
+        "`.item()`, `torch.tensor(…)`)."
     ): (r"does not require grad and does not have a grad_fn",),
+    (
+        "`backward()` needs a single number, and you call it on a tensor of several. Take the mean or the sum first, "
+        "whichever the exercise asks for."
+    ): (r"grad can be implicitly created only for scalar outputs",),
+    (
+        "A tuple is used as if it were a tensor. Some functions return several results (`torch.autograd.grad`, "
+        "`max(dim=…)`, `chunk`), and a comma at the end of a line makes a tuple: unpack it, as in `(g,) = …`, or take "
+        "one item, `[0]`."
+    ): (
+        r"sequence by non-int",
+        r"unsupported operand type\(s\) for .*'tuple'",
+        r"'tuple' object has no attribute",
+        r"must be Tensor, not tuple",
+    ),
+    (
+        "Only floating-point tensors can have gradients, and this one holds whole numbers: write `torch.tensor(0.0)`, "
+        "with a decimal point, or convert it with `.float()`."
+    ): (r"Only Tensors of floating point and complex dtype can require",),
     ("`backward` was called twice on one computation. Compute the loss anew for each step."): (
         r"backward through the graph a second time",
     ),
@@ -81,8 +103,14 @@ HELP: dict[str, tuple[str, ...]] = {
         "An `if`, `and`, `or` or `not` needs one yes or no, and this tensor has many. Ask `.any()` or "
         "`.all()`, or choose element by element with `torch.where` and `&`, `|`, `~`."
     ): (r"Boolean value of Tensor with more than one",),
-    ("NumPy knows no gradients. Stay in torch, or the gradient is lost."): (r"numpy\(\) on Tensor that requires grad",),
-    ("A tensor of several numbers is used as one number. Which one of them, or which sum of them, is meant?"): (
+    ("You leave torch for NumPy on the way, where no gradient can follow: do the same with torch's functions."): (
+        r"numpy\(\) on Tensor that requires grad",
+    ),
+    (
+        "A tensor of several numbers is used as one Python number. `.item()` and `float(…)` take a single number, and "
+        "their result leaves the computation graph: compute with the tensor."
+    ): (
+        r"'(float|int)' object has no attribute",
         r"only one element tensors",
         r"with \d+ elements cannot be converted to Scalar",
         r"only integer tensors of a single",
@@ -125,6 +153,7 @@ HELP: dict[str, tuple[str, ...]] = {
     ("A call and the function that it calls have different arguments. Compare with the function's first line."): (
         r"missing \d+ required positional argument",
         r"takes .* positional arguments? but",
+        r"received an invalid combination of arguments",
         r"unexpected keyword argument",
     ),
 }
