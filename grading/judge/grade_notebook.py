@@ -44,7 +44,7 @@ from ..notebooks.repair import repair
 from ..notebooks.sanitize import OutputBudget, clean, clean_run
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
-from .missing_answer import explain_syntax_error, find_misnamed_answer, unreadable_verdict
+from .missing_answer import explain_newer_syntax, explain_syntax_error, find_misnamed_answer, unreadable_verdict
 
 SANDBOX = "attention-sandbox"
 _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interactive)\b")
@@ -217,5 +217,7 @@ def _recover_missing_answer(
         verdict = run.judge(exercise, source, **settings)
         verdict.notes.append(f"Your answer is called `{other}`, and was judged as `{exercise.name}`: call it that.")
         return verdict
+    if newer := explain_newer_syntax(own, exercise.name):
+        return needs_a_person(exercise.name, exercise.points, newer)
     why = explain_syntax_error(own, exercise.name)
     return unreadable_verdict(verdict, why) if why else verdict

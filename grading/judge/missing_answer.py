@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from collections.abc import Collection, Iterable
 
@@ -18,6 +19,13 @@ from grading.safe_text import one_line
 MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?: |$)")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
 SHOWN = 80  # characters of a quoted line
+# Syntax, and the Python that first has it: PEP 695, 758 and 750
+NEWER = {
+    re.compile(r"^[ \t]*type [^\W\d]\w*[ \t]*[\[=]"): (3, 12),
+    re.compile(r"^[ \t]*(?:async def|def|class) [^\W\d]\w*[ \t]*\["): (3, 12),
+    re.compile(r"^[ \t]*except\*? [^\s,()]+,"): (3, 14),
+    re.compile(r"(?<![\w\"'])t[rR]?[\"']"): (3, 14),
+}
 
 
 def explain_syntax_error(cells: Iterable[str], name: str) -> str:
@@ -39,6 +47,28 @@ def explain_syntax_error(cells: Iterable[str], name: str) -> str:
     if "U+00A0" in text:
         text += " (a non-breaking space, as pages have it from which code is copied: type the spaces of this line anew)"
     return f"{why} Line {error.lineno}, `{_quote(line)}`: {text}."
+
+
+def explain_newer_syntax(cells: Iterable[str], name: str) -> str:
+    """Which newer Python the cell that defines `name` seems to be written for; "" if it is not that.
+
+    A person has to look: what this Python cannot read, it cannot tell from a mistake.
+    """
+    cell = next((cell for cell in reversed(list(cells)) if defines(cell, name)), "")
+    error = _syntax_error(cell) if cell and parse(cell) is None else None
+    lines = cell.splitlines()
+    if error is None or not 1 <= (error.lineno or 0) <= len(lines):
+        return ""
+    line = lines[(error.lineno or 1) - 1]
+    version = (3, 12) if (error.msg or "").startswith("f-string") else (0, 0)
+    version = max([version, *(since for pattern, since in NEWER.items() if pattern.search(line))])
+    if version <= sys.version_info[:2]:
+        return ""
+    written, here = (".".join(map(str, number)) for number in (version, sys.version_info[:2]))
+    return (
+        f"line {error.lineno} of the cell with `{name}`, `{_quote(line)}`, looks like syntax of Python {written}; "
+        f"the grader runs Python {here}, which cannot read it"
+    )
 
 
 def _quote(line: str) -> str:

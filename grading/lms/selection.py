@@ -15,6 +15,7 @@ from .platforms import NOTEBOOKS, ParsedName, Submitter, by_platform
 
 SEVERAL_PEOPLE = "{} seems to hold what several people handed in ({})"
 ALIKE = "nothing tells which file counts: {} and {}"
+SCRIPT = -NOTEBOOKS.index(".py")  # the form of a Python file
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -113,9 +114,12 @@ class Selection:
         self._plain = submission.owner.platform == "folder" and not is_one_persons
         self._others: list[tuple[str, Candidate, str]] = []
         self._digests: dict[str, str] = {}
+        self._scripts: set[Names] = set()  # Python files that name no notebook
         try:
-            for entry in unpacked(submission.entries, submission.budget, self._report):
-                self._consider(entry)
+            self._consider_all()
+            if not self.best and len(self._scripts) == 1:  # whatever it is called, it holds the answers
+                self.passed_over, self.trouble = [], []
+                self._consider_all()
             self._settle()
         except ArchiveError:
             self.close()
@@ -128,10 +132,18 @@ class Selection:
     def _report(self, path: Names, why: str) -> None:
         self.trouble.append(f"{_to_text(path)}: {why}")
 
-    def _consider(self, entry: Entry) -> None:
+    def _consider_all(self) -> None:
+        known = frozenset(self._scripts)
+        for entry in unpacked(self._submission.entries, self._submission.budget, self._report):
+            self._consider(entry, known)
+
+    def _consider(self, entry: Entry, scripts: frozenset[Names]) -> None:
         if entry.unfit == FOLDER:
             return
         candidacy = self._candidate(entry.path)
+        if candidacy and candidacy[1].form == SCRIPT and not candidacy[1].by_name and entry.path not in scripts:
+            self._scripts.add(entry.path)
+            candidacy = None
         if entry.unfit:
             self._report(entry.path, entry.unfit)
             return
@@ -169,7 +181,7 @@ class Selection:
         name = path[-1] if len(path) > 1 else top.own
         ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), None)
         meant = which_notebook(name[: -len(ending)], self._notebooks) if ending else None
-        if ending is None or meant is None or (ending == ".py" and not meant.by_name):
+        if ending is None or meant is None:
             return None
         if self._plain and (given := next(filter(by_platform, path[1:]), None)):
             raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(path[0]), printable(given)))

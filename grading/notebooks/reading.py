@@ -45,8 +45,23 @@ OTHER_FILES = (
     (b"\x93NUMPY", "a NumPy array"),
     (b"<!doctype", "a web page"),
     (b"<html", "a web page"),
+    (b"<?xml", "an XML document"),
     (b"{\\rtf", "a text document"),
+    (b"\xd0\xcf\x11\xe0", "an office document"),
+    (b"GIF8", "a picture"),
+    (b"Rar!", "a compressed archive"),
+    (b"7z\xbc\xaf'\x1c", "a compressed archive"),
+    (b"BZh", "a compressed archive"),
+    (b"\xfd7zXZ", "a compressed archive"),
+    (b"[InternetShortcut]", "a shortcut to a web page"),
+    (b"L\0\0\0\x01\x14\x02\0", "a shortcut to a file"),
+    (b"bplist00", "a shortcut to a file"),
+    (b"SQLite format 3", "a database"),
 )
+# What git has in the place of a large file
+POINTERS = {"version https://git-lfs.github.com/spec/": "git lfs pull", "/annex/objects/": "git annex get"}
+MERGE = re.compile(r"^(?:<{7} |\|{7}(?: |$)|>{7} )", re.MULTILINE)
+MAX_WRAPPED = 3  # times that a notebook is written as a text within JSON
 
 
 def read_submission(data: bytes) -> NotebookNode:
@@ -69,18 +84,30 @@ def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
         raise Unreadable(f"The file is very large: it holds {marks:,} values. {WITHOUT_OUTPUTS}")
     text = _decode(data, repairs).strip("\0 \t\r\n")
     if not text.startswith("{") and (exported := exported_cells(text)) is not None:
-        repairs.append(
-            "It was not the notebook but a Python file to which one was exported; its cells were taken from it."
-        )
+        repairs.append("It was not a notebook but a Python file; its cells were taken from it.")
         return {"cells": exported}
     try:
-        content = json.loads(text)
+        content = _unwrapped(json.loads(text), repairs)
     except json.JSONDecodeError as error:
         raise Unreadable(_why_not_json(data, text, error)) from error
     except (RecursionError, ValueError) as error:
         raise Unreadable(f"The file is no notebook: its content is nested or long beyond use. {AGAIN}") from error
     if not isinstance(content, dict):
         raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
+    return content
+
+
+def _unwrapped(content: Any, repairs: list[str]) -> Any:
+    """The notebook that was written as a text within JSON, or as Jupyter's server answers a request for it."""
+    for _ in range(MAX_WRAPPED):
+        if isinstance(content, dict) and "cells" not in content and content.get("type") == "notebook":
+            content = content.get("content")
+        elif isinstance(content, str) and content.lstrip().startswith(("{", '"')):
+            content = json.loads(content)
+        else:
+            break
+        if not any("within JSON" in repair for repair in repairs):
+            repairs.append("The notebook was written as a text within JSON; it was taken out of it.")
     return content
 
 
@@ -98,17 +125,23 @@ def _decode(data: bytes, repairs: list[str]) -> str:
 
 
 def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
-    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:16].lower()
+    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:32].lower()
+    for beginning, command in POINTERS.items():
+        if text.startswith(beginning):
+            return (
+                "The file is not the notebook but what git keeps in its place: a pointer to it. "
+                f"Run `{command}` in the repository, check that the notebook opens, and hand it in again."
+            )
     for beginning, what in OTHER_FILES:
         if start.startswith(beginning.lower()):
             return f"The file is no notebook but {what}. Hand in the file that ends in .ipynb."
-    if not text.startswith("{"):
-        return f"The file is no notebook: a notebook is JSON and begins with a brace. {AGAIN}"
-    if re.search(r"^<{7} ", text, re.MULTILINE):
+    if mark := MERGE.search(text):
         return (
-            "The file holds the marks of an unresolved merge (<<<<<<<), so it is no notebook any more. "
+            f"The file holds the marks of an unresolved merge ({mark[0].strip()}), so it is no notebook any more. "
             "Choose one of the two versions, check that it opens, and hand it in again."
         )
+    if not text.startswith("{"):
+        return f"The file is no notebook: a notebook is JSON and begins with a brace. {AGAIN}"
     rest = text[error.pos :]  # a few letters, if a word or number was cut in two
     if error.msg.startswith("Unterminated") or not rest or (len(rest) <= 6 and rest[-1] != "}"):
         return f"The file is cut off: it ends in the middle, at line {text.count(chr(10)) + 1}. {AGAIN}"

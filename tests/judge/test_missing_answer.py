@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from grading.grader.verdict import CriterionVerdict, ExerciseVerdict
 from grading.grader.verdict_report import to_report
-from grading.judge.missing_answer import explain_syntax_error, find_misnamed_answer, unreadable_verdict
+from grading.judge.missing_answer import (
+    explain_newer_syntax,
+    explain_syntax_error,
+    find_misnamed_answer,
+    unreadable_verdict,
+)
 
 RIGHT = "def softmax(x):\n    return x"
 
@@ -61,3 +68,18 @@ def test_the_report_of_what_cannot_be_read_says_why_and_nothing_else() -> None:
     verdict = unreadable_verdict(ExerciseVerdict("softmax", 2, 0, "not started", [criterion]), "Line 3 is it.")
     said = to_report(verdict).to_text()
     assert verdict.status == "wrong" and "Line 3 is it." in said and "NotImplemented" not in said
+
+
+NEWER = ["type Pair = tuple", "def softmax[T](x): ...", "try: ...\nexcept A, B: ...", "x = t'{y}'", "x = f'{y['a']}'"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads most of them")
+@pytest.mark.parametrize("line", NEWER)
+def test_syntax_of_a_newer_python_is_left_to_a_person(line: str) -> None:
+    said = explain_newer_syntax([f"{RIGHT}\n{line}"], "softmax")
+    assert "looks like syntax of Python 3.1" in said and "the grader runs Python 3.11" in said
+
+
+def test_a_mistake_is_not_taken_for_newer_syntax() -> None:
+    for cell in ("def softmax(x:\n    return x", "def softmax(x):\n    type = = x"):
+        assert explain_newer_syntax([cell], "softmax") == ""

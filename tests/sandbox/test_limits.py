@@ -260,3 +260,18 @@ def test_every_ending_has_words() -> None:
 def test_a_limit_that_is_none_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Policy(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_crowd_of_sleepers_is_ended_and_keeps_nobody_waiting(start: Callable[..., Box]) -> None:
+    """Shared memory counts in full for each of a crowd: to look at its shares would take the server of kernels long."""
+    if "memory" in server().counted:
+        pytest.skip("a control group counts memory here, and nobody looks at shares")
+    crowd = start()
+    said = dies(
+        crowd,
+        "import os, time\nheld = bytearray(os.urandom(4096)) * 2**14\n"
+        "for _ in range(100):\n    try:\n        if os.fork() == 0:\n            time.sleep(600)\n"
+        "    except OSError:\n        break\ntime.sleep(600)",
+    )
+    assert said == "the kernel ran out of memory (2048 MiB for all its processes)"
+    assert start().text("print(1)") == "1\n"

@@ -24,9 +24,10 @@ def patterns_of(package: str) -> Iterator[tuple[str, re.Pattern[str], set[str]]]
         place = str(file.relative_to(ROOT))
         module = importlib.import_module(place.removesuffix(".py").replace("/", "."))
         used = _methods_of_names(tree)
+        by_others = set().union(*(methods for name, methods in used.items() if name.islower() and name != "re"))
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern) and isinstance(value.pattern, str) and name in _assigned(tree):
-                yield f"{place}:{name}", value, used.get(name, set(METHODS))
+                yield f"{place}:{name}", value, used.get(name) or by_others or set(METHODS)
         for call in ast.walk(tree):
             match call:
                 case ast.Call(ast.Attribute(ast.Name("re"), method), [ast.Constant(str(text)), *_]) if (

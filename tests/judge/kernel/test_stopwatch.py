@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.errors import KernelStarved
+from grading.errors import KernelDied, KernelStarved
 from grading.judge.kernel import session
 from grading.judge.kernel.session import Limits, Session
 from grading.judge.kernel.stopwatch import Stopwatch
@@ -121,3 +121,40 @@ def test_what_calls_need_is_imported_before_any_limit_runs(kernel):
     missing = "[name for name in {} if name not in __import__('sys').modules]"
     assert kernel.evaluate(missing.format(session.AHEAD), LONG) == "[]"
     assert kernel.evaluate("[name for name in globals() if name in ('course', 'torch')]", LONG) == "[]"
+
+
+VFORK = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.posix_spawn.restype = ctypes.c_int
+pid = ctypes.c_int()
+# The child opens a pipe that nobody writes to before it executes anything: until then its parent waits for it in vfork
+os.mkfifo("never")
+actions = ctypes.create_string_buffer(512)
+libc.posix_spawn_file_actions_init(actions)
+libc.posix_spawn_file_actions_addopen(actions, 9, b"never", os.O_RDONLY, 0)
+arguments = (ctypes.c_char_p * 2)(b"true", None)
+libc.posix_spawn(ctypes.byref(pid), b"/bin/true", actions, None, arguments, None)
+"""
+
+
+@pytest.mark.quick_cases("attention-sandbox")
+@both
+@linux_only
+def test_a_kernel_that_waits_in_vfork_is_not_kept_from_running(kernel):
+    begun = time.monotonic()
+    with pytest.raises(KernelDied, match="stopped after 2 seconds"):
+        kernel.run(f"import os, tempfile; os.chdir(tempfile.mkdtemp())\n{VFORK}", 2.0)
+    assert kernel.spent >= 2.0
+    assert time.monotonic() - begun < LONG
+
+
+@linux_only
+def test_nobody_waits_for_a_child_with_a_memory_of_its_own(request, tmp_path):
+    request.getfixturevalue("sandboxed")
+    with Session("python3", {"provisioner_name": "attention-sandbox", "config": {}}, tmp_path, Limits()) as kernel:
+        clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+        wait_for_child, child_ended = 0x4000, 17
+        asked = f"__import__('ctypes').CDLL(None).syscall({clone}, {wait_for_child | child_ended}, 0, 0, 0, 0)"
+        assert kernel.evaluate(asked, LONG) == "-1"
+        assert kernel.evaluate("__import__('os').system('true')", LONG) == "0"
