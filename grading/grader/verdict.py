@@ -6,6 +6,7 @@ exercise "needs a person"; it is never a zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -27,6 +28,7 @@ class CriterionVerdict:
     """Result of a criterion, with the first failing case.
 
     status: "right", "wrong", or "not reached" (an earlier call ended the kernel or the exercise's time)
+    raised: name of the exception that the case raised, if Python or torch has it
     """
 
     name: str
@@ -37,6 +39,7 @@ class CriterionVerdict:
     stage: str = ""
     finding: str = ""
     mistake: str = ""
+    raised: str = ""
 
 
 @dataclass
@@ -63,6 +66,7 @@ class ExerciseVerdict:
     followed_through: list[str] = field(default_factory=list)
     grader_error: str = ""
     notes: list[str] = field(default_factory=list)
+    signs: list[str] = field(default_factory=list)  # of a table or a spy (`signs.MEANINGS`), for the teacher only
     seed: int | str = 0  # the number that cases were drawn from, or the id of the course's secret seed
     sandboxed: bool = True
 
@@ -90,3 +94,12 @@ def _with_new_keys(data: dict[str, Any]) -> dict[str, Any]:
 
 def needs_a_person(exercise: str, points: float, why: str, **others: Any) -> ExerciseVerdict:
     return ExerciseVerdict(exercise, points, 0.0, "needs a person", grader_error=why, **others)
+
+
+def forbid(verdict: ExerciseVerdict, names: Iterable[str]) -> None:
+    """Set the verdict on an answer that used forbidden functions; `names`: of those that may be shown."""
+    for criterion in verdict.criteria:
+        criterion.earned = 0.0
+    verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", list(names)
+    used = ", ".join(verdict.not_allowed) or "a function that the answer called"
+    verdict.explanation = f"Not allowed in this exercise: {used}. Write it yourself."

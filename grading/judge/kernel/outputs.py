@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,18 @@ from ...notebooks.reading import plain
 
 OUTPUTS = ("stream", "display_data", "execute_result", "error")
 MAX_MARKS = 10_000  # separators of values in a message; a reply is one text and little else
+MAX_TRACEBACK = 20_000  # characters in which the line of a cell is looked for
+ANSI = re.compile(r"\x1b\[[0-9;]{0,20}m")  # colours in a traceback
+IN_CELL = re.compile(r"^Cell In\[\d{1,6}\], line (\d{1,6})", re.MULTILINE)  # its outermost frame
 NO_ROOM = "\n… left out: the notebook's outputs are too large together\n"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where and why a cell stopped. line: its number, from 1; 0 if unknown."""
+
+    line: int
+    why: str
 
 
 @dataclass
@@ -27,6 +39,15 @@ class CellRun:
     outputs: list[NotebookNode] = field(default_factory=list)
     note: str = ""
     count: int | None = None
+
+
+def stop_of(ran: CellRun) -> Stop | None:
+    """Where the cell raised an exception or was stopped; None if it ran to its end."""
+    for output in ran.outputs:
+        if output.output_type == "error":
+            found = IN_CELL.search(ANSI.sub("", "\n".join(output.traceback)[:MAX_TRACEBACK]))
+            return Stop(int(found[1]) if found else 0, f"{output.ename}: {output.evalue}")
+    return Stop(0, ran.note) if ran.note else None
 
 
 class Collector:

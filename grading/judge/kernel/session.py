@@ -32,7 +32,13 @@ MAX_MESSAGE = codec.MAX_TEXT + 2**20  # bytes; a larger message ends the connect
 MAX_HEAD = 2**16  # bytes of a message's header, parent header and metadata, each
 MAX_MALFORMED = 100
 # Imported before any limit applies: calls need it, or torch imports it at the first gradient or optimizer
-AHEAD = ("course.harness.runner", "course.sample_models", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+AHEAD = (
+    "course.harness.runner",
+    "course.harness.kept_names",
+    "course.sample_models",
+    "torch.fx.experimental.symbolic_shapes",
+    "torch._dynamo",
+)
 # Leaves no name; otherwise `exit()` in a cell would end the kernel
 PREPARE = f"*map(__import__, {AHEAD!r}),\nget_ipython().ask_exit = lambda: None"
 GRACE = 2.0  # seconds that an interrupted call has to return
@@ -147,13 +153,13 @@ class Session:
         ran.note = collector.note or ran.note
         return ran
 
-    def ask(self, programs: list[Program], seconds: float) -> list[Observation]:
-        """Run programs in the kernel, within `seconds` in all.
+    def ask(self, programs: list[Program], seconds: float, first: str = "") -> list[Observation]:
+        """Run programs in the kernel, within `seconds` in all; `first`: an expression to evaluate before.
 
         Raises NoAnswer, or KernelDied if there is no kernel afterwards.
         """
         try:
-            return codec.decode_reply(self.evaluate(codec.expression(programs), seconds), len(programs))
+            return codec.decode_reply(self.evaluate(codec.expression(programs, first), seconds), len(programs))
         except MalformedReply:
             raise NoAnswer("the kernel gave no readable answer") from None
 
