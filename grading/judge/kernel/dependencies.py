@@ -49,7 +49,10 @@ def reads_data(source: NotebookSource, name: str) -> bool:
 
 def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> Iterator[ExecutedCell]:
     """Cells that stopped before they had bound all the names needed of them."""
-    names = set(needed)
+    cells = list(cells)
+    trees = [tree for cell in cells if not cell.stop and (tree := parse(cell.code)) is not None]
+    imports = ast.Module([statement for tree in trees for statement in tree.body if _is_import(statement)], [])
+    names = set(needed) - bound_names(imports)
     for cell in cells:
         tree = parse(cell.code) if cell.stop else None
         if tree is not None and cell.stop is not None:

@@ -29,12 +29,13 @@ from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 
 from .dependencies import ExecutedCell, cells_needed, names_needed, reads_data, stopped_cells
-from .outputs import CellRun, Stop, stop_of
+from .outputs import Stop
 from .session import Session
 
 MAX_RESTARTS = 8  # per exercise
 NO_MEMORY = "can't allocate memory"  # from torch's allocator, in a RuntimeError
 STATE_SECONDS = 5.0
+ANSWERING_SECONDS = 2.0  # in which a kernel answers that can
 # What calls depend on besides the notebook's names: which of those are missing (or were filled in by `begin`), torch's
 # settings and a product, the module search, whether the standard descriptors are open, and which names of torch and of
 # the course the notebook has replaced
@@ -82,7 +83,7 @@ class NotebookRun:
             if code.strip():
                 self._revive()
                 ran = self.session.run(code, self._at_most(self.session.limits.cell, self._cells_until))
-                cell.completed, cell.stop = not ran.note, stop_of(ran)
+                cell.completed, cell.stop = not ran.note, ran.stop or (Stop(0, ran.note) if ran.note else None)
                 return ran.outputs + ([_notice(f"This cell was {ran.note}.")] if ran.note else []), ran.count
         except (KernelDied, NoAnswer) as error:
             cell.completed, cell.stop = False, Stop(0, str(error))
@@ -240,7 +241,7 @@ class NotebookRun:
         self._replayed += codes
         with contextlib.suppress(KernelDied):
             for code in codes:
-                self._replay(code, self._until)
+                self.session.run(code, self._at_most(self.session.limits.cell), keep=False)
 
     def _revive(self) -> None:
         """If the kernel is not whole, start a fresh one and rerun completed cells."""
@@ -249,23 +250,28 @@ class NotebookRun:
             self._start(whole=True)
             for number, cell in enumerate(self.cells):
                 self._keep(number)
-                if cell.completed:
-                    try:
-                        cell.completed = not self._replay(cell.code, self._cells_until).note
-                    except KernelDied:
-                        cell.completed = False
-                        break
+                if cell.completed and not self._survives(cell):
+                    break
             else:
                 self._keep(len(self.cells))
+
+    def _survives(self, cell: ExecutedCell) -> bool:
+        """Rerun a cell; whether the kernel still answers, as it may not without its descriptors or streams."""
+        seconds = self._at_most(self.session.limits.cell, self._cells_until)
+        try:
+            cell.completed = not self.session.run(cell.code, seconds, keep=False).note
+            if not cell.from_lesson:
+                self.session.evaluate("0", ANSWERING_SECONDS)
+            return True
+        except (KernelDied, NoAnswer):
+            cell.completed, cell.stop = False, cell.stop or Stop(0, "the kernel did not survive it")
+            return False
 
     def _keep(self, number: int) -> None:
         """Keep the names of the exercises that are graded below this many cells."""
         for exercise in (name for name, reached in self._reached.items() if reached == number):
             with contextlib.suppress(KernelDied, NoAnswer):  # without them the answer is graded apart
-                self.session.evaluate(f"{KEPT_NAMES}.keep({exercise!r})", self._at_most(STATE_SECONDS))
-
-    def _replay(self, code: str, until: float) -> CellRun:
-        return self.session.run(code, self._at_most(self.session.limits.cell, until), keep=False)
+                self.session.evaluate(f"{KEPT_NAMES}.keep({exercise!r})", self._at_most(ANSWERING_SECONDS))
 
     def _sound(self, names: list[str]) -> bool:
         """Whether the kernel has these names and is otherwise in its first state."""

@@ -25,7 +25,7 @@ from grading.grader import codec
 from grading.sandbox.policy import SandboxLost
 
 from . import zmtp
-from .outputs import CellRun, Collector, parsed
+from .outputs import CellRun, Collector, parsed, stop_of
 from .stopwatch import Stopwatch
 
 MAX_MESSAGE = codec.MAX_TEXT + 2**20  # bytes; a larger message ends the connection
@@ -145,7 +145,10 @@ class Session:
         collector = Collector(ran, self.limits.output, self.room if keep else 0)
         message = self._request(code=code, silent=False, store_history=True)
         try:
-            if self._await(message, seconds, collector) is None:
+            reply = self._await(message, seconds, collector)
+            if reply is not None:
+                ran.stop = stop_of(reply)
+            else:
                 ran.note = collector.note or f"stopped after {seconds:g} seconds"
                 self._interrupt_or_die(message, None if collector.note else collector, ran.note)
         finally:
