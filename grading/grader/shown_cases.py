@@ -18,8 +18,7 @@ from course.harness.runner import drop_unchanged
 from ..exercises.case import describe
 from ..exercises.exercise import Exercise
 from .references import PreparedCase, judge_case
-from .signs import TABLE
-from .verdict import CriterionVerdict, ExerciseVerdict, forbid
+from .verdict import TABLE, CriterionVerdict, ExerciseVerdict, forbid
 
 UNANSWERED = ("no answer", "not reached")  # stages whose sentences are the judge's own
 SENTENCES = {

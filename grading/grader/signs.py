@@ -9,13 +9,8 @@ import ast
 from collections.abc import Iterator
 
 from .source_analysis import DEFINITIONS, NotebookSource, free_names
+from .verdict import LITERALS, SPY
 
-TABLE, LITERALS, SPY = "table", "literals", "spy"
-MEANINGS = {
-    TABLE: "passes every practice case and fails hidden ones of the same criteria, as a table of known cases does",
-    LITERALS: "has more numbers and text written into it than an answer needs, as a table of known cases does",
-    SPY: "keeps what it is called with outside of the call, as code that collects the grader's cases does",
-}
 MOST_CONSTANTS = 300  # in all that an answer reaches; the longest known answer has some 60
 LONGEST_TEXT = 3_000  # characters of one text or bytes constant
 KEEPING = {"append", "extend", "add", "update", "insert", "setdefault", "write", "dump", "save"}

@@ -11,6 +11,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 MIME = "application/vnd.attention-course.verdict+json"
+TABLE, LITERALS, SPY = "table", "literals", "spy"
+#: What a sign in `ExerciseVerdict.signs` means; none costs points
+SIGNS = {
+    TABLE: "passes every practice case and fails hidden ones of the same criteria, as a table of known cases does",
+    LITERALS: "has more numbers and text written into it than an answer needs, as a table of known cases does",
+    SPY: "keeps what it is called with outside of the call, as code that collects the grader's cases does",
+}
 #: Keys in verdicts that version 0.1 stored -> keys of today
 OLD_KEYS = {
     "rung": "stage",
@@ -66,7 +73,7 @@ class ExerciseVerdict:
     followed_through: list[str] = field(default_factory=list)
     grader_error: str = ""
     notes: list[str] = field(default_factory=list)
-    signs: list[str] = field(default_factory=list)  # of a table or a spy (`signs.MEANINGS`), for the teacher only
+    signs: list[str] = field(default_factory=list)  # of a table or a spy (`SIGNS`), for the teacher only
     seed: int | str = 0  # the number that cases were drawn from, or the id of the course's secret seed
     sandboxed: bool = True
 

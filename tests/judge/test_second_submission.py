@@ -157,7 +157,8 @@ def test_a_table_of_all_that_a_spy_brings_back_earns_nothing_new(released_course
     found = loot(spy_on(released_course(lesson), lesson, name, spy.format(name=name)))
 
     def earned(known: set[str]) -> float:
-        return grade_in_process(exercise, {name: table(exercise, known)}, seed=seed).earned
+        answer = {name: table(exercise, known)}
+        return grade_in_process(exercise, answer, seed=seed, lenient=True).earned
 
     assert len(hidden) > 3
     assert not hidden & found
