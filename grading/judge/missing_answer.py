@@ -91,5 +91,6 @@ def unreadable_verdict(verdict: ExerciseVerdict, why: str) -> ExerciseVerdict:
     """Set the verdict on an answer that could not be parsed."""
     verdict.status, verdict.explanation = "wrong", why
     for criterion in verdict.criteria:
-        criterion.status, criterion.case, criterion.finding = "not reached", "", ""
+        criterion.status = criterion.stage = "not reached"
+        criterion.case = criterion.finding = ""
     return verdict

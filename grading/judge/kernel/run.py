@@ -98,7 +98,7 @@ class NotebookRun:
         self._keep(len(self.cells))
 
     def cells_above(self, exercise: str) -> list[ExecutedCell]:
-        """The cells above an exercise's grade cell."""
+        """The cells above an exercise's grade cell. Raises KeyError before that is reached."""
         return self.cells[: self._reached[exercise]]
 
     def judge(self, exercise: Exercise, source: NotebookSource, alias: str = "", **settings: Any) -> ExerciseVerdict:
