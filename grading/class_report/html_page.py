@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ..grader.verdict import SIGNS
 from ..safe_html import page_templates
 from .at_risk import concerns
 from .charts import in_words, spread
@@ -52,6 +53,7 @@ def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any
         "unnamed": unnamed(course.answers),
         "waiting": _waiting(course),
         "concerns": concerns(course),
+        "made_for_the_grader": [(a, SIGNS[sign]) for a, sign in course.signs],
         "pairs": pairs(course.answers, graders.answers),
         "common": COMMON,
         "points": {(s.student, s.lesson): s for s in course.submissions},

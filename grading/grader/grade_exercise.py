@@ -14,7 +14,7 @@ from typing import Any
 
 from course.harness.check_case import coerced
 from course.harness.diagnose import Diagnosis, diagnose
-from course.harness.errors import not_written
+from course.harness.errors import not_written, public_type
 from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
 from course.harness.program import Observation
@@ -27,7 +27,7 @@ from ..exercises.exercise import Exercise
 from .codec import Ask
 from .references import PreparedCase, judge_case, known_mistakes, mistake_findings, mistake_outcomes, prepare, programs
 from .source_analysis import NotebookSource
-from .verdict import CriterionVerdict, ExerciseVerdict
+from .verdict import CriterionVerdict, ExerciseVerdict, forbid
 
 MAX_UNANSWERED = 3
 MAX_USED = 20  # names reported per call
@@ -161,10 +161,7 @@ def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
     if failing and verdict.status != "not started":
         _add_diagnosis(exercise, verdict, diagnosis)
     if found.used and verdict.status != "not started":
-        for criterion in criteria:
-            criterion.earned = 0.0
-        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", user_visible_names(found.used)
-        verdict.explanation = f"Not allowed in this exercise: {', '.join(verdict.not_allowed)}. Write it yourself."
+        forbid(verdict, user_visible_names(found.used))
     return verdict
 
 
@@ -182,6 +179,7 @@ def _criterion(found: _Outcomes, index: int, diagnosis: Diagnosis) -> CriterionV
         findings[0].stage,
         findings[0].text,
         diagnosis.explains[index] if diagnosis.explains else "",
+        public_type(found.seen[failing[0]].raised),
     )
 
 

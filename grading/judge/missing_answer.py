@@ -16,8 +16,11 @@ from grading.grader.source_analysis import DEFINITIONS
 from grading.grader.verdict import ExerciseVerdict
 from grading.safe_text import one_line
 
+from .kernel.outputs import Stop
+
 MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?: |$)")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
+MAX_REASON = 200  # characters of an exception's text
 SHOWN = 80  # characters of a quoted line
 # Syntax, and the Python that first has it: PEP 695, 758 and 750
 NEWER = {
@@ -71,6 +74,15 @@ def explain_newer_syntax(cells: Iterable[str], name: str) -> str:
     )
 
 
+def explain_stop(name: str, code: str, stop: Stop) -> str:
+    """Which line of the cell with an answer's names stopped in the grader, and why."""
+    lines = code.splitlines()
+    line = lines[stop.line - 1].strip() if 0 < stop.line <= len(lines) else ""
+    where = f"stopped in the grader at its line {stop.line}, `{_quote(line)}`" if line else "stopped in the grader"
+    why = one_line(stop.why)[:MAX_REASON]
+    return f"A cell that `{name}` needs {where}: {why}. Only its imports and definitions were used."
+
+
 def _quote(line: str) -> str:
     line = one_line(line).replace("`", "'")
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
@@ -109,5 +121,6 @@ def unreadable_verdict(verdict: ExerciseVerdict, why: str) -> ExerciseVerdict:
     """Set the verdict on an answer that could not be parsed."""
     verdict.status, verdict.explanation = "wrong", why
     for criterion in verdict.criteria:
-        criterion.status, criterion.case, criterion.finding = "not reached", "", ""
+        criterion.status = criterion.stage = "not reached"
+        criterion.case = criterion.finding = ""
     return verdict

@@ -14,8 +14,9 @@ from course import sample_models
 from course.notebook import catalog
 from course.notebook.catalog import lessons
 from course.report import MARKS
-from grading.authoring.check_data import export_lesson, practice_cases
+from grading.authoring.check_data import export_lesson
 from grading.exercises.lesson import load_lesson
+from grading.grader.references import practice_cases
 
 from ...support.course_builder import write_grader_tests
 from ...support.learner import RIGHT, ROOT, status_line
