@@ -879,7 +879,7 @@ figures.show(
 #
 # </details>
 #
-# To read how one is made: `import inspect; print(inspect.getsource(specimens.suspect("A")))`.
+# To read how one is made: `import inspect; print(inspect.getsource(sample_models.SUSPECTS["A"]))`.
 #
 # ### What a leak does to learning
 #

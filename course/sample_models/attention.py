@@ -1,7 +1,12 @@
-"""Functions (T, D) -> (T, D) that see the future or ignore order: lessons 05, 07."""
+"""Functions (T, D) -> (T, D) that see the future or ignore order: lessons 05, 07.
+
+An exercise asks for what such a function does, so an answer has to call it. What the functions are made from is kept
+masked with random bytes: read off a closure, it is noise.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 import torch
@@ -20,12 +25,16 @@ def mixture(
     a layer norm; the sum of its features is then 0 for every input.
     """
 
+    masked = [_mask(matrix), _mask(features), _mask(even)]
+
     def mix(x: Tensor) -> Tensor:
-        mixed = torch.einsum("ts,sd->td", matrix.to(x), x)
-        if even is not None:
-            mixed = mixed + torch.einsum("ts,sd->td", even.to(x), x.square())
-        if features is not None:
-            mixed = torch.einsum("td,de->te", mixed, features.to(x))
+        linear, projection, quadratic = map(_unmask, masked)
+        assert linear is not None
+        mixed = torch.einsum("ts,sd->td", linear.to(x), x)
+        if quadratic is not None:
+            mixed = mixed + torch.einsum("ts,sd->td", quadratic.to(x), x.square())
+        if projection is not None:
+            mixed = torch.einsum("td,de->te", mixed, projection.to(x))
         return _finish(mixed, normalised)
 
     return mix
@@ -43,13 +52,17 @@ def biased_attention(
     first rows and columns of all three. Each row of `bias` needs at least one finite entry.
     """
 
+    masked = [_mask(bias), _mask(gate), _mask(positions)]
+
     def attend(x: Tensor) -> Tensor:
         length = len(x)
-        if positions is not None:
-            x = x + positions[:length].to(x)
-        weights = _weights(x, x, bias[:length, :length])
-        if gate is not None:
-            weights = weights * gate[:length, :length].to(x)
+        added, factors, places = map(_unmask, masked)
+        assert added is not None
+        if places is not None:
+            x = x + places[:length].to(x)
+        weights = _weights(x, x, added[:length, :length])
+        if factors is not None:
+            weights = weights * factors[:length, :length].to(x)
         return _finish(torch.einsum("ts,sd->td", weights, x), normalised)
 
     return attend
@@ -61,8 +74,12 @@ def turned_attention(turns: Tensor) -> Attention:
     `turns` is (T, D, D); the values are x itself. A shorter x uses the first matrices.
     """
 
+    masked = _mask(turns)
+
     def attend(x: Tensor) -> Tensor:
-        turned = torch.einsum("tde,te->td", turns[: len(x)].to(x), x)
+        matrices = _unmask(masked)
+        assert matrices is not None
+        turned = torch.einsum("tde,te->td", matrices[: len(x)].to(x), x)
         return torch.einsum("ts,sd->td", _weights(turned, turned, torch.zeros(len(x), len(x))), x)
 
     return attend
@@ -75,7 +92,26 @@ def suspect(letter: str) -> Attention:
     """
     if letter not in SUSPECTS:
         raise ValueError(f"letter is {letter!r}; the suspects are {', '.join(SUSPECTS)}")
-    return SUSPECTS[letter]
+    functions, key = tuple(SUSPECTS.values()), secrets.randbelow(2**32)
+    masked = list(SUSPECTS).index(letter) ^ key
+    return lambda x: functions[masked ^ key](x)
+
+
+_Masked = tuple[Tensor, Tensor, torch.dtype] | None
+
+
+def _mask(tensor: Tensor | None) -> _Masked:
+    """The tensor's bytes combined with random ones, these, and its dtype."""
+    if tensor is None:
+        return None
+    plain = tensor.detach().contiguous().view(torch.uint8)
+    drawn = bytearray(secrets.token_bytes(plain.numel() or 1))  # torch would draw nothing inside of `vmap`
+    key = torch.frombuffer(drawn, dtype=torch.uint8)[: plain.numel()].view(plain.shape).to(plain.device)
+    return plain ^ key, key, tensor.dtype
+
+
+def _unmask(masked: _Masked) -> Tensor | None:
+    return None if masked is None else (masked[0] ^ masked[1]).view(masked[2])
 
 
 def _weights(queries: Tensor, keys: Tensor, bias: Tensor) -> Tensor:

@@ -287,3 +287,22 @@ def test_a_story_gives_log_probabilities_and_remembers_as_much_as_asked():
     torch.testing.assert_close(mindful([3]).exp().sum(), torch.tensor(1.0))
     with pytest.raises(TypeError, match="a list of ids"):
         forgetful(torch.tensor([1, 2]))
+
+
+def test_what_is_read_off_a_function_without_a_call_is_noise():
+    made = {
+        "mixture": sample_models.mixture(torch.eye(T)),
+        "attention": sample_models.biased_attention(bias(), gate=torch.ones(T, T).tril(), positions=torch.zeros(T, D)),
+        "turned attention": sample_models.turned_attention(torch.eye(D).repeat(T, 1, 1)),
+        **{letter: sample_models.suspect(letter) for letter in sample_models.SUSPECTS},
+    }
+    for name, function in made.items():
+        todo, seen = [cell.cell_contents for cell in function.__closure__], []
+        while todo:
+            value = todo.pop()
+            todo += value if isinstance(value, list | tuple) else []
+            seen += [value] if isinstance(value, torch.Tensor) else []
+        assert all(tensor.dtype == torch.uint8 and len(tensor.unique()) > 5 for tensor in seen), name
+        assert function not in sample_models.SUSPECTS.values()
+    names = {(f.__name__, f.__doc__, f.__code__.co_consts) for f in map(sample_models.suspect, sample_models.SUSPECTS)}
+    assert len(names) == 1
