@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import linecache
 import math
 import os
@@ -20,6 +21,12 @@ COURSE, TORCH = Path(__file__).parents[1], Path(torch.__file__).parent
 LIBRARIES = tuple(
     f"{place}{os.sep}"
     for place in {*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), COURSE, TORCH.parent}
+)
+PUBLIC = frozenset(  # names of exceptions that everybody knows
+    value.__name__
+    for place in (builtins, torch, torch.linalg, torch.cuda)
+    for value in vars(place).values()
+    if isinstance(value, type) and issubclass(value, BaseException)
 )
 ENDED = ("CallTimeout", "NotTried")  # raised by the caller (course/notebook/check_run.py), which gives the reason
 
@@ -57,6 +64,16 @@ def not_written(raised: dict[str, Any] | None) -> bool:
 def mixes_devices(message: str) -> bool:
     """Whether an error message says that tensors of two devices were combined."""
     return bool(re.search("expected device|same device|to have meta Device", message))
+
+
+def public_type(raised: dict[str, Any] | None) -> str:
+    """The exception's name if Python or torch has it, else "an exception of its own"; "" for none.
+
+    What an answer calls its own exceptions is the answer's choice, and may carry anything.
+    """
+    if raised is None:
+        return ""
+    return raised["type"] if raised["type"] in PUBLIC else "an exception of its own"
 
 
 def in_words(raised: dict[str, Any]) -> str:

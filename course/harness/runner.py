@@ -247,17 +247,21 @@ class _Nowhere(io.TextIOBase):
 
 @contextlib.contextmanager
 def _quiet(out: Any) -> Iterator[None]:
-    """Redirect output, silence warnings, keep the default dtype and random state."""
+    """Redirect output, silence warnings, keep torch's defaults and random state."""
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        default = torch.get_default_dtype()
+        default, default_device = torch.get_default_dtype(), torch.empty(0).device
         devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
         torch.set_default_dtype(torch.float32)
+        if default_device.type != "cpu":
+            torch.set_default_device(None)
         try:
             with torch.random.fork_rng(devices):
                 yield
         finally:
             torch.set_default_dtype(default)
+            if default_device.type != "cpu":
+                torch.set_default_device(default_device)
 
 
 @contextlib.contextmanager

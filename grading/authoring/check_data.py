@@ -33,10 +33,9 @@ from ..errors import CheckDataError
 from ..exercises.case import Case, describe, to_program
 from ..exercises.exercise import Exercise, Mistake
 from ..exercises.lesson import load_lesson
-from ..grader.references import PreparedCase, judge_case, outcomes_of, prepare, prepare_case
+from ..grader.references import PreparedCase, judge_case, outcomes_of, practice_cases, prepare_case
 
 EXAMPLE_SEED = 0
-PRACTICE_SEED = 1 << 56  # one more than any that is made of a course's secret (`seeds.seed_of`)
 
 
 def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, bytes]:
@@ -75,11 +74,6 @@ def exported_examples(exercise: Exercise) -> dict[str, Any]:
 
 def _prepared_examples(exercise: Exercise) -> list[PreparedCase]:
     return [prepare_case(exercise, case, 0, EXAMPLE_SEED) for _, case in exercise.visible()]
-
-
-def practice_cases(exercise: Exercise) -> list[PreparedCase]:
-    """The cases of the criteria, drawn for practice, but for those that are kept for the grade alone."""
-    return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.graded_only_reason]
 
 
 @lru_cache(maxsize=8)

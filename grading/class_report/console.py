@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..grader.verdict import SIGNS
 from .mistake_texts import MistakeTexts
 from .mistakes import named
 from .model import EXCUSED, Course
@@ -33,6 +34,8 @@ def show_class(course: Course, graders: MistakeTexts, console: Console, *, stude
         return
     _print_open_work(course, console)
     _print_list("Excused, and in no mean:", _by_student(course.excused), console)
+    signs = [f"{a.student}, {a.lesson}: {a.exercise} {SIGNS[sign]}" for a, sign in course.signs]
+    _print_list("Looks made for the grader; read the code:", signs, console)
     for row in named(course.answers)[:MOST]:
         head = (f"{row.count} × ", (row.name.replace("_", " "), "bold"), f" in {row.exercise} ({row.lesson}")
         console.print(Text.assemble(*head, f"; see “{row.see}”)" if row.see else ")"))

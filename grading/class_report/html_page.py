@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from course.report import inline_markdown
 
+from ..grader.verdict import SIGNS
 from .at_risk import concerns
 from .charts import in_words, spread
 from .item_analysis import FEWEST, Item, items
@@ -56,6 +57,7 @@ def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any
         "unnamed": unnamed(course.answers),
         "waiting": _waiting(course),
         "concerns": concerns(course),
+        "made_for_the_grader": [(a, SIGNS[sign]) for a, sign in course.signs],
         "pairs": pairs(course.answers, graders.answers),
         "common": COMMON,
         "points": {(s.student, s.lesson): s for s in course.submissions},

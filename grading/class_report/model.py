@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ..grader.verdict import ExerciseVerdict
+from ..grader.verdict import SIGNS, ExerciseVerdict
 
 EXCUSED = "excused"  # shown in tables instead of points
 
@@ -92,6 +92,11 @@ class Course:
     def exercises(self, lesson: str) -> list[str]:
         """A lesson's exercises, in order of first appearance."""
         return list(dict.fromkeys(a.exercise for a in self.answers if a.lesson == lesson))
+
+    @property
+    def signs(self) -> list[tuple[Answer, str]]:
+        """Answers that look like a table or a spy, with each sign of it (`SIGNS`)."""
+        return [(a, sign) for a in self.answers for sign in a.verdict.signs if sign in SIGNS]
 
     def anonymous(self, secret: str) -> Course:
         """The class with numbers instead of names. Without the secret, their order reveals nothing."""

@@ -38,9 +38,13 @@ def _pack_programs(programs: tuple[Program, ...]) -> str:
     return base64.b64encode(pack([program.to_plain() for program in programs])).decode()
 
 
-def expression(programs: list[Program]) -> str:
-    """What the kernel evaluates; looks up nothing but `__import__` in its namespace."""
-    return f"__import__('course.harness.runner', fromlist=['handle_request']).handle_request('{request(programs)}')"
+def expression(programs: list[Program], first: str = "") -> str:
+    """What the kernel evaluates; looks up nothing but `__import__` in its namespace.
+
+    first: an expression to evaluate before the programs run
+    """
+    asked = f"__import__('course.harness.runner', fromlist=['handle_request']).handle_request('{request(programs)}')"
+    return f"({first}, {asked})[1]" if first else asked
 
 
 def decode_reply(text: Any, count: int) -> list[Observation]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from course.harness.check_case import coerced
 from course.harness.diagnose import Diagnosis, diagnose
-from course.harness.errors import not_written
+from course.harness.errors import not_written, public_type
 from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
 from course.harness.program import Observation
@@ -25,8 +25,8 @@ from ..exercises.case import describe
 from ..exercises.exercise import Exercise
 from .codec import Ask
 from .references import PreparedCase, judge_case, known_mistakes, mistake_findings, mistake_outcomes, prepare, programs
-from .source_analysis import NotebookSource
-from .verdict import CriterionVerdict, ExerciseVerdict
+from .source_analysis import NotebookSource, free_names
+from .verdict import CriterionVerdict, ExerciseVerdict, forbid
 
 MAX_UNANSWERED = 3
 MAX_USED = 20  # names reported per call
@@ -55,13 +55,19 @@ def grade_exercise(
     )
     followed: list[str] = []
     if outcomes.earned < exercise.points and source and not not_allowed:
-        called = source.reachable(exercise.name) & source.earlier_exercises(exercise.name)
+        called = _called(source, exercise.name) & source.earlier_exercises(exercise.name)
         wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
         if wrong:
             again = _run_all_cases(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], ignore_forbidden)
             if again.earned > outcomes.earned:
                 outcomes, followed = again, [e.name for e in wrong]
     return replace(_verdict(outcomes, seed), followed_through=followed)
+
+
+def _called(source: NotebookSource, name: str) -> set[str]:
+    """Names that the answer uses, directly or indirectly, also those that no cell defines."""
+    reached = source.reachable(name)
+    return reached.union(*(free_names(statement) for other in reached for statement in source.definitions[other]))
 
 
 def known_verdict(exercise: Exercise, mistake: str, seed: int) -> ExerciseVerdict:
@@ -154,10 +160,7 @@ def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
     if failing and verdict.status != "not started":
         _add_diagnosis(exercise, verdict, diagnosis)
     if found.used and verdict.status != "not started":
-        for criterion in criteria:
-            criterion.earned = 0.0
-        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", user_visible_names(found.used)
-        verdict.explanation = f"Not allowed in this exercise: {', '.join(verdict.not_allowed)}. Write it yourself."
+        forbid(verdict, user_visible_names(found.used))
     return verdict
 
 
@@ -175,6 +178,7 @@ def _criterion(found: _Outcomes, index: int, diagnosis: Diagnosis) -> CriterionV
         findings[0].stage,
         findings[0].text,
         diagnosis.explains[index] if diagnosis.explains else "",
+        public_type(found.seen[failing[0]].raised),
     )
 
 

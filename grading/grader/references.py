@@ -26,6 +26,8 @@ from ..exercises.answer_text import Answer
 from ..exercises.case import Case, describe, to_program
 from ..exercises.exercise import Exercise, mix
 
+PRACTICE_SEED = 1 << 56  # one more than any that is made of a course's secret (`seeds.seed_of`)
+
 
 @dataclass(eq=False)
 class PreparedCase:
@@ -58,6 +60,11 @@ def prepare(exercise: Exercise, seed: int) -> list[PreparedCase]:
         for number, case in enumerate(cases):
             found.append(prepare_case(exercise, case, index, mix(seed, exercise.name, criterion.name, number)))
     return found
+
+
+def practice_cases(exercise: Exercise) -> list[PreparedCase]:
+    """Cases of the criteria that everybody may see, without those that are kept for the grade alone."""
+    return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.graded_only_reason]
 
 
 @lru_cache(maxsize=256)

@@ -6,10 +6,18 @@ exercise "needs a person"; it is never a zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 MIME = "application/vnd.attention-course.verdict+json"
+TABLE, LITERALS, SPY = "table", "literals", "spy"
+#: What a sign in `ExerciseVerdict.signs` means; none costs points
+SIGNS = {
+    TABLE: "passes every practice case and fails hidden ones of the same criteria, as a table of known cases does",
+    LITERALS: "has more numbers and text written into it than an answer needs, as a table of known cases does",
+    SPY: "keeps what it is called with outside of the call, as code that collects the grader's cases does",
+}
 #: Keys in verdicts that version 0.1 stored -> keys of today
 OLD_KEYS = {
     "rung": "stage",
@@ -27,6 +35,7 @@ class CriterionVerdict:
     """Result of a criterion, with the first failing case.
 
     status: "right", "wrong", or "not reached" (an earlier call ended the kernel or the exercise's time)
+    raised: name of the exception that the case raised, if Python or torch has it
     """
 
     name: str
@@ -37,6 +46,7 @@ class CriterionVerdict:
     stage: str = ""
     finding: str = ""
     mistake: str = ""
+    raised: str = ""
 
 
 @dataclass
@@ -63,6 +73,7 @@ class ExerciseVerdict:
     followed_through: list[str] = field(default_factory=list)
     grader_error: str = ""
     notes: list[str] = field(default_factory=list)
+    signs: list[str] = field(default_factory=list)  # of a table or a spy (`SIGNS`), for the teacher only
     seed: int | str = 0  # the number that cases were drawn from, or the id of the course's secret seed
     sandboxed: bool = True
 
@@ -90,3 +101,12 @@ def _with_new_keys(data: dict[str, Any]) -> dict[str, Any]:
 
 def needs_a_person(exercise: str, points: float, why: str, **others: Any) -> ExerciseVerdict:
     return ExerciseVerdict(exercise, points, 0.0, "needs a person", grader_error=why, **others)
+
+
+def forbid(verdict: ExerciseVerdict, names: Iterable[str]) -> None:
+    """Set the verdict on an answer that used forbidden functions; `names`: of those that may be shown."""
+    for criterion in verdict.criteria:
+        criterion.earned = 0.0
+    verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", list(names)
+    used = ", ".join(verdict.not_allowed) or "a function that the answer called"
+    verdict.explanation = f"Not allowed in this exercise: {used}. Write it yourself."

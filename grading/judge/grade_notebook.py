@@ -1,8 +1,10 @@
 """Grading of one submission in the judge, from the file's bytes to verdicts.
 
 It reads and repairs the notebook and returns a sanitized copy at once. Then it runs the cells in a kernel and returns
-each cell's outputs, sanitized, and each verdict as soon as it exists, so that verdicts survive the end of the judge.
-nbgrader and the gradebook are not involved: the request holds what the gradebook knows of the lesson.
+each cell's outputs, sanitized. Only then are hidden cases asked, and nothing that the kernel writes from there on is
+collected. Each verdict is returned as soon as it exists, so that verdicts survive the end of the judge, and once more
+with a practice case for each lost criterion: the page shows no hidden case (`shown_cases`). nbgrader and the gradebook
+are not involved: the request holds what the gradebook knows of the lesson.
 
 Does not cover: what a judge may use (`confinement`), its connection (`start_judge`).
 """
@@ -28,11 +30,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from grading.course_dir.seeds import seed_of
+from grading.errors import NoAnswer
 from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import Lesson, load_lesson
 from grading.grader import codec
 from grading.grader.cell_code import parse, same_code
-from grading.grader.references import known_mistakes, programs
+from grading.grader.references import known_mistakes, practice_cases, programs
+from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
+from grading.grader.signs import signs_of
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 from grading.notebooks.cells import RECORD, check_call, exercise_of, visible
@@ -44,7 +49,7 @@ from ..notebooks.repair import repair
 from ..notebooks.sanitize import OutputBudget, clean, clean_run
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
-from .missing_answer import explain_syntax_error, find_misnamed_answer, unreadable_verdict
+from .missing_answer import explain_stop, explain_syntax_error, find_misnamed_answer, unreadable_verdict
 
 SANDBOX = "attention-sandbox"
 _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interactive)\b")
@@ -67,6 +72,7 @@ def warm(about: dict[str, Any]) -> None:
         codec.request(programs(exercise, seed, about["device"]))
         if exercise.name in about["mistaken"]:
             known_mistakes(exercise, seed)
+            practice_cases(exercise)
 
 
 @lru_cache(maxsize=1)
@@ -151,18 +157,25 @@ def _grade_cells(
         provisioning = {"provisioner_name": SANDBOX, "config": config}
     # A sandboxed kernel does not use its spec, and the user's own specs are not visible there
     kernel = "python3" if request["sandboxed"] else request["released"]["kernelspec"].get("name", "python3")
-    graded: list[tuple[Exercise, ExerciseVerdict]] = []
     with Session(kernel, provisioning, ready.directory, Limits(cell=request["cell_seconds"])) as session:
         run = NotebookRun(session, request["notebook_seconds"], ready.given)
         for cell in cells:
             if is_autograded(cell):
-                verdict = _grade_cell(cell, lesson, run, graded, request)
-                verdict.sandboxed = request["sandboxed"]
-                yield {"cell": cell.id, "verdict": verdict.to_json()}
+                _reach_grade_cell(cell, lesson, run)
             elif cell.source.strip() not in ready.demos:
                 run.cell(cell)
                 clean_run(cell, budget)
                 yield {"cell": cell.id, "outputs": cell.outputs, "count": cell.execution_count}
+        # From here on nobody collects what the kernel writes
+        grading = _Grading(request, lesson, run)
+        graded: list[tuple[NotebookNode, ExerciseVerdict]] = []
+        for cell in filter(is_autograded, cells):
+            verdict = grading.grade(cell)
+            graded.append((cell, verdict))
+            yield {"cell": cell.id, "verdict": verdict.to_json()}
+        for cell, verdict in graded:
+            if grading.show_practice(verdict):
+                yield {"cell": cell.id, "verdict": verdict.to_json()}
 
 
 def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
@@ -171,39 +184,77 @@ def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
     return any(map(_DRAWS.search, own))
 
 
-def _grade_cell(
-    cell: NotebookNode,
-    lesson: Lesson,
-    run: NotebookRun,
-    graded: list[tuple[Exercise, ExerciseVerdict]],
-    request: dict[str, Any],
-) -> ExerciseVerdict:
-    exercise = lesson.exercises.get(exercise_of(cell))
-    if exercise is None:
-        return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name} does not have it")
-    shown = visible(cell.source).strip()
-    if not same_code(shown, check_call(exercise.name)):  # the verdict replaces whatever `check` shows
-        run.code(shown, given=True)
-    source = NotebookSource([ran.code for ran in run.cells], lesson.exercises)
-    seed = seed_of(request["seed"], exercise.name)
-    settings = {"seed": seed, "device": request["device"], "earlier": graded}
-    verdict = run.judge(exercise, source, **settings)
-    if verdict.status == "not started":
-        verdict = _recover_missing_answer(exercise, lesson, run, verdict, settings)
-    graded.append((exercise, verdict))
-    return verdict
+def _reach_grade_cell(cell: NotebookNode, lesson: Lesson, run: NotebookRun) -> None:
+    """Run what students see of a grade cell, and keep the names for its exercise."""
+    name = exercise_of(cell)
+    if name in lesson.exercises:
+        shown = visible(cell.source).strip()
+        if not same_code(shown, check_call(name)):  # the verdict replaces whatever `check` shows
+            run.code(shown, given=True)
+        run.keep_names(name)
 
 
-def _recover_missing_answer(
-    exercise: Exercise, lesson: Lesson, run: NotebookRun, verdict: ExerciseVerdict, settings: dict[str, Any]
-) -> ExerciseVerdict:
-    """Grade an answer that is missing under its name: misnamed or unparsable."""
-    own = [cell.code for cell in run.cells if not cell.from_lesson]
-    if other := find_misnamed_answer(own, exercise.name, lesson.exercises):
-        run.code(f"{exercise.name} = {other}")
-        source = NotebookSource([ran.code for ran in run.cells], lesson.exercises)
-        verdict = run.judge(exercise, source, **settings)
-        verdict.notes.append(f"Your answer is called `{other}`, and was judged as `{exercise.name}`: call it that.")
+class _Grading:
+    """The exercises of one notebook, graded in order after its cells have run."""
+
+    def __init__(self, request: dict[str, Any], lesson: Lesson, run: NotebookRun) -> None:
+        self._request, self._lesson, self._run = request, lesson, run
+        self._graded: list[tuple[Exercise, ExerciseVerdict]] = []
+        self._aliases: dict[str, str] = {}
+
+    def grade(self, cell: NotebookNode) -> ExerciseVerdict:
+        """Grade an exercise, without words of its hidden cases."""
+        exercise = self._lesson.exercises.get(exercise_of(cell))
+        if exercise is None:
+            why = f"grader_tests/{self._lesson.name} does not have it"
+            verdict = needs_a_person(exercise_of(cell), points_of(cell), why)
+        else:
+            verdict = self._grade(exercise)
+            self._graded.append((exercise, verdict))
+            source = self._source(exercise)
+            hide_cases(verdict, source.not_allowed(exercise.name, exercise.forbidden))
+            verdict.signs += signs_of(source, exercise.name)
+        verdict.sandboxed = self._request["sandboxed"]
         return verdict
-    why = explain_syntax_error(own, exercise.name)
-    return unreadable_verdict(verdict, why) if why else verdict
+
+    def show_practice(self, verdict: ExerciseVerdict) -> bool:
+        """Show practice cases with the verdict's findings; returns whether it did."""
+        exercise = self._lesson.exercises.get(verdict.exercise)
+        if exercise is None or not wants_practice(verdict):
+            return False
+        cases, alias = practice_cases(exercise), self._aliases.get(exercise.name, "")
+        asked = [(p.program(exercise.forbidden, self._request["device"]), p.case.seconds) for p in cases]
+        try:
+            seen = self._run.practise(exercise.name, self._source(exercise), asked, alias)
+        except NoAnswer:
+            return False
+        show_cases(verdict, exercise, cases, seen, self._request["device"])
+        return True
+
+    def _grade(self, exercise: Exercise) -> ExerciseVerdict:
+        settings = {
+            "seed": seed_of(self._request["seed"], exercise.name),
+            "device": self._request["device"],
+            "earlier": self._graded,
+        }
+        verdict = self._run.judge(exercise, self._source(exercise), **settings)
+        own = [cell.code for cell in self._run.cells_above(exercise.name) if not cell.from_lesson]
+        if verdict.status == "not started":
+            if alias := find_misnamed_answer(own, exercise.name, self._lesson.exercises):
+                self._aliases[exercise.name] = alias
+                verdict = self._run.judge(exercise, self._source(exercise), alias, **settings)
+                verdict.notes.append(
+                    f"Your answer is called `{alias}`, and was judged as `{exercise.name}`: call it that."
+                )
+            elif why := explain_syntax_error(own, exercise.name):
+                return unreadable_verdict(verdict, why)
+        if stopped := self._run.why_stopped(exercise.name, self._source(exercise)):
+            verdict.notes.append(explain_stop(exercise.name, *stopped))
+        return verdict
+
+    def _source(self, exercise: Exercise) -> NotebookSource:
+        """The code above the exercise's grade cell."""
+        codes = [cell.code for cell in self._run.cells_above(exercise.name)]
+        if alias := self._aliases.get(exercise.name):
+            codes.append(f"{exercise.name} = {alias}")
+        return NotebookSource(codes, self._lesson.exercises)

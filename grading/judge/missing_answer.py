@@ -15,9 +15,11 @@ from grading.grader.source_analysis import DEFINITIONS
 from grading.grader.verdict import ExerciseVerdict
 
 from ..notebooks.submitted_file import one_line
+from .kernel.outputs import Stop
 
 MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?: |$)")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
+MAX_REASON = 200  # characters of an exception's text
 SHOWN = 80  # characters of a quoted line
 
 
@@ -40,6 +42,15 @@ def explain_syntax_error(cells: Iterable[str], name: str) -> str:
     if "U+00A0" in text:
         text += " (a non-breaking space, as pages have it from which code is copied: type the spaces of this line anew)"
     return f"{why} Line {error.lineno}, `{_quote(line)}`: {text}."
+
+
+def explain_stop(name: str, code: str, stop: Stop) -> str:
+    """Which line of the cell with an answer's names stopped in the grader, and why."""
+    lines = code.splitlines()
+    line = lines[stop.line - 1].strip() if 0 < stop.line <= len(lines) else ""
+    where = f"stopped in the grader at its line {stop.line}, `{_quote(line)}`" if line else "stopped in the grader"
+    why = one_line(stop.why)[:MAX_REASON]
+    return f"A cell that `{name}` needs {where}: {why}. Only its imports and definitions were used."
 
 
 def _quote(line: str) -> str:
@@ -80,5 +91,6 @@ def unreadable_verdict(verdict: ExerciseVerdict, why: str) -> ExerciseVerdict:
     """Set the verdict on an answer that could not be parsed."""
     verdict.status, verdict.explanation = "wrong", why
     for criterion in verdict.criteria:
-        criterion.status, criterion.case, criterion.finding = "not reached", "", ""
+        criterion.status = criterion.stage = "not reached"
+        criterion.case = criterion.finding = ""
     return verdict

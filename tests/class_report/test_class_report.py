@@ -324,3 +324,12 @@ def test_the_tables_hold_what_the_page_shows_and_no_formula(graders, tmp_path):
     assert rows["criteria.csv"][0]["easiness"] == "0.5"
     assert rows["points.csv"] == [{"student": "'=ada", "01_double": "0"}, {"student": "bob", "01_double": "5"}]
     assert rows["without-a-name.csv"] == []
+
+
+def test_signs_of_a_table_or_a_spy_are_for_the_teacher(graders):
+    spied = answer("eve", verdict(0, signs=["spy", "made up by a judge"]))
+    course = Course([spied, answer("ada", verdict())], [Submission("eve", "01_double", 0, 5)])
+    said = io.StringIO()
+    show_class(course, graders, Console(file=said, width=200))
+    for text in (said.getvalue(), class_page(course, "A class", graders)):
+        assert "eve, 01_double" in text and "keeps what it is called with" in text and "made up" not in text

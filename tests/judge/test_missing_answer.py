@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from grading.grader.shown_cases import hide_cases, wants_practice
 from grading.grader.verdict import CriterionVerdict, ExerciseVerdict
 from grading.grader.verdict_report import to_report
-from grading.judge.missing_answer import explain_syntax_error, find_misnamed_answer, unreadable_verdict
+from grading.judge.kernel.outputs import Stop
+from grading.judge.missing_answer import explain_stop, explain_syntax_error, find_misnamed_answer, unreadable_verdict
 
 RIGHT = "def softmax(x):\n    return x"
 
@@ -59,5 +61,16 @@ def test_the_name_of_another_exercise_is_no_other_name() -> None:
 def test_the_report_of_what_cannot_be_read_says_why_and_nothing_else() -> None:
     criterion = CriterionVerdict("values", 2, 0, "wrong", "softmax(x)", "raised", "it raises NotImplementedError")
     verdict = unreadable_verdict(ExerciseVerdict("softmax", 2, 0, "not started", [criterion]), "Line 3 is it.")
+    hide_cases(verdict, [])
     said = to_report(verdict).to_text()
+    assert not wants_practice(verdict)
     assert verdict.status == "wrong" and "Line 3 is it." in said and "NotImplemented" not in said
+
+
+def test_a_line_that_stopped_is_shown_with_the_reason() -> None:
+    code = "import torch\nfrom google.colab import drive\ndef softmax(x): ..."
+    said = explain_stop("softmax", code, Stop(2, "ModuleNotFoundError: No module named 'google'"))
+    assert "its line 2, `from google.colab import drive`: ModuleNotFoundError: No module named 'google'." in said
+    assert "stopped in the grader: stopped after 30 seconds." in explain_stop(
+        "f", code, Stop(0, "stopped after 30 seconds")
+    )

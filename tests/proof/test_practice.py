@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import torch
 
-from grading.authoring.check_data import PRACTICE_SEED, practice_cases
 from grading.course_dir import seeds
 from grading.errors import CheckDataError
 from grading.exercises.case import Case, Draw
 from grading.exercises.exercise import Exercise, call, exercise
 from grading.grader.grade_exercise import known_verdict
+from grading.grader.references import PRACTICE_SEED, practice_cases
 from grading.proof.practice import Replay, replay
 
 

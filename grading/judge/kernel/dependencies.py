@@ -6,17 +6,25 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from grading.grader.cell_code import parse
-from grading.grader.source_analysis import NotebookSource, free_names
+from grading.grader.cell_code import bound_names, parse
+from grading.grader.source_analysis import DEFINITIONS, NotebookSource, free_names
+
+from .outputs import Stop
 
 
 @dataclass
 class ExecutedCell:
-    """A cell to run. from_lesson: unchanged since release; completed: ran to its end."""
+    """A cell to run.
+
+    from_lesson  unchanged since release
+    completed    ran to its end, or to an exception
+    stop         where and why it stopped, if it did
+    """
 
     code: str
     from_lesson: bool = False
     completed: bool = True
+    stop: Stop | None = None
 
 
 def names_needed(source: NotebookSource, name: str) -> list[str]:
@@ -30,24 +38,48 @@ def names_needed(source: NotebookSource, name: str) -> list[str]:
     return sorted(reached | (used & imported))
 
 
+def reads_data(source: NotebookSource, name: str) -> bool:
+    """Whether the answer reaches a name that is assigned, which a later cell may change in place."""
+    return any(
+        not isinstance(statement, DEFINITIONS)
+        for reached in source.reachable(name)
+        for statement in source.definitions[reached]
+    )
+
+
+def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> Iterator[ExecutedCell]:
+    """Cells that stopped before they had bound all the names needed of them."""
+    cells = list(cells)
+    trees = [tree for cell in cells if not cell.stop and (tree := parse(cell.code)) is not None]
+    imports = ast.Module([statement for tree in trees for statement in tree.body if _is_import(statement)], [])
+    names = set(needed) - bound_names(imports)
+    for cell in cells:
+        tree = parse(cell.code) if cell.stop else None
+        if tree is not None and cell.stop is not None:
+            rest = [statement for statement in tree.body if (statement.end_lineno or 0) >= cell.stop.line]
+            if names & bound_names(ast.Module(rest, [])):
+                yield cell
+
+
 def cells_needed(
     cells: Iterable[ExecutedCell], source: NotebookSource, name: str, definitions_only: bool
 ) -> Iterator[str]:
     """Code of the cells needed to grade the answer `name` apart from the rest.
 
     These are the lesson's own cells, the answer's, those that define what it reaches, and the imports of all others.
-    definitions_only: of the cells that define what it reaches, only those definitions.
+    An import that fails, as of a package that is not installed here, takes no other along.
+
+    definitions_only: of the cells that define what the answer reaches, only those definitions, each for itself
     """
     reached = source.reachable(name)
     for cell in cells:
         tree = parse(cell.code)
-        defined = _defined_names(tree)
-        if name in defined or (cell.from_lesson and cell.completed) or (defined & reached and not definitions_only):
+        if (cell.from_lesson and cell.completed) or (_defined_names(tree) & reached and not definitions_only):
             yield cell.code
-        else:
-            statements = [s for s in (tree.body if tree else ()) if _is_import(s) or _defined_names(s) & reached]
+        elif tree is not None:
+            statements = [s for s in tree.body if _is_import(s) or _defined_names(s) & reached]
             if statements:
-                yield "\n".join(map(ast.unparse, statements))
+                yield "\n".join(map(_portable, statements))
 
 
 def _defined_names(tree: ast.AST | None) -> set[str]:
@@ -57,4 +89,37 @@ def _defined_names(tree: ast.AST | None) -> set[str]:
 
 
 def _is_import(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Import | ast.ImportFrom)
+    imports = isinstance(statement, ast.Import | ast.ImportFrom)
+    return imports and getattr(statement, "module", "") != "__future__"  # which no block may hold
+
+
+def _portable(statement: ast.stmt) -> str:
+    """The statement's code where a package that it uses may be missing: it raises nothing.
+
+    A function's annotations are left out, and so are decorators whose names are missing.
+    """
+    try:
+        bare = _WithoutAnnotations().visit(ast.parse(ast.unparse(statement)))
+        if getattr(statement, "decorator_list", None):
+            plain = _WithoutAnnotations().visit(ast.parse(ast.unparse(statement)))
+            plain.body[0].decorator_list = []
+            bare = _attempt(bare.body, "NameError", plain.body)
+        return ast.unparse(_attempt(bare.body, "Exception", [ast.Pass()]))
+    except RecursionError:  # nobody nests code so deep by hand
+        return "pass"
+
+
+def _attempt(body: list[ast.stmt], exception: str, instead: list[ast.stmt]) -> ast.Module:
+    handler = ast.ExceptHandler(ast.Name(exception, ast.Load()), None, instead)
+    return ast.Module([ast.Try(body, [handler], [], [])], [])
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        self.generic_visit(node)
+        return node

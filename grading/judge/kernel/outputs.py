@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,16 +18,42 @@ from ...notebooks.reading import plain
 
 OUTPUTS = ("stream", "display_data", "execute_result", "error")
 MAX_MARKS = 10_000  # separators of values in a message; a reply is one text and little else
+MAX_FRAMES = 50  # of a traceback
+MAX_REASON = 300  # characters of an exception's name and of its text
+MAX_TRACEBACK = 20_000  # characters in which the line of a cell is looked for
+ANSI = re.compile(r"\x1b\[[0-9;]{0,20}m")  # colours in a traceback
+IN_CELL = re.compile(r"^Cell In\[\d{1,6}\], line (\d{1,6})", re.MULTILINE)  # its outermost frame
 NO_ROOM = "\n… left out: the notebook's outputs are too large together\n"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where and why a cell stopped. line: its number, from 1; 0 if unknown."""
+
+    line: int
+    why: str
 
 
 @dataclass
 class CellRun:
-    """The result of running a cell. `note`: what was cut or stopped."""
+    """The result of running a cell. `note`: what was cut or stopped; `stop`: where it raised an exception."""
 
     outputs: list[NotebookNode] = field(default_factory=list)
     note: str = ""
     count: int | None = None
+    stop: Stop | None = None
+
+
+def stop_of(reply: bytes) -> Stop | None:
+    """Where a cell raised an exception, from the kernel's reply; None if it did not."""
+    read = parsed(reply)
+    if read.get("status") != "error":
+        return None
+    lines = read.get("traceback")
+    text = "\n".join(map(str, lines[:MAX_FRAMES])) if isinstance(lines, list) else ""
+    found = IN_CELL.search(ANSI.sub("", text[:MAX_TRACEBACK]))
+    why = f"{str(read.get('ename'))[:MAX_REASON]}: {str(read.get('evalue'))[:MAX_REASON]}"
+    return Stop(int(found[1]) if found else 0, why)
 
 
 class Collector:

@@ -1,13 +1,19 @@
 """One notebook run and graded in a kernel that student code may break.
 
-An answer is graded in the kernel in which all cells so far have run. If it loses points there and the kernel has ended
-or changed its state, the answer is graded once more, apart: in a fresh kernel that has run only what it needs
-(`dependencies`), and the better verdict counts. So code that ends or spoils a kernel costs only its own exercise.
-Restarts per exercise and time per notebook are limited.
+First all cells run, in order, and their outputs are collected. Only then are the hidden cases asked: what an answer
+sees there, nobody collects any more. At each grade cell the kernel keeps the notebook's names, and they are restored
+before that exercise is graded. Part of the notebook's time is reserved for the answers.
+
+An answer is graded in the kernel in which all cells have run. If it loses points there and the kernel has ended or
+changed its state, or a later cell may have changed what the answer reads, it is graded once more, *apart*: in a fresh
+kernel that has run only what it needs (`dependencies`), and the better verdict counts. Once the kernel of the cells has
+gone, all further answers are graded apart. So code that ends or spoils a kernel costs only its own exercise. Restarts
+per exercise and time per notebook are limited; an answer that the time did not reach needs a person.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Container, Iterator
 from functools import partial
 from typing import Any
@@ -20,15 +26,16 @@ from grading.errors import KernelDied, NoAnswer
 from grading.exercises.exercise import Exercise
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.source_analysis import NotebookSource
-from grading.grader.verdict import ExerciseVerdict
+from grading.grader.verdict import ExerciseVerdict, needs_a_person
 
-from .dependencies import ExecutedCell, cells_needed, names_needed
-from .outputs import CellRun
+from .dependencies import ExecutedCell, cells_needed, names_needed, reads_data, stopped_cells
+from .outputs import Stop
 from .session import Session
 
 MAX_RESTARTS = 8  # per exercise
 NO_MEMORY = "can't allocate memory"  # from torch's allocator, in a RuntimeError
 STATE_SECONDS = 5.0
+ANSWERING_SECONDS = 2.0  # in which a kernel answers that can
 # What calls depend on besides the notebook's names: which of those are missing (or were filled in by `begin`), torch's
 # settings and a product, the module search, whether the standard descriptors are open, and which names of torch and of
 # the course the notebook has replaced
@@ -43,6 +50,9 @@ STATE = """(lambda names, torch, os, sys, builtins: str((
      for name, value in vars(place).items() if getattr(value, "__module__", "") == "__main__"],
 )))(__import__("IPython").get_ipython().user_ns, *map(__import__, ("torch", "os", "sys", "builtins")))"""
 
+KEPT_NAMES = "__import__('course.harness.kept_names', fromlist=['keep'])"
+FOR_CELLS = 2 / 3  # share of the notebook's time that its cells may take
+
 Programs = list[tuple[Program, float]]  # each with its time limit in seconds
 Answers = Iterator[Observation | NoAnswer]
 
@@ -53,8 +63,12 @@ class NotebookRun:
     def __init__(self, session: Session, seconds: float, given: Container[str] = ()) -> None:
         self.session, self.given = session, given
         self.cells: list[ExecutedCell] = []
+        self._cells_until = session.spent + seconds * FOR_CELLS
         self._until = session.spent + seconds
+        self._reached: dict[str, int] = {}  # exercise -> number of cells above its grade cell
         self._whole = True  # whether all cells so far, except endless ones, have run in the current kernel
+        self._asked = False  # whether the current kernel has been asked hidden cases
+        self._replayed: list[str] = []  # what was run to start the current kernel, if it is not whole
         self._restarts = 0
         self._fresh_state = self._state([])
 
@@ -68,37 +82,89 @@ class NotebookRun:
         try:
             if code.strip():
                 self._revive()
-                ran = self.session.run(code, self._at_most(self.session.limits.cell))
-                cell.completed = not ran.note
+                ran = self.session.run(code, self._at_most(self.session.limits.cell, self._cells_until))
+                cell.completed, cell.stop = not ran.note, ran.stop or (Stop(0, ran.note) if ran.note else None)
                 return ran.outputs + ([_notice(f"This cell was {ran.note}.")] if ran.note else []), ran.count
         except (KernelDied, NoAnswer) as error:
-            cell.completed = False
+            cell.completed, cell.stop = False, Stop(0, str(error))
             return [_notice(f"This cell was not finished: {error}.")], None
         finally:
             self.cells.append(cell)
         return [], None
 
-    def judge(self, exercise: Exercise, source: NotebookSource, **settings: Any) -> ExerciseVerdict:
-        """Grade the answer as it is now. `settings` are passed to `grade_exercise`."""
-        self._restarts = 0
-        verdict = grade_exercise(exercise, self._ask_whole, source=source, **settings)
-        names = names_needed(source, exercise.name)
-        if verdict.earned >= exercise.points or verdict.not_allowed or self._sound(names):
-            return verdict
-        try:
-            codes = self._start_apart(exercise.name, source, names)
-        except NoAnswer:  # no time is left
-            return verdict
-        if not self.session.alive:
-            return verdict
-        again = grade_exercise(exercise, partial(self._ask_apart, codes, names), source=source, **settings)
-        return max(verdict, again, key=lambda candidate: (candidate.earned, candidate.status != "not started"))
+    def keep_names(self, exercise: str) -> None:
+        """Keep the notebook's names as they are now; call it at the exercise's grade cell."""
+        self._reached[exercise] = len(self.cells)
+        self._keep(len(self.cells))
 
-    def _ask_whole(self, programs: Programs) -> Answers:
+    def cells_above(self, exercise: str) -> list[ExecutedCell]:
+        """The cells above an exercise's grade cell. Raises KeyError before that is reached."""
+        return self.cells[: self._reached[exercise]]
+
+    def judge(self, exercise: Exercise, source: NotebookSource, alias: str = "", **settings: Any) -> ExerciseVerdict:
+        """Grade the answer as it was at its grade cell. Call it after all cells have run.
+
+        alias: the name of the answer, if it is not the exercise's. `settings` are passed to `grade_exercise`.
+        """
+        self._restarts = 0
+        names, verdict = names_needed(source, exercise.name), None
+        if self._whole and self.session.alive:
+            ask = partial(self._ask_whole, f"{KEPT_NAMES}.restore({exercise.name!r}, {alias!r})")
+            verdict = grade_exercise(exercise, ask, source=source, **settings)
+            if verdict.earned >= exercise.points or verdict.not_allowed or not self._doubtful(exercise, source, names):
+                return verdict
+        try:
+            codes = self._start_apart(exercise.name, source, names, alias)
+            ask = partial(self._ask_apart, codes, names)
+            again = grade_exercise(exercise, ask, source=source, **settings)
+            better = (
+                again if verdict is None else max(verdict, again, key=lambda v: (v.earned, v.status != "not started"))
+            )
+        except NoAnswer as error:
+            if verdict is None:
+                return needs_a_person(exercise.name, exercise.points, f"the answer was not run: {error}")
+            better = verdict
+        if better.earned < exercise.points and self.session.spent >= self._until:
+            return needs_a_person(exercise.name, exercise.points, "the notebook's time was over")
+        return better
+
+    def practise(self, exercise: str, source: NotebookSource, programs: Programs, alias: str = "") -> list[Observation]:
+        """Ask practice cases apart, in a kernel that has been asked no hidden case. Raises NoAnswer.
+
+        What such a kernel says gives no hidden case away, so it may be shown.
+        """
+        self._restarts = 0
+        codes = self._codes(exercise, source, self._stopped(exercise, source), alias)
+        if self._whole or self._asked or not self.session.alive:
+            self._start_with(codes)
+        else:
+            self._replay_all([code for code in codes if code not in self._replayed])
+        found = self._ask_once(programs)
+        if any(isinstance(observation, NoAnswer) for observation in found):
+            raise NoAnswer("a practice case was not answered")
+        return [observation for observation in found if isinstance(observation, Observation)]
+
+    def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
+        """The first cell, and its stop, that did not bind all that this answer needs."""
+        found = next(stopped_cells(self.cells_above(exercise), names_needed(source, exercise)), None)
+        return (found.code, found.stop) if found is not None and found.stop is not None else None
+
+    def _doubtful(self, exercise: Exercise, source: NotebookSource, names: list[str]) -> bool:
+        """Whether something else than the answer may have cost it points."""
+        later = self._reached.get(exercise.name, len(self.cells)) < len(self.cells)
+        return (
+            not self._sound(names)
+            or self._stopped(exercise.name, source)
+            or (later and reads_data(source, exercise.name))
+        )
+
+    def _stopped(self, exercise: str, source: NotebookSource) -> bool:
+        return self.why_stopped(exercise, source) is not None
+
+    def _ask_whole(self, restore: str, programs: Programs) -> Answers:
         """Run all at once, which is fast; one by one after a failure, to isolate it."""
         try:
-            self._revive()
-            yield from self._ask(programs)
+            yield from self._ask(programs, restore)
             return
         except NoAnswer as error:
             why = error
@@ -106,13 +172,23 @@ class NotebookRun:
             try:
                 if not self.session.alive:
                     raise why
-                yield from self._ask([program])
+                yield from self._ask([program], restore)
             except NoAnswer as error:
                 why = error
                 yield why
 
     def _ask_apart(self, codes: list[str], names: list[str], programs: Programs) -> Answers:
-        """Run one by one after `codes`: first in a sound kernel, then in any live one."""
+        """Run all at once after `codes`; one by one after a failure.
+
+        The first runs in a sound kernel, the others in any live one.
+        """
+        try:
+            if not (self.session.alive and (not self._asked or self._sound(names))):
+                self._start_with(codes)
+            yield from self._ask(programs)
+            return
+        except NoAnswer:
+            pass
         for number, program in enumerate(programs):
             try:
                 if not (self.session.alive if number else self._sound(names)):
@@ -121,19 +197,27 @@ class NotebookRun:
             except NoAnswer as error:
                 yield error
 
-    def _ask(self, programs: Programs) -> list[Observation | NoAnswer]:
+    def _ask(self, programs: Programs, first: str = "") -> list[Observation | NoAnswer]:
+        self._asked = True
+        return self._ask_once(programs, first)
+
+    def _ask_once(self, programs: Programs, first: str = "") -> list[Observation | NoAnswer]:
         seconds = self._at_most(max(seconds for _, seconds in programs))
         try:
-            observations = self.session.ask([program for program, _ in programs], seconds)
+            observations = self.session.ask([program for program, _ in programs], seconds, first)
         except KernelDied as error:
             raise NoAnswer(str(error)) from None
         return [_no_answer_if_aborted(observation) for observation in observations]
 
-    def _start_apart(self, name: str, source: NotebookSource, names: list[str]) -> list[str]:
+    def _codes(self, exercise: str, source: NotebookSource, definitions_only: bool, alias: str) -> list[str]:
+        codes = list(cells_needed(self.cells_above(exercise), source, exercise, definitions_only))
+        return [*codes, f"{exercise} = {alias}"] if alias else codes
+
+    def _start_apart(self, exercise: str, source: NotebookSource, names: list[str], alias: str) -> list[str]:
         """Start a kernel with only what an answer needs; return the code run in it."""
         codes: list[str] = []
-        for definitions_only in (False, True):
-            before, codes = codes, list(cells_needed(self.cells, source, name, definitions_only))
+        for definitions_only in (True,) if self._stopped(exercise, source) else (False, True):
+            before, codes = codes, self._codes(exercise, source, definitions_only, alias)
             if codes != before:
                 self._start_with(codes)
             if self._sound(names):
@@ -146,30 +230,48 @@ class NotebookRun:
             raise NoAnswer("the kernel had ended too often")
         self._at_most(0)
         self._restarts += 1
-        self._whole = False
+        self._start(whole=False)
+        self._replay_all(codes)
+
+    def _start(self, whole: bool) -> None:
         self.session.start()
-        try:
+        self._whole, self._asked, self._replayed = whole, False, []
+
+    def _replay_all(self, codes: list[str]) -> None:
+        self._replayed += codes
+        with contextlib.suppress(KernelDied):
             for code in codes:
-                self._replay(code)
-        except KernelDied:
-            pass
+                self.session.run(code, self._at_most(self.session.limits.cell), keep=False)
 
     def _revive(self) -> None:
         """If the kernel is not whole, start a fresh one and rerun completed cells."""
         while not (self._whole and self.session.alive):
-            self._at_most(0)
-            self.session.start()
-            self._whole = True
-            for cell in self.cells:
-                if cell.completed:
-                    try:
-                        cell.completed = not self._replay(cell.code).note
-                    except KernelDied:
-                        cell.completed = False
-                        break
+            self._at_most(0, self._cells_until)
+            self._start(whole=True)
+            for number, cell in enumerate(self.cells):
+                self._keep(number)
+                if cell.completed and not self._survives(cell):
+                    break
+            else:
+                self._keep(len(self.cells))
 
-    def _replay(self, code: str) -> CellRun:
-        return self.session.run(code, self._at_most(self.session.limits.cell), keep=False)
+    def _survives(self, cell: ExecutedCell) -> bool:
+        """Rerun a cell; whether the kernel still answers, as it may not without its descriptors or streams."""
+        seconds = self._at_most(self.session.limits.cell, self._cells_until)
+        try:
+            cell.completed = not self.session.run(cell.code, seconds, keep=False).note
+            if not cell.from_lesson:
+                self.session.evaluate("0", ANSWERING_SECONDS)
+            return True
+        except (KernelDied, NoAnswer):
+            cell.completed, cell.stop = False, cell.stop or Stop(0, "the kernel did not survive it")
+            return False
+
+    def _keep(self, number: int) -> None:
+        """Keep the names of the exercises that are graded below this many cells."""
+        for exercise in (name for name, reached in self._reached.items() if reached == number):
+            with contextlib.suppress(KernelDied, NoAnswer):  # without them the answer is graded apart
+                self.session.evaluate(f"{KEPT_NAMES}.keep({exercise!r})", self._at_most(ANSWERING_SECONDS))
 
     def _sound(self, names: list[str]) -> bool:
         """Whether the kernel has these names and is otherwise in its first state."""
@@ -181,11 +283,11 @@ class NotebookRun:
         except (KernelDied, NoAnswer) as error:
             return error
 
-    def _at_most(self, seconds: float) -> float:
-        """Limit `seconds` to the notebook's time left. Raises NoAnswer if none is."""
-        left = self._until - self.session.spent
+    def _at_most(self, seconds: float, until: float | None = None) -> float:
+        """Limit `seconds` to the notebook's time left, or to that of its cells. Raises NoAnswer if none is."""
+        left = (self._until if until is None else until) - self.session.spent
         if left <= 0:
-            raise NoAnswer("the notebook's time was over")
+            raise NoAnswer("the notebook's time was over" if until is None else "the time for the cells was over")
         return min(seconds, left)
 
 

@@ -25,14 +25,20 @@ from grading.grader import codec
 from grading.sandbox.policy import SandboxLost
 
 from . import zmtp
-from .outputs import CellRun, Collector, parsed
+from .outputs import CellRun, Collector, parsed, stop_of
 from .stopwatch import Stopwatch
 
 MAX_MESSAGE = codec.MAX_TEXT + 2**20  # bytes; a larger message ends the connection
 MAX_HEAD = 2**16  # bytes of a message's header, parent header and metadata, each
 MAX_MALFORMED = 100
 # Imported before any limit applies: calls need it, or torch imports it at the first gradient or optimizer
-AHEAD = ("course.harness.runner", "course.sample_models", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+AHEAD = (
+    "course.harness.runner",
+    "course.harness.kept_names",
+    "course.sample_models",
+    "torch.fx.experimental.symbolic_shapes",
+    "torch._dynamo",
+)
 # Leaves no name; otherwise `exit()` in a cell would end the kernel
 PREPARE = f"*map(__import__, {AHEAD!r}),\nget_ipython().ask_exit = lambda: None"
 GRACE = 2.0  # seconds that an interrupted call has to return
@@ -139,7 +145,10 @@ class Session:
         collector = Collector(ran, self.limits.output, self.room if keep else 0)
         message = self._request(code=code, silent=False, store_history=True)
         try:
-            if self._await(message, seconds, collector) is None:
+            reply = self._await(message, seconds, collector)
+            if reply is not None:
+                ran.stop = stop_of(reply)
+            else:
                 ran.note = collector.note or f"stopped after {seconds:g} seconds"
                 self._interrupt_or_die(message, None if collector.note else collector, ran.note)
         finally:
@@ -147,13 +156,13 @@ class Session:
         ran.note = collector.note or ran.note
         return ran
 
-    def ask(self, programs: list[Program], seconds: float) -> list[Observation]:
-        """Run programs in the kernel, within `seconds` in all.
+    def ask(self, programs: list[Program], seconds: float, first: str = "") -> list[Observation]:
+        """Run programs in the kernel, within `seconds` in all; `first`: an expression to evaluate before.
 
         Raises NoAnswer, or KernelDied if there is no kernel afterwards.
         """
         try:
-            return codec.decode_reply(self.evaluate(codec.expression(programs), seconds), len(programs))
+            return codec.decode_reply(self.evaluate(codec.expression(programs, first), seconds), len(programs))
         except MalformedReply:
             raise NoAnswer("the kernel gave no readable answer") from None
 

@@ -192,3 +192,13 @@ def test_results_too_large_to_be_sent_cost_their_own_call_only():
     large, small = (codec.decode_reply(repr(handle_request(codec.request([one]), {"f": f})), 1)[0] for one in programs)
     assert large.raised["type"] == "PackingError"
     assert small.values["out"] == 1
+
+
+def test_the_notebooks_default_device_stays_out_of_a_call_and_comes_back():
+    zeros = torch.zeros(2)
+    torch.set_default_device("meta")
+    try:
+        assert torch.equal(call(lambda x: x + torch.ones(2), zeros).values["out"], zeros + 1)
+        assert torch.empty(0).is_meta
+    finally:
+        torch.set_default_device(None)

@@ -14,8 +14,8 @@ from course import sample_models
 from course.notebook import catalog
 from course.notebook.catalog import lessons
 from course.report import MARKS
-from grading.authoring.check_data import practice_cases
 from grading.exercises.lesson import load_lesson
+from grading.grader.references import practice_cases
 
 from ...support.learner import RIGHT, ROOT, status_line
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from grading.grader.source_analysis import NotebookSource
-from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed
+from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed, stopped_cells
+from grading.judge.kernel.outputs import Stop
 
 CELLS = [
     ExecutedCell("import torch\nbegin()", from_lesson=True),
@@ -28,18 +30,26 @@ def test_the_names_are_the_definitions_and_imports_that_the_answer_reaches():
     assert names_needed(SOURCE, "answer") == ["answer", "helper", "scale", "torch"]
 
 
+MATH = "try:\n    import math\nexcept Exception:\n    pass"
+
+
 def test_the_cells_are_the_lessons_own_the_answers_and_those_it_reaches_and_of_others_the_imports():
-    assert needed(bare=False) == [CELLS[0].code, "import math", CELLS[3].code, CELLS[4].code, CELLS[6].code]
+    assert needed(bare=False) == [CELLS[0].code, MATH, CELLS[3].code, CELLS[4].code, CELLS[6].code]
 
 
 def test_bare_what_it_reaches_is_without_the_rest_of_its_cell():
-    assert needed(bare=True) == [
-        CELLS[0].code,
-        "import math",
-        "scale = 2",
-        "def helper(x):\n    return scale * x",
-        CELLS[6].code,
-    ]
+    codes = needed(bare=True)
+    assert codes[:2] == [CELLS[0].code, MATH]
+    names: dict[str, object] = {"torch": torch}
+    exec("\n".join(codes[1:]), names)
+    assert names["answer"](torch.tensor(-3)) == 6  # type: ignore[operator]
+    assert not any(left in "\n".join(codes[1:]) for left in ("register", "helper(0)", "answer(1)", "print"))
+
+
+@pytest.mark.parametrize(("line", "stopped"), [(1, True), (2, True), (4, True), (5, False), (0, True)])
+def test_a_cell_that_stopped_below_what_is_needed_of_it_did_not_stop_for_the_answer(line, stopped):
+    cell = ExecutedCell("import a\nx = 1\ndef answer():\n    return x\nanswer()", stop=Stop(line, "no"))
+    assert list(stopped_cells([cell], ["answer"])) == [cell] * stopped
 
 
 @pytest.mark.parametrize("name", ["other", "torch"])

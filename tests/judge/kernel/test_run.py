@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grading.exercises.lesson import Lesson, load_lesson
+from grading.grader.references import practice_cases
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.judge.kernel import run as run_module
@@ -45,7 +46,13 @@ def start(sandboxed: None, tmp_path: Path) -> Iterator[Start]:
 
 
 def judged(run: NotebookRun, lesson: Lesson, name: str) -> ExerciseVerdict:
-    return run.judge(lesson.exercises[name], NotebookSource([cell.code for cell in run.cells], lesson.exercises))
+    """Grade the answer as it is, or as it was where its names were kept."""
+    try:
+        codes = [cell.code for cell in run.cells_above(name)]
+    except KeyError:
+        run.keep_names(name)
+        codes = [cell.code for cell in run.cells_above(name)]
+    return run.judge(lesson.exercises[name], NotebookSource(codes, lesson.exercises))
 
 
 def test_a_wrong_answer_in_a_sound_kernel_is_judged_there_alone(start, lesson):
@@ -84,9 +91,70 @@ def test_what_no_cell_defines_is_not_earned_apart(start, lesson):
     assert judged(run, lesson, "double").earned == 0
 
 
-def test_a_cell_that_ends_the_kernel_before_its_definition_defines_nothing(start, lesson):
+def test_a_cell_that_ends_the_kernel_above_its_definition_is_judged_by_the_definition(start, lesson):
     run = start([f"{EXIT}\n{DOUBLE}"])
-    assert judged(run, lesson, "double").earned == 0
+    assert judged(run, lesson, "double").status == "right"
+
+
+@pytest.mark.quick_cases("input()")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "input()",
+        "from a_package_of_colab import drive",
+        "import torch\nx = torch.ones(2, device='cuda')",
+        "%no_such_magic",
+    ],
+)
+def test_a_line_that_fails_only_here_costs_no_answer_and_is_reported(start, lesson, line):
+    run = start(["import torch", f"{line}\n{DOUBLE}"])
+    assert judged(run, lesson, "double").status == "right"
+    code, stop = run.why_stopped("double", NotebookSource([cell.code for cell in run.cells]))
+    assert code.splitlines()[stop.line - 1] == line.splitlines()[-1]
+
+
+def test_an_import_that_fails_takes_no_other_import_along(start, lesson):
+    imports = "import a_package_of_colab\nimport math\nfrom functools import partial"
+    run = start(["import torch", imports, "def double(x):\n    return math.floor(2.5) * x"])
+    assert judged(run, lesson, "double").status == "right"
+
+
+def test_annotations_and_decorators_of_a_missing_package_cost_nothing(start, lesson):
+    code = "from a_package import Float, typed\n@typed\ndef double(x: Float['n']) -> Float['n']:\n    return 2 * x"
+    assert judged(start(["import torch", code]), lesson, "double").status == "right"
+
+
+def test_an_answer_is_judged_as_it_was_at_its_grade_cell(start, lesson):
+    run = start(["import torch", DOUBLE])
+    run.keep_names("double")
+    run.code("def double(x):\n    return 0 * x")
+    assert judged(run, lesson, "double").status == "right"
+
+
+def test_what_a_later_cell_changes_in_place_costs_no_answer(start, lesson):
+    run = start(["import torch", "FACTORS = [2]", "def double(x):\n    return FACTORS[0] * x"])
+    run.keep_names("double")
+    run.code("FACTORS.clear()")
+    assert judged(run, lesson, "double").status == "right"
+
+
+def test_names_are_kept_again_when_a_cell_ends_the_kernel(start, lesson):
+    run = start(["import torch", DOUBLE])
+    run.keep_names("double")
+    for code in (EXIT, "double = None", "1"):
+        run.code(code)
+    kernel = run.session.provisioner.pid
+    assert judged(run, lesson, "double").status == "right"
+    assert run.session.provisioner.pid == kernel
+
+
+def test_a_practice_case_is_asked_in_a_kernel_that_knows_no_hidden_case(start, lesson):
+    run = start(["import torch", "SEEN = []", "def double(x):\n    SEEN.append(x)\n    return len(SEEN)"])
+    judged(run, lesson, "double")
+    source = NotebookSource([cell.code for cell in run.cells], lesson.exercises)
+    practice = practice_cases(lesson.exercises["double"])
+    seen = run.practise("double", source, [(p.program(()), 5.0) for p in practice])
+    assert [one.values["result"] for one in seen] == list(range(1, len(practice) + 1))
 
 
 def test_cells_that_end_the_kernel_cost_no_answer_however_many_they_are(start, lesson):
@@ -102,18 +170,24 @@ def test_an_answer_that_ends_the_kernel_uses_up_no_other_answers_restarts(start,
     assert judged(run, lesson, "halve").status == "right"
 
 
-def test_the_notebooks_time_is_over_for_all(start, lesson):
-    run = start([DOUBLE, "while True: pass"], seconds=2.0, cell=60.0)
+def test_the_learners_experiments_leave_the_answers_their_time(start, lesson):
+    run = start(["import torch", "while True: pass", DOUBLE], seconds=12.0, cell=60.0)
+    assert judged(run, lesson, "double").status == "right"
+
+
+def test_an_answer_that_the_time_did_not_reach_needs_a_person(start, lesson):
+    run = start([DOUBLE])
+    run._until = run.session.spent
     found = judged(run, lesson, "double")
-    assert found.earned == 0
-    assert found.criteria[0].finding == "the notebook's time was over"
+    assert (found.status, found.earned) == ("needs a person", 0)
+    assert "the notebook's time was over" in found.grader_error
 
 
 def test_what_is_asked_after_the_notebooks_time_is_no_longer_waited_for(start, lesson):
     """Whether a kernel is sound was asked, and a kernel was started, for each answer that was left."""
     slow = "import time, torch\ntorch.get_default_dtype = lambda: time.sleep(600)"
     run = start([])
-    run._until = run.session.spent + 6.0
+    run._until = run._cells_until = run.session.spent + 6.0
     before = run.session.spent
     run.code(f"{slow}\n{DOUBLE.replace('return', 'return 3 +')}")
     run.code("time.sleep(4)")
@@ -128,7 +202,7 @@ def test_what_is_asked_after_the_notebooks_time_is_no_longer_waited_for(start, l
 
 def test_replays_draw_on_the_notebooks_time(start, lesson):
     run = start([])
-    run._until = run.session.spent + 6.0
+    run._until = run._cells_until = run.session.spent + 6.0
     before = run.session.spent
     for code in (DOUBLE, "import time\ntime.sleep(2)", *[EXIT] * 3):
         run.code(code)

@@ -1,0 +1,107 @@
+"""What a page shows of a verdict: practice cases in full, and of hidden ones closed words alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from course.harness.runner import observe
+from grading.errors import NoAnswer
+from grading.exercises.exercise import Exercise, call, exercise
+from grading.grader.grade_exercise import grade_exercise
+from grading.grader.local import grade_in_process
+from grading.grader.references import practice_cases
+from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
+from grading.grader.verdict import TABLE, ExerciseVerdict
+
+SEED = 5
+SECRET = "what-it-has-seen"
+
+
+def doubling() -> Exercise:
+    made = exercise("double", points=2, see="Doubling", forbidden=("relu",))
+
+    @made.oracle
+    def double(x):
+        return 2 * x
+
+    @made.criterion("values", points=1)
+    def _(draw):
+        yield call(draw.normal(3))
+
+    @made.criterion("for the grade alone", points=1, graded_only="to see what is shown then")
+    def _(draw):
+        yield call(draw.normal(4, 2))
+
+    return made
+
+
+def shown(answer: Any) -> ExerciseVerdict:
+    """The verdict on an answer, as a page shows it."""
+    names, made = {"double": answer}, doubling()
+    verdict = grade_in_process(made, names, seed=SEED)
+    hide_cases(verdict, [])
+    assert SECRET not in str(verdict.to_json())
+    if wants_practice(verdict):
+        cases = practice_cases(made)
+        show_cases(verdict, made, cases, [observe(p.program(made.forbidden), names) for p in cases])
+    return verdict
+
+
+def raising(kind: type[BaseException]) -> Any:
+    def answer(x):
+        raise kind(SECRET)
+
+    return answer
+
+
+class Telling(ValueError):
+    """An exception whose name says more than it should."""
+
+
+Telling.__name__ = SECRET
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (raising(IndexError), "In a hidden case, the call raised IndexError."),
+        (raising(torch.linalg.LinAlgError), "In a hidden case, the call raised _LinAlgError."),
+        (raising(Telling), "In a hidden case, the call raised an exception of its own."),
+        (lambda x: SECRET, "In a hidden case, the result has the wrong type."),
+        (lambda x: {SECRET: x}, "In a hidden case, the result has the wrong type."),
+        (lambda x: type(SECRET, (), {})(), "In a hidden case, the result has the wrong type."),
+        (lambda x: torch.zeros(12, 34), "In a hidden case, the result has the wrong shape."),
+        (lambda x: x * torch.nan, "In a hidden case, the result has NaN or an infinite value."),
+        (lambda x: 3 * x, "In a hidden case, the result has wrong values."),
+    ],
+)
+def test_of_a_hidden_case_only_closed_words_are_shown(answer, words):
+    practised, hidden = shown(answer).criteria
+    assert (hidden.case, hidden.finding) == ("", words)
+    assert practised.case.startswith("double((3,)") and "hidden" not in practised.finding
+
+
+def test_a_forbidden_name_is_shown_from_a_practice_case_only():
+    assert shown(torch.relu).not_allowed == ["torch.relu"]
+    verdict = grade_in_process(doubling(), {"double": torch.relu}, seed=SEED)
+    hide_cases(verdict, [])
+    assert verdict.not_allowed == [] and "relu" not in str(verdict.to_json())
+
+
+def test_an_answer_that_fails_hidden_cases_alone_looks_like_a_table():
+    known = [p.case.inputs["x"] for p in practice_cases(doubling())]
+
+    def table(x):
+        return 2 * x if any(torch.equal(x, one) for one in known if x.shape == one.shape) else 0 * x
+
+    assert shown(table).signs == [TABLE]
+    assert shown(lambda x: 0 * x).signs == []
+
+
+def test_no_practice_is_asked_of_an_answer_that_needs_none():
+    assert not wants_practice(grade_in_process(doubling(), {"double": lambda x: 2 * x}, seed=SEED))
+    unanswered = grade_exercise(doubling(), lambda programs: iter([NoAnswer("took too long")] * len(programs)))
+    assert unanswered.status == "wrong" and not wants_practice(unanswered)
