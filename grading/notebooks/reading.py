@@ -126,8 +126,8 @@ def _decode(data: bytes, repairs: list[str]) -> str:
 
 def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:32].lower()
-    for beginning, command in POINTERS.items():
-        if text.startswith(beginning):
+    for pointer, command in POINTERS.items():
+        if text.startswith(pointer):
             return (
                 "The file is not the notebook but what git keeps in its place: a pointer to it. "
                 f"Run `{command}` in the repository, check that the notebook opens, and hand it in again."
