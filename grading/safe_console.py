@@ -15,5 +15,5 @@ class SafeConsole(Console):
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
         return super()._render_buffer(
-            segment if segment.control else segment._replace(text=harmless(segment.text)) for segment in buffer
+            segment if segment.control else Segment(harmless(segment.text), segment.style) for segment in buffer
         )

@@ -76,7 +76,7 @@ CASES: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "backslashes in HTML": (_html_output, lambda n: "\\" * n),
     "backslashes in a formula": (sanitize_markdown.formula, lambda n: "\\" * n),
     "backslashes before a command": (sanitize_markdown.formula, lambda n: "\\" * n + "hre"),
-    "code that is not closed": (lambda text: sanitize_markdown._without_code(text), lambda n: "<code>" * n),
+    "code that is not closed": (sanitize_markdown.without_code, lambda n: "<code>" * n),
     "empty lines": (_code_cell, lambda n: " \n" * n + "x = 1"),
     "empty lines of other kinds": (_code_cell, lambda n: "\t\r\n" * n + "x = 1"),
     "empty lines in Markdown": (sanitize_html.from_markdown, lambda n: "```python\n" + " \n" * n + "x\n```"),

@@ -78,14 +78,14 @@ def is_harmless(source: str, attachments: Attachments) -> bool:
     """Whether all renderers turn the text into listed tags only."""
     try:
         return all(
-            "<" not in TAG.sub("", page) and not TEX.search(html.unescape(_without_code(page)))
+            "<" not in TAG.sub("", page) and not TEX.search(html.unescape(without_code(page)))
             for page in _render(source, attachments)
         )
     except Exception:  # malicious text may stop a renderer, and with it the formgrader's page
         return False
 
 
-def _without_code(page: str) -> str:
+def without_code(page: str) -> str:
     """The page without its <code> and <pre>; one that is not closed stays."""
     kept, begin = [], 0
     last = {name: page.rfind(f"</{name}>") for name in ("code", "pre")}
