@@ -136,7 +136,7 @@ def _hint_for(name: str, seen: Observation, finding: Finding) -> str:
         return NO_RETURN
     if any(isinstance(value, tuple) and len(value) == 1 for value in values):
         return LONELY_COMMA
-    if "ndarray" in {node.fields.get("type", "") for node in _nodes(values)}:
+    if any(node.fields.get("type") == "ndarray" for node in _nodes(values)):
         return NUMPY
     return next(
         (hint for stage, text, hint in FINDINGS if finding.stage == stage and re.search(text, finding.text)), ""

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from grading.grader.shown_cases import hide_cases, wants_practice
 from grading.grader.verdict import CriterionVerdict, ExerciseVerdict
 from grading.grader.verdict_report import to_report
 from grading.judge.kernel.outputs import Stop

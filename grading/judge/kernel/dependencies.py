@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 
 from grading.grader.cell_code import bound_names, parse
@@ -97,19 +98,18 @@ def _portable(statement: ast.stmt) -> str:
     A function's annotations are left out, and so are decorators whose names are missing.
     """
     try:
-        bare = _WithoutAnnotations().visit(ast.parse(ast.unparse(statement)))
+        bare = _WithoutAnnotations().visit(deepcopy(statement))
         if getattr(statement, "decorator_list", None):
-            plain = _WithoutAnnotations().visit(ast.parse(ast.unparse(statement)))
-            plain.body[0].decorator_list = []
-            bare = _attempt(bare.body, "NameError", plain.body)
-        return ast.unparse(_attempt(bare.body, "Exception", [ast.Pass()]))
+            plain = deepcopy(bare)
+            plain.decorator_list = []
+            bare = _attempt([bare], "NameError", [plain])
+        return ast.unparse(_attempt([bare], "Exception", [ast.Pass()]))
     except RecursionError:  # nobody nests code so deep by hand
         return "pass"
 
 
-def _attempt(body: list[ast.stmt], exception: str, instead: list[ast.stmt]) -> ast.Module:
-    handler = ast.ExceptHandler(ast.Name(exception, ast.Load()), None, instead)
-    return ast.Module([ast.Try(body, [handler], [], [])], [])
+def _attempt(body: list[ast.stmt], exception: str, instead: list[ast.stmt]) -> ast.Try:
+    return ast.Try(body, [ast.ExceptHandler(ast.Name(exception, ast.Load()), None, instead)], [], [])
 
 
 class _WithoutAnnotations(ast.NodeTransformer):
