@@ -121,12 +121,17 @@ class _Search:
         name, count = _most(explains)
         slip, cases = _most([_most([self.slips[i] for i in failing])[0] for failing in self.lost])
         sure = 2 * count >= len(self.lost)
-        if name and (sure or (count > cases and self._is_telling(name, likely))):
-            return Diagnosis((name,), sure, explains)
-        if slip:  # no guess where what happened is plain
-            return Diagnosis((), 2 * cases >= len(self.lost), explains, slip)
+        plain = 2 * cases >= len(self.lost)
+        if name and sure:
+            return Diagnosis((name,), True, explains)
+        if slip and plain and cases >= count:  # no guess where what happened is plain
+            return Diagnosis((), True, explains, slip)
+        if name and self._is_telling(name, likely):
+            return Diagnosis((name,), False, explains)
         name, count = _most([self._only(failing, every) for failing in self.lost])
-        return Diagnosis((name,), False, explains) if 2 * count >= len(self.lost) else Diagnosis(explains=explains)
+        if 2 * count >= len(self.lost) and not plain:
+            return Diagnosis((name,), False, explains)
+        return Diagnosis((), plain or not slip, explains, slip)
 
     def _yes_or_no(self) -> bool:
         """Whether every wrong result is a plain boolean."""
