@@ -139,7 +139,7 @@ class _Search:
         return all(values and all(isinstance(value, bool) for value in values) for values in given)
 
     def _nearest(self, among: Iterable[int]) -> tuple[str, ...]:
-        """The one mistake that shares most failing cases, three quarters at least.
+        """The one mistake that shares most failing cases, four fifths at least.
 
         An answer that is wrong in both directions matches no mistake that is wrong in only one.
         """
@@ -152,7 +152,7 @@ class _Search:
                 )
         best = max(near.values(), default=0.0)
         names = tuple(name for name, share in near.items() if share == best)
-        return names if best >= 3 / 4 and len(names) == 1 else ()
+        return names if best >= 4 / 5 and len(names) == 1 else ()
 
     def _is_telling(self, name: str, among: Iterable[int]) -> bool:
         """Whether the evidence for this mistake is more than one number, which may be equal by chance."""
