@@ -1,98 +1,117 @@
-"""The grade has a sentence for every slip of a beginner in lesson 0, whichever exercise it is in."""
+"""A slip in one respect costs what judges that respect, and leaves what is right its points."""
 
 from __future__ import annotations
 
-import linecache
-import textwrap
+from dataclasses import replace
+from functools import cache, partial, update_wrapper
 
 import pytest
 import torch
-from torch import nn
 
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
-from grading.grader.verdict import ExerciseVerdict
 
 from ..support.repository import ROOT
 
-LESSON = load_lesson(ROOT / "grader_tests" / "00_start")
-LINE = """
-    class Line(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.slope = nn.Parameter(torch.tensor(0.0))
-            self.offset = nn.Parameter(torch.tensor(0.0))
-        def forward(self, x):
-            return self.slope * x + self.offset
-"""
-STEP = """
-    def gradient_step(weights, x, y, rate):
-        w = weights.detach().clone().requires_grad_()
-        loss = ((x @ w - y) ** 2).mean()
-        loss.backward()
-        return w.detach() - rate * w.grad
-"""
-
-
-def graded(code: str) -> ExerciseVerdict:
-    code = textwrap.dedent(code).strip() + "\n"
-    name = code.split()[1].partition("(")[0].strip(":")
-    file = f"<cell {abs(hash(code))}>"
-    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
-    names = {"torch": torch, "nn": nn, "__name__": "__main__"}
-    exec(compile(code, file, "exec"), names)
-    return grade_in_process(LESSON.exercises[name], names)
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    {
-        "no return": ("def centre(x):\n    x = x - x.mean(-1, keepdim=True)", "Is the `return` missing?"),
-        "print for return": ("def centre(x): print(x - x.mean(-1, keepdim=True))", "Is the `return` missing?"),
-        "no return in a module": (LINE.replace("return ", ""), "Is the `return` missing?"),
-        "a comma": ("def twice(x): return 2 * x,", "A comma at the end of a line"),
-        "NumPy": ("def twice(x): return 2 * x.detach().numpy()", "You return a NumPy array"),
-        "a list": ("def centre(x): return (x - x.mean(-1, keepdim=True)).tolist()", "You return a list"),
-        "item": ("def twice(x): return 2 * x.item()", "`.item()` and `float(…)` take a single number"),
-        "a name": ("def centre(x): return x - mean", "`mean` is used and has no value yet"),
-        "integer division": ("def centre(x): return x - x.sum(-1, keepdim=True) // x.shape[-1]", "Divide with `/`"),
-        "a vector": (STEP.replace(".mean()", ""), "`backward()` needs a single number"),
-        "no leaf": (STEP.replace("requires_grad_()", "requires_grad_() * 1"), "`.grad` is None here"),
-        "no backward": (STEP.replace("        loss.backward()\n", ""), "`backward()` fills it, so call that first"),
-        "a tuple": (
-            STEP.replace("loss.backward()", "g = torch.autograd.grad(loss, w)").replace("w.grad", "g"),
-            "A tuple is used as if it were a tensor",
-        ),
-        "not marked": (STEP.replace(".requires_grad_()", ""), "Autograd has recorded nothing"),
-        "a number's backward": (STEP.replace(".mean()", ".mean().item()"), "`.item()` and `float(…)`"),
-        "a parameter from 0.0": (LINE.replace("torch.tensor(0.0)", "0.0"), "`nn.Parameter` takes a tensor"),
-        "a parameter from 0": (LINE.replace("0.0", "0"), "holds whole numbers"),
-        "self in forward": (LINE.replace("return self.slope", "return slope"), "read with `self.` in front"),
-        "self in __init__": (LINE.replace("self.slope = ", "slope = "), "no parameter named `slope`"),
-        "underscores": (LINE.replace("__init__(self)", "_init_(self)"), "two underscores on each side"),
-        "other names": (LINE.replace("slope", "weight").replace("offset", "bias"), "it has weight, bias"),
-        "super": (LINE.replace("super().__init__()", "pass"), "must be `super().__init__()`"),
-        "no forward": (LINE.replace("forward", "foward"), "The module has no `forward`"),
-        "no self": (LINE.replace("forward(self, x)", "forward(x)"), "The first argument of a method is `self`"),
-        "no module": (
-            LINE.replace("(nn.Module)", "").replace("super().__init__()", "pass"),
-            "`Line` is not a module. Derive it from `nn.Module`",
-        ),
-    }.values(),
+LESSONS = ["01_dot_products", "02_softmax", "03_queries_keys_values", "04_scaling"]
+EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
+NO_BATCHES = {"dot": 1, "cosine_similarity": 1, "embed": 1, "entropy": 1, "softmax_gradient_norm": 1} | dict.fromkeys(
+    ("softmax", "log_softmax", "softmax_with_temperature"), 1
 )
-def test_a_slip_of_a_beginner_has_its_sentence(code, told):
-    verdict = graded(code)
-    assert verdict.earned < verdict.points
-    assert told in verdict.explanation
-    assert "may be" not in verdict.explanation
 
 
-def test_a_right_answer_has_none():
-    for code in (LINE, STEP):
-        verdict = graded(code)
-        assert (verdict.earned, verdict.explanation) == (verdict.points, "")
+def each(value, change):
+    if isinstance(value, (tuple, list)):
+        return type(value)(each(v, change) for v in value)
+    return change(value) if isinstance(value, torch.Tensor) else value
 
 
-def test_a_known_mistake_that_raises_the_same_error_is_named_before_its_slip():
-    verdict = graded("def centre(x): return x - x.mean(-1)")
-    assert (verdict.mistake, verdict.certain) == ("no_keepdim", True)
+def afterwards(change):
+    return lambda right, *args, **kwargs: each(right(*args, **kwargs), change)
+
+
+def only(accepts, looks_at=slice(None)):
+    def call(right, *args, **kwargs):
+        if not all(accepts(a) for a in args[looks_at] if isinstance(a, torch.Tensor)):
+            raise RuntimeError("an answer that was not made for this")
+        return right(*args, **kwargs)
+
+    return call
+
+
+SLIPS = {
+    "float64 always": afterwards(lambda t: t.double() if t.is_floating_point() else t),
+    "float32 always": afterwards(lambda t: t.float() if t.is_floating_point() else t),
+    "int32": afterwards(lambda t: t if t.is_floating_point() else t.int()),
+    "no float64": only(lambda t: t.dtype != torch.float64),
+    "no strides": only(torch.Tensor.is_contiguous),
+}
+
+
+@cache
+def rules(lesson, name):
+    """The exercise, without what is asked where no derivative exists: an oracle says "here" by a gradient of NaN."""
+    found = load_lesson(ROOT / "grader_tests" / lesson).exercises[name]
+
+    def anything(draw, cases):
+        return (replace(case, nonfinite_gradient="any") for case in cases(draw))
+
+    return replace(found, criteria=[replace(c, draw=partial(anything, cases=c.draw)) for c in found.criteria])
+
+
+def slipped(right, slip):
+    """The right answer with a slip in each call of it; of a class, in each call of its `forward`."""
+    if isinstance(right, type):
+        return type(right.__name__, (right,), {"forward": lambda self, *a: slip(partial(right.forward, self), *a)})
+    return update_wrapper(partial(slip, right), right)
+
+
+def lost(lesson, name, answer):
+    """The criteria, and the points, that an answer loses."""
+    exercise = rules(lesson, name)
+    known = load_lesson(ROOT / "grader_tests" / lesson)
+    names = {n: e.answer for n, e in known.exercises.items()} | {name: answer}
+    verdict = grade_in_process(exercise, names, lesson=known, lenient=True)
+    return [c.name for c in verdict.criteria if c.status != "right"], exercise.points - verdict.earned
+
+
+@pytest.mark.quick_cases("02_softmax-softmax-*")
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_a_slip_of_form_costs_one_criterion_at_most(request, lesson, name, slip):
+    if (lesson, slip) == ("02_softmax", SLIPS["no float64"]):
+        request.applymarker(pytest.mark.xfail(strict=True, reason="two criteria of these exercises draw float64"))
+    names, points = lost(lesson, name, slipped(rules(lesson, name).answer, slip))
+    assert len(names) <= 1, names
+    assert points <= 0.5
+
+
+@pytest.mark.quick_cases("01_dot_products-dot")
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_an_answer_without_batches_earns_half_at_least(lesson, name):
+    plain = NO_BATCHES.get(name, 2)
+    names, points = lost(lesson, name, slipped(rules(lesson, name).answer, only(lambda t: t.ndim <= plain, slice(1))))
+    assert points <= rules(lesson, name).points / 2, names
+
+
+@pytest.mark.parametrize("name", ["dot", "score_std", "softmax_gradient_norm"])
+def test_a_plain_number_for_a_tensor_costs_its_form_and_the_gradients(name):
+    lesson = "01_dot_products" if name == "dot" else "04_scaling"
+    names, _ = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(torch.Tensor.item)))
+    assert [n for n in names if "float64 stays" not in n and "gradient" not in n] == []
+
+
+def test_every_exercise_that_judges_form_shows_it_in_an_example():
+    for lesson, name in EXERCISES:
+        exercise = rules(lesson, name)
+        assert any(c.check_types for c in exercise.criteria), name
+        assert any(example.check_types for example in exercise.examples), name
+
+
+@pytest.mark.parametrize("guard", [1e-9, 1e-8])
+def test_a_guard_inside_the_logarithm_costs_only_the_gradients_at_tiny_weights(guard):
+    """docs/judging.md: it is no error of the value, in float64 either; a gradient that exists is another matter."""
+    names, _ = lost("02_softmax", "entropy", lambda p, dim=-1: -(p * (p + guard).log()).sum(dim))
+    assert names == ["gradients at tiny weights, and beside weights of 0"]

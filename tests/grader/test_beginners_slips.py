@@ -1,0 +1,98 @@
+"""The grade has a sentence for every slip of a beginner in lesson 0, whichever exercise it is in."""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+
+import pytest
+import torch
+from torch import nn
+
+from grading.exercises.lesson import load_lesson
+from grading.grader.local import grade_in_process
+from grading.grader.verdict import ExerciseVerdict
+
+from ..support.repository import ROOT
+
+LESSON = load_lesson(ROOT / "grader_tests" / "00_start")
+LINE = """
+    class Line(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.slope = nn.Parameter(torch.tensor(0.0))
+            self.offset = nn.Parameter(torch.tensor(0.0))
+        def forward(self, x):
+            return self.slope * x + self.offset
+"""
+STEP = """
+    def gradient_step(weights, x, y, rate):
+        w = weights.detach().clone().requires_grad_()
+        loss = ((x @ w - y) ** 2).mean()
+        loss.backward()
+        return w.detach() - rate * w.grad
+"""
+
+
+def graded(code: str) -> ExerciseVerdict:
+    code = textwrap.dedent(code).strip() + "\n"
+    name = code.split()[1].partition("(")[0].strip(":")
+    file = f"<cell {abs(hash(code))}>"
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    names = {"torch": torch, "nn": nn, "__name__": "__main__"}
+    exec(compile(code, file, "exec"), names)
+    return grade_in_process(LESSON.exercises[name], names)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    {
+        "no return": ("def centre(x):\n    x = x - x.mean(-1, keepdim=True)", "Is the `return` missing?"),
+        "print for return": ("def centre(x): print(x - x.mean(-1, keepdim=True))", "Is the `return` missing?"),
+        "no return in a module": (LINE.replace("return ", ""), "Is the `return` missing?"),
+        "a comma": ("def twice(x): return 2 * x,", "A comma at the end of a line"),
+        "NumPy": ("def twice(x): return 2 * x.detach().numpy()", "You return a NumPy array"),
+        "a list": ("def centre(x): return (x - x.mean(-1, keepdim=True)).tolist()", "You return a list"),
+        "item": ("def twice(x): return 2 * x.item()", "`.item()` and `float(…)` take a single number"),
+        "a name": ("def centre(x): return x - mean", "`mean` is used and has no value yet"),
+        "integer division": ("def centre(x): return x - x.sum(-1, keepdim=True) // x.shape[-1]", "Divide with `/`"),
+        "a vector": (STEP.replace(".mean()", ""), "`backward()` needs a single number"),
+        "no leaf": (STEP.replace("requires_grad_()", "requires_grad_() * 1"), "`.grad` is None here"),
+        "no backward": (STEP.replace("        loss.backward()\n", ""), "`backward()` fills it, so call that first"),
+        "a tuple": (
+            STEP.replace("loss.backward()", "g = torch.autograd.grad(loss, w)").replace("w.grad", "g"),
+            "A tuple is used as if it were a tensor",
+        ),
+        "not marked": (STEP.replace(".requires_grad_()", ""), "Autograd has recorded nothing"),
+        "a number's backward": (STEP.replace(".mean()", ".mean().item()"), "`.item()` and `float(…)`"),
+        "a parameter from 0.0": (LINE.replace("torch.tensor(0.0)", "0.0"), "`nn.Parameter` takes a tensor"),
+        "a parameter from 0": (LINE.replace("0.0", "0"), "holds whole numbers"),
+        "self in forward": (LINE.replace("return self.slope", "return slope"), "read with `self.` in front"),
+        "self in __init__": (LINE.replace("self.slope = ", "slope = "), "no parameter named `slope`"),
+        "underscores": (LINE.replace("__init__(self)", "_init_(self)"), "two underscores on each side"),
+        "other names": (LINE.replace("slope", "weight").replace("offset", "bias"), "it has weight, bias"),
+        "super": (LINE.replace("super().__init__()", "pass"), "must be `super().__init__()`"),
+        "no forward": (LINE.replace("forward", "foward"), "The module has no `forward`"),
+        "no self": (LINE.replace("forward(self, x)", "forward(x)"), "The first argument of a method is `self`"),
+        "no module": (
+            LINE.replace("(nn.Module)", "").replace("super().__init__()", "pass"),
+            "`Line` is not a module. Derive it from `nn.Module`",
+        ),
+    }.values(),
+)
+def test_a_slip_of_a_beginner_has_its_sentence(code, told):
+    verdict = graded(code)
+    assert verdict.earned < verdict.points
+    assert told in verdict.explanation
+    assert "may be" not in verdict.explanation
+
+
+def test_a_right_answer_has_none():
+    for code in (LINE, STEP):
+        verdict = graded(code)
+        assert (verdict.earned, verdict.explanation) == (verdict.points, "")
+
+
+def test_a_known_mistake_that_raises_the_same_error_is_named_before_its_slip():
+    verdict = graded("def centre(x): return x - x.mean(-1)")
+    assert (verdict.mistake, verdict.certain) == ("no_keepdim", True)
