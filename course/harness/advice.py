@@ -96,6 +96,9 @@ HELP: dict[str, tuple[str, ...]] = {
         "Only floating-point tensors can have gradients, and this one holds whole numbers: write `torch.tensor(0.0)`, "
         "with a decimal point, or convert it with `.float()`."
     ): (r"Only Tensors of floating point and complex dtype can require",),
+    ("The module has no `forward`. Is it spelt like that, and indented as part of the class?"): (
+        r"is missing the required \"forward\" function",
+    ),
     ("`backward` was called twice on one computation. Compute the loss anew for each step."): (
         r"backward through the graph a second time",
     ),
@@ -123,7 +126,7 @@ HELP: dict[str, tuple[str, ...]] = {
         r"expected.*indices.*(Long|Int)",
         r"Expected tensor for argument #\d 'indices'",
     ),
-    ("Something is counted that is not there: n entries have the numbers 0 to n - 1."): (
+    ("An index is out of range: a dimension of size n has the indices 0 to n - 1, and a list of n items, too."): (
         r"index out of range in self",
         r"index .* is out of bounds",
         r"too many indices for tensor",

@@ -121,12 +121,17 @@ class _Search:
         name, count = _most(explains)
         slip, cases = _most([_most([self.slips[i] for i in failing])[0] for failing in self.lost])
         sure = 2 * count >= len(self.lost)
-        if name and (sure or (count > cases and self._is_telling(name, likely))):
-            return Diagnosis((name,), sure, explains)
-        if slip:  # no guess where what happened is plain
-            return Diagnosis((), 2 * cases >= len(self.lost), explains, slip)
+        plain = 2 * cases >= len(self.lost)
+        if name and sure:
+            return Diagnosis((name,), True, explains)
+        if slip and plain and cases >= count:  # no guess where what happened is plain
+            return Diagnosis((), True, explains, slip)
+        if name and self._is_telling(name, likely):
+            return Diagnosis((name,), False, explains)
         name, count = _most([self._only(failing, every) for failing in self.lost])
-        return Diagnosis((name,), False, explains) if 2 * count >= len(self.lost) else Diagnosis(explains=explains)
+        if 2 * count >= len(self.lost) and not plain:
+            return Diagnosis((name,), False, explains)
+        return Diagnosis((), plain or not slip, explains, slip)
 
     def _yes_or_no(self) -> bool:
         """Whether every wrong result is a plain boolean."""
@@ -134,7 +139,7 @@ class _Search:
         return all(values and all(isinstance(value, bool) for value in values) for values in given)
 
     def _nearest(self, among: Iterable[int]) -> tuple[str, ...]:
-        """The one mistake that shares most failing cases, three quarters at least.
+        """The one mistake that shares most failing cases, four fifths at least.
 
         An answer that is wrong in both directions matches no mistake that is wrong in only one.
         """
@@ -147,7 +152,7 @@ class _Search:
                 )
         best = max(near.values(), default=0.0)
         names = tuple(name for name, share in near.items() if share == best)
-        return names if best >= 3 / 4 and len(names) == 1 else ()
+        return names if best >= 4 / 5 and len(names) == 1 else ()
 
     def _is_telling(self, name: str, among: Iterable[int]) -> bool:
         """Whether the evidence for this mistake is more than one number, which may be equal by chance."""

@@ -63,7 +63,9 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     shown |= {os.path.realpath(path) for path in shown}
 
     here = Path(__file__).resolve()
+    settings = (f"{prefix}/etc/jupyter" for prefix in (*prefixes, "/usr", "/usr/local"))  # a server's, with its tokens
     kept_out = {str(here.parents[1]), os.path.realpath(os.path.expanduser("~")), *hidden}
+    kept_out |= set(filter(os.path.exists, settings))
     if str(here.parents[2]) not in libraries:
         kept_out.add(str(here.parents[2]))
     kept_out = {os.path.realpath(path) for path in kept_out}

@@ -80,6 +80,15 @@ def test_a_directory_below_something_shown_can_be_hidden(start: Callable[..., Bo
         plan((sys.prefix,))
 
 
+@pytest.mark.skipif(not os.access(sys.prefix, os.W_OK), reason="only who installed Python can put a file below it")
+def test_a_servers_settings_and_tokens_are_hidden(start: Callable[..., Box]) -> None:
+    folder = Path(sys.prefix, "etc", "jupyter")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix="of-a-test-", suffix=".json") as token:
+        os.chmod(token.name, 0o644)
+        assert start().value(f"import os; value = os.path.exists({token.name!r})") is False
+
+
 def test_what_is_shown_by_two_names_is_hidden_by_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "moved").symlink_to(Path(sys.prefix).parent)
     renamed = tmp_path / "moved" / Path(sys.prefix).name

@@ -56,8 +56,8 @@ right.mistake(masks.causal_by_default, loses="without").patch("""
   scores = query @ key.mT / key.shape[-1] ** 0.5
 + if mask is None:
 +     T, S = scores.shape[-2:]
-+     mask = torch.ones(T, S, dtype=torch.bool).triu(max(S - T, 0) + 1)
-""")
++     mask = torch.ones(T, S, dtype=torch.bool).triu(FIRST_BLOCKED)
+""").for_each(FIRST_BLOCKED=("max(S - T, 0) + 1", "1"))
 right.mistake("blocked_rows_are_nan", loses="fully").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
@@ -237,9 +237,3 @@ right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="
 masked_attention.alternative("flattened_to_one_batch").mistake(
     shapes.view_of_strided, {"x.reshape(-1, *x": "x.view(-1, *x"}, loses="float64"
 )
-right.mistake(masks.causal_by_default("causal_from_the_start_by_default"), loses="without").patch("""
-- mask = torch.tensor(False) if mask is None else mask
-@@
-  scores = query @ key.mT / key.shape[-1] ** 0.5
-+ mask = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1) if mask is None else mask
-""")

@@ -172,6 +172,10 @@ def test_a_certain_mistake_is_said_before_a_slip_and_a_slip_before_a_hedge():
     assert said("33......", C, slips={0: "No return."}).slip == "No return."
 
 
+def test_a_slip_in_fewer_than_half_of_what_was_lost_is_no_reason_against_a_hedge():
+    assert said("11..7.7.", A, slips={4: "No return."}).names == ("a",)
+
+
 def test_one_equal_number_is_no_reason_for_a_hedge():
     assert said("1...7.7.", known("by chance", "1.......")).names == ()
     assert said("11..7.7.", A).names == ("a",)

@@ -72,6 +72,7 @@ def graded(code: str) -> ExerciseVerdict:
         "underscores": (LINE.replace("__init__(self)", "_init_(self)"), "two underscores on each side"),
         "other names": (LINE.replace("slope", "weight").replace("offset", "bias"), "it has weight, bias"),
         "super": (LINE.replace("super().__init__()", "pass"), "must be `super().__init__()`"),
+        "no forward": (LINE.replace("forward", "foward"), "The module has no `forward`"),
         "no self": (LINE.replace("forward(self, x)", "forward(x)"), "The first argument of a method is `self`"),
         "no module": (
             LINE.replace("(nn.Module)", "").replace("super().__init__()", "pass"),
