@@ -36,7 +36,7 @@ STARTS_THREADS = (
     (threading, "_start_new_thread"),
     (threading, "_start_joinable_thread"),
 )
-MAKES_SAMPLES = "_specimen"  # the runner's function that makes sample models
+SPECIMEN = "specimen"  # the kind of a program's node that makes a sample model, and the runner's method for it
 Codes = dict[int, CodeType]  # by their ids: a code object's own hash is slow, and the same for equal code
 Read = tuple[CodeType, str, tuple[str, ...]]  # a function, its kind, and names
 LIBRARY, MAKER, SHIPPED, LEARNERS = "library", "maker", "shipped", "learner's"  # kinds of functions on the stack
@@ -163,7 +163,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
             method = "." in name and not name.endswith(".__init__") and f"{module}.".startswith(LENT)
             read: Read = code, SHIPPED, (f"{module}.{name}", "method" if method else "")
         elif module.startswith(HARNESS):
-            read = code, MAKER if code.co_name == MAKES_SAMPLES else LIBRARY, ()
+            read = code, MAKER if code.co_name.strip("_") == SPECIMEN else LIBRARY, ()
         elif module.startswith("torch."):
             parts = [*module.split(".")[1:], *([] if "." in name else [name])]  # no method, no wrapper's inner function
             read = code, LIBRARY, tuple(part for part in parts if self._names_torch and _matches(part, self.patterns))
