@@ -25,7 +25,7 @@ METHODS = frozenset(
     abs add add_ add_param_group all amax amin any append argmax argmin backward bool clamp clone contiguous copy_ cos
     count cumsum decode detach diff div div_ double encode eq eval exp expand fill_ flatten float float_ forward ge gt
     half index keys le log long lt masked_fill masked_fill_ matmul max mean min mul mul_ ne neg neg_ norm norm_1 norm_2
-    normal_ permute pow prod repeat requires_grad_ reshape sigmoid sin softmax sort split sqrt square squeeze std
+    narrow normal_ permute pow prod repeat requires_grad_ reshape sigmoid sin softmax sort split sqrt square squeeze std
     step sub sub_ sum tanh to tolist transpose tril triu type_as unbind unflatten unsqueeze values var view zero_
     train zero_grad
     """.split()  # noqa: SIM905 - a list would have a line for each
