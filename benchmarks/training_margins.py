@@ -86,12 +86,17 @@ def loops(tests: Any) -> tuple[dict[str, Loop], dict[str, Loop]]:
 
 
 def excess(tests: Any, loop: Loop, seed: int) -> float:
-    """Loss of a model that `loop` has trained, minus the best possible one, in nats."""
+    """The larger excess with the grader's two peaks, in nats."""
+    return max(excess_with(tests, loop, seed, peak) for peak in (tests.PEAK, tests.PEAK / 3))
+
+
+def excess_with(tests: Any, loop: Loop, seed: int, peak: float) -> float:
+    """Loss of a model that `loop` has trained with this peak, minus the best possible one, in nats."""
     follows, data, unseen = tests.texts(Draw(mix(seed, LESSON)), 2500)
     model = Bigram(tests.TOKENS, tests.WINDOW)
     torch.nn.init.zeros_(model.table.weight)
     torch.manual_seed(seed)
-    loop(model, data, tests.STEPS, tests.BATCH, torch.Generator().manual_seed(seed), tests.PEAK)
+    loop(model, data, tests.STEPS, tests.BATCH, torch.Generator().manual_seed(seed), peak)
     with torch.no_grad():
         return training.excess(model(unseen), follows, unseen)
 
@@ -107,7 +112,8 @@ def main(arguments: list[str] | None = None) -> list[str]:
     tests = importlib.import_module(f"{package_of(ROOT / 'grader_tests')}.{LESSON}.train.cases")
     groups = loops(tests)
     print(
-        f"train(model, data, {tests.STEPS}, {tests.BATCH}, generator, {tests.PEAK}), {options.seeds} seeds; "
+        f"train(model, data, {tests.STEPS}, {tests.BATCH}, generator, peak) with peaks of {tests.PEAK} and a third of "
+        f"it, {options.seeds} seeds; "
         f"threshold {tests.MARGIN} nats above the best possible loss\n"
     )
     print(f"  {'':<32} {'mean':>6} {'sd':>7} {'least':>7} {'most':>7} {'margin':>8} {'passed':>8}")

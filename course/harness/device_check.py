@@ -3,8 +3,8 @@
 The inputs of such a case (`Reference.device_only`) are on PyTorch's device "meta", whose tensors have a shape and a
 dtype but no data. A tensor that an answer makes on the default device then fails to combine with them, or is returned.
 
-An answer that moves a tensor to the CPU by name is wrong, since nothing may be moved. One that reads values (`.item()`,
-`.tolist()`, `if` on a tensor, numpy) cannot be checked this way: it passes here and is checked only on a GPU.
+An answer that returns a tensor moved to the CPU by name is wrong. One that reads values (`.item()`, `.tolist()`, `if`
+on a tensor, numpy) or takes a detour by the CPU cannot be checked this way: it passes here, and only a GPU shows it.
 
 Does not cover: whether the result is right otherwise (`course.harness.compare`).
 """

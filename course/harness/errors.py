@@ -67,9 +67,13 @@ def mixes_devices(message: str) -> bool:
 
 
 def moves_to_cpu(raised: dict[str, Any]) -> bool:
-    """Whether a tensor on "meta" was moved to the CPU by name. Reading its numbers (`tolist`) has the same message."""
+    """Whether a tensor on "meta" was moved to the CPU by name, to be returned there.
+
+    Reading its numbers (`tolist`) has the same message. So has a detour by the CPU, which may be right.
+    """
     copied = "Cannot copy out of meta tensor" in raised["message"]
-    return copied and bool(re.search(r"\.cpu\(|[\"']cpu[\"']", raised["line"]))
+    there_and_not_back = r"^return\b(?!.*\.to\((?![\"']cpu)).*(\.cpu\(|[\"']cpu[\"'])"
+    return copied and bool(re.search(there_and_not_back, raised["line"]))
 
 
 def public_type(raised: dict[str, Any] | None) -> str:

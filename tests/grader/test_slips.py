@@ -141,11 +141,15 @@ def squeezed(tensor, dim):
     return tensor.squeeze(*dim) if tensor.ndim else tensor
 
 
+def on_the_cpu(tensor):
+    return tensor.cpu()
+
+
 @pytest.mark.quick_cases("00_start-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EVERY)
 def test_a_result_that_is_moved_to_the_cpu_is_seen(lesson, name):
-    names, points = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(lambda t: t.cpu())))
+    names, points = lost(lesson, name, slipped(rules(lesson, name).answer, afterwards(on_the_cpu)))
     assert len(names) == 1
     assert points <= rules(lesson, name).points / 2
 

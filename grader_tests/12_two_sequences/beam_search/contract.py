@@ -174,8 +174,10 @@ def _(draw):
     table = draw.normal(5, 5)
     for width in (1, 3):
         s = script(table, 1, 3, width, 4, kept=True)
-        s.call(s.step, [1], name="afterwards")
-        yield s.case(ref("afterwards")).label(f"what step returns for begin, after beam_search with a width of {width}")
+        for token in range(5):  # the row of the begin itself may stay as it was, since its sum is 0
+            s.call(s.step, [token], name=f"after {token}")
+        rows = [ref(f"after {token}") for token in range(5)]
+        yield s.case(*rows).label(f"what step returns, after beam_search with a width of {width}")
     for width, max_length, wrong in ((0, 4, "width"), (-2, 3, "width"), (2, 0, "max_length"), (3, -1, "max_length")):
         case = script(table, 1, 3, width, max_length).case(ref("ids"))
         yield case.raises(wrong).label(f"beam_search(step, 1, 3, {width}, {max_length})")

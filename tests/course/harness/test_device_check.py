@@ -72,11 +72,33 @@ def test_what_strays_from_the_device_is_told(straying):
     assert "default device" in finding.text
 
 
-@pytest.mark.parametrize("moved", [lambda x: x.softmax(-1).cpu(), lambda x: x.to("cpu") * 2])
-def test_what_is_moved_to_the_cpu_by_name_is_told(moved):
+def on_the_cpu(x):
+    return x.softmax(-1).cpu()
+
+
+def doubled_on_the_cpu(x):
+    return x.to("cpu") * 2
+
+
+@pytest.mark.parametrize("moved", [on_the_cpu, doubled_on_the_cpu])
+def test_what_is_returned_on_the_cpu_by_name_is_told(moved):
     finding = check_device(asked(moved))
     assert finding.stage == "device"
     assert "moved to the CPU" in finding.text
+
+
+def by_the_cpu(x):
+    return x.cpu().softmax(-1).to(x.device)
+
+
+def by_the_cpu_in_steps(x):
+    weights = x.cpu().softmax(-1)
+    return weights.to(x.device)
+
+
+@pytest.mark.parametrize("moved", [by_the_cpu, by_the_cpu_in_steps])
+def test_a_detour_by_the_cpu_is_not_told_from_a_right_answer(moved):
+    assert check_device(asked(moved)) is None
 
 
 def test_models_lie_where_their_inputs_do():
