@@ -94,7 +94,7 @@ def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1)
     """PyTorch's softmax of x / temperature. Raises ValueError unless temperature > 0."""
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be greater than 0")
-    return torch.softmax(x / temperature, dim)
+    return torch.softmax(x.div(temperature), dim=dim)
 
 
 def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
