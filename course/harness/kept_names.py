@@ -19,7 +19,7 @@ def keep(exercise: str) -> None:
 
 
 def restore(exercise: str, alias: str = "") -> None:
-    """Bring back the names kept for this exercise. Raises KeyError if there are none.
+    """Restore the names kept for this exercise. Raises KeyError if there are none.
 
     alias: the name under which the answer was written, if it is not the exercise's own
     """

@@ -46,7 +46,7 @@ def error_names_no_argument(error: str, arguments: Iterable[str]) -> Finding:
 
 
 def not_a_sequence(where: str, found: Any, expected: Any, names: Sequence[str]) -> Finding:
-    """For one value in the place of several; `names` are the contract's names of the several, if it has any."""
+    """For a single value where several are expected; `names` are the contract's names for them, if it has any."""
     wanted = f"{type_of(expected)}{_listed(names)}"
     return Finding("structure", f"{where} is {type_of(found)}, and must be {wanted}{_missing_return(found)}")
 
@@ -97,7 +97,7 @@ def wrong_form() -> Finding:
 
 
 def wrong_value(where: str, found: Any, expected: Any) -> Finding:
-    """For a value that is no tensor; only a boolean tells what was expected."""
+    """For a value that is not a tensor; only for a boolean does the sentence give the expected value."""
     if isinstance(expected, bool):
         answered = f"{found}, and must be {expected} here"
     elif isinstance(expected, int):
