@@ -187,10 +187,11 @@ def without_gaps(text: str, note: str = "…") -> str:
 
 
 def _shortened(gap: str, note: str) -> str:
-    _, *empty, indented = f"{gap}|".splitlines()
-    if len(empty) <= MAX_GAP:
+    lines = f"{gap}|".splitlines()  # the end of a line, empty ones, and the indent of the next
+    empty = len(lines) - 2
+    if empty <= MAX_GAP:
         return gap
-    return f"\n\n{note} {len(empty):,} empty lines left out\n\n{indented[:-1]}"
+    return f"\n\n{note} {empty:,} empty lines left out\n\n{lines[-1][:-1]}"
 
 
 def code(source: str) -> Markup:

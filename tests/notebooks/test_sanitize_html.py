@@ -163,6 +163,16 @@ def test_long_code_is_shown_without_colours_and_cut() -> None:
     assert len(made) < 1.1 * sanitize_html.MAX_SHOWN
 
 
+@pytest.mark.parametrize("line", [" " * 99, "a" + " " * 99 + "b", " " * 99 + "\r"])
+def test_a_long_gap_within_a_line_is_kept(line: str) -> None:
+    assert sanitize_html.without_gaps(line) == line
+
+
+def test_many_empty_lines_are_counted_and_the_indent_that_follows_is_kept() -> None:
+    assert sanitize_html.without_gaps("a" + " \n" * 100 + "  b") == "a\n\n… 99 empty lines left out\n\n  b"
+    assert sanitize_html.without_gaps(few := "a" + "\n" * 51 + "b") == few
+
+
 def test_a_large_table_is_kept() -> None:
     rows = "".join(f"<tr>{'<td>0.25</td>' * 20}</tr>" for _ in range(60))
     assert (
