@@ -16,6 +16,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -74,7 +75,8 @@ def lessons_come(term: Term) -> None:
     """A release's source archive, with one of the lessons in it."""
     new = term.place / "attention-course"
     build_course(new, [LESSON])
-    shutil.make_archive(str(term.place / "attention-course-0.1.0"), "zip", term.place, "attention-course")
+    archive = term.place / f"attention-course-{version('attention-course-teach')}"
+    shutil.make_archive(str(archive), "zip", term.place, new.name)
 
 
 def class_list_comes(term: Term) -> None:
@@ -149,7 +151,7 @@ TERM: list[Step] = [
     ("grading init autumn --lessons attention-course-0.2.0.zip", lessons_come, "1 lessons taken"),
     ("cd autumn", nothing, "^$"),
     ("nbgrader db student import students.csv", class_list_comes, "."),
-    ("grading release", nothing, f"Proving them first(?s:.*){LESSON}: released to"),
+    ("grading release", nothing, rf"\A(?!(?s:.*)Proving)(?s:.*){LESSON}: released to"),
     (f"nbgrader generate_assignment {LESSON}", nothing, "."),
     ("grading publish ../students --repository https://github.com/you/attention-autumn", nothing, "4 files written"),
     ('pip install "attention-course-teach[site]"', nothing, ""),  # it is here

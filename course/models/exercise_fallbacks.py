@@ -176,7 +176,8 @@ def train_step(
     """One step of PyTorch's optimizer, with its cross-entropy and its clipping to norm 1; the loss before it."""
     model.train()
     model.zero_grad()
-    loss = language_model_loss(model(inputs), targets)
+    predicted = model(inputs)
+    loss = language_model_loss(predicted, targets)
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
     optimizer.step()

@@ -35,9 +35,13 @@ class Commands:
         return verb
 
 
-def add_lessons(verb: argparse.ArgumentParser) -> None:
-    """Add LESSON…, which `main` looks up in the course: `options.lessons`."""
+def add_lessons(verb: argparse.ArgumentParser, *, ordinary: bool = False) -> None:
+    """Add LESSON…, which `main` looks up in the course: `options.lessons`.
+
+    ordinary  whether ordinary nbgrader assignments count as lessons
+    """
     verb.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons (default: all)")
+    verb.set_defaults(ordinary=ordinary)
 
 
 def add_students(verb: argparse.ArgumentParser) -> None:

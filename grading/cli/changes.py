@@ -23,7 +23,7 @@ def add_commands(commands: Commands) -> None:
         "verify-grades", "Compute recorded grades again with their own seeds, and compare.", _verify_grades
     )
     for verb in (regrade, verify):
-        add_lessons(verb)
+        add_lessons(verb, ordinary=True)
         add_students(verb)
         add_unsandboxed(verb)
         add_workers(verb, "submissions")
@@ -33,7 +33,7 @@ def add_commands(commands: Commands) -> None:
     )
 
     history = commands.add("history", "Show replaced grades.", _history)
-    add_lessons(history)
+    add_lessons(history, ordinary=True)
     add_students(history)
 
     extend = commands.add("extend", "Give students more time for a lesson.", _extend)

@@ -63,7 +63,7 @@ def _collect(options: argparse.Namespace) -> int:
     from ..coordinator.collect import collect
     from ..course_dir.paths import list_lessons
 
-    lesson = list_lessons(options.root, [options.lesson])[0] if options.lesson else ""
+    lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
     return int(any(one.failed for one in collect(options.root, options.archives, lesson, SafeConsole())))
 
 
@@ -106,7 +106,7 @@ def _feedback_zip(options: argparse.Namespace) -> int:
     from ..coordinator.return_feedback import hand_back
     from ..course_dir.paths import list_lessons
 
-    (lesson,) = list_lessons(options.root, [options.lesson])
+    (lesson,) = list_lessons(options.root, [options.lesson], ordinary=True)
     out = options.out or Path(f"feedback-{lesson}.zip")
     done = hand_back(options.root, lesson, options.downloads, out, SafeConsole())
     for student, why in done.left_out.items():

@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.in_course:
             options.root = open_course(options.course) if options.course else course_root()
         if hasattr(options, "lessons"):
-            options.lessons = list_lessons(options.root, options.lessons)
+            options.lessons = list_lessons(options.root, options.lessons, ordinary=options.ordinary)
         return int(options.handler(options))
     except SandboxUnavailable as error:
         say(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)

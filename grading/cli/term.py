@@ -14,11 +14,11 @@ from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add
 
 def add_commands(commands: Commands) -> None:
     release = commands.add("release", "Build lessons, prove them, and make the student notebooks.", _release)
-    add_lessons(release)
+    add_lessons(release, ordinary=True)
     add_workers(release, "lessons")
 
     grade = commands.add("grade", "Grade new submissions.", _grade)
-    add_lessons(grade)
+    add_lessons(grade, ordinary=True)
     grade.add_argument("--again", action="store_true", help="all submissions, not only new and changed ones")
     add_unsandboxed(grade)
     add_students(grade)
@@ -36,7 +36,7 @@ def add_commands(commands: Commands) -> None:
     )
 
     feedback = commands.add("feedback", "Write feedback pages for graded submissions.", _feedback)
-    add_lessons(feedback)
+    add_lessons(feedback, ordinary=True)
     add_workers(feedback, "pages")
 
     report = commands.add(

@@ -35,7 +35,9 @@ def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console)
             if not path.exists():
                 raise StepFailed(f"{path} is not there. Name zips or folders as they were downloaded.")
             reader.path(path)
-        config.CourseDirectory.assignment_id = lesson = lesson or _detect_lesson(reader.found, list_lessons(root))
+        config.CourseDirectory.assignment_id = lesson = lesson or _detect_lesson(
+            reader.found, list_lessons(root, ordinary=True)
+        )
         collected_lesson, roster = about(CourseDirectory(config=config), identities)
         outcomes = Collecting(collected_lesson, roster, identities).outcomes(reader.found)
         total = len(reader.found.submissions)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection, Container
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +71,7 @@ class ClassOutcome:
 
 def grade_class(
     root: Path,
-    names: Iterable[str],
+    names: Collection[str],
     console: Console,
     *,
     students: Container[str] | None = None,
@@ -103,7 +103,10 @@ def grade_class(
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
     with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as executors:
-        for name in list_lessons(root, names):
+        lessons = list_lessons(root, names, ordinary=True)
+        if not names:
+            _name_others(root, lessons, progress.console)
+        for name in lessons:
             chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
                 outcome.add_failed(
@@ -136,6 +139,13 @@ def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Tabl
         left = [student for name, student in outcome.failed if name == lesson]
         table.add_row(lesson, *map(str, counts), str(len(left)) if all(left) else "all")
     return table
+
+
+def _name_others(root: Path, lessons: list[str], console: Console) -> None:
+    """Name the assignments with submissions that only nbgrader's own command grades."""
+    for name in sorted({path.name for path in (root / "submitted").glob("*/*/")} - set(lessons)):
+        if is_registered(root, name):
+            console.print(f"{name}: an ordinary nbgrader assignment; `nbgrader autograde {name}` grades it")
 
 
 def _show_plan(plan: Plan, console: Console) -> None:

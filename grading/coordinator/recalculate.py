@@ -91,7 +91,7 @@ def recalculate(
         require()
     regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
     with exclusive(root), pool(workers) as executor:
-        for lesson in list_lessons(root, names):
+        for lesson in list_lessons(root, names, ordinary=True):
             if is_registered(root, lesson):
                 regrades.append(
                     _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)

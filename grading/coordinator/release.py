@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.paths import is_ordinary, list_lessons
 from ..cpu_count import cpu_count
 from .executors import pool
 from .nbgrader_api import is_registered, release
@@ -21,9 +21,11 @@ def release_lessons(root: Path, names: Iterable[str], console: Console, *, worke
     from ..authoring.build import build_lesson  # it imports torch, which only judges need for grading
 
     with pool(workers or cpu_count()) as executor:
-        building = {name: executor.submit(build_lesson, root, name) for name in list_lessons(root, names)}
-        for name, built in building.items():
-            built.result()
+        wanted = list_lessons(root, names, ordinary=True)
+        building = {name: executor.submit(build_lesson, root, name) for name in wanted if not is_ordinary(root, name)}
+        for name in wanted:
+            if name in building:
+                building[name].result()
             _release_built(root, name, console)
 
 

@@ -75,7 +75,7 @@ def verify_grades(
     if not config.JudgedExecute.get("unsandboxed", False):
         require()
     with pool(workers) as executor:
-        for lesson in list_lessons(root, names):
+        for lesson in list_lessons(root, names, ordinary=True):
             if is_registered(root, lesson):
                 yield from _verify_lesson(root, config, lesson, students, seed, executor)
 

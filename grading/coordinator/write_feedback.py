@@ -26,7 +26,7 @@ def write_feedback(root: Path, names: Iterable[str], console: Console, *, worker
     """
     failed: list[str] = []
     with progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
-        for name in list_lessons(root, names):
+        for name in list_lessons(root, names, ordinary=True):
             students = handed_in(root, name, "autograded")
             if students and not is_registered(root, name):
                 failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]

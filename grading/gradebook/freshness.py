@@ -37,17 +37,23 @@ class WorkSource(Protocol):
 class LessonFreshness:
     """The freshness of the grades of one lesson, or of one student in it.
 
+    notebook  an nbgrader assignment may have several; a lesson has one, of its own name
+
     Reads the grades now, and all other inputs but submissions once, when first needed. Raises MissingEntry if the
     gradebook does not have the lesson.
     """
 
-    def __init__(self, coursedir: CourseDirectory, execute: WorkSource, lesson: str, student: str = "") -> None:
-        self.coursedir, self.execute, self.lesson = coursedir, execute, lesson
+    def __init__(
+        self, coursedir: CourseDirectory, execute: WorkSource, lesson: str, student: str = "", notebook: str = ""
+    ) -> None:
+        self.coursedir, self.execute, self.lesson, self.notebook = coursedir, execute, lesson, notebook or lesson
         self.penalties = AssignLatePenalties(config=execute.config)
-        self.released = load_released(coursedir.db_url, lesson, lesson, coursedir)
+        self.released = load_released(coursedir.db_url, lesson, self.notebook, coursedir)
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
             self.grades: dict[str, StoredGrade] = {
-                grade.student: grade for grade in stored_grades(gradebook, lesson, student)
+                grade.student: grade
+                for grade in stored_grades(gradebook, lesson, student)
+                if grade.notebook == self.notebook
             }
             self._due = gradebook.find_assignment(lesson).duedate
             found = gradebook.db.query(Student.id, SubmittedAssignment.extension).select_from(SubmittedAssignment)
@@ -104,4 +110,4 @@ class LessonFreshness:
         return str((self._due, self._extensions.get(student), settings))
 
     def _file(self, step: str, student: str) -> Path:
-        return Path(self.coursedir.format_path(step, student, self.lesson)) / f"{self.lesson}.ipynb"
+        return Path(self.coursedir.format_path(step, student, self.lesson)) / f"{self.notebook}.ipynb"

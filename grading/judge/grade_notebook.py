@@ -34,19 +34,20 @@ from grading.errors import NoAnswer
 from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import Lesson, load_lesson
 from grading.grader import codec
-from grading.grader.cell_code import parse, same_code
+from grading.grader.cell_code import parse
 from grading.grader.references import known_mistakes, practice_cases, programs
 from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
 from grading.grader.signs import signs_of
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
-from grading.notebooks.cells import RECORD, check_call, exercise_of, visible
+from grading.notebooks.cells import RECORD, exercise_of, visible
 from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of
 
 from ..notebooks.reading import read_submission
 from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
 from ..notebooks.sanitize import OutputBudget, clean, clean_run
+from .assert_cells import grade_asserts, has_own_code
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
 from .missing_answer import (
@@ -72,7 +73,7 @@ def warm(about: dict[str, Any]) -> None:
     graders = Path(about["graders"])
     for cell in _lesson_code_cells(graders.parents[1], graders.name):
         parse("".join(cell["source"]))  # cached: most cells of a student's notebook are these
-    lesson = load_lesson(graders)
+    lesson = _lesson(graders)
     for exercise in lesson.exercises.values():
         seed = seed_of(about["seed"], exercise.name)
         codec.request(programs(exercise, seed, about["device"]))
@@ -155,7 +156,7 @@ def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[di
 def _grade_cells(
     request: dict[str, Any], cells: list[NotebookNode], ready: CourseFiles, budget: OutputBudget
 ) -> Iterator[dict[str, Any]]:
-    lesson = load_lesson(Path(request["graders"]))
+    lesson = _lesson(Path(request["graders"]))
     provisioning: dict[str, Any] = {"provisioner_name": "local-provisioner", "config": {}}
     if request["sandboxed"]:
         about = {"device": request["device"], "hidden": [request["root"]], "lesson": request["lesson"]}
@@ -165,9 +166,11 @@ def _grade_cells(
     kernel = "python3" if request["sandboxed"] else request["released"]["kernelspec"].get("name", "python3")
     with Session(kernel, provisioning, ready.directory, Limits(cell=request["cell_seconds"])) as session:
         run = NotebookRun(session, request["notebook_seconds"], ready.given)
+        by_asserts: dict[str, ExerciseVerdict] = {}
         for cell in cells:
             if is_autograded(cell):
-                _reach_grade_cell(cell, lesson, run)
+                if verdict := _reach_grade_cell(cell, lesson, run):
+                    by_asserts[cell.id] = verdict
             elif cell.source.strip() not in ready.demos:
                 run.cell(cell)
                 clean_run(cell, budget)
@@ -176,7 +179,8 @@ def _grade_cells(
         grading = _Grading(request, lesson, run)
         graded: list[tuple[NotebookNode, ExerciseVerdict]] = []
         for cell in filter(is_autograded, cells):
-            verdict = grading.grade(cell)
+            verdict = by_asserts.get(cell.id) or grading.grade(cell)
+            verdict.sandboxed = request["sandboxed"]
             graded.append((cell, verdict))
             yield {"cell": cell.id, "verdict": verdict.to_json()}
         for cell, verdict in graded:
@@ -190,14 +194,25 @@ def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
     return any(map(_DRAWS.search, own))
 
 
-def _reach_grade_cell(cell: NotebookNode, lesson: Lesson, run: NotebookRun) -> None:
-    """Run what students see of a grade cell, and keep the names for its exercise."""
+def _lesson(graders: Path) -> Lesson:
+    """The lesson of these graders; one without exercises for an ordinary nbgrader assignment, which has none."""
+    return load_lesson(graders) if graders.is_dir() else Lesson(graders.name, {})
+
+
+def _reach_grade_cell(cell: NotebookNode, lesson: Lesson, run: NotebookRun) -> ExerciseVerdict | None:
+    """Run what students see of a grade cell, and keep the names for its exercise.
+
+    A cell with tests of its own, of an exercise that has no graders, is run whole and graded at once.
+    """
     name = exercise_of(cell)
     if name in lesson.exercises:
-        shown = visible(cell.source).strip()
-        if not same_code(shown, check_call(name)):  # the verdict replaces whatever `check` shows
-            run.code(shown, given=True)
+        if has_own_code(cell):  # the verdict replaces whatever `check` shows
+            run.code(visible(cell.source).strip(), given=True)
         run.keep_names(name)
+    elif has_own_code(cell):
+        outputs, _ = run.code(cell.source, given=True)
+        return grade_asserts(cell, run.cells[-1], outputs)
+    return None
 
 
 class _Grading:
@@ -220,7 +235,6 @@ class _Grading:
             source = self._source(exercise)
             hide_cases(verdict, source.not_allowed(exercise.name, exercise.forbidden))
             verdict.signs += signs_of(source, exercise.name)
-        verdict.sandboxed = self._request["sandboxed"]
         return verdict
 
     def show_practice(self, verdict: ExerciseVerdict) -> bool:

@@ -109,6 +109,8 @@ class JudgedExecute(Execute):
         return Path(self.root or ("." if converter is None else converter.coursedir.root)).resolve()
 
 
-def lesson_freshness(coursedir: CourseDirectory, config: Config, lesson: str, student: str = "") -> LessonFreshness:
+def lesson_freshness(
+    coursedir: CourseDirectory, config: Config, lesson: str, student: str = "", notebook: str = ""
+) -> LessonFreshness:
     """The freshness of a lesson's grades under this configuration. Raises MissingEntry if there is no such lesson."""
-    return LessonFreshness(coursedir, JudgedExecute(config=config, root=coursedir.root), lesson, student)
+    return LessonFreshness(coursedir, JudgedExecute(config=config, root=coursedir.root), lesson, student, notebook)

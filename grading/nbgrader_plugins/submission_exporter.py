@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Bool, Integer
@@ -55,7 +54,7 @@ class SubmissionExporter(NotebookExporter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
         self.judging: SubmissionRun | None = None
-        self._read: dict[str, LessonFreshness] = {}
+        self._read: dict[tuple[str, str], LessonFreshness] = {}
         self._made_of: dict[str, str] = {}
         make_safe(self.log)  # nbgrader's own, which names whatever it copies
         self._skip_unsafe_names()
@@ -83,9 +82,9 @@ class SubmissionExporter(NotebookExporter):
     def _read_submission(self, filename: str, ids: dict[str, str]) -> NotebookNode:
         """Get the sanitized notebook from a judge. The judge goes on grading, in `self.judging`."""
         self.let_go()
-        standing = self._standing(ids["assignment"])
+        standing = self._standing(ids["assignment"], ids["notebook"])
         released, self._made_of = standing.released, standing.made_of(ids["student"])
-        work = JudgedExecute(parent=self).work(ids["notebook"], released)
+        work = JudgedExecute(parent=self).work(ids["assignment"], released)
         self.judging = SubmissionRun(work, filename, self.max_bytes)
         nb = self.judging.notebook()
         record = nb.metadata[RECORD]
@@ -113,11 +112,12 @@ class SubmissionExporter(NotebookExporter):
         with Gradebook(ids["db_url"]) as gradebook:
             save(gradebook, ids, nb, text, self._made_of, AssignLatePenalties(parent=self))
 
-    def _standing(self, lesson: str) -> LessonFreshness:
-        """A lesson's freshness, read once per run, since the course is locked."""
-        if lesson not in self._read:
-            self._read[lesson] = lesson_freshness(self._coursedir, self.config, lesson)
-        return self._read[lesson]
+    def _standing(self, lesson: str, notebook: str) -> LessonFreshness:
+        """A notebook's freshness, read once per run, since the course is locked."""
+        if (lesson, notebook) not in self._read:
+            found = lesson_freshness(self._coursedir, self.config, lesson, notebook=notebook)
+            self._read[lesson, notebook] = found
+        return self._read[lesson, notebook]
 
     def _convert_locked(self, convert: Callable[[], None]) -> None:
         """Run nbgrader's conversion while no other process can grade this course."""
@@ -133,13 +133,15 @@ class SubmissionExporter(NotebookExporter):
 
     def _remove_stale_notebooks(self) -> None:
         """Remove graded notebooks with an outdated grade. nbgrader would skip them as done."""
+        with Gradebook(self._coursedir.db_url, self._coursedir.course_id) as gradebook:
+            notebooks = {one.name: [notebook.name for notebook in one.notebooks] for one in gradebook.assignments}
         for lesson, student in self._submissions().values():
             graded = Path(self._coursedir.format_path(self._coursedir.autograded_directory, student, lesson))
             if graded.is_dir():
-                with suppress(MissingEntry):  # the lesson is not released, as nbgrader will say
-                    if why := self._standing(lesson).stale_reasons(student):
-                        self.log.warning("%s, %s: graded again, since %s", lesson, student, " and ".join(why))
-                        shutil.rmtree(graded)
+                standing = [self._standing(lesson, name) for name in notebooks.get(lesson, ())]
+                if why := list(dict.fromkeys(reason for one in standing for reason in one.stale_reasons(student))):
+                    self.log.warning("%s, %s: graded again, since %s", lesson, student, " and ".join(why))
+                    shutil.rmtree(graded)
 
     def _submissions(self) -> dict[str, tuple[str, str]]:
         """Lesson and student by folder, for all folders that nbgrader is about to grade."""

@@ -22,6 +22,7 @@ import torch
 
 from ..authoring.build import build_lesson
 from ..course_dir.fingerprints import FingerprintFile, Packages, packages, python_files, text_digest
+from ..course_dir.paths import is_ordinary
 from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
 from .equivalents import FILE as LIST
@@ -124,7 +125,7 @@ def unproved(root: Path, names: Iterable[str]) -> list[str]:
     """The lessons with an exercise that has changed, or runs in other versions, since it was proved."""
     described = [name for name in names if _described(root, name)]
     left = {lesson for lesson, _ in not_proved(root, described)}
-    return [name for name in names if name not in described or name in left]
+    return [name for name in names if name in left or not (name in described or is_ordinary(root, name))]
 
 
 def not_proved(root: Path, names: Iterable[str], code: Packages | None = None) -> list[Wanted]:

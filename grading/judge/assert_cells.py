@@ -1,0 +1,56 @@
+"""Grade cells of ordinary nbgrader assignments, whose own code decides.
+
+nbgrader's rule: no points if the cell raises an exception, else the number that its last expression gives, else all
+points. What it writes to stderr costs nothing here.
+"""
+
+from __future__ import annotations
+
+import math
+
+from nbformat import NotebookNode
+
+from grading.grader.cell_code import same_code
+from grading.grader.verdict import ExerciseVerdict, needs_a_person
+from grading.notebooks.cells import HIDDEN, check_call, exercise_of, visible
+from grading.notebooks.verdict_cell import points_of
+
+from .kernel.dependencies import ExecutedCell
+
+RAISED = "The test stopped at `{line}`: {why}"
+RAISED_UNSEEN = "A test stopped that the notebook does not show."
+
+
+def has_own_code(cell: NotebookNode) -> bool:
+    """Whether a grade cell has tests of its own, rather than a call of `check`."""
+    return not same_code(visible(cell.source).strip(), check_call(exercise_of(cell)))
+
+
+def grade_asserts(cell: NotebookNode, ran: ExecutedCell, outputs: list[NotebookNode]) -> ExerciseVerdict:
+    """The verdict on a grade cell that ran with these outputs. It names no hidden test."""
+    name, points = exercise_of(cell), points_of(cell)
+    if not ran.completed:
+        return needs_a_person(name, points, f"the test did not end: {ran.stop.why if ran.stop else 'it was not run'}")
+    if ran.stop is not None:
+        line = _shown_line(cell.source, ran.stop.line)
+        why = RAISED.format(line=line, why=ran.stop.why) if line else RAISED_UNSEEN
+        return ExerciseVerdict(name, points, 0.0, "wrong", explanation=why)
+    earned = _partial_credit(outputs, points)
+    status = "right" if earned >= points else "partly right" if earned > 0 else "wrong"
+    return ExerciseVerdict(name, points, earned, status)
+
+
+def _shown_line(source: str, number: int) -> str:
+    """A line of a cell, from 1; "" if it is hidden from students, or there is none."""
+    shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source).splitlines()
+    return shown[number - 1].strip() if 0 < number <= len(shown) else ""
+
+
+def _partial_credit(outputs: list[NotebookNode], points: float) -> float:
+    """The number that the cell's last expression gives, from 0 to `points`; else `points`."""
+    results = [output for output in outputs if output.output_type == "execute_result"]
+    try:
+        given = float(results[0].data["text/plain"])
+    except (LookupError, ValueError):
+        return points
+    return min(given, points) if math.isfinite(given) and given >= 0 else points
