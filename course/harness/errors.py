@@ -28,6 +28,7 @@ PUBLIC = frozenset(  # names of exceptions that everybody knows
     for value in vars(place).values()
     if isinstance(value, type) and issubclass(value, BaseException)
 )
+CPP_FRAMES = "\nException raised from "  # torch writes frames of C++ below some messages, with addresses of the process
 ENDED = ("CallTimeout", "NotTried")  # raised by the caller (course/notebook/check_run.py), which gives the reason
 
 
@@ -38,7 +39,7 @@ def exception_to_record(error: BaseException) -> dict[str, Any]:
         if is_theirs(frame.filename):
             line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
     try:
-        message = str(error)
+        message = str(error).partition(CPP_FRAMES)[0]
     except Exception:
         message = ""
     return {

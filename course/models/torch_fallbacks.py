@@ -65,7 +65,7 @@ def masked_attention(
 
 def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     """(B, T, D) -> (B, H, T, D / H). Raises ValueError unless n_heads divides D."""
-    if n_heads < 1 or x.shape[-1] % n_heads:
+    if n_heads <= 0 or x.shape[-1] % n_heads:
         raise ValueError(f"n_heads is {n_heads} and does not divide {x.shape[-1]}, the width of x")
     return torch.stack(x.tensor_split(n_heads, dim=-1), dim=1)
 

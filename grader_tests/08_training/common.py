@@ -6,7 +6,7 @@ from grading.exercises.exercise import sample_model
 
 
 def window_state(draw, N=6, D=8, T=5, sharpness=1.0):
-    """Weights for specimens.Windowed. With a sharpness of 6 the gradient is longer than 1, with 0.3 it is shorter."""
+    """Weights for sample_models.Windowed. With a sharpness of 6 the gradient exceeds 1, with 0.3 it does not."""
     return {
         "tokens.weight": draw.normal(N, D),
         "places.weight": draw.normal(T, D),

@@ -237,7 +237,7 @@ def spelled_out(case: Case) -> str:
         if isinstance(value, Node) and value.kind == "ref" and value.name in case.inputs:
             return show(case.inputs[value.name])
         if isinstance(value, Node) and value.kind == "specimen":
-            return f"specimens.{value.name}({', '.join(f'{k}={show(v)}' for k, v in value.kwargs.items())})"
+            return f"sample_models.{value.name}({', '.join(f'{k}={show(v)}' for k, v in value.kwargs.items())})"
         return value.kind if isinstance(value, Node) else repr(value)
 
     plain = to_program(case)

@@ -44,7 +44,7 @@ BEST_AT_LAST = {
 
 
 def story(table, fade):
-    """A function from ids, a tuple, to the log-probabilities after them: those of `specimens.story`, as plain numbers.
+    """A function from ids, a tuple, to the log-probabilities after them: those of `sample_models.story` as numbers.
 
     They are remembered, since the ways of searching ask mostly the same.
     """

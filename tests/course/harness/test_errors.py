@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.harness.errors import names_argument
+from course.harness.errors import exception_to_record, names_argument
 
 MATRIX = torch.zeros(2, 3)
 
@@ -18,3 +18,9 @@ def test_a_shape_counts_in_any_notation(shape):
 @pytest.mark.parametrize("message", ["b is 3x2", "b is 4x2 or 23", "b is 2 or 5", "a is 2x3", "no vector"])
 def test_another_shape_or_argument_does_not(message):
     assert not names_argument(message, "b", MATRIX)
+
+
+def test_a_message_ends_where_torch_lists_frames_of_the_process():
+    with pytest.raises(RuntimeError, match="frame #0") as raised:
+        torch.zeros(1, 3).unflatten(1, (-3, -1))
+    assert exception_to_record(raised.value)["message"].endswith("of shape [-3, -1]")

@@ -210,7 +210,7 @@ def test_the_same_words_are_said_once(softmax_lesson):
 
 
 def test_a_call_in_a_report_can_be_typed():
-    """As a learner would, with torch and the course's specimens at hand; sizes stand for what is too large to type."""
+    """As a learner would, with torch and the sample models at hand; sizes stand for what is too large to type."""
     typed = 0
     for lesson in lessons():
         for name, data in catalog.exercises_of(lesson).items():
@@ -221,7 +221,7 @@ def test_a_call_in_a_report_can_be_typed():
                     continue
                 given: list[Any] = []
                 names = {name: lambda *args, given=given, **named: given.extend([*args, *named.values()])}
-                exec(case["text"], {**names, "torch": torch, "specimens": sample_models})
+                exec(case["text"], {**names, "torch": torch, "sample_models": sample_models})
                 made = [value for value in given if isinstance(value, torch.Tensor)]
                 torch.testing.assert_close(made, inputs, rtol=1e-6, atol=0)
                 typed += 1
