@@ -28,7 +28,15 @@ from grading.grader.grade_exercise import grade_exercise
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 
-from .dependencies import ExecutedCell, cells_needed, names_needed, reads_data, stopped_cells
+from .dependencies import (
+    STAR,
+    ExecutedCell,
+    cells_needed,
+    names_needed,
+    names_of_nobody,
+    reads_data,
+    stopped_cells,
+)
 from .outputs import Stop
 from .session import Session
 
@@ -146,7 +154,9 @@ class NotebookRun:
 
     def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
         """The first cell, and its stop, that did not bind all that this answer needs."""
-        found = next(stopped_cells(self.cells_above(exercise), names_needed(source, exercise)), None)
+        names = names_needed(source, exercise)
+        names += [STAR] if names_of_nobody(source, exercise) else []
+        found = next(stopped_cells(self.cells_above(exercise), names), None)
         return (found.code, found.stop) if found is not None and found.stop is not None else None
 
     def _doubtful(self, exercise: Exercise, source: NotebookSource, names: list[str]) -> bool:

@@ -119,6 +119,12 @@ def test_an_import_that_fails_takes_no_other_import_along(start, lesson):
     assert judged(run, lesson, "double").status == "right"
 
 
+def test_an_import_of_all_names_runs_where_another_import_fails(start, lesson):
+    imports = "import a_package_of_colab\nfrom math import *"
+    run = start(["import torch", imports, "def double(x):\n    return floor(2.5) * x"])
+    assert judged(run, lesson, "double").status == "right"
+
+
 def test_annotations_and_decorators_of_a_missing_package_cost_nothing(start, lesson):
     code = "from a_package import Float, typed\n@typed\ndef double(x: Float['n']) -> Float['n']:\n    return 2 * x"
     assert judged(start(["import torch", code]), lesson, "double").status == "right"
