@@ -28,12 +28,12 @@ kept_trees: dict[str, ast.Module | None] = {}
 
 
 def defines(source: str, name: str) -> bool:
-    """Whether the code binds `name` at its top level; if unparsable, by `def` line."""
+    """Whether the code binds `name` at its top level; if unparsable, by `def` line, also behind a number or mark."""
     if name not in source:
         return False
     tree = parse(source)
     if tree is None:
-        line = rf"^(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b"
+        line = rf"^(?:(?:[^\w\s]|[\d\xa0])(?:[^\w\n]|\d)*)?(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b"
         return re.search(line, source, re.MULTILINE) is not None
     return name in bound_names(tree)
 

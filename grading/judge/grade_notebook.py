@@ -48,6 +48,7 @@ from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
 from ..notebooks.sanitize import OutputBudget, clean, clean_run
 from .assert_cells import grade_asserts, has_own_code
+from .kernel.dependencies import names_of_nobody
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
 from .missing_answer import (
@@ -59,6 +60,7 @@ from .missing_answer import (
 )
 
 SANDBOX = "attention-sandbox"
+MAX_HELPERS = 20  # names that an answer uses and nothing binds, for which unreadable cells are looked through
 _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interactive)\b")
 
 
@@ -270,6 +272,11 @@ class _Grading:
                 return needs_a_person(exercise.name, exercise.points, newer)
             elif why := explain_syntax_error(own, exercise.name):
                 return unreadable_verdict(verdict, why)
+        elif verdict.status in ("wrong", "partly right"):
+            for helper in names_of_nobody(self._source(exercise), exercise.name)[:MAX_HELPERS]:
+                if newer := explain_newer_syntax(own, helper):
+                    return needs_a_person(exercise.name, exercise.points, newer)
+                verdict.explanation = explain_syntax_error(own, helper) or verdict.explanation
         if stopped := self._run.why_stopped(exercise.name, self._source(exercise)):
             verdict.notes.append(explain_stop(exercise.name, *stopped))
         return verdict

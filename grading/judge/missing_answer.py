@@ -22,12 +22,14 @@ MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?: |$)")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
 MAX_REASON = 200  # characters of an exception's text
 SHOWN = 80  # characters of a quoted line
-# Syntax, and the Python that first has it: PEP 695, 758 and 750
+# Syntax, and the Python that first has it: PEP 695, 701 (a replacement field over several lines), 758, 750 and 810
 NEWER = {
     re.compile(r"^[ \t]*type [^\W\d]\w*[ \t]*[\[=]"): (3, 12),
     re.compile(r"^[ \t]*(?:async def|def|class) [^\W\d]\w*[ \t]*\["): (3, 12),
+    re.compile(r"\b[rR]?[fF][rR]?[\"'][^\"'{]*\{[^}\"']*$"): (3, 12),
     re.compile(r"^[ \t]*except\*? [^\s,()]+,"): (3, 14),
-    re.compile(r"(?<![\w\"'])t[rR]?[\"']"): (3, 14),
+    re.compile(r"(?<![\w\"'])(?:[tT][rR]?|[rR][tT])[\"']"): (3, 14),
+    re.compile(r"^lazy (?:import|from) "): (3, 15),
 }
 
 
@@ -47,8 +49,8 @@ def explain_syntax_error(cells: Iterable[str], name: str) -> str:
         number = lines.index(mark) + 1
         return f"{why} Line {number} has the mark of an unresolved merge (`{mark[:7]}`): keep one of the two versions."
     text = one_line(error.msg or "invalid syntax")
-    if "U+00A0" in text:
-        text += " (a non-breaking space, as pages have it from which code is copied: type the spaces of this line anew)"
+    if "(U+" in text or " U+" in text:
+        text += " (a character of a web page or a word processor: delete it, and type anew what was to be there)"
     return f"{why} Line {error.lineno}, `{_quote(line)}`: {text}."
 
 
@@ -79,7 +81,7 @@ def explain_stop(name: str, code: str, stop: Stop) -> str:
     lines = code.splitlines()
     line = lines[stop.line - 1].strip() if 0 < stop.line <= len(lines) else ""
     where = f"stopped in the grader at its line {stop.line}, `{_quote(line)}`" if line else "stopped in the grader"
-    why = one_line(stop.why)[:MAX_REASON]
+    why = one_line(stop.why)[:MAX_REASON].rstrip(". :")  # `AssertionError: ` has no text
     return f"A cell that `{name}` needs {where}: {why}. Only its imports and definitions were used."
 
 

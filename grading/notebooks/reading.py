@@ -45,6 +45,8 @@ OTHER_FILES = (
     (b"\x93NUMPY", "a NumPy array"),
     (b"<!doctype", "a web page"),
     (b"<html", "a web page"),
+    (b"<head", "a web page"),
+    (b"<!--", "a web page"),
     (b"<?xml", "an XML document"),
     (b"{\\rtf", "a text document"),
     (b"\xd0\xcf\x11\xe0", "an office document"),
@@ -57,10 +59,16 @@ OTHER_FILES = (
     (b"L\0\0\0\x01\x14\x02\0", "a shortcut to a file"),
     (b"bplist00", "a shortcut to a file"),
     (b"SQLite format 3", "a database"),
+    (b"\0\x05\x16\x07", "what macOS keeps beside a file (its name begins with `._`)"),
+    (b"404: Not Found", "what a server answers that does not find a file"),
 )
 # What git has in the place of a large file
-POINTERS = {"version https://git-lfs.github.com/spec/": "git lfs pull", "/annex/objects/": "git annex get"}
-MERGE = re.compile(r"^(?:<{7} |\|{7}(?: |$)|>{7} )", re.MULTILINE)
+POINTERS = {
+    re.compile(r"version https?://(?:git-lfs|hawser|git-media)\."): "git lfs pull",
+    re.compile(r"\S*/annex/objects/"): "git annex get",
+}
+LINK = re.compile(r"[^\n{}]{1,300}\.ipynb\s*")  # as git keeps a symbolic link where the system has none
+MERGE = re.compile(r"^(?:<{7} |\|{7}(?: |$)|={7}$|>{7} )", re.MULTILINE)
 MAX_WRAPPED = 3  # times that a notebook is written as a text within JSON
 
 
@@ -84,7 +92,7 @@ def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
         raise Unreadable(f"The file is very large: it holds {marks:,} values. {WITHOUT_OUTPUTS}")
     text = _decode(data, repairs).strip("\0 \t\r\n")
     if not text.startswith("{") and (exported := exported_cells(text)) is not None:
-        repairs.append("It was not a notebook but a Python file; its cells were taken from it.")
+        repairs.append("It was not a notebook but a Python or Markdown file; its cells were taken from it.")
         return {"cells": exported}
     try:
         content = _unwrapped(json.loads(text), repairs)
@@ -127,7 +135,7 @@ def _decode(data: bytes, repairs: list[str]) -> str:
 def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:32].lower()
     for pointer, command in POINTERS.items():
-        if text.startswith(pointer):
+        if pointer.match(text):
             return (
                 "The file is not the notebook but what git keeps in its place: a pointer to it. "
                 f"Run `{command}` in the repository, check that the notebook opens, and hand it in again."
@@ -135,6 +143,8 @@ def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
     for beginning, what in OTHER_FILES:
         if start.startswith(beginning.lower()):
             return f"The file is no notebook but {what}. Hand in the file that ends in .ipynb."
+    if LINK.fullmatch(text):
+        return f"The file is not the notebook but holds only the name of one: `{one_line(text)}`. Hand in that file."
     if mark := MERGE.search(text):
         return (
             f"The file holds the marks of an unresolved merge ({mark[0].strip()}), so it is no notebook any more. "

@@ -28,6 +28,10 @@ RIGHT = "def softmax(x):\n    return x"
         ("import torch\n%matplotlib inline\ndef softmax(x):\n    return x +", "Line 4, `return x +`: invalid syntax."),
         ("def softmax(x):\n    y = x\n\treturn y", "Line 3, `return y`: inconsistent use of tabs and spaces"),
         ("def softmax(x):\n    return\u00a0x", "Line 2, `return\ufffdx`: invalid non-printable character U+00A0 ("),
+        ("def softmax(x):\n    return \u200bx", "invalid non-printable character U+200B (a character of a web page"),
+        ("print(\u201chi\u201d)\n" + RIGHT, "(U+201C) (a character of a web page"),
+        ("1 def softmax(x):\n2     return x", "Line 1, `1 def softmax(x):`"),
+        ("\u00a0def softmax(x):\n    return x", "Line 1"),
         ("def softmax(x):\n<<<<<<< a\n    return x\n=======\n    return -x\n>>>>>>> b", "Line 2 has the mark of"),
         ("def softmax(x):\n    return x +  # `" + "y" * 200, "yyy…`: invalid syntax."),
         ("def softmax(x):\n    return " + "(" * 900, "so nothing in it ran."),
@@ -76,6 +80,7 @@ def test_the_report_of_what_cannot_be_read_says_why_and_nothing_else() -> None:
 
 
 NEWER = ["type Pair = tuple", "def softmax[T](x): ...", "try: ...\nexcept A, B: ...", "x = t'{y}'", "x = f'{y['a']}'"]
+NEWER += ["x = rt'{y}'", "x = f'{\n    y}'", "lazy import math"]
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads most of them")
@@ -94,6 +99,7 @@ def test_a_line_that_stopped_is_shown_with_the_reason() -> None:
     code = "import torch\nfrom google.colab import drive\ndef softmax(x): ..."
     said = explain_stop("softmax", code, Stop(2, "ModuleNotFoundError: No module named 'google'"))
     assert "its line 2, `from google.colab import drive`: ModuleNotFoundError: No module named 'google'." in said
+    assert "at its line 1, `import torch`: AssertionError. Only" in explain_stop("f", code, Stop(1, "AssertionError: "))
     assert "stopped in the grader: stopped after 30 seconds." in explain_stop(
         "f", code, Stop(0, "stopped after 30 seconds")
     )

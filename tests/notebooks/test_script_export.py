@@ -58,7 +58,7 @@ def test_answers_in_an_exported_file_stand_in_their_cells(sanitize: Any, course:
     assert list(cells) == ["double", "check_double", "halve", "check_halve"]
     record = made.metadata["attention_course"]
     assert "unreadable" not in record
-    assert "a Python file" in record["repairs"][0]
+    assert "a Python or Markdown file" in record["repairs"][0]
 
 
 def test_all_cells_come_back_from_nbconverts_file() -> None:
@@ -91,7 +91,14 @@ LIGHT = (
 PYCHARM = "import torch\n#%% md\n# Title\n\nText\n#%%\ndef softmax(x):\n    return x\n#%%\nclass Layer:\n    pass\n"
 
 
-@pytest.mark.parametrize("text", [PLAIN, LIGHT, PYCHARM], ids=["plain", "light", "pycharm"])
+MARKDOWN = (
+    "# Title\n\n```python\nimport torch\n```\n\n"
+    "```{code-cell} ipython3\n:tags: [a]\n\ndef softmax(x):\n    return x\n```\n\n"
+    "```{code-cell}\n---\ntags: [a]\n---\nclass Layer:\n    pass\n```\n\n```\nno code\n```\n"
+)
+
+
+@pytest.mark.parametrize("text", [PLAIN, LIGHT, PYCHARM, MARKDOWN], ids=["plain", "light", "pycharm", "markdown"])
 def test_what_is_written_in_an_editor_is_read(text: str) -> None:
     cells = exported_cells(text)
     assert cells is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from grading.grader.cell_code import bound_names, parse
 from grading.grader.source_analysis import DEFINITIONS, NotebookSource
 
 from .outputs import Stop
+
+STAR = "*"
 
 
 @dataclass
@@ -37,6 +40,11 @@ def names_needed(source: NotebookSource, name: str) -> list[str]:
     return sorted(source.reachable(name) | (source.names_used(name) & imported))
 
 
+def names_of_nobody(source: NotebookSource, name: str) -> list[str]:
+    """Names that the answer uses and nothing seems to bind: `from … import *` may, or a cell that cannot be read."""
+    return sorted(source.names_used(name) - {*source.definitions, *source.modules, *dir(builtins)})
+
+
 def reads_data(source: NotebookSource, name: str) -> bool:
     """Whether the answer reaches a name that is assigned, which a later cell may change in place."""
     return any(
@@ -47,11 +55,11 @@ def reads_data(source: NotebookSource, name: str) -> bool:
 
 
 def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> Iterator[ExecutedCell]:
-    """Cells that stopped before they had bound all the names needed of them."""
+    """Cells that stopped before they had bound all the names needed of them; STAR: before a `from … import *`."""
     cells = list(cells)
     trees = [tree for cell in cells if not cell.stop and (tree := parse(cell.code)) is not None]
     imports = ast.Module([statement for tree in trees for statement in tree.body if _is_import(statement)], [])
-    names = set(needed) - bound_names(imports)
+    names = set(needed) - (bound_names(imports) - {STAR})
     for cell in cells:
         tree = parse(cell.code) if cell.stop else None
         if tree is not None and cell.stop is not None:

@@ -28,7 +28,15 @@ from grading.grader.grade_exercise import grade_exercise
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 
-from .dependencies import ExecutedCell, cells_needed, names_needed, reads_data, stopped_cells
+from .dependencies import (
+    STAR,
+    ExecutedCell,
+    cells_needed,
+    names_needed,
+    names_of_nobody,
+    reads_data,
+    stopped_cells,
+)
 from .outputs import Stop
 from .session import Session
 
@@ -37,18 +45,19 @@ NO_MEMORY = "can't allocate memory"  # from torch's allocator, in a RuntimeError
 STATE_SECONDS = 5.0
 ANSWERING_SECONDS = 2.0  # in which a kernel answers that can
 # What calls depend on besides the notebook's names: which of those are missing (or were filled in by `begin`), torch's
-# settings and a product, the module search, whether the standard descriptors are open, and which names of torch and of
-# the course the notebook has replaced
-STATE = """(lambda names, torch, os, sys, builtins: str((
+# settings and a product, the module search, whether the standard descriptors are open, the limits of the process, and
+# which names of torch and of the course the notebook has replaced
+STATE = """(lambda names, torch, os, sys, builtins, resource: str((
     [n for n in {names!r} if n not in names or getattr(names[n], "__module__", "") == "course.notebook.session"],
     torch.get_default_dtype(), torch.ones(2, 3) @ torch.ones(3, 1), torch.ones(1).device,
     torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled(),
     sys.path, sys.meta_path, len(sys.path_hooks), sys.getrecursionlimit(), os.getcwd(),
     [os.fstat(descriptor).st_mode for descriptor in range(3)],
+    [resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")],
     [name for place in (builtins, torch, torch.Tensor, torch.nn, torch.nn.functional,
                         *(module for key, module in sys.modules.items() if key.startswith("course.")))
      for name, value in vars(place).items() if getattr(value, "__module__", "") == "__main__"],
-)))(__import__("IPython").get_ipython().user_ns, *map(__import__, ("torch", "os", "sys", "builtins")))"""
+)))(__import__("IPython").get_ipython().user_ns, *map(__import__, ("torch", "os", "sys", "builtins", "resource")))"""
 
 KEPT_NAMES = "__import__('course.harness.kept_names', fromlist=['keep'])"
 FOR_CELLS = 2 / 3  # share of the notebook's time that its cells may take
@@ -146,7 +155,9 @@ class NotebookRun:
 
     def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
         """The first cell, and its stop, that did not bind all that this answer needs."""
-        found = next(stopped_cells(self.cells_above(exercise), names_needed(source, exercise)), None)
+        names = names_needed(source, exercise)
+        names += [STAR] if names_of_nobody(source, exercise) else []
+        found = next(stopped_cells(self.cells_above(exercise), names), None)
         return (found.code, found.stop) if found is not None and found.stop is not None else None
 
     def _doubtful(self, exercise: Exercise, source: NotebookSource, names: list[str]) -> bool:

@@ -242,3 +242,12 @@ def test_a_default_device_of_the_notebook_is_put_aside_for_the_call_and_back(def
 def test_a_default_device_that_the_answer_sets_is_gone_after_the_call(default_device):
     call(lambda x: torch.set_default_device("meta"), torch.ones(3))
     assert torch.ones(1).device.type == "cpu"
+
+
+def test_anomaly_detection_of_the_notebook_is_put_aside_for_the_call_and_back():
+    with torch.autograd.set_detect_anomaly(True):
+        seen = call(
+            lambda x: torch.where(x > 0, (x.relu() - x).sqrt() * 0, x), torch.ones(3), cotangents=[torch.ones(3)]
+        )
+        assert torch.is_anomaly_enabled()
+    assert not seen.raised and seen.gradients["x0"].isnan().all()

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grading.grader.source_analysis import NotebookSource
-from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed, stopped_cells
+from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed, names_of_nobody, stopped_cells
 from grading.judge.kernel.outputs import Stop
 
 CELLS = [
@@ -55,3 +55,10 @@ def test_a_cell_that_stopped_below_what_is_needed_of_it_did_not_stop_for_the_ans
 @pytest.mark.parametrize("name", ["other", "torch"])
 def test_what_no_cell_defines_needs_no_name(name):
     assert names_needed(SOURCE, name) == []
+
+
+def test_a_name_that_no_cell_binds_is_found():
+    source = NotebookSource(
+        ["import torch", "def answer(x):\n    y = len(x)\n    return sqrt(y) * torch.ones(known)", "known = 1"]
+    )
+    assert names_of_nobody(source, "answer") == ["sqrt"]

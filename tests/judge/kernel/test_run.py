@@ -79,6 +79,12 @@ def test_what_a_cell_spoils_is_judged_apart_with_what_it_needs(start, lesson, sp
     assert judged(run, lesson, "double").status == "right"
 
 
+def test_a_limit_of_the_process_that_a_cell_lowers_costs_no_answer(start, lesson):
+    lowers = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (2**20, 2**20))"
+    run = start(["import torch", "def double(x):\n    return 2 * x + bytearray(2**28)[0]", lowers])
+    assert judged(run, lesson, "double").status == "right"
+
+
 def test_the_cell_of_another_answer_is_needed_without_what_it_does_besides(start, lesson):
     run = start(
         ["import torch", f"import sys\n{DOUBLE}\nsys.modules.clear()", "def halve(x):\n    return double(x) / 4"]
@@ -116,6 +122,12 @@ def test_a_line_that_fails_only_here_costs_no_answer_and_is_reported(start, less
 def test_an_import_that_fails_takes_no_other_import_along(start, lesson):
     imports = "import a_package_of_colab\nimport math\nfrom functools import partial"
     run = start(["import torch", imports, "def double(x):\n    return math.floor(2.5) * x"])
+    assert judged(run, lesson, "double").status == "right"
+
+
+def test_an_import_of_all_names_runs_where_another_import_fails(start, lesson):
+    imports = "import a_package_of_colab\nfrom math import *"
+    run = start(["import torch", imports, "def double(x):\n    return floor(2.5) * x"])
     assert judged(run, lesson, "double").status == "right"
 
 
