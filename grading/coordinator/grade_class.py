@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Container
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
@@ -142,10 +143,16 @@ def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Tabl
 
 
 def _name_others(root: Path, lessons: list[str], console: Console) -> None:
-    """Name the assignments with submissions that only nbgrader's own command grades."""
-    for name in sorted({path.name for path in (root / "submitted").glob("*/*/")} - set(lessons)):
+    """Name the folders in submitted/ that are no lesson's, with what to do about each."""
+    others = {path.name: path for path in sorted((root / "submitted").glob("*/*/")) if path.name not in lessons}
+    for name, path in others.items():
         if is_registered(root, name):
-            console.print(f"{name}: an ordinary nbgrader assignment; `nbgrader autograde {name}` grades it")
+            told = f"{name}: an ordinary nbgrader assignment; `nbgrader autograde {name}` grades it"
+        else:
+            near = get_close_matches(name.lower(), lessons, 1)
+            remedy = f"; if it is {near[0]}, rename the folder" if near else ""
+            told = f"{path.relative_to(root)}: not graded, because there is no lesson {name}{remedy}"
+        console.print(Text(told), soft_wrap=True)
 
 
 def _show_plan(plan: Plan, console: Console) -> None:

@@ -27,6 +27,7 @@ from grading.notebooks.cells import exercise_named
 
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import course_seed
+from ..course_dir.student_ids import why_unfit
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
@@ -69,6 +70,8 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
 
     Without `again`, an up-to-date grade is left alone (`grading.gradebook.freshness`).
     """
+    if why := why_unfit(student):
+        raise StepFailed(f"{lesson}, {student}: {why}")
     folder = root / "submitted" / student / lesson
     notebook = folder / f"{lesson}.ipynb"
     if not os.path.lexists(notebook):
@@ -83,6 +86,8 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
 
 def feedback(root: Path, lesson: str, student: str) -> None:
     """Run `nbgrader generate_feedback` for one submission. Always, since comments may have changed."""
+    if why := why_unfit(student):
+        raise StepFailed(f"{lesson}, {student}: {why}")
     _convert(GenerateFeedback, configuration(root), lesson, student)
 
 

@@ -19,6 +19,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from grading.course_dir.seeds import seed_id
+from grading.course_dir.student_ids import why_unfit
 from grading.errors import NotHandedIn, SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
@@ -99,7 +100,9 @@ def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingT
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
-    """The path of the submitted notebook. Raises NotHandedIn."""
+    """The path of the submitted notebook. Raises NotHandedIn, also where nbgrader cannot take the student's id."""
+    if why := why_unfit(student):
+        raise NotHandedIn(why)
     folder = Path(coursedir.format_path(coursedir.submitted_directory, student, lesson))
     notebook = folder / f"{lesson}.ipynb"
     if not os.path.lexists(notebook):

@@ -92,7 +92,13 @@ def named(name: str, unfit: str = "", **how: Any) -> Entry:
 
 def is_junk(path: Names) -> bool:
     """Whether an operating system or editor created it."""
-    return any(part in ("__MACOSX", ".ipynb_checkpoints") or part.startswith(("._", ".DS_Store")) for part in path)
+    return above_junk(path) != path
+
+
+def above_junk(path: Names) -> Names:
+    """The folders above what an operating system or editor created; the whole path if nothing in it is that."""
+    made = (part in ("__MACOSX", ".ipynb_checkpoints") or part.startswith(("._", ".DS_Store")) for part in path)
+    return path[: next((at for at, is_made in enumerate(made) if is_made), len(path))]
 
 
 def installed(path: Names) -> str:

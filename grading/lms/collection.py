@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO
 
+from ..course_dir.student_ids import why_unfit
 from ..errors import AmbiguousOwner, ArchiveError
 from . import submitted_dir
 from .downloads import DownloadIndex, some
@@ -24,6 +25,7 @@ from .selection import Candidate, Selection, Submission
 
 TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced by a newer one", "as before"
 SKIPPED, ASKED, LEFT = "skipped", "whose?", "left out"
+NOTHING = "it is empty, but for checkpoints and installed or hidden files"
 Put = Callable[[str, dict[str, IO[bytes]], str], None]
 
 
@@ -105,14 +107,13 @@ class Collecting:
         for other in several[1:]:
             submission.join(other)
         try:
-            if submission.refused:
-                raise ArchiveError(submission.refused)
+            if refused := submission.refused or why_unfit(student):
+                raise ArchiveError(refused)
             is_known = match.sure or self._roster.knows(student)
             with closing(Selection(submission, self._lesson.notebooks, is_one_persons=is_known)) as chosen:
                 if not chosen.contents:
-                    raise ArchiveError(
-                        some(chosen.trouble) or f"no notebook of this lesson in it: {some(chosen.passed_over)}"
-                    )
+                    found = some(chosen.passed_over) or NOTHING
+                    raise ArchiveError(some(chosen.trouble) or f"no notebook of this lesson in it: {found}")
                 return self._put(student, submission, chosen)
         except AmbiguousOwner as why:
             return self._ask(

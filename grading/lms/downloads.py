@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..errors import ArchiveError
 from . import metadata
-from .archives import DOWNLOAD_LIST, FOLDER, Budget, Entry, in_folder, in_zip, is_junk, on_disk
+from .archives import DOWNLOAD_LIST, FOLDER, Budget, Entry, Names, above_junk, in_folder, in_zip, is_junk, on_disk
 from .file_names import printable
 from .identities import IdentityTable
 from .platforms import ParsedName, Submitter, outermost
@@ -97,7 +97,14 @@ class DownloadReader:
 
     def _sort(self, entries: Iterable[Entry], download: str, called: str = "") -> None:
         """Sort entries into submissions by owner. `called`: the download's name; it may identify the platform."""
-        kept = [entry for entry in entries if not is_junk(entry.path) and entry.path != (".",)]
+        kept, left = list[Entry](), dict[Names, None]()
+        for entry in entries:
+            above = above_junk(entry.path)
+            if above == entry.path != (".",):
+                kept.append(entry)
+            elif above != entry.path and above:
+                left[above] = None
+        kept += [Entry(folder, FOLDER) for folder in left]  # of somebody who may have nothing else
         try:
             owners = Owners(kept, called or download)
         except ArchiveError as why:

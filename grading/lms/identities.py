@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..course_dir.student_ids import why_unfit
 from ..errors import IdentityTableError
 from ..safe_csv import safe_cell
 from .platforms import LASTING, Submitter
@@ -22,7 +23,6 @@ FILE, OLD_FILE = "student-ids.csv", "whose.csv"
 FIELDS = ("student", "from", "number", "name", "why")
 LEAVE, SEVERAL = "-", "*"  # answers: ignore it; a folder of several people
 BY_NAME, NEW = "by the name", "new, by the name"  # reasons for ids that no teacher wrote
-NO_ID = re.compile(r"""[/\\\\:*?"<>|\0-\x1f]|^\.\.?$""")  # not allowed as a folder's name on some system
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,8 @@ class IdentityTable:
             cells = {name: (line.get(name) or "").strip() for name in FIELDS}
             students = tuple(re.split(r"[\s,;]+", cells["student"])) if cells["student"] else ()
             for student in students:
-                if NO_ID.search(student) and students != (SEVERAL,):
-                    raise IdentityTableError(
-                        f"{self.path}, line {reader.line_num}: {student!r} cannot be a student's id"
-                    )
+                if (why := why_unfit(student)) and students != (SEVERAL,):
+                    raise IdentityTableError(f"{self.path}, line {reader.line_num}: {student!r}: {why}")
             yield Row(cells["from"], cells["number"], cells["name"], students, cells["why"])
 
 

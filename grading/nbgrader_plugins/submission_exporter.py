@@ -24,6 +24,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Bool, Integer
 
+from grading.course_dir.student_ids import why_unfit
 from grading.errors import CourseLocked
 from grading.judge.collect_results import SubmissionRun
 from grading.judge.start_judge import make_ready
@@ -37,8 +38,6 @@ from ..gradebook.lock import exclusive
 from ..gradebook.store import save
 from ..nbgrader_plugins.execute import lesson_freshness
 from .execute import JudgedExecute
-
-STRANGE = re.compile(r"""[<>"\\]""")  # nbgrader's pages do not escape names, so these would end a text or a string
 
 
 class SubmissionExporter(NotebookExporter):
@@ -167,16 +166,16 @@ class SubmissionExporter(NotebookExporter):
         return os.path.abspath(os.path.dirname(filename)) == os.path.abspath(folder)
 
     def _skip_unsafe_names(self) -> None:
-        """Make nbgrader skip submissions whose names its pages would take for HTML.
+        """Make nbgrader skip submissions whose students it cannot take.
 
         Raises NbGraderException if no other is left. The exporter is created after the submissions are listed and
         before any is graded, so such a name never reaches the gradebook.
         """
         names = self._submissions()
         for folder, (_, name) in names.items():
-            if STRANGE.search(name) or not name.isprintable():
+            if why := why_unfit(name):
                 del self.parent.assignments[folder]  # type: ignore[union-attr]
-                self.log.error("%s: the name holds what no page can show; rename the folder.", one_line(folder))
+                self.log.error("%s: %s", one_line(folder), why)
         if names and not self._submissions():
             raise NbGraderException("Nothing was graded.")
 

@@ -13,11 +13,11 @@ from grading.cli import main
 from grading.coordinator.demo import demonstrate
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import autograde, grades, needs_manual_grading, scores, stale_reasons
+from grading.coordinator.nbgrader_api import autograde, feedback, grades, needs_manual_grading, scores, stale_reasons
 from grading.coordinator.release import release_lessons
 from grading.coordinator.write_feedback import write_feedback
 from grading.course_dir.seeds import seed_id
-from grading.errors import CourseError
+from grading.errors import CourseError, StepFailed
 
 from ..support.class_helpers import RecordingConsole, file_contents, grading_results, set_deadline, start_command
 from ..support.course_builder import TINY_LESSONS, build_course, solved_notebook
@@ -62,6 +62,30 @@ def test_lessons_built_side_by_side_are_those_built_in_turn(tmp_path):
 def test_an_unknown_lesson_is_told_with_those_there_are(course, act):
     with pytest.raises(CourseError, match=r"no lesson 09_none; there are 01_double, 02_halve"):
         act(course, ["09_none"], RecordingConsole())
+
+
+def test_a_folder_that_is_no_lessons_is_named_with_the_lesson_it_may_be(course):
+    for folder in ("01_Double", "notes"):
+        (course / "submitted" / "ada" / folder).mkdir(parents=True)
+    console = RecordingConsole()
+    assert not grade_class(course, [], console).failed
+    assert console.text.strip().splitlines() == [
+        "submitted/ada/01_Double: not graded, because there is no lesson 01_Double; if it is 01_double, rename the "
+        "folder",
+        "submitted/ada/notes: not graded, because there is no lesson notes",
+    ]
+
+
+@pytest.mark.parametrize("student", ["x(1)[2]", "DOM\\jdoe", "x&y<b>"])
+def test_an_id_that_nbgrader_cannot_take_is_refused_by_every_command(course, student):
+    hand_in(course, ONE, student, solved_notebook(course, ONE))
+    failed = grade_class(course, [ONE], RecordingConsole()).failed
+    assert list(failed) == [(ONE, student)]
+    assert "rename the folder in submitted/" in failed[ONE, student]
+    for act in (autograde, feedback):
+        with pytest.raises(StepFailed, match="nbgrader cannot take a student id with"):
+            act(course, ONE, student)
+    assert not scores(course)
 
 
 def test_a_class_is_graded_once_and_again_when_something_newer_is_handed_in(course):

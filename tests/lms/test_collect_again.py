@@ -154,3 +154,12 @@ def test_a_course_begun_with_version_0_1_keeps_the_name_that_its_gitignore_lists
     assert IdentityTable.of(tmp_path).path.name == "student-ids.csv"
     (tmp_path / "whose.csv").write_text("student,from,number,name,why\njsmith,canvas,12345,smithjane,\n")
     assert [row.students for row in IdentityTable.of(tmp_path).known_as("jsmith")] == [("jsmith",)]
+
+
+@pytest.mark.parametrize("junk", [".ipynb_checkpoints/02_halves-checkpoint.ipynb", "__MACOSX/._02_halves.ipynb", "._x"])
+def test_somebody_with_nothing_but_what_programs_make_is_in_the_table(collect: Any, junk: str) -> None:
+    files = {moodle("Jane", 1): notebook("jane"), moodle("Jane", 1, junk): b"", moodle("Eve Ma", 2, junk): b"x"}
+    assert collect({"class.zip": zipped(files)}) == {"jane": "jane"}
+    assert collect.outcome_line("Eve Ma").endswith("it is empty, but for checkpoints and installed or hidden files")
+    assert len(collect.outcomes) == 2
+    assert not any(one.why for one in collect.outcomes if one.student == "jane")
