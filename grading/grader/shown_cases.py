@@ -2,8 +2,9 @@
 
 A submission chooses what it raises and returns, so a finding about a hidden case could carry the case's inputs to
 whoever reads the page. `hide_cases` leaves only closed vocabularies: the stage of the comparison, and the names of
-exceptions of Python and torch; hints on slips quote no word of the answer's from the start. `show_cases` then shows, for each lost criterion, a practice case that fails at the same
-stage. Practice cases are asked in a kernel that has been asked no hidden case, so anything may be shown of them.
+exceptions of Python and torch. (Hints on slips quote no word of the answer's from the start.) `show_cases` then shows,
+for each lost criterion, a practice case that fails at the same stage. Practice cases are asked in a kernel that has
+been asked no hidden case, so anything may be shown of them.
 """
 
 from __future__ import annotations
