@@ -37,13 +37,27 @@ def names_needed(source: NotebookSource, name: str) -> list[str]:
     return sorted(source.reachable(name) | (source.names_used(name) & imported))
 
 
-def reads_data(source: NotebookSource, name: str) -> bool:
-    """Whether the answer reaches a name that is assigned, which a later cell may change in place."""
-    return any(
-        not isinstance(statement, DEFINITIONS)
-        for reached in source.reachable(name)
-        for statement in source.definitions[reached]
-    )
+def may_be_changed(source: NotebookSource, name: str, later: Iterable[ExecutedCell]) -> bool:
+    """Whether later cells may change in place what the answer reaches: data, or attributes of what it defines."""
+    reached = source.reachable(name)
+    cells = list(later)
+    data = any(not isinstance(statement, DEFINITIONS) for other in reached for statement in source.definitions[other])
+    return bool(cells and data) or any(_patches(cell.code, reached) for cell in cells)
+
+
+def _patches(code: str, names: set[str]) -> bool:
+    """Whether code sets an attribute of one of these names, as `Model.forward = f` does."""
+    for node in ast.walk(parse(code) or ast.Module([], [])):
+        target: ast.AST | None = None
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            target = node
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "delattr") and node.args:
+            target = node.args[0]
+        while isinstance(target, ast.Attribute):
+            target = target.value
+        if isinstance(target, ast.Name) and target.id in names:
+            return True
+    return False
 
 
 def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> Iterator[ExecutedCell]:

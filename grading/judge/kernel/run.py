@@ -28,7 +28,7 @@ from grading.grader.grade_exercise import grade_exercise
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 
-from .dependencies import ExecutedCell, cells_needed, names_needed, reads_data, stopped_cells
+from .dependencies import ExecutedCell, cells_needed, may_be_changed, names_needed, stopped_cells
 from .outputs import Stop
 from .session import Session
 
@@ -66,6 +66,7 @@ class NotebookRun:
         self._cells_until = session.spent + seconds * FOR_CELLS
         self._until = session.spent + seconds
         self._reached: dict[str, int] = {}  # exercise -> number of cells above its grade cell
+        self._kept: set[str] = set()  # exercises whose names the current kernel keeps
         self._whole = True  # whether all cells so far, except endless ones, have run in the current kernel
         self._asked = False  # whether the current kernel has been asked hidden cases
         self._replayed: list[str] = []  # what was run to start the current kernel, if it is not whole
@@ -108,7 +109,7 @@ class NotebookRun:
         """
         self._restarts = 0
         names, verdict = names_needed(source, exercise.name), None
-        if self._whole and self.session.alive:
+        if self._whole and self.session.alive and exercise.name in self._kept:
             ask = partial(self._ask_whole, f"{KEPT_NAMES}.restore({exercise.name!r}, {alias!r})")
             verdict = grade_exercise(exercise, ask, source=source, **settings)
             if verdict.earned >= exercise.points or verdict.not_allowed or not self._doubtful(exercise, source, names):
@@ -151,11 +152,11 @@ class NotebookRun:
 
     def _doubtful(self, exercise: Exercise, source: NotebookSource, names: list[str]) -> bool:
         """Whether something else than the answer may have cost it points."""
-        later = self._reached.get(exercise.name, len(self.cells)) < len(self.cells)
+        later = self.cells[self._reached[exercise.name] :]
         return (
             not self._sound(names)
             or self._stopped(exercise.name, source)
-            or (later and reads_data(source, exercise.name))
+            or may_be_changed(source, exercise.name, later)
         )
 
     def _stopped(self, exercise: str, source: NotebookSource) -> bool:
@@ -235,7 +236,7 @@ class NotebookRun:
 
     def _start(self, whole: bool) -> None:
         self.session.start()
-        self._whole, self._asked, self._replayed = whole, False, []
+        self._whole, self._asked, self._replayed, self._kept = whole, False, [], set()
 
     def _replay_all(self, codes: list[str]) -> None:
         self._replayed += codes
@@ -272,6 +273,7 @@ class NotebookRun:
         for exercise in (name for name, reached in self._reached.items() if reached == number):
             with contextlib.suppress(KernelDied, NoAnswer):  # without them the answer is graded apart
                 self.session.evaluate(f"{KEPT_NAMES}.keep({exercise!r})", self._at_most(ANSWERING_SECONDS))
+                self._kept.add(exercise)
 
     def _sound(self, names: list[str]) -> bool:
         """Whether the kernel has these names and is otherwise in its first state."""
