@@ -60,18 +60,20 @@ def _patches(code: str, names: set[str]) -> bool:
     return False
 
 
-def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> Iterator[ExecutedCell]:
-    """Cells that stopped before they had bound all the names needed of them."""
-    cells = list(cells)
-    trees = [tree for cell in cells if not cell.stop and (tree := parse(cell.code)) is not None]
-    imports = ast.Module([statement for tree in trees for statement in tree.body if _is_import(statement)], [])
-    names = set(needed) - bound_names(imports)
-    for cell in cells:
-        tree = parse(cell.code) if cell.stop else None
-        if tree is not None and cell.stop is not None:
-            rest = [statement for statement in tree.body if (statement.end_lineno or 0) >= cell.stop.line]
-            if names & bound_names(ast.Module(rest, [])):
-                yield cell
+def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> list[ExecutedCell]:
+    """Cells that stopped before they had bound names needed of them, which no later cell binds."""
+    trees = [(cell, tree) for cell in cells if (tree := parse(cell.code)) is not None]
+    imports = [statement for cell, tree in trees if not cell.stop for statement in tree.body if _is_import(statement)]
+    names = set(needed) - bound_names(ast.Module(imports, []))
+    found: list[ExecutedCell] = []
+    for cell, tree in reversed(trees):
+        if cell.stop is None:
+            names -= bound_names(tree)
+            continue
+        rest = [statement for statement in tree.body if (statement.end_lineno or 0) >= cell.stop.line]
+        if names & bound_names(ast.Module(rest, [])):
+            found.insert(0, cell)
+    return found
 
 
 def cells_needed(

@@ -147,8 +147,8 @@ class NotebookRun:
 
     def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
         """The first cell, and its stop, that did not bind all that this answer needs."""
-        found = next(stopped_cells(self.cells_above(exercise), names_needed(source, exercise)), None)
-        return (found.code, found.stop) if found is not None and found.stop is not None else None
+        found = stopped_cells(self.cells_above(exercise), names_needed(source, exercise))
+        return next(((cell.code, cell.stop) for cell in found if cell.stop), None)
 
     def _doubtful(self, exercise: Exercise, source: NotebookSource, names: list[str]) -> bool:
         """Whether something else than the answer may have cost it points."""
