@@ -197,6 +197,8 @@ def _report_on(found: _Attempt, name: str, missing: list[str]) -> Report:
     points, asked = float(data["points"]), found.asked
     rows = _criterion_rows(asked, found.examples, found.practice)
     shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
+    if asked.used:
+        return _summarise(shown, found)
     if missing and not asked.right:
         listed = " and ".join(f"`{earlier}`" for earlier in missing)
         verb = "does" if len(missing) == 1 else "do"

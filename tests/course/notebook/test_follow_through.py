@@ -55,6 +55,12 @@ def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(
     assert "It calls `twice`, which does not pass yet. Get that right first" in text
 
 
+def test_what_is_not_allowed_is_said_before_what_is_missing(learner: Learner) -> None:
+    learner.run("begin('00_start')\nfrom course import torch_fallbacks")
+    learner.run("def centre(x):\n    return twice(torch_fallbacks.shares(x))")
+    assert learner.check("centre").startswith(status_line("not allowed"))
+
+
 def test_a_right_earlier_answer_is_not_replaced(softmax_lesson: Learner) -> None:
     softmax_lesson.run(RIGHT + MULTIPLIED)
     assert FOLLOWED not in softmax_lesson.check("softmax_with_temperature")
