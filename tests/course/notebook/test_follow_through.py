@@ -66,6 +66,31 @@ def test_a_right_earlier_answer_is_not_replaced(softmax_lesson: Learner) -> None
     assert FOLLOWED not in softmax_lesson.check("softmax_with_temperature")
 
 
+CHAIN = """
+import sys
+asked = []
+
+def softmax(x, dim=-1):
+    asked.append(sys._getframe(1).f_code.co_name)
+    return x.exp() / x.exp().sum(dim, keepdim=True)
+
+def log_softmax(x, dim=-1):
+    return softmax(x, dim).log()
+
+def entropy(p, dim=-1):
+    return -(softmax(p, dim) * log_softmax(p, dim)).sum(dim)
+"""
+
+
+def test_each_earlier_answer_is_checked_once_however_many_call_it(softmax_lesson: Learner) -> None:
+    by_check = []
+    for name in ("softmax", "entropy"):
+        softmax_lesson.run(CHAIN)
+        softmax_lesson.check(name)
+        by_check.append(softmax_lesson.names["asked"].count("_run"))
+    assert by_check[0] == by_check[1] > 10
+
+
 def called(code: str) -> list[str]:
     names: dict[str, Any] = {"__name__": "__main__", "functools": functools}
     exec(compile(code, "<learner>", "exec"), names)
