@@ -32,7 +32,10 @@ HARMLESS = (
 
 
 def answers_an_exercise(path: Sequence[str]) -> bool:
-    """Whether what has this path in the package, in parts, may answer an exercise; the package as a whole may."""
+    """Whether the name at this path of the package, split at its dots, may answer an exercise.
+
+    An empty path is the package itself, which may.
+    """
     name = f"{PACKAGE}.{'.'.join(path)}"
     for module in (name.rsplit(".", taken)[0] for taken in range(len(path))):
         if module in MODULE_OF:

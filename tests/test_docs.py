@@ -20,6 +20,8 @@ DOCS = [
     *sorted((ROOT / "docs" / "contracts").glob("*.md")),
 ]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
+NAMES_OLD_FILES = {"CHANGELOG.md"}
+INVENTED = {"NN_lesson.py", "my_answers.py"}  # examples
 OWNERS = {
     "Delivery": "grading.authoring.student_install",
     "Exchange": "nbgrader.exchange",
@@ -50,6 +52,17 @@ def test_every_link_leads_somewhere(path):
         file = (path.parent / target).resolve() if target else path
         assert file.exists(), f"{path.name}: {target}"
         assert not anchor or anchor in anchors(file), f"{path.name}: {target}#{anchor}"
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_module_and_test_that_is_named_is_there(path):
+    """CHANGELOG.md names what was there before."""
+    if path.name in NAMES_OLD_FILES:
+        return
+    files = {file.name for file in ROOT.rglob("*.py") if ".venv" not in file.parts}
+    named = {f"{name}.py" for name in re.findall(r"`(?:[\w/]*/)?(test_\w+)(?:\.py)?`", text(path))}
+    named |= set(re.findall(r"`(?:[\w/]*/)?(\w+\.py)`", text(path))) - INVENTED
+    assert named <= files, sorted(named - files)
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)

@@ -73,7 +73,7 @@ def moves_to_cpu(raised: dict[str, Any]) -> bool:
     Reading its numbers (`tolist`) has the same message. So has a detour by the CPU, which may be right.
     """
     copied = "Cannot copy out of meta tensor" in raised["message"]
-    there_and_not_back = r"^return\b(?!.*\.to\((?![\"']cpu)).*(\.cpu\(|[\"']cpu[\"'])"
+    there_and_not_back = r"^return\b(?!.*(\.to\(|device=)(?![\"']cpu)).*(\.cpu\(|[\"']cpu[\"'])"
     return copied and bool(re.search(there_and_not_back, raised["line"]))
 
 

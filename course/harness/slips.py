@@ -29,6 +29,8 @@ NUMPY = (
     "float32 into float64."
 )
 
+NOT_QUOTED = "…"
+
 # Message of an error -> the learner's line that raised it -> the hint. Unlike in `advice.py`, the line decides, too.
 ERRORS: tuple[tuple[str, str, str], ...] = (
     (
@@ -96,40 +98,47 @@ FINDINGS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def slips(name: str, seen: Iterable[Observation], findings: Iterable[Finding | None]) -> list[str]:
-    """The hint on each failed case of the answer `name`; "": none fits, or the case did not fail."""
-    return [_hint_for(name, o, finding) if finding else "" for o, finding in zip(seen, findings, strict=True)]
+def slips(
+    name: str, seen: Iterable[Observation], findings: Iterable[Finding | None], *, quotes: bool = True
+) -> list[str]:
+    """The hint on each failed case of the answer `name`; "": none fits, or the case did not fail.
+
+    quotes  whether hints repeat words of the answer's, which it may choose by what it was called with
+    """
+    return [_hint_for(name, o, finding, quotes) if finding else "" for o, finding in zip(seen, findings, strict=True)]
 
 
-def error_hint(name: str, raised: dict[str, Any]) -> str:
-    """The hint on an exception; "": none fits."""
+def error_hint(name: str, raised: dict[str, Any], *, quotes: bool = True) -> str:
+    """The hint on an exception; "": none fits. quotes: as in `slips`."""
     kind, message, line = raised["type"], raised["message"], raised["line"]
     if "'NoneType'" in message and not line:  # a test case uses the result
         return NO_RETURN
     if kind in ("NameError", "UnboundLocalError") and (missing := re.search(r"name '(\w+)'|variable '(\w+)'", message)):
-        return _undefined(missing[1] or missing[2], name)
+        return _undefined((missing[1] or missing[2]) if quotes else NOT_QUOTED, name)
     if missing := re.match(r"the module has no parameter (\S+); it has ([^;]*)(.*)", message):
         plain = " What you assign is a plain tensor." if missing[3] else ""
+        which = f"`{missing[1]}`; it has {missing[2]}" if quotes else "as in the exercise"
         return (
-            f"Your module has no parameter named `{missing[1]}`; it has {missing[2]}.{plain} Make each part in "
+            f"Your module has no parameter named {which}.{plain} Make each part in "
             "`__init__` (two underscores on each side), under the exercise's name and with `self.` in front."
         )
     if of := re.fullmatch(rf"'{re.escape(name)}' object (?:is not callable|has no attribute '(\w+)')", message):
-        return _missing_attribute(of[1] or "__call__", name, line)
+        return _missing_attribute(of[1] or "__call__", name, line, quotes)
     if kind == "TypeError" and (call := re.match(r"(\S+)\(\) (.*)", message)) and _is_signature(call[2]):
         parts = call[1].split(".")
         if name in parts or parts[-1] in ("forward", "__init__", "__call__"):
             first = " The first argument of a method is `self`." if len(parts) > 1 else ""
+            which = f" of `{call[1]}`: {call[2]}" if quotes else ""
             return (
-                f"Wrong signature of `{call[1]}`: {call[2]}. Names, order and defaults of the arguments have to be "
-                f"those of the exercise.{first}"
+                f"Wrong signature{which}. Names, order and defaults of the arguments have to be those of the "
+                f"exercise.{first}"
             )
     found = (text for error, place, text in ERRORS if re.search(error, message) and re.search(place, line))
     return next(found, "") or ("" if re.match(r"raise\b|assert\b", line) else help_with(message))
 
 
-def _hint_for(name: str, seen: Observation, finding: Finding) -> str:
-    if seen.raised is not None and (hint := error_hint(name, seen.raised)):
+def _hint_for(name: str, seen: Observation, finding: Finding, quotes: bool) -> str:
+    if seen.raised is not None and (hint := error_hint(name, seen.raised, quotes=quotes)):
         return hint
     values = list(seen.values.values())
     if values and all(value is None for value in values):
@@ -143,12 +152,13 @@ def _hint_for(name: str, seen: Observation, finding: Finding) -> str:
     )
 
 
-def _missing_attribute(word: str, name: str, line: str) -> str:
+def _missing_attribute(word: str, name: str, line: str, quotes: bool) -> str:
     if hasattr(Module, word):
         return (
             f"`{name}` is not a module. Derive it from `nn.Module`, define `forward`, and begin `__init__` with "
             "`super().__init__()`."
         )
+    word = word if quotes else NOT_QUOTED
     if not line:  # a test case uses it
         return f"`{name}` has no `{word}`. Is it spelt as in the exercise, and indented as part of the class?"
     return (

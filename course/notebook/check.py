@@ -58,8 +58,11 @@ def printed(f: Any) -> None:
     print(str(session.current.prints.get(name, "")) or f"{name} printed nothing in its last check.")
 
 
-def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
-    """Check `f`, or the exercise that was meant by it, and return the report."""
+def check_report(f: Any, bar: ProgressBar | None = None, passing: dict[str, bool] | None = None) -> Report:
+    """Check `f`, or the exercise that was meant by it, and return the report.
+
+    passing  earlier exercises that this check has looked at already, and whether they pass
+    """
     name = session.name_of(f)
     exercises = catalog.exercises_and_challenges(session.current.lesson) if session.current.lesson else {}
     if type(f) is str and f in exercises and callable(bound := session.current.names.get(f)):
@@ -70,7 +73,7 @@ def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
     if wrong:
         points = float(exercises[name]["points"]) if name in exercises else 0.0
         return Report(name, "wrong", 0.0, points, headline=wrong)
-    shown, run = _judge(f, name, bar)
+    shown, run = _judge(f, name, bar, {} if passing is None else passing)
     run.add_to_report(shown)
     session.current.prints[name] = run.prints
     if warning := stale_cell_warning(name, f) or (
@@ -96,16 +99,19 @@ def _remember(name: str, f: Any, shown: Report) -> None:
     session.current.store.record(lesson, name, ExerciseProgress(shown.status, shown.earned, passed, known.hints, tries))
 
 
-def latest_report(name: str) -> Report:
+def latest_report(name: str, passing: dict[str, bool] | None = None) -> Report:
     """The report on an exercise's answer as it is now: the last one, if its examples still pass, or a new one."""
     f = session.current.names[name]
     of, shown = session.current.last.get(name, (None, None))
-    return shown if shown and of is f and passes_examples(f) else check_report(f)
+    return shown if shown and of is f and passes_examples(f) else check_report(f, passing=passing)
 
 
-def _passes(name: str) -> bool:
-    f = session.current.names.get(name)
-    return f is not None and f not in session.current.hung and latest_report(name).status == "passes"
+def _passes(name: str, passing: dict[str, bool]) -> bool:
+    if name not in passing:
+        f = session.current.names.get(name)
+        tried = f is not None and f not in session.current.hung
+        passing[name] = tried and latest_report(name, passing).status == "passes"
+    return passing[name]
 
 
 def passes_examples(f: Any) -> bool:
@@ -149,10 +155,10 @@ class _Attempt:
         return self.asked.right, not self.asked.untouched, self.earned
 
 
-def _judge(f: Any, name: str, bar: ProgressBar | None) -> tuple[Report, CheckRun]:
+def _judge(f: Any, name: str, bar: ProgressBar | None, passing: dict[str, bool]) -> tuple[Report, CheckRun]:
     """Run an answer and report on it, with right functions in place of wrong earlier answers."""
     found = _attempt(f, name, bar)
-    called = [] if found.asked.right or found.run.interrupted else _wrong_answers_called(f, name)
+    called = [] if found.asked.right or found.run.interrupted else _wrong_answers_called(f, name, passing)
     fallbacks = {e: right for e in called if (right := fallback_for(e, session.exercise_data(e)))}
     notes = []
     if fallbacks:
@@ -171,10 +177,10 @@ def _judge(f: Any, name: str, bar: ProgressBar | None) -> tuple[Report, CheckRun
     return shown, found.run
 
 
-def _wrong_answers_called(f: Any, name: str) -> list[str]:
+def _wrong_answers_called(f: Any, name: str, passing: dict[str, bool]) -> list[str]:
     """The earlier exercises of the lesson that `f` calls and that do not pass."""
     called = earlier_called(f, name, session.lesson_of(name), _namespace(f))
-    return [earlier for earlier in called if not _passes(earlier)]
+    return [earlier for earlier in called if not _passes(earlier, passing)]
 
 
 def _attempt(f: Any, name: str, bar: ProgressBar | None) -> _Attempt:
@@ -197,6 +203,8 @@ def _report_on(found: _Attempt, name: str, missing: list[str]) -> Report:
     points, asked = float(data["points"]), found.asked
     rows = _criterion_rows(asked, found.examples, found.practice)
     shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
+    if asked.used:
+        return _summarise(shown, found)
     if missing and not asked.right:
         listed = " and ".join(f"`{earlier}`" for earlier in missing)
         verb = "does" if len(missing) == 1 else "do"

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def readiness(lesson: str) -> list[str]:
         return [f"Ready to hand in? That cannot be told: {error}"]
     unwritten = [f"`{name}`" for name in exercises if not is_written(notebook, name)]
     found = problems(notebook, exercises)
-    if len(unwritten) == len(exercises):
+    if unwritten and len(unwritten) == len(exercises):
         found.append("Nothing is written in the file yet: write an answer, run its cell and save.")
     if found:
         return [f"Ready to hand in? No, not yet. {fault}" for fault in found]
@@ -121,8 +122,10 @@ def _answers(text: str, name: str) -> bool:
     """Whether code defines `name`, as more than a stub; code that cannot be read counts by its `def` line."""
     defines = _defines(name).search(text)
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+        with warnings.catch_warnings():  # of escapes such as "\d", which Python tells where the cell runs
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return defines is not None
     nodes = list(ast.walk(tree))
     assigned = any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in nodes)

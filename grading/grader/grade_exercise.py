@@ -192,7 +192,10 @@ def _diagnose_failures(found: _Outcomes, seed: int) -> Diagnosis:
     groups = [[i for i, cost in enumerate(costs) if cost == c] for c in criteria]
     seen = [coerced(observation, p.reference) for observation, p in zip(found.seen, found.prepared, strict=True)]
     hints = slips(found.exercise.name, found.seen, found.findings)
-    return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed), hints)
+    diagnosis = diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed), hints)
+    # No hint on a hidden case repeats a word of the answer's (`shown_cases`)
+    closed = slips(found.exercise.name, found.seen, found.findings, quotes=False)
+    return replace(diagnosis, slip=closed[hints.index(diagnosis.slip)]) if diagnosis.slip else diagnosis
 
 
 def _add_diagnosis(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:

@@ -2,8 +2,9 @@
 
 A submission chooses what it raises and returns, so a finding about a hidden case could carry the case's inputs to
 whoever reads the page. `hide_cases` leaves only closed vocabularies: the stage of the comparison, and the names of
-exceptions of Python and torch. `show_cases` then shows, for each lost criterion, a practice case that fails at the same
-stage. Practice cases are asked in a kernel that has been asked no hidden case, so anything may be shown of them.
+exceptions of Python and torch. (Hints on slips quote no word of the answer's from the start.) `show_cases` then shows,
+for each lost criterion, a practice case that fails at the same stage. Practice cases are asked in a kernel that has
+been asked no hidden case, so anything may be shown of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
 from course.harness.program import Observation
 from course.harness.runner import drop_unchanged
+from course.harness.slips import slips
 
 from ..exercises.case import describe
 from ..exercises.exercise import Exercise
@@ -71,10 +73,20 @@ def show_cases(
     for index, criterion in enumerate(verdict.criteria):
         if criterion.status != "right" and (found := _alike(criterion, index, cases, findings)):
             criterion.case, criterion.finding = describe(found[0].case), found[1].text
+    _quote(verdict, seen, findings)
     practised = {p.criterion for p in cases}
     lost = {exercise.criteria[i].name for i, c in enumerate(verdict.criteria) if i in practised and c.status == "wrong"}
     if lost and verdict.status != "not allowed" and not any(findings):
         verdict.signs.append(TABLE)
+
+
+def _quote(verdict: ExerciseVerdict, seen: Sequence[Observation], findings: Sequence[Finding | None]) -> None:
+    """Fill the answer's own words into the hint on a slip, from a practice case with the same hint."""
+    hints = (slips(verdict.exercise, seen, findings, quotes=quotes) for quotes in (False, True))
+    for closed, quoted in zip(*hints, strict=True):
+        if closed and closed in verdict.explanation:
+            verdict.explanation = verdict.explanation.replace(closed, quoted)
+            return
 
 
 def _alike(

@@ -12,6 +12,7 @@ import ast
 import re
 import symtable
 from collections.abc import Iterable, Iterator
+from copy import copy
 from itertools import islice
 from weakref import WeakKeyDictionary
 
@@ -113,12 +114,20 @@ class NotebookSource:
         if patterns:
             earlier = self.earlier_exercises(name)
             for reached in self._reach(name, earlier):
-                code = (node for statement in self.definitions[reached] for node in self._code(statement, earlier))
-                uses = self._uses(code, patterns)
+                within = [(self._within(statement), statement) for statement in self.definitions[reached]]
+                uses = (use for one, statement in within for use in one._uses(one._code(statement, earlier), patterns))
                 found += [text for text in dict.fromkeys(islice(uses, MAX_TOLD)) if text not in found]
             if _is_forbidden(self._imported(name), patterns):
                 found.append(self.modules[name])
         return sorted(found)
+
+    def _within(self, statement: ast.stmt) -> NotebookSource:
+        """This source as a statement sees it: its own variables hide imports of the same names."""
+        own, seen = NotebookSource([]), copy(self)
+        own._note_imports(statement)
+        visible = free_names(statement) | own.modules.keys()
+        seen.modules = {name: path for name, path in self.modules.items() if name in visible}
+        return seen
 
     def _reach(self, name: str, stop: frozenset[str]) -> set[str]:
         reached: set[str] = set()
@@ -160,12 +169,8 @@ class NotebookSource:
             path = [] if node in inner else self._path(node)
             if isinstance(node, ast.Attribute):
                 inner.add(node.value)
-                hidden = node.attr in REFLECTION or path[:2] in HOLD_ALL
-                if (
-                    hidden
-                    or _is_forbidden(["torch", *self._torch_parts(node)], patterns)
-                    or _is_forbidden(path, patterns)
-                ):
+                of_torch = any(is_forbidden(part, patterns) for part in self._torch_parts(node))
+                if node.attr in REFLECTION or of_torch or _is_forbidden(path, patterns):
                     yield _source_text(node)
             elif isinstance(node, ast.Call):
                 if self._is_hidden_call(node, patterns):

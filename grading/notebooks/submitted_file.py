@@ -53,7 +53,10 @@ def open_error(error: OSError) -> Unreadable:
 
 
 def unsafe_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
-    """The files of a submission that may not be copied or shown, each with why; of a crowd of files, their folder."""
+    """Yield the files of a submission that may not be copied or shown, each with the reason.
+
+    Of more than MOST_BESIDE files, only their folder.
+    """
     folder, left = os.fspath(folder), MAX_BESIDE
     files = ((place, name) for place, _, names in os.walk(folder) for name in names)
     found = [os.path.join(place, name) for place, name in islice(files, MOST_BESIDE + 1)]

@@ -1,4 +1,4 @@
-"""The grade has a sentence for every slip of a beginner in lesson 0, whichever exercise it is in."""
+"""A page has a sentence for every slip of a beginner in lesson 0, whichever exercise it is in."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import pytest
 import torch
 from torch import nn
 
+from course.harness.runner import observe
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
+from grading.grader.references import practice_cases
+from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
 from grading.grader.verdict import ExerciseVerdict
 
 from ..support.repository import ROOT
@@ -41,7 +44,12 @@ def graded(code: str) -> ExerciseVerdict:
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     names = {"torch": torch, "nn": nn, "__name__": "__main__"}
     exec(compile(code, file, "exec"), names)
-    return grade_in_process(LESSON.exercises[name], names)
+    verdict, exercise = grade_in_process(LESSON.exercises[name], names), LESSON.exercises[name]
+    hide_cases(verdict, [])
+    if wants_practice(verdict):
+        cases = practice_cases(exercise)
+        show_cases(verdict, exercise, cases, [observe(p.program(exercise.forbidden), names) for p in cases])
+    return verdict
 
 
 @pytest.mark.parametrize(

@@ -11,78 +11,16 @@ from course.harness.runner import observe
 from grading.errors import ExerciseError, NoAnswer
 from grading.exercises.lesson import load_lesson
 from grading.grader.grade_exercise import grade_exercise
-from grading.grader.local import grade_in_process
-from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
 from grading.proof.practice import Notebook
 
-from ..support.course_builder import write_grader_tests
-
-DOUBLE = """
-from grading.exercises.exercise import call, exercise
-
-double = exercise("double", points=2, see="Doubling")
-
-@double.oracle
-def double_oracle(x):
-    return 2 * x
-
-@double.criterion("values", points=1)
-def _(draw):
-    yield call(draw.normal(3, 4))
-    yield call(draw.normal(5))
-    yield call(draw.normal(2, 3, 5))
-
-@double.criterion("gradients", points=1)
-def _(draw):
-    yield call(draw.normal(3)).with_gradients()
-"""
-BY_ADDING = """
-# %% by_adding
-def double(x):
-    return x + x
-"""
-MISTAKES = """
-from .contract import double
-
-right = double.reference_answer('''
-def double(x):
-    return 2 * x
-''')
-right.mistake("adds_two", {"2 * x": "x + 2"}, loses="values").feedback("You add 2.")
-right.mistake("cuts_the_gradient", {"2 * x": "2 * x.detach()"}, loses="gradients").feedback("You cut the gradient.")
-"""
-QUADRUPLE = """
-from grading.exercises.exercise import call, exercise
-
-quadruple = exercise("quadruple", points=3, forbidden=("mul",))
-
-@quadruple.oracle
-def quadruple_oracle(x):
-    return 4 * x
-
-@quadruple.criterion("values", points=3)
-def _(draw):
-    yield call(draw.normal(3, 4))
-"""
-
-
-def written(folder, **changes):
-    """The lesson's folder, with parts of one description replaced."""
-    double = {"contract": DOUBLE, "alternatives": BY_ADDING, "mistakes": MISTAKES} | changes
-    return write_grader_tests(folder / "01_small", {"double": tuple(double.values()), "quadruple": (QUADRUPLE,)})
+from ..support.small_lesson import DOUBLE, MISTAKES, judged, written
 
 
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory):
     return load_lesson(written(tmp_path_factory.mktemp("grader_tests")))
-
-
-def judged(lesson, name, code, **options):
-    names = {}
-    exec(code, names)
-    return grade_in_process(lesson.exercises[name], names, cells=[code], lesson=lesson, **options)
 
 
 def judged_function(code):
@@ -266,77 +204,6 @@ def test_a_missing_name_and_a_stub_are_not_started(lesson):
 def test_forbidden_functions_cost_all_points(lesson):
     verdict = judged(lesson, "quadruple", "import torch\ndef quadruple(x): return torch.mul(x, 4)")
     assert (verdict.earned, verdict.status) == (0, "not allowed")
-
-
-def test_an_answer_that_calls_a_wrong_one_is_judged_with_a_right_one_in_its_place(lesson):
-    code = "def double(x): return x + 2\ndef quadruple(x): return double(double(x))"
-    first = judged(lesson, "double", code)
-    assert first.mistake == "adds_two"
-    alone = judged(lesson, "quadruple", code)
-    assert alone.earned == 0
-    followed = judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)])
-    assert (followed.earned, followed.followed_through) == (3, ["double"])
-
-
-@pytest.mark.parametrize("earlier", ["def double(x) return x + x", "", "def double(x): raise NotImplementedError"])
-def test_an_earlier_answer_that_is_unreadable_or_missing_costs_a_later_one_nothing(lesson, earlier):
-    cells = [earlier, "def quadruple(x): return double(double(x))"]
-    names = {"double": missing}
-    exec(cells[1], names)
-    first = grade_in_process(lesson.exercises["double"], names, cells=cells[:1], lesson=lesson)
-    followed = grade_in_process(
-        lesson.exercises["quadruple"], names, cells=cells, lesson=lesson, earlier=[(lesson.exercises["double"], first)]
-    )
-    assert (followed.earned, followed.followed_through) == (3, ["double"])
-
-
-def missing(x):
-    raise NotImplementedError
-
-
-def test_what_an_earlier_answer_uses_against_the_rules_costs_a_later_one_nothing(lesson):
-    code = "import torch\ndef double(x): return torch.mul(x, 2)\ndef quadruple(x): return double(double(x))"
-    alone = judged(lesson, "quadruple", code)
-    assert alone.status == "not allowed"
-    earlier = [(lesson.exercises["double"], ExerciseVerdict("double", 2, 0.0, "not allowed"))]
-    assert judged(lesson, "quadruple", code, earlier=earlier).status == "right"
-
-
-def test_a_wrong_answer_that_calls_an_unwritten_one_is_started(lesson):
-    code = "def double(x):\n    raise NotImplementedError\n\ndef quadruple(x): return double(x)"
-    first = judged(lesson, "double", code)
-    assert judged(lesson, "quadruple", code).status == "not started"
-    followed = judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)])
-    assert (followed.status, followed.followed_through) == ("wrong", ["double"])
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "def quadruple(x): return x + 4\ndef double(x): return quadruple(x) / 2",
-        "def quadruple(x): return x + 4\ndef again(x): return quadruple(x)\ndef double(x): return again(x) / 2",
-        "def quadruple(x): return x + 4\ndouble = lambda x, f=quadruple: quadruple(x) / 2",
-        "def quadruple(x): return x + 4\nclass D:\n    def __call__(self, x): return quadruple(x) / 2\ndouble = D()",
-    ],
-)
-def test_a_later_exercise_is_never_put_right_for_an_earlier_one(lesson, code):
-    """The notebook may have them in any order: `earlier` is what was judged before."""
-    first = judged(lesson, "quadruple", code)
-    assert first.earned == 0
-    followed = judged(lesson, "double", code, earlier=[(lesson.exercises["quadruple"], first)])
-    assert (followed.earned, followed.followed_through) == (0, [])
-
-
-def test_what_a_later_exercise_uses_counts_as_used():
-    code = "import torch\ndef quadruple(x): return torch.mul(x, 4)\ndef double(x): return quadruple(x) / 2"
-    assert NotebookSource([code], ["double", "quadruple"]).not_allowed("double", ("mul",)) == ["torch.mul"]
-    assert NotebookSource([code], ["quadruple", "double"]).not_allowed("double", ("mul",)) == []
-
-
-def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):
-    code = "def double(x): return x + 2\ndef quadruple(x): return double(x)"
-    first = judged(lesson, "double", code)
-    assert judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)]).earned == 0
 
 
 def test_one_call_without_an_answer_costs_its_criterion_only(lesson):

@@ -17,7 +17,7 @@ from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
 from grading.grader.verdict import TABLE, ExerciseVerdict
 
 SEED = 5
-SECRET = "what-it-has-seen"
+SECRET = "what_it_has_seen"
 
 
 def doubling() -> Exercise:
@@ -50,9 +50,9 @@ def shown(answer: Any) -> ExerciseVerdict:
     return verdict
 
 
-def raising(kind: type[BaseException]) -> Any:
+def raising(kind: type[BaseException], message: str = SECRET) -> Any:
     def answer(x):
-        raise kind(SECRET)
+        raise kind(message)
 
     return answer
 
@@ -70,6 +70,19 @@ Telling.__name__ = SECRET
         (raising(IndexError), "In a hidden case, the call raised IndexError."),
         (raising(torch.linalg.LinAlgError), "In a hidden case, the call raised _LinAlgError."),
         (raising(Telling), "In a hidden case, the call raised an exception of its own."),
+        (raising(NameError, f"name '{SECRET}' is not defined"), "In a hidden case, the call raised NameError."),
+        (
+            raising(TypeError, f"double() got an unexpected keyword argument {SECRET}"),
+            "In a hidden case, the call raised TypeError.",
+        ),
+        (
+            raising(AttributeError, f"'double' object has no attribute '{SECRET}'"),
+            "In a hidden case, the call raised AttributeError.",
+        ),
+        (
+            raising(ValueError, f"the module has no parameter {SECRET}; it has {SECRET}"),
+            "In a hidden case, the call raised ValueError.",
+        ),
         (lambda x: SECRET, "In a hidden case, the result has the wrong type."),
         (lambda x: {SECRET: x}, "In a hidden case, the result has the wrong type."),
         (lambda x: type(SECRET, (), {})(), "In a hidden case, the result has the wrong type."),

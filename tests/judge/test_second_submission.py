@@ -82,6 +82,10 @@ class Watcher(runner.ForbiddenCallWatcher):
 
 runner.ForbiddenCallWatcher = Watcher
 """
+# The hints on slips are made from what errors say
+SPY_IN_ERRORS = SPY.replace(
+    "    way = len(SEEN) % 5\n", '    raise TypeError("{name}() got an unexpected keyword argument " + text)\n'
+)
 LATER = "print(SEEN)\nimport pathlib\nprint(pathlib.Path('loot.txt').exists() and pathlib.Path('loot.txt').read_text())"
 SPIED = {
     "01_dot_products": ("dot", "cosine_similarity"),
@@ -147,7 +151,7 @@ def spy_on(root: Path, lesson: str, name: str, code: str) -> str:
 
 @pytest.mark.quick_cases("answers-softmax")
 @pytest.mark.parametrize("name", [name for names in SPIED.values() for name in names])
-@pytest.mark.parametrize("spy", [SPY, SPY + SPY_OF_NAMES], ids=["answers", "names"])
+@pytest.mark.parametrize("spy", [SPY, SPY + SPY_OF_NAMES, SPY_IN_ERRORS], ids=["answers", "names", "errors"])
 def test_a_table_of_all_that_a_spy_brings_back_earns_nothing_new(released_course, spy: str, name: str) -> None:
     lesson = next(lesson for lesson, names in SPIED.items() if name in names)
     exercise = load_lesson(ROOT / "grader_tests" / lesson).exercises[name]

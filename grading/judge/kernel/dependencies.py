@@ -45,27 +45,46 @@ def names_of_nobody(source: NotebookSource, name: str) -> list[str]:
     return sorted(source.names_used(name) - {*source.definitions, *source.modules, *dir(builtins)})
 
 
-def reads_data(source: NotebookSource, name: str) -> bool:
-    """Whether the answer reaches a name that is assigned, which a later cell may change in place."""
-    return any(
-        not isinstance(statement, DEFINITIONS)
-        for reached in source.reachable(name)
-        for statement in source.definitions[reached]
-    )
+def may_be_changed(source: NotebookSource, name: str, later: Iterable[ExecutedCell]) -> bool:
+    """Whether later cells may change in place what the answer reaches: data, or attributes of what it defines."""
+    reached = source.reachable(name)
+    cells = list(later)
+    data = any(not isinstance(statement, DEFINITIONS) for other in reached for statement in source.definitions[other])
+    return bool(cells and data) or any(_patches(cell.code, reached) for cell in cells)
 
 
-def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> Iterator[ExecutedCell]:
-    """Cells that stopped before they had bound all the names needed of them; STAR: before a `from … import *`."""
-    cells = list(cells)
-    trees = [tree for cell in cells if not cell.stop and (tree := parse(cell.code)) is not None]
-    imports = ast.Module([statement for tree in trees for statement in tree.body if _is_import(statement)], [])
-    names = set(needed) - (bound_names(imports) - {STAR})
-    for cell in cells:
-        tree = parse(cell.code) if cell.stop else None
-        if tree is not None and cell.stop is not None:
-            rest = [statement for statement in tree.body if (statement.end_lineno or 0) >= cell.stop.line]
-            if names & bound_names(ast.Module(rest, [])):
-                yield cell
+def _patches(code: str, names: set[str]) -> bool:
+    """Whether code sets an attribute of one of these names, as `Model.forward = f` does."""
+    for node in ast.walk(parse(code) or ast.Module([], [])):
+        target: ast.AST | None = None
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            target = node
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "delattr") and node.args:
+            target = node.args[0]
+        while isinstance(target, ast.Attribute):
+            target = target.value
+        if isinstance(target, ast.Name) and target.id in names:
+            return True
+    return False
+
+
+def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> list[ExecutedCell]:
+    """Cells that stopped before they had bound names needed of them, which no later cell binds.
+
+    STAR among the names: any cell that stopped before a `from … import *`
+    """
+    trees = [(cell, tree) for cell in cells if (tree := parse(cell.code)) is not None]
+    imports = [statement for cell, tree in trees if not cell.stop for statement in tree.body if _is_import(statement)]
+    names = set(needed) - (bound_names(ast.Module(imports, [])) - {STAR})
+    found: list[ExecutedCell] = []
+    for cell, tree in reversed(trees):
+        if cell.stop is None:
+            names -= bound_names(tree) - {STAR}
+            continue
+        rest = [statement for statement in tree.body if (statement.end_lineno or 0) >= cell.stop.line]
+        if names & bound_names(ast.Module(rest, [])):
+            found.insert(0, cell)
+    return found
 
 
 def cells_needed(

@@ -23,6 +23,7 @@ MAX_REASON = 300  # characters of an exception's name and of its text
 MAX_TRACEBACK = 20_000  # characters in which the line of a cell is looked for
 ANSI = re.compile(r"\x1b\[[0-9;]{0,20}m")  # colours in a traceback
 IN_CELL = re.compile(r"^Cell In\[\d{1,6}\], line (\d{1,6})", re.MULTILINE)  # its outermost frame
+NO_MAGIC = re.compile(r"Line magic function `(%\w{1,100})` not found")  # IPython shows no traceback of it
 NO_ROOM = "\n… left out: the notebook's outputs are too large together\n"
 
 
@@ -44,15 +45,18 @@ class CellRun:
     stop: Stop | None = None
 
 
-def stop_of(reply: bytes) -> Stop | None:
-    """Where a cell raised an exception, from the kernel's reply; None if it did not."""
+def stop_of(reply: bytes, code: str) -> Stop | None:
+    """Where a cell with this code raised an exception, from the kernel's reply; None if it did not."""
     read = parsed(reply)
     if read.get("status") != "error":
         return None
     lines = read.get("traceback")
     text = "\n".join(map(str, lines[:MAX_FRAMES])) if isinstance(lines, list) else ""
     found = IN_CELL.search(ANSI.sub("", text[:MAX_TRACEBACK]))
-    why = f"{str(read.get('ename'))[:MAX_REASON]}: {str(read.get('evalue'))[:MAX_REASON]}"
+    reason = str(read.get("evalue"))[:MAX_REASON]
+    why = f"{str(read.get('ename'))[:MAX_REASON]}: {reason}"
+    if not found and (magic := NO_MAGIC.match(reason)):
+        return Stop(next((n for n, line in enumerate(code.splitlines(), 1) if magic[1] in line), 0), why)
     return Stop(int(found[1]) if found else 0, why)
 
 

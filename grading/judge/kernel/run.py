@@ -32,9 +32,9 @@ from .dependencies import (
     STAR,
     ExecutedCell,
     cells_needed,
+    may_be_changed,
     names_needed,
     names_of_nobody,
-    reads_data,
     stopped_cells,
 )
 from .outputs import Stop
@@ -75,6 +75,7 @@ class NotebookRun:
         self._cells_until = session.spent + seconds * FOR_CELLS
         self._until = session.spent + seconds
         self._reached: dict[str, int] = {}  # exercise -> number of cells above its grade cell
+        self._kept: set[str] = set()  # exercises whose names the current kernel keeps
         self._whole = True  # whether all cells so far, except endless ones, have run in the current kernel
         self._asked = False  # whether the current kernel has been asked hidden cases
         self._replayed: list[str] = []  # what was run to start the current kernel, if it is not whole
@@ -117,7 +118,7 @@ class NotebookRun:
         """
         self._restarts = 0
         names, verdict = names_needed(source, exercise.name), None
-        if self._whole and self.session.alive:
+        if self._whole and self.session.alive and exercise.name in self._kept:
             ask = partial(self._ask_whole, f"{KEPT_NAMES}.restore({exercise.name!r}, {alias!r})")
             verdict = grade_exercise(exercise, ask, source=source, **settings)
             if verdict.earned >= exercise.points or verdict.not_allowed or not self._doubtful(exercise, source, names):
@@ -157,16 +158,16 @@ class NotebookRun:
         """The first cell, and its stop, that did not bind all that this answer needs."""
         names = names_needed(source, exercise)
         names += [STAR] if names_of_nobody(source, exercise) else []
-        found = next(stopped_cells(self.cells_above(exercise), names), None)
-        return (found.code, found.stop) if found is not None and found.stop is not None else None
+        found = stopped_cells(self.cells_above(exercise), names)
+        return next(((cell.code, cell.stop) for cell in found if cell.stop), None)
 
     def _doubtful(self, exercise: Exercise, source: NotebookSource, names: list[str]) -> bool:
         """Whether something else than the answer may have cost it points."""
-        later = self._reached.get(exercise.name, len(self.cells)) < len(self.cells)
+        later = self.cells[self._reached[exercise.name] :]
         return (
             not self._sound(names)
             or self._stopped(exercise.name, source)
-            or (later and reads_data(source, exercise.name))
+            or may_be_changed(source, exercise.name, later)
         )
 
     def _stopped(self, exercise: str, source: NotebookSource) -> bool:
@@ -246,7 +247,7 @@ class NotebookRun:
 
     def _start(self, whole: bool) -> None:
         self.session.start()
-        self._whole, self._asked, self._replayed = whole, False, []
+        self._whole, self._asked, self._replayed, self._kept = whole, False, [], set()
 
     def _replay_all(self, codes: list[str]) -> None:
         self._replayed += codes
@@ -283,6 +284,7 @@ class NotebookRun:
         for exercise in (name for name, reached in self._reached.items() if reached == number):
             with contextlib.suppress(KernelDied, NoAnswer):  # without them the answer is graded apart
                 self.session.evaluate(f"{KEPT_NAMES}.keep({exercise!r})", self._at_most(ANSWERING_SECONDS))
+                self._kept.add(exercise)
 
     def _sound(self, names: list[str]) -> bool:
         """Whether the kernel has these names and is otherwise in its first state."""

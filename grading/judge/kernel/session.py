@@ -147,7 +147,7 @@ class Session:
         try:
             reply = self._await(message, seconds, collector)
             if reply is not None:
-                ran.stop = stop_of(reply)
+                ran.stop = stop_of(reply, code)
             else:
                 ran.note = collector.note or f"stopped after {seconds:g} seconds"
                 self._interrupt_or_die(message, None if collector.note else collector, ran.note)

@@ -96,7 +96,11 @@ def by_the_cpu_in_steps(x):
     return weights.to(x.device)
 
 
-@pytest.mark.parametrize("moved", [by_the_cpu, by_the_cpu_in_steps])
+def by_the_cpu_into_a_new_tensor(x):
+    return torch.tensor(x.cpu().tolist(), device=x.device)
+
+
+@pytest.mark.parametrize("moved", [by_the_cpu, by_the_cpu_in_steps, by_the_cpu_into_a_new_tensor])
 def test_a_detour_by_the_cpu_is_not_told_from_a_right_answer(moved):
     assert check_device(asked(moved)) is None
 

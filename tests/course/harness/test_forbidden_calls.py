@@ -231,6 +231,13 @@ def test_who_stops_the_watch_has_used_what_is_forbidden(answer):
     assert used_by(answer) == ["stopping the watch for forbidden functions"]
 
 
+@pytest.mark.parametrize(("module", "name"), [("course.harness.mine", "_specimen"), ("torch.mine", "softmax_of")])
+def test_a_notebook_that_calls_itself_a_module_of_the_package_is_watched(module, name):
+    names = {"torch": torch, "__name__": module}
+    exec(f"def {name}(x): return torch.softmax(x, -1)", names)
+    assert used_by(names[name]) == ["torch.softmax"]
+
+
 def test_a_notebook_cannot_have_its_own_functions_trusted():
     assert used_by(trusts_itself) == []  # it raises, and returns nothing
     block = trusting([hidden_softmax])

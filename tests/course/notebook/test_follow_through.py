@@ -55,9 +55,40 @@ def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(
     assert "It calls `twice`, which does not pass yet. Get that right first" in text
 
 
+def test_what_is_not_allowed_is_said_before_what_is_missing(learner: Learner) -> None:
+    learner.run("begin('00_start')\nfrom course import torch_fallbacks")
+    learner.run("def centre(x):\n    return twice(torch_fallbacks.shares(x))")
+    assert learner.check("centre").startswith(status_line("not allowed"))
+
+
 def test_a_right_earlier_answer_is_not_replaced(softmax_lesson: Learner) -> None:
     softmax_lesson.run(RIGHT + MULTIPLIED)
     assert FOLLOWED not in softmax_lesson.check("softmax_with_temperature")
+
+
+CHAIN = """
+import sys
+asked = []
+
+def softmax(x, dim=-1):
+    asked.append(sys._getframe(1).f_code.co_name)
+    return x.exp() / x.exp().sum(dim, keepdim=True)
+
+def log_softmax(x, dim=-1):
+    return softmax(x, dim).log()
+
+def entropy(p, dim=-1):
+    return -(softmax(p, dim) * log_softmax(p, dim)).sum(dim)
+"""
+
+
+def test_each_earlier_answer_is_checked_once_however_many_call_it(softmax_lesson: Learner) -> None:
+    by_check = []
+    for name in ("softmax", "entropy"):
+        softmax_lesson.run(CHAIN)
+        softmax_lesson.check(name)
+        by_check.append(softmax_lesson.names["asked"].count("_run"))
+    assert by_check[0] == by_check[1] > 10
 
 
 def called(code: str) -> list[str]:

@@ -91,6 +91,7 @@ def test_what_is_not_written_is_named_beside_what_is(kernel, desk):
         ("def f(x):\n    'Words.'\n    # YOUR CODE HERE\n    raise NotImplementedError()", False),
         ("def f(x):\n    y = x + 1\n    raise NotImplementedError", False),
         ("def f(x): ...", False),
+        ("def f(x):\n    print('\\d')\n    raise NotImplementedError", False),
         (
             "class f(Module):\n    def __init__(self):\n        super().__init__()\n        raise NotImplementedError",
             False,

@@ -52,6 +52,12 @@ def test_a_cell_that_stopped_below_what_is_needed_of_it_did_not_stop_for_the_ans
     assert list(stopped_cells([cell], ["answer"])) == [cell] * stopped
 
 
+def test_a_cell_that_stopped_did_so_for_nothing_that_a_later_cell_defines():
+    stopped = ExecutedCell("import a\ndef answer(): ...", stop=Stop(1, "no"))
+    assert list(stopped_cells([stopped, ExecutedCell("def answer(): ...")], ["answer"])) == []
+    assert list(stopped_cells([ExecutedCell("def answer(): ..."), stopped], ["answer"])) == [stopped]
+
+
 @pytest.mark.parametrize("name", ["other", "torch"])
 def test_what_no_cell_defines_needs_no_name(name):
     assert names_needed(SOURCE, name) == []

@@ -150,6 +150,19 @@ def test_what_a_later_cell_changes_in_place_costs_no_answer(start, lesson):
     assert judged(run, lesson, "double").status == "right"
 
 
+def test_what_a_later_cell_patches_costs_no_answer(start, lesson):
+    code = "class Factor:\n    value = 2\ndef double(x):\n    return Factor.value * x"
+    run = start(["import torch", code])
+    run.keep_names("double")
+    run.code("Factor.value = 0")
+    assert judged(run, lesson, "double").status == "right"
+
+
+def test_an_answer_whose_names_could_not_be_kept_is_judged_apart(start, lesson):
+    run = start(["import torch", DOUBLE, "import course.harness.kept_names as kept\nkept.keep = None"])
+    assert judged(run, lesson, "double").status == "right"
+
+
 def test_names_are_kept_again_when_a_cell_ends_the_kernel(start, lesson):
     run = start(["import torch", DOUBLE])
     run.keep_names("double")
