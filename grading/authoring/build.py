@@ -51,14 +51,19 @@ ON_ANY_MACHINE = {
 def build_lesson(root: Path, name: str) -> bool:
     """Build one assignment; returns whether anything changed. Raises BuildError."""
     text = root / "source" / f"{name}.py"
-    notebook = read_lesson(text)
     tests = root / "grader_tests" / name
-    hold_to_the_rules(notebook, text, load_lesson(tests))
-    insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
-    target = root / "source" / name / f"{name}.ipynb"
-    changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
+    hold_to_the_rules(read_lesson(text), text, load_lesson(tests))
+    changed = _write(root / "source" / name / f"{name}.ipynb", notebook_of(root, name))
     folder = place_of_check_data(root, name)
     return (folder is not None and export(tests, folder)) or changed
+
+
+def notebook_of(root: Path, name: str) -> bytes:
+    """The file of an assignment as it is built now. Raises BuildError."""
+    notebook = read_lesson(root / "source" / f"{name}.py")
+    insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
+    text: str = nbformat.writes(notebook, version=4)
+    return f"{text}\n".encode()
 
 
 def export(tests: Path, folder: Path, only: Container[str] | None = None) -> bool:

@@ -23,6 +23,7 @@ import course
 
 from ..course_dir.paths import CONFIG
 from ..errors import CourseError
+from .build import notebook_of
 from .published_solutions import solutions_of
 from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, wheel_of
 
@@ -64,13 +65,17 @@ def has_site(into: Path) -> bool:
 
 
 def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
-    """The lessons whose notebooks were rebuilt with changes since their release."""
+    """The lessons whose text, or built notebook, has changed since their release."""
 
-    def when(step: str, name: str) -> int:
-        path = root / step / name / f"{name}.ipynb"
-        return path.stat().st_mtime_ns if path.exists() else 0
+    def is_stale(name: str) -> bool:
+        text, built = root / "source" / f"{name}.py", root / "source" / name / f"{name}.ipynb"
+        if not built.exists():
+            return False
+        changed = text.exists() and built.read_bytes() != notebook_of(root, name)
+        release = root / "release" / name / f"{name}.ipynb"
+        return changed or built.stat().st_mtime_ns > (release.stat().st_mtime_ns if release.exists() else 0)
 
-    return [name for name in names if when("source", name) > when("release", name)]
+    return [name for name in names if is_stale(name)]
 
 
 def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] = ()) -> PublishResult:

@@ -232,13 +232,13 @@ def test_a_call_in_a_report_can_be_typed():
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", lessons())
 def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner, lesson):
-    """Of the mistakes one of each exercise, drawn for each run of the tests: tests/proof/test_graders.py has all."""
+    """Of the mistakes one of each exercise, always the same: tests/proof/test_graders.py has all."""
     learner.run(f"begin({lesson!r})")
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
         for alternative in exercise.alternatives:
             report = learner.check(exercise.name, alternative.load())
             assert report.startswith(status_line("passes") + exercise.name), report
-        mistake = random.choice(exercise.mistakes)
+        mistake = random.Random(exercise.name).choice(exercise.mistakes)
         report = learner.check(exercise.name, mistake.load())
         assert "Not allowed" in report or f"\n  {mistake.text}\n" in report, f"{mistake.name}: {report}"
 
