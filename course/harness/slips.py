@@ -48,6 +48,12 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
 FINDINGS: tuple[tuple[str, str, str], ...] = (
     (
         "raised",
+        r"^must raise ValueError here; it raised ZeroDivisionError",
+        "For a number that is 0 your check itself fails: nothing can be divided by 0, and `% 0` raises "
+        "ZeroDivisionError. Refuse what is below 1 first.",
+    ),
+    (
+        "raised",
         r"^must raise ValueError here",
         "You do not raise a ValueError for every argument that the exercise rules out. Check the arguments first, and "
         "name the wrong one and its value in the message.",

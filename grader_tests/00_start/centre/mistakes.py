@@ -99,3 +99,12 @@ right.mistake("leaves_it", {"x - x.mean(-1, keepdim=True)": "1 * x"}, loses="eve
 right.mistake("subtracts_it_twice", {"x.mean(-1": "2 * x.mean(-1"}, loses="every row").feedback(
     "You subtract the mean twice, so every row has minus its old mean. Subtract it once."
 )
+centre.mistake(arguments.argument_changed("changes_the_rows"), loses=("x itself", "one row, or")).full_code("""
+def centre(x):
+    for row in x:
+        row -= row.mean()
+    return x
+""").feedback(
+    "`row -= …` writes into `x` itself, since a row is a view of it. And your loop finds the rows only if `x` has two "
+    "dimensions. `x.mean(-1, keepdim=True)` works for any shape, and `-` makes a new tensor."
+)

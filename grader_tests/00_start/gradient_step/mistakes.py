@@ -81,3 +81,32 @@ right.mistake("mean_over_the_weights", {"square().mean()": "square().sum() / len
 right.mistake("divides_by_the_rate", {"rate * w.grad": "w.grad / rate"}, loses=STEP).feedback(
     "You divide the gradient by the rate, so a small rate makes a long step. Multiply them."
 )
+gradient_step.mistake("steps_after_each_example", loses=STEP).full_code("""
+def gradient_step(weights, x, y, rate):
+    w = weights.detach().clone().requires_grad_()
+    for row, target in zip(x, y):
+        (row @ w - target).square().backward()
+        with torch.no_grad():
+            STEP
+    return w.detach()
+""").for_each(
+    STEP=(
+        "w -= rate * w.grad / len(y)",
+        "w -= rate * w.grad",
+        "w -= rate * w.grad / len(y); w.grad = None",
+        "w -= rate * w.grad; w.grad = None",
+    )
+).feedback(
+    "You step after every example, and the next one sees other weights. Take one step: along the gradient of the mean "
+    "over all examples, at the weights as they came."
+)
+right.mistake("leaves_out_an_example", {"(x @ w - y).square().mean()": "LOSS"}, loses=STEP).for_each(
+    LOSS=(
+        "(x[1:] @ w - y[1:]).square().sum() / len(y)",
+        "(x[:-1] @ w - y[:-1]).square().sum() / len(y)",
+        "(x[1:] @ w - y[1:]).square().sum() / max(1, len(y) - 1)",
+        "(x[:-1] @ w - y[:-1]).square().sum() / max(1, len(y) - 1)",
+    )
+).feedback(
+    "The first or the last example does not count. Where does your `range` or slice begin, and where does it end?"
+)

@@ -20,9 +20,9 @@ right.mistake("halves", {"2 * x": "x / 2"}, loses="every number").feedback(
 )
 right.mistake("leaves_it", {"2 * x": "1 * x"}, loses="every number").feedback("Every number is handed back as it came.")
 right.mistake(results.nothing_returned, {"return 2 * x": "print(2 * x)"}, loses="every number")
-right.mistake(
-    "says_it_twice", {"return 2 * x": "return torch.cat([x.reshape(-1), x.reshape(-1)])"}, loses="every number"
-).feedback("The tensor stands there twice, one after the other. Asked for is each of its numbers, doubled.")
+right.mistake("says_it_twice", {"return 2 * x": "return torch.cat(TWO)"}, loses="every number").for_each(
+    TWO=("[x.reshape(-1), x.reshape(-1)]", "[x, x]", "[x, x], dim=-1")
+).feedback("The result is the tensor and a copy of it, one after the other. Double each of its numbers instead.")
 right.mistake("doubles_the_sum", {"return 2 * x": "return 2 * x.sum()"}, loses="every number").feedback(
     "The numbers were added up first. A sum is one number; the result has the shape of `x`."
 )
