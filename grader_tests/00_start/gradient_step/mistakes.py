@@ -110,3 +110,29 @@ right.mistake("leaves_out_an_example", {"(x @ w - y).square().mean()": "LOSS"}, 
 ).feedback(
     "The first or the last example does not count. Where does your `range` or slice begin, and where does it end?"
 )
+right.mistake("leaves_the_targets_out", {"x @ w - y": "x @ w"}, loses=STEP).feedback(
+    "The targets `y` do not count: your loss is the mean of the squared predictions. An error is a prediction less its "
+    "target."
+)
+right.mistake("one_example_only", {"x @ w - y": "x[ONE] @ w - y[ONE]"}, loses=STEP).for_each(ONE=(0, -1)).feedback(
+    "Only one example counts. The loss is the mean over all of them: `x @ w` has a prediction for each."
+)
+gradient_step.mistake("takes_several_steps", loses=STEP).full_code("""
+def gradient_step(weights, x, y, rate):
+    w = weights.detach().clone()
+    for _ in range(STEPS):
+        w.requires_grad_()
+        loss = (x @ w - y).square().mean()
+        w = (w - rate * torch.autograd.grad(loss, w)[0]).detach()
+    return w
+""").for_each(STEPS=(2, 3, 10, 100, "len(y)")).feedback("You take several steps in a loop. Take one.")
+right.mistake("another_optimizer", {"w.detach() - rate * w.grad": "stepped(w, rate)"}, loses=STEP).patch("""
+  def gradient_step(weights, x, y, rate):
++     def stepped(w, rate):
++         torch.optim.KIND([w], lr=rate).step()
++         return w.detach()
++
+""").for_each(KIND=("Adam", "AdamW", "RMSprop", "Adagrad")).feedback(
+    "This optimizer does not step along the gradient itself: it divides by its size, or changes the weights besides. "
+    "The step is the rate times the gradient, as `torch.optim.SGD` takes it."
+)
