@@ -121,6 +121,10 @@ HELP: dict[str, tuple[str, ...]] = {
     ("The tensor has fewer dimensions than that. Count from the end: -1 is the last one, whatever stands before it."): (
         r"Dimension out of range",
     ),
+    (
+        "A tensor of no dimensions is a single number, and has no rows to loop over. Operations on a whole tensor work "
+        "for any shape."
+    ): (r"iteration over a 0-d tensor",),
     ("What picks rows must be whole numbers (int64) or booleans: `.long()`."): (
         r"used as indices must be",
         r"expected.*indices.*(Long|Int)",

@@ -60,6 +60,12 @@ def graded(code: str) -> ExerciseVerdict:
         "no return in a module": (LINE.replace("return ", ""), "Is the `return` missing?"),
         "a comma": ("def twice(x): return 2 * x,", "A comma at the end of a line"),
         "NumPy": ("def twice(x): return 2 * x.detach().numpy()", "You return a NumPy array"),
+        "a loss besides": (STEP.replace("* w.grad", "* w.grad, loss"), "You return several results, as a tuple"),
+        "a plain number": (
+            LINE.replace("self.offset = nn.Parameter(torch.tensor(0.0))", "self.offset = 0.0"),
+            "not an",
+        ),
+        "rows of a number": ("def twice(x): return torch.stack([2 * v for v in x])", "has no rows to loop over"),
         "a list": ("def centre(x): return (x - x.mean(-1, keepdim=True)).tolist()", "You return a list"),
         "item": ("def twice(x): return 2 * x.item()", "`.item()` and `float(…)` take a single number"),
         "a name": ("def centre(x): return x - mean", "`mean` is used and has no value yet"),

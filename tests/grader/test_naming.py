@@ -47,6 +47,25 @@ def test_edits_that_do_not_fit_each_other_make_no_answer():
     assert together(one, mistakes["gives_each_score_a_sigmoid"]) is None
 
 
+@pytest.mark.parametrize(
+    "cut", ["reshape(B, T, n_heads, D // n_heads).permute(0, 2, 1, 3)", "view(B, T, n_heads, -1).transpose(1, 2)"]
+)
+def test_a_check_that_divides_by_0_is_told_as_one_whatever_happens_to_negative_numbers(cut):
+    found = verdict(
+        "06_multi_head",
+        "split_heads",
+        f"""
+        def split_heads(x, n_heads):
+            B, T, D = x.shape
+            if D % n_heads:
+                raise ValueError(f"n_heads is {{n_heads}}, which does not divide {{D}}")
+            return x.{cut}
+        """,
+    )
+    assert found.earned == 3.5
+    assert "`% 0` raises ZeroDivisionError" in found.explanation
+
+
 OWN_DICE = """
     class ScaledDotProductAttention(nn.Module):
         def __init__(self, dropout=0.0):

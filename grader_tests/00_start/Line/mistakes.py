@@ -50,9 +50,13 @@ right.mistake("plain_tensors", loses=(BEGINS, GRADIENTS)).patch("""
     "each makes them parameters."
 )
 right.mistake("frozen_offset", loses=BEGINS).patch("""
+- self.slope = nn.Parameter(torch.tensor(0.0))
 - self.offset = nn.Parameter(torch.tensor(0.0))
-+ self.offset = nn.Parameter(torch.tensor(0.0), requires_grad=False)
-""").feedback("The offset is a parameter that is never trained: `requires_grad=False` excludes it.")
++ self.slope = nn.Parameter(torch.tensor(0.0), requires_grad=SLOPE)
++ self.offset = nn.Parameter(torch.tensor(0.0), requires_grad=not SLOPE)
+""").for_each(SLOPE=(True, False)).feedback(
+    "One of the parameters is never trained: `requires_grad=False` excludes it."
+)
 right.mistake(gradients.cut("reads_data", what="the slope"), {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS)
 right.mistake(gradients.cut("detaches_x", what="`x`"), {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS)
 right.mistake(shapes.squeezed, {"self.slope * x": "self.slope * x.squeeze()"}, loses="slope times")
@@ -71,4 +75,7 @@ right.mistake("reads_numbers", loses=GRADIENTS).patch("""
 )
 right.mistake("reads_the_offset_as_a_number", {" + self.offset": " + self.offset.item()"}, loses=GRADIENTS).feedback(
     "`.item()` makes a plain number of the offset, which no gradient can reach. Compute with the parameter itself."
+)
+right.mistake("leaves_x_out", {"self.slope * x": "self.slope"}, loses="slope times").feedback(
+    "`x` does not occur in the result. The slope is multiplied by `x`, and then the offset is added."
 )

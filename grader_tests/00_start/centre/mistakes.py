@@ -99,3 +99,31 @@ right.mistake("leaves_it", {"x - x.mean(-1, keepdim=True)": "1 * x"}, loses="eve
 right.mistake("subtracts_it_twice", {"x.mean(-1": "2 * x.mean(-1"}, loses="every row").feedback(
     "You subtract the mean twice, so every row has minus its old mean. Subtract it once."
 )
+centre.mistake(arguments.argument_changed("changes_the_rows"), loses=("x itself", "one row, or")).full_code("""
+def centre(x):
+    for row in x:
+        row -= row.mean()
+    return x
+""").feedback(
+    "`row -= …` writes into `x` itself, since a row is a view of it. And your loop finds the rows only if `x` has two "
+    "dimensions. `x.mean(-1, keepdim=True)` works for any shape, and `-` makes a new tensor."
+)
+right.mistake("adds_the_mean", {"x - x.mean": "x + x.mean"}, loses="every row").feedback(
+    "You add the mean of each row. Subtract it."
+)
+right.mistake("divides_by_one_less", loses="every row").patch("""
+- return x - x.mean(-1, keepdim=True)
++ return x - x.sum(-1, keepdim=True) / max(1, x.shape[-1] - 1)
+""").feedback("You divide the sum by one less than there are numbers. The mean divides by all of them.")
+right.mistake(
+    "divides_by_shape_1", {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) / x.shape[1]"}, loses="one row, or"
+).feedback(
+    "`x.shape[1]` is the length of a row only if `x` has two dimensions. `x.shape[-1]` counts from the end, and works "
+    "for any."
+)
+right.mistake(
+    "turns_the_matrix", {"x - x.mean(-1, keepdim=True)": "(x.T - x.mean(-1)).T"}, loses="one row, or"
+).feedback(
+    "You transpose so that the means line up, which works for two dimensions only. With `keepdim=True` they line up in "
+    "any tensor."
+)

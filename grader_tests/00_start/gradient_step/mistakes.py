@@ -81,3 +81,58 @@ right.mistake("mean_over_the_weights", {"square().mean()": "square().sum() / len
 right.mistake("divides_by_the_rate", {"rate * w.grad": "w.grad / rate"}, loses=STEP).feedback(
     "You divide the gradient by the rate, so a small rate makes a long step. Multiply them."
 )
+gradient_step.mistake("steps_after_each_example", loses=STEP).full_code("""
+def gradient_step(weights, x, y, rate):
+    w = weights.detach().clone().requires_grad_()
+    for row, target in zip(x, y):
+        (row @ w - target).square().backward()
+        with torch.no_grad():
+            STEP
+    return w.detach()
+""").for_each(
+    STEP=(
+        "w -= rate * w.grad / len(y)",
+        "w -= rate * w.grad",
+        "w -= rate * w.grad / len(y); w.grad = None",
+        "w -= rate * w.grad; w.grad = None",
+    )
+).feedback(
+    "You step after every example, and the next one sees other weights. Take one step: along the gradient of the mean "
+    "over all examples, at the weights as they came."
+)
+right.mistake("leaves_out_an_example", {"(x @ w - y).square().mean()": "LOSS"}, loses=STEP).for_each(
+    LOSS=(
+        "(x[1:] @ w - y[1:]).square().sum() / len(y)",
+        "(x[:-1] @ w - y[:-1]).square().sum() / len(y)",
+        "(x[1:] @ w - y[1:]).square().sum() / max(1, len(y) - 1)",
+        "(x[:-1] @ w - y[:-1]).square().sum() / max(1, len(y) - 1)",
+    )
+).feedback(
+    "The first or the last example does not count. Where does your `range` or slice begin, and where does it end?"
+)
+right.mistake("leaves_the_targets_out", {"x @ w - y": "x @ w"}, loses=STEP).feedback(
+    "The targets `y` do not count: your loss is the mean of the squared predictions. An error is a prediction less its "
+    "target."
+)
+right.mistake("one_example_only", {"x @ w - y": "x[ONE] @ w - y[ONE]"}, loses=STEP).for_each(ONE=(0, -1)).feedback(
+    "Only one example counts. The loss is the mean over all of them: `x @ w` has a prediction for each."
+)
+gradient_step.mistake("takes_several_steps", loses=STEP).full_code("""
+def gradient_step(weights, x, y, rate):
+    w = weights.detach().clone()
+    for _ in range(STEPS):
+        w.requires_grad_()
+        loss = (x @ w - y).square().mean()
+        w = (w - rate * torch.autograd.grad(loss, w)[0]).detach()
+    return w
+""").for_each(STEPS=(2, 3, 10, 100, "len(y)")).feedback("You take several steps in a loop. Take one.")
+right.mistake("another_optimizer", {"w.detach() - rate * w.grad": "stepped(w, rate)"}, loses=STEP).patch("""
+  def gradient_step(weights, x, y, rate):
++     def stepped(w, rate):
++         torch.optim.KIND([w], lr=rate).step()
++         return w.detach()
++
+""").for_each(KIND=("Adam", "AdamW", "RMSprop", "Adagrad")).feedback(
+    "This optimizer does not step along the gradient itself: it divides by its size, or changes the weights besides. "
+    "The step is the rate times the gradient, as `torch.optim.SGD` takes it."
+)

@@ -20,9 +20,9 @@ right.mistake("halves", {"2 * x": "x / 2"}, loses="every number").feedback(
 )
 right.mistake("leaves_it", {"2 * x": "1 * x"}, loses="every number").feedback("Every number is handed back as it came.")
 right.mistake(results.nothing_returned, {"return 2 * x": "print(2 * x)"}, loses="every number")
-right.mistake(
-    "says_it_twice", {"return 2 * x": "return torch.cat([x.reshape(-1), x.reshape(-1)])"}, loses="every number"
-).feedback("The tensor stands there twice, one after the other. Asked for is each of its numbers, doubled.")
+right.mistake("says_it_twice", {"2 * x": "TWO"}, loses="every number").for_each(
+    TWO=("torch.cat([x.reshape(-1), x.reshape(-1)])", "torch.cat([x, x])", "torch.cat([x, x], dim=-1)", "x.repeat(2)")
+).feedback("The result is the tensor and a copy of it, one after the other. Double each of its numbers instead.")
 right.mistake("doubles_the_sum", {"return 2 * x": "return 2 * x.sum()"}, loses="every number").feedback(
     "The numbers were added up first. A sum is one number; the result has the shape of `x`."
 )
@@ -62,3 +62,15 @@ right.mistake("another_factor", {"2 * x": "FACTOR * x"}, loses="every number").f
 right.mistake("doubles_some_only", {"2 * x": "torch.where(x > 0, 2 * x, OTHER)"}, loses="of any shape").for_each(
     OTHER=("x", "0 * x")
 ).feedback("You double positive numbers only. Negative ones are doubled as well.")
+right.mistake("flattens", {"2 * x": "2 * x.flatten()"}, loses="of any shape").feedback(
+    "The numbers are right, but you flatten `x`. The result has the shape of `x`."
+)
+right.mistake("raises_two_to_x", {"2 * x": "2**x"}, loses="every number").feedback(
+    "`2 ** x` is 2 to the power of `x`. Twice a number is the number times 2."
+)
+right.mistake("rounds", {"2 * x": "WHOLE"}, loses="every number").for_each(
+    WHOLE=("(2 * x).round()", "2 * x.int()", "2 * x.long()", "(2 * x).int()")
+).feedback("You make whole numbers of fractions: `int`, `long` and `round` lose what comes after the point.")
+right.mistake("multiplies_by_the_length", {"2 * x": "len(x) * x"}, loses="every number").feedback(
+    "You multiply by how many numbers or rows `x` has. Multiply by 2."
+)

@@ -194,3 +194,10 @@ remembers_tensors(right, loses="a matrix")
 right.mistake(
     numbers.default_device("moves_to_the_cpu", what="the result"), {"keys.mT": "keys.mT.cpu()"}, loses="float64"
 ).feedback("You move a tensor to the CPU. Leave it where it is: the result is on the device of the queries.")
+right.mistake("pairs_one_matrix_only", {"queries @ keys.mT": "(PAIRS).sum(-1)"}, loses="batches").for_each(
+    PAIRS=("queries.unsqueeze(-2) * keys", "queries[:, None] * keys[None]")
+).feedback(
+    "Your new dimensions make all pairs of one matrix of queries and one of keys. With a batch they line up the wrong "
+    "dimensions: both arguments need a new one, counted from the end.",
+    see="5. All pairs at once",
+)

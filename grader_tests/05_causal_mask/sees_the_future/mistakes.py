@@ -227,3 +227,15 @@ def sees_the_future(attention, x):
 """).feedback(
     "You change only the last token and look only at the first output. Any later token may reach any output before it."
 )
+sees_the_future.mistake("adds_up_changes_in_x", loses=EVERYWHERE).full_code("""
+def sees_the_future(attention, x):
+    before = attention(x)
+    for j in range(1, len(x)):
+        x[CHANGED] += 1.0
+        if bool((attention(x) - before)[j - 1].abs().gt(1e-5).any()):
+            return True
+    return False
+""").for_each(CHANGED=("j:", "j")).feedback(
+    "You change `x` itself, so every change is still there when you try the next one. `changed = x` is a second name "
+    "for the same tensor: start each time from a copy, `x.clone()`."
+)

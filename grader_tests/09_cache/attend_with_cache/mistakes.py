@@ -71,7 +71,9 @@ right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T >
     "One new token sees all, and of several the first sees one key only: the mask takes it for the first of all, as "
     "PyTorch's `is_causal=True` does. The queries are the *last* T of the S places."
 )
-right.mistake("blocks_its_own_place", {"S - T + 1": "S - T"}, loses=WITH_ONE).feedback(
+right.mistake(
+    "blocks_its_own_place", {"S - T + 1": "S - T", "softmax(-1)": "softmax(-1)EMPTY"}, loses=WITH_ONE
+).for_each(EMPTY=("", ".nan_to_num(0.0)", ".nan_to_num(1 / S)")).feedback(
     "A query does not see its own key. It sees all that came before, and itself."
 )
 right.mistake(masks.next_key_open, {"S - T + 1": "S - T + 2"}, loses=SEVERAL)

@@ -175,9 +175,9 @@ whole.mistake(
 ).feedback("Every tile gets the mask's first columns. A tile's columns are those of its keys.", see=PASS)
 whole.mistake(
     "wants_a_whole_mask",
-    {".expand(*query.shape[:-1], key.shape[-2])[..., part]": "[..., :, part]"},
+    {"mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "PIECE"},
     loses="with a mask",
-).feedback(
+).for_each(PIECE=("mask[..., :, part]", "mask[..., part]")).feedback(
     "A mask that broadcasts, with a last dimension of 1, say, cannot be cut as it is: `expand` it first, which makes a "
     "view and no new numbers.",
     see=PASS,

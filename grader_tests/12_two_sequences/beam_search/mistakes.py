@@ -118,9 +118,10 @@ right.mistake(
         "step(ids).tolist())": "step(ids).exp())",
         "total + p,": "total * p,",
         "one[0] / (len(one[1]) - 1)": "one[0] ** (1 / (len(one[1]) - 1))",
+        "reverse=True": "ORDER",
     },
     loses=BEST,
-)
+).for_each(ORDER=("reverse=True", "reverse=True, key=lambda one: one[0]"))
 right.mistake(numbers.float16_sums, {"[(0.0, [begin])]": "[(torch.tensor(0.0).half(), [begin])]"}, loses=BEST)
 right.mistake("adds_to_what_step_returns", loses=FORM).patch("""
 - for token, p in enumerate(step(ids).tolist()):

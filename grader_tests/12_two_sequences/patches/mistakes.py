@@ -68,7 +68,7 @@ right.mistake(
 ).feedback("Each channel of a square became a row of its own. A square is one row, with all its channels.")
 patches.mistake("forgets_to_transpose_unfold", loses=EVERYWHERE).full_code("""
 def patches(images, size):
-    if images.shape[2] % size or images.shape[3] % size:
+    if size < 1 or images.shape[2] % size or images.shape[3] % size:
         raise ValueError(f"size is {size}, and does not divide {images.shape[2]} and {images.shape[3]}")
     return torch.nn.functional.unfold(images, size, stride=size)AS_IT_LIES
 """).for_each(AS_IT_LIES=("", ".reshape(len(images), -1, images.shape[1] * size**2)")).feedback(
@@ -77,7 +77,7 @@ def patches(images, size):
 )
 patches.mistake("lets_squares_overlap", loses=EVERYWHERE).full_code("""
 def patches(images, size):
-    if images.shape[2] % size or images.shape[3] % size:
+    if size < 1 or images.shape[2] % size or images.shape[3] % size:
         raise ValueError(f"size is {size}, and does not divide {images.shape[2]} and {images.shape[3]}")
     return torch.nn.functional.unfold(images, size).transpose(1, 2)
 """).feedback("Your squares overlap: the window moves on by one pixel. It moves by `size`; give the stride.")
