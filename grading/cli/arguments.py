@@ -45,7 +45,9 @@ def add_lessons(verb: argparse.ArgumentParser, *, ordinary: bool = False) -> Non
 
 
 def add_students(verb: argparse.ArgumentParser) -> None:
+    """Add --students STUDENT…, each of whom `main` demands in the course: `options.students`, None for all."""
     verb.add_argument("--students", nargs="+", metavar="STUDENT", help="ids of students (default: all)")
+    verb.set_defaults(known_students=True)
 
 
 def add_workers(verb: argparse._ActionsContainer, items: str) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from importlib.metadata import version
 
 from grading.safe_text import say
 
@@ -40,6 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
             options.root = open_course(options.course) if options.course else course_root()
         if hasattr(options, "lessons"):
             options.lessons = list_lessons(options.root, options.lessons, ordinary=options.ordinary)
+        if getattr(options, "known_students", False) and options.students:
+            from ..coordinator.nbgrader_api import demand_students
+
+            demand_students(options.root, options.students)
         return int(options.handler(options))
     except SandboxUnavailable as error:
         say(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
@@ -58,6 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command."""
     parser = argparse.ArgumentParser(prog="grading", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('attention-course-teach')}")
     commands = Commands(parser)
     for group in GROUPS:
         group.add_commands(commands)

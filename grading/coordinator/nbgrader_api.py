@@ -10,7 +10,9 @@ import glob
 import logging
 import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from nbgrader.api import Grade, Gradebook
@@ -96,6 +98,18 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
+def demand_students(root: Path, students: Iterable[str]) -> None:
+    """Raise StepFailed unless each of these students is in the gradebook or has handed in something."""
+    there = {path.name for path in (root / "submitted").glob("*/")}
+    if _has_gradebook(root):
+        with open_gradebook(root) as gradebook:
+            there |= {student.id for student in gradebook.students}
+    for student in students:
+        if student not in there:
+            near = get_close_matches(student, there, 1)
+            raise StepFailed(f"there is no student {student}" + (f"; do you mean {near[0]}?" if near else ""))
+
+
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
     """Every verdict of the course, or of one lesson."""
     with open_gradebook(root) as gradebook:
@@ -142,11 +156,16 @@ def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
 
 def is_registered(root: Path, lesson: str) -> bool:
     """Whether the gradebook has the lesson; only then can it be graded."""
-    url = make_url(CourseDirectory(config=configuration(root)).db_url)
-    if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):
-        return False  # opening it would create the file
+    if not _has_gradebook(root):
+        return False
     with open_gradebook(root) as gradebook:
         return any(assignment.name == lesson for assignment in gradebook.assignments)
+
+
+def _has_gradebook(root: Path) -> bool:
+    """Whether there is a gradebook. Opening one in SQLite would create it."""
+    url = make_url(CourseDirectory(config=configuration(root)).db_url)
+    return url.get_backend_name() != "sqlite" or os.path.exists(url.database or "")
 
 
 def open_gradebook(root: Path) -> Gradebook:

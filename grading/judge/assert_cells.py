@@ -16,6 +16,7 @@ from grading.notebooks.cells import HIDDEN, check_call, exercise_of, visible
 from grading.notebooks.verdict_cell import points_of
 
 from .kernel.dependencies import ExecutedCell
+from .kernel.outputs import code_lines
 
 RAISED = "The test stopped at `{line}`: {why}"
 RAISED_UNSEEN = "A test stopped that the notebook does not show."
@@ -42,7 +43,7 @@ def grade_asserts(cell: NotebookNode, ran: ExecutedCell, outputs: list[NotebookN
 
 def _shown_line(source: str, number: int) -> str:
     """A line of a cell, from 1; "" if it is hidden from students, or there is none."""
-    shown = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source).splitlines()
+    shown = code_lines(HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source))
     return shown[number - 1].strip() if 0 < number <= len(shown) else ""
 
 

@@ -16,7 +16,7 @@ from grading.grader.source_analysis import DEFINITIONS
 from grading.grader.verdict import ExerciseVerdict
 from grading.safe_text import one_line
 
-from .kernel.outputs import Stop
+from .kernel.outputs import Stop, code_lines
 
 MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?: |$)")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
@@ -42,7 +42,7 @@ def explain_syntax_error(cells: Iterable[str], name: str) -> str:
     error = _syntax_error(cell)
     if error is None or not error.lineno:
         return why
-    lines = cell.splitlines()
+    lines = code_lines(cell)
     line = lines[error.lineno - 1].strip() if error.lineno <= len(lines) else ""
     mark = next((line for line in lines if MERGE.match(line)), "")
     if mark:
@@ -61,7 +61,7 @@ def explain_newer_syntax(cells: Iterable[str], name: str) -> str:
     """
     cell = next((cell for cell in reversed(list(cells)) if defines(cell, name)), "")
     error = _syntax_error(cell) if cell and parse(cell) is None else None
-    lines = cell.splitlines()
+    lines = code_lines(cell)
     if error is None or not 1 <= (error.lineno or 0) <= len(lines):
         return ""
     line = lines[(error.lineno or 1) - 1]
@@ -78,7 +78,7 @@ def explain_newer_syntax(cells: Iterable[str], name: str) -> str:
 
 def explain_stop(name: str, code: str, stop: Stop) -> str:
     """Which line of the cell with an answer's names stopped in the grader, and why."""
-    lines = code.splitlines()
+    lines = code_lines(code)
     line = lines[stop.line - 1].strip() if 0 < stop.line <= len(lines) else ""
     where = f"stopped in the grader at its line {stop.line}, `{_quote(line)}`" if line else "stopped in the grader"
     why = one_line(stop.why)[:MAX_REASON].rstrip(". :")  # `AssertionError: ` has no text

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -76,6 +77,19 @@ def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb)
     assert status == 1
     assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
     assert out == ""
+
+
+@pytest.mark.parametrize("verb", ["grade", "regrade", "verify-grades", "history"])
+def test_an_unknown_student_is_told_with_the_one_that_may_be_meant(course, grading, verb):
+    status, _, err = grading(course, verb, "--students", "ad", "ada")
+    assert status == 1
+    assert err == "grading: there is no student ad; do you mean ada?\n"
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main.main(["--version"])
+    assert capsys.readouterr().out == f"grading {version('attention-course-teach')}\n"
 
 
 @pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "prove", "demo", "report"])

@@ -99,6 +99,8 @@ def test_a_line_that_stopped_is_shown_with_the_reason() -> None:
     code = "import torch\nfrom google.colab import drive\ndef softmax(x): ..."
     said = explain_stop("softmax", code, Stop(2, "ModuleNotFoundError: No module named 'google'"))
     assert "its line 2, `from google.colab import drive`: ModuleNotFoundError: No module named 'google'." in said
+    paged = "a = 1 \f# \u2028\r\nassert a\n"
+    assert "at its line 2, `assert a`: " in explain_stop("f", paged, Stop(2, "AssertionError"))
     assert "at its line 1, `import torch`: AssertionError. Only" in explain_stop("f", code, Stop(1, "AssertionError: "))
     assert "stopped in the grader: stopped after 30 seconds." in explain_stop(
         "f", code, Stop(0, "stopped after 30 seconds")

@@ -45,6 +45,11 @@ class CellRun:
     stop: Stop | None = None
 
 
+def code_lines(code: str) -> list[str]:
+    """The lines of code as Python counts them: a form feed or another character that `splitlines` knows ends none."""
+    return re.split(r"\r\n?|\n", code)
+
+
 def stop_of(reply: bytes, code: str) -> Stop | None:
     """Where a cell with this code raised an exception, from the kernel's reply; None if it did not."""
     read = parsed(reply)
@@ -56,7 +61,7 @@ def stop_of(reply: bytes, code: str) -> Stop | None:
     reason = str(read.get("evalue"))[:MAX_REASON]
     why = f"{str(read.get('ename'))[:MAX_REASON]}: {reason}"
     if not found and (magic := NO_MAGIC.match(reason)):
-        return Stop(next((n for n, line in enumerate(code.splitlines(), 1) if magic[1] in line), 0), why)
+        return Stop(next((n for n, line in enumerate(code_lines(code), 1) if magic[1] in line), 0), why)
     return Stop(int(found[1]) if found else 0, why)
 
 
