@@ -25,6 +25,7 @@ INVENTED = {"NN_lesson.py", "my_answers.py"}  # examples
 OWNERS = {
     "Delivery": "grading.authoring.student_install",
     "Exchange": "nbgrader.exchange",
+    "ExchangeFactory": "nbgrader.exchange",
     "TolerantExtractor": "grading.nbgrader_plugins.zip_collect",
     "CourseDirectory": "nbgrader.coursedir",
     "JudgedExecute": "grading.nbgrader_plugins.execute",

@@ -231,11 +231,12 @@ def test_who_stops_the_watch_has_used_what_is_forbidden(answer):
     assert used_by(answer) == ["stopping the watch for forbidden functions"]
 
 
-@pytest.mark.parametrize(("module", "name"), [("course.harness.mine", "_specimen"), ("torch.mine", "softmax_of")])
-def test_a_notebook_that_calls_itself_a_module_of_the_package_is_watched(module, name):
+@pytest.mark.parametrize("module", ["course.harness.mine", "torch.mine"])
+def test_a_notebook_that_calls_itself_a_module_of_the_package_is_watched(module):
+    """Whatever the function is called: `_specimen`, which makes sample models, is not watched in the package."""
     names = {"torch": torch, "__name__": module}
-    exec(f"def {name}(x): return torch.softmax(x, -1)", names)
-    assert used_by(names[name]) == ["torch.softmax"]
+    exec("def _specimen(x): return torch.softmax(x, -1)\ncalled = _specimen", names)
+    assert used_by(names["called"]) == ["torch.softmax"]
 
 
 def test_a_notebook_cannot_have_its_own_functions_trusted():

@@ -55,6 +55,7 @@ COMMON = {
     "a tuple": ("0.5 * torch.ones(3).chunk(3)", "A tuple is used"),
     "a parameter of whole numbers": ("nn.Parameter(torch.tensor(0))", "holds whole numbers"),
     "no forward": ("type('M', (nn.Module,), {})()(1)", "has no `forward`"),
+    "a loop over a number": ("list(torch.tensor(1.0))", "has no rows to loop over"),
     "an if": (f"1 if {A} > 0 else 0", "one yes or no"),
     "numpy": ("torch.ones(3, requires_grad=True).numpy()", "You leave torch for NumPy"),
     "a number": (f"float({A})", "used as one Python number"),
