@@ -16,7 +16,7 @@ MINUTE = 60.0
 
 
 class LateReasonRow(Base):
-    """Why a submitted notebook lost points; no row if it lost none."""
+    """By how much a submitted notebook came late, and the rule; no row if it came in time."""
 
     __tablename__ = "attention_late"
 
@@ -34,16 +34,17 @@ def penalty(penalties: AssignLatePenalties, student: str, score: float, seconds_
 
 
 def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> str:
-    """Why a late submission loses points, in one or two sentences."""
+    """By how much a submission came late, and what the rule takes off, in one or two sentences."""
     extension = f", with an extension of {in_words(submission.extension)}" if submission.extension else ""
     by = in_words(timedelta(seconds=submission.total_seconds_late))
+    penalties.init_plugin()
     rule = getattr(penalties.plugin_inst, "in_words", str)()
     due = f"{shown(submission.assignment.duedate)}{extension}"
     return f"It came {by} after it was due ({due}){f': {rule}' if rule else ''}."
 
 
 def write_reason(gradebook: Gradebook, notebook: str, why: str) -> None:
-    """Store why a submitted notebook (its id) lost points; "": it lost none. The caller ends the transaction."""
+    """Store how late a submitted notebook (its id) came; "": in time. The caller ends the transaction."""
     if why:
         gradebook.db.merge(LateReasonRow(notebook_id=notebook, why=why))
     else:

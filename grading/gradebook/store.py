@@ -199,4 +199,5 @@ def _apply_late_penalty(
     """Write the late penalty and its reason."""
     lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
     submitted.late_submission_penalty = lost
-    late_rules.write_reason(gradebook, submitted.id, late_rules.reason(penalties, submitted.assignment) if lost else "")
+    late = submitted.assignment.total_seconds_late > 0
+    late_rules.write_reason(gradebook, submitted.id, late_rules.reason(penalties, submitted.assignment) if late else "")

@@ -22,7 +22,7 @@ class CellGrade:
 class GradebookView:
     """What the gradebook knows of one submission, and about its lesson.
 
-    late      the reason for a penalty
+    late      by how much it came late, and the rule; "": in time
     title     the lesson's title; "" if unknown
     left_out  texts and code of the lesson itself, which the page does not repeat
     """

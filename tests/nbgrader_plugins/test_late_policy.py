@@ -90,6 +90,14 @@ def test_the_feedback_says_what_was_taken_off_and_why(graded_late: Any) -> None:
     assert "Came late −1.6 In all 6.4 of 8" in text
 
 
+@pytest.mark.slow
+def test_the_feedback_says_how_late_it_came_also_where_that_costs_nothing(graded_late: Any) -> None:
+    text = graded_late("none")
+    assert "It came 1 day 1 hour after it was due (2026-11-20 23:59 UTC). That cost no points." in text
+    assert "taken off" not in text
+    assert "after it was due" not in graded_late("none", timedelta(days=2))
+
+
 def test_an_extension_given_before_handing_in_counts_and_can_be_taken_back(graded_late: Any, course: Any) -> None:
     text = graded_late("10% a day", timedelta(days=1))
     assert "0.8 points were taken off" in text
