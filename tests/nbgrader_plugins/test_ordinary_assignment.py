@@ -118,7 +118,7 @@ def test_a_cell_that_calls_check_is_never_right_for_want_of_graders(tmp_path: Pa
     assert points(root, "01_double", "ada", "01_double") == {"check_double": (None, True)}
 
 
-@pytest.mark.slow
+@pytest.mark.full("runs six commands of nbgrader")
 def test_an_assignment_of_two_notebooks_is_graded_by_nbgraders_command(tmp_path: Path, sandboxed: None) -> None:
     root, notebooks = build_course(tmp_path, []), ("problem1", "problem2")
     write_assignment(root, "ps1", *notebooks)
