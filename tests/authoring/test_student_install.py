@@ -236,7 +236,7 @@ def test_the_python_of_a_system_is_left_alone_and_an_environment_advised(tmp_pat
     assert "This Python belongs to the system. Make an environment of your own" in said or "No module named pip" in said
 
 
-@pytest.mark.slow
+@pytest.mark.full("builds a wheel and makes an environment, for twenty seconds")
 def test_a_python_that_does_not_fit_is_named(bare, tmp_path):
     small_wheel(tmp_path, python=">=3.99")
     status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))

@@ -20,7 +20,7 @@ def nbgrader(root: Path, *arguments: str) -> str:
     return done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.full("grades four submissions and runs two commands of nbgrader")
 def test_who_did_not_hand_in_by_the_exchange_is_named_and_all_others_get_feedback(tmp_path, sandboxed):
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)

@@ -85,6 +85,7 @@ def test_a_limit_of_the_process_that_a_cell_lowers_costs_no_answer(start, lesson
     assert judged(run, lesson, "double").status == "right"
 
 
+@pytest.mark.full("starts kernels for half a minute")
 def test_the_cell_of_another_answer_is_needed_without_what_it_does_besides(start, lesson):
     run = start(
         ["import torch", f"import sys\n{DOUBLE}\nsys.modules.clear()", "def halve(x):\n    return double(x) / 4"]

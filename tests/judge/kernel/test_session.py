@@ -82,6 +82,7 @@ def growth() -> Iterator[Callable[[], int]]:
         thread.join()
 
 
+@pytest.mark.quick_cases("unfinished", "empty")
 @pytest.mark.parametrize(
     "data",
     [
