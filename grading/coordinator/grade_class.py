@@ -144,7 +144,8 @@ def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Tabl
 
 def _name_others(root: Path, lessons: list[str], console: Console) -> None:
     """Name the folders in submitted/ that are no lesson's, with what to do about each."""
-    others = {path.name: path for path in sorted((root / "submitted").glob("*/*/")) if path.name not in lessons}
+    folders = [path for path in sorted((root / "submitted").glob("*/*/")) if not path.name.startswith(".")]
+    others = {path.name: path for path in folders if path.name not in lessons}
     for name, path in others.items():
         if is_registered(root, name):
             told = f"{name}: an ordinary nbgrader assignment; `nbgrader autograde {name}` grades it"

@@ -65,7 +65,7 @@ def test_an_unknown_lesson_is_told_with_those_there_are(course, act):
 
 
 def test_a_folder_that_is_no_lessons_is_named_with_the_lesson_it_may_be(course):
-    for folder in ("01_Double", "notes"):
+    for folder in ("01_Double", "notes", ".ipynb_checkpoints"):
         (course / "submitted" / "ada" / folder).mkdir(parents=True)
     console = RecordingConsole()
     assert not grade_class(course, [], console).failed
