@@ -106,7 +106,7 @@ def grade_class(
     with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as executors:
         lessons = list_lessons(root, names, ordinary=True)
         if not names:
-            _name_others(root, lessons, progress.console)
+            _name_unknown_folders(root, lessons, progress.console)
         for name in lessons:
             chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
@@ -142,7 +142,7 @@ def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Tabl
     return table
 
 
-def _name_others(root: Path, lessons: list[str], console: Console) -> None:
+def _name_unknown_folders(root: Path, lessons: list[str], console: Console) -> None:
     """Name the folders in submitted/ that are no lesson's, with what to do about each."""
     folders = [path for path in sorted((root / "submitted").glob("*/*/")) if not path.name.startswith(".")]
     others = {path.name: path for path in folders if path.name not in lessons}

@@ -14,12 +14,13 @@ from grading.grader.cell_code import same_code
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 from grading.notebooks.cells import HIDDEN, check_call, exercise_of, visible
 from grading.notebooks.verdict_cell import points_of
+from grading.safe_text import one_line
 
 from .kernel.dependencies import ExecutedCell
 from .kernel.outputs import code_lines
 
-RAISED = "The test stopped at `{line}`: {why}"
-RAISED_UNSEEN = "A test stopped that the notebook does not show."
+FAILED = "The test failed at `{line}`: {why}."
+HIDDEN_FAILED = "A hidden test failed."
 
 
 def has_own_code(cell: NotebookNode) -> bool:
@@ -34,7 +35,8 @@ def grade_asserts(cell: NotebookNode, ran: ExecutedCell, outputs: list[NotebookN
         return needs_a_person(name, points, f"the test did not end: {ran.stop.why if ran.stop else 'it was not run'}")
     if ran.stop is not None:
         line = _shown_line(cell.source, ran.stop.line)
-        why = RAISED.format(line=line, why=ran.stop.why) if line else RAISED_UNSEEN
+        reason = one_line(ran.stop.why).rstrip(". :")  # `AssertionError: ` has no text
+        why = FAILED.format(line=line.replace("`", "'"), why=reason) if line else HIDDEN_FAILED
         return ExerciseVerdict(name, points, 0.0, "wrong", explanation=why)
     earned = _partial_credit(outputs, points)
     status = "right" if earned >= points else "partly right" if earned > 0 else "wrong"

@@ -48,7 +48,7 @@ from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
 from ..notebooks.sanitize import OutputBudget, clean, clean_run
 from .assert_cells import grade_asserts, has_own_code
-from .kernel.dependencies import names_of_nobody
+from .kernel.dependencies import unbound_names
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
 from .missing_answer import (
@@ -273,7 +273,7 @@ class _Grading:
             elif why := explain_syntax_error(own, exercise.name):
                 return unreadable_verdict(verdict, why)
         elif verdict.status in ("wrong", "partly right"):
-            for helper in names_of_nobody(self._source(exercise), exercise.name)[:MAX_HELPERS]:
+            for helper in unbound_names(self._source(exercise), exercise.name)[:MAX_HELPERS]:
                 if newer := explain_newer_syntax(own, helper):
                     return needs_a_person(exercise.name, exercise.points, newer)
                 verdict.explanation = explain_syntax_error(own, helper) or verdict.explanation

@@ -50,7 +50,7 @@ def explain_syntax_error(cells: Iterable[str], name: str) -> str:
         return f"{why} Line {number} has the mark of an unresolved merge (`{mark[:7]}`): keep one of the two versions."
     text = one_line(error.msg or "invalid syntax")
     if "(U+" in text or " U+" in text:
-        text += " (a character of a web page or a word processor: delete it, and type anew what was to be there)"
+        text += " (a character of a web page or a word processor: delete it and type the character that was meant)"
     return f"{why} Line {error.lineno}, `{_quote(line)}`: {text}."
 
 

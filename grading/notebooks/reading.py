@@ -62,7 +62,7 @@ OTHER_FILES = (
     (b"\0\x05\x16\x07", "what macOS keeps beside a file (its name begins with `._`)"),
     (b"404: Not Found", "what a server answers that does not find a file"),
 )
-# What git has in the place of a large file
+# What git stores instead of a large file
 POINTERS = {
     re.compile(r"version https?://(?:git-lfs|hawser|git-media)\."): "git lfs pull",
     re.compile(r"\S*/annex/objects/"): "git annex get",

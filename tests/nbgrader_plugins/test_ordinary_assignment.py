@@ -100,7 +100,7 @@ def test_the_release_hides_the_hidden_tests(course: Path) -> None:
 def test_the_feedback_names_the_test_that_stopped_but_no_hidden_one(course: Path) -> None:
     run(course, "grading feedback hw1")
     bob, cyd = ((course / "feedback" / who / "hw1" / "hw1.html").read_text() for who in ("bob", "cyd"))
-    assert "A test stopped that the notebook does not show." in bob
+    assert "A hidden test failed." in bob
     assert "double(2) == 4</code>: AssertionError" in cyd
     assert "double(-3)" not in bob + cyd
 

@@ -40,7 +40,7 @@ def names_needed(source: NotebookSource, name: str) -> list[str]:
     return sorted(source.reachable(name) | (source.names_used(name) & imported))
 
 
-def names_of_nobody(source: NotebookSource, name: str) -> list[str]:
+def unbound_names(source: NotebookSource, name: str) -> list[str]:
     """Names that the answer uses and nothing seems to bind: `from … import *` may, or a cell that cannot be read."""
     return sorted(source.names_used(name) - {*source.definitions, *source.modules, *dir(builtins)})
 

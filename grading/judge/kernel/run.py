@@ -34,8 +34,8 @@ from .dependencies import (
     cells_needed,
     may_be_changed,
     names_needed,
-    names_of_nobody,
     stopped_cells,
+    unbound_names,
 )
 from .outputs import Stop
 from .session import Session
@@ -157,7 +157,7 @@ class NotebookRun:
     def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
         """The first cell, and its stop, that did not bind all that this answer needs."""
         names = names_needed(source, exercise)
-        names += [STAR] if names_of_nobody(source, exercise) else []
+        names += [STAR] if unbound_names(source, exercise) else []
         found = stopped_cells(self.cells_above(exercise), names)
         return next(((cell.code, cell.stop) for cell in found if cell.stop), None)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grading.grader.source_analysis import NotebookSource
-from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed, names_of_nobody, stopped_cells
+from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed, stopped_cells, unbound_names
 from grading.judge.kernel.outputs import Stop
 
 CELLS = [
@@ -67,4 +67,4 @@ def test_a_name_that_no_cell_binds_is_found():
     source = NotebookSource(
         ["import torch", "def answer(x):\n    y = len(x)\n    return sqrt(y) * torch.ones(known)", "known = 1"]
     )
-    assert names_of_nobody(source, "answer") == ["sqrt"]
+    assert unbound_names(source, "answer") == ["sqrt"]
