@@ -61,7 +61,7 @@ def _collect(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.collect import collect
-    from ..course_dir.paths import list_lessons
+    from ..course_dir.lessons import list_lessons
 
     lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
     return int(any(one.failed for one in collect(options.root, options.archives, lesson, SafeConsole())))
@@ -104,7 +104,7 @@ def _feedback_zip(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.return_feedback import hand_back
-    from ..course_dir.paths import list_lessons
+    from ..course_dir.lessons import list_lessons
 
     (lesson,) = list_lessons(options.root, [options.lesson], ordinary=True)
     out = options.out or Path(f"feedback-{lesson}.zip")

@@ -29,7 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; its exit status: 0, 1 if something failed, 2 for wrong arguments, 130 if it was stopped."""
     options = make_parser().parse_args(with_new_verb(sys.argv[1:] if arguments is None else arguments))
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
-    from ..course_dir.paths import course_root, list_lessons, open_course
+    from ..course_dir.lessons import list_lessons
+    from ..course_dir.paths import course_root, open_course
     from ..import_blocks import block_slow_imports
 
     block_slow_imports()

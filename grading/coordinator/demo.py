@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from .demo_class import hand_in, sample_class
 from .grade_class import grade_class
 from .release import release_lessons

@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
 from ..gradebook.lock import exclusive

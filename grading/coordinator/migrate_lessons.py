@@ -21,7 +21,8 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from sqlalchemy import create_engine, insert, select
 
-from ..course_dir.paths import CONFIG, list_lessons
+from ..course_dir.lessons import list_lessons
+from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import FILE
 from ..errors import StepFailed
 from ..notebooks.cells import grade_id

@@ -22,12 +22,11 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 from grading.errors import StepFailed
 from grading.notebooks.cells import exercise_named
 
-from ..course_dir.paths import CONFIG
+from ..course_dir.course_config import load_config
 from ..course_dir.seeds import course_seed
 from ..course_dir.student_ids import why_unfit
 from ..gradebook.store import stored_grades
@@ -46,7 +45,7 @@ class StudentVerdict:
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
     """The course's configuration. `unsandboxed`: grade without the sandbox."""
-    config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    config = load_config(root)
     config.CourseDirectory.root = str(root)
     if unsandboxed:
         config.JudgedExecute.unsandboxed = True

@@ -20,7 +20,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations

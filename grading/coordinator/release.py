@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..course_dir.paths import is_ordinary, list_lessons
+from ..course_dir.lessons import is_ordinary, list_lessons
 from ..cpu_count import cpu_count
 from .executors import pool
 from .nbgrader_api import is_registered, release

@@ -19,7 +19,7 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import SiteError
 from ..proof import mistakes_page
 from ..proof.report_data import REPORTS
