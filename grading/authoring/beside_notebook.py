@@ -1,8 +1,8 @@
 """Files that a lesson's notebook needs beside it, where a course differs from the student's package.
 
-    outline.json                   what the course asks, if it has a course.toml that asks something else
-    NN_lesson.examples             points, hints and visible examples, if the package does not have the lesson as it is
-    NN_lesson/<exercise>.practice  practice cases of exercises that are the course's own, or changed
+outline.json                   what the course asks, if it has a course.toml that asks something else
+NN_lesson.examples             points, hints and visible examples, if the package does not have the lesson as it is
+NN_lesson/<exercise>.practice  practice cases of exercises that are the course's own, or changed
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Verbs about a course as a whole: init, doctor, publish, site."""
+"""Verbs about a course as a whole: init, settings, doctor, publish, site."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from grading.safe_text import say
@@ -17,6 +19,9 @@ def add_commands(commands: Commands) -> None:
     )
     init.add_argument("directory", type=Path, metavar="DIR", help="directory to make")
     init.add_argument(
+        "--upgrade", action="store_true", help="only write course.toml for a course in DIR that was begun without it"
+    )
+    init.add_argument(
         "--lessons",
         dest="begun_with",
         type=Path,
@@ -28,6 +33,8 @@ def add_commands(commands: Commands) -> None:
         metavar="DIR",
         help="nbgrader's exchange, where students fetch and submit; '' for none (default: asked at a terminal)",
     )
+    settings = commands.add("settings", "Show the settings in force, and the file that each comes from.", _settings)
+    settings.add_argument("--json", action="store_true", help="one JSON document")
     commands.add(
         "doctor",
         "Show what this machine grants the sandbox; the exit status is 1 if too little.",
@@ -59,12 +66,42 @@ def add_commands(commands: Commands) -> None:
 def _init(options: argparse.Namespace) -> int:
     from ..course_dir.scaffold import EXCHANGE, init_course
 
+    if options.upgrade:
+        return _upgrade(options.directory)
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
         say("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
         exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
     for line in init_course(options.directory, options.begun_with, exchange or ""):
         say(line)
+    return 0
+
+
+def _upgrade(directory: Path) -> int:
+    from ..coordinator.due_dates import due_dates
+    from ..coordinator.nbgrader_api import configuration
+    from ..course_dir.course_template import upgrade_course
+    from ..course_dir.paths import open_course
+
+    root = open_course(directory)
+    for line in upgrade_course(root, due_dates(root), configuration(root).CourseDirectory.get("course_id", "")):
+        say(line)
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> int:
+    from grading.safe_console import SafeConsole
+
+    from ..coordinator.settings_table import show_settings
+    from ..course_dir.course_config import settings_in_force
+    from ..course_dir.course_file import load_course_file
+
+    course = load_course_file(options.root)
+    found = settings_in_force(options.root)
+    if options.json:
+        say(json.dumps({"course": course.model_dump(mode="json"), "settings": [asdict(one) for one in found]}))
+    else:
+        show_settings(options.root, course, found, SafeConsole())
     return 0
 
 

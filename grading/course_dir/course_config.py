@@ -11,6 +11,7 @@ adds the same settings.
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -52,15 +53,22 @@ def load_config(root: Path) -> Config:
 
 
 def settings_in_force(root: Path) -> list[Setting]:
-    """Every setting that a course makes, and where. Raises as `load_config`."""
+    """Every setting that a course makes, but for those of every course, and where. Raises as `load_config`."""
     with _only_config_file():
-        own = _config_file(root)
+        own, usual = _config_file(root), dict(_flat(_config_file(default_config_file().parent)))
     derived = settings_of(load_course_file(root))
     found = [
-        *(Setting(name, value, CONFIG) for name, value in _flat(own)),
+        *(Setting(name, _without_secret(name, v), CONFIG) for name, v in _flat(own) if usual.get(name, ...) != v),
         *(Setting(name, value, COURSE_FILE) for name, value in _flat(derived) if not _has(own, name)),
     ]
     return sorted(found, key=lambda setting: setting.name)
+
+
+def _without_secret(name: str, value: object) -> object:
+    """The value as it may be shown: without a seed, and without the password in a gradebook's address."""
+    if name == "JudgedExecute.seed":
+        return "(secret)"
+    return re.sub(r"(?<=:)[^:@/]+(?=@)", "…", value) if name == "CourseDirectory.db_url" else value  # type: ignore[call-overload]
 
 
 def course_settings(config_file: str) -> Config:
@@ -101,6 +109,12 @@ def settings_of(course: CourseFile) -> Config:
         config.JudgedExecute.notebook_seconds = limits.notebook_seconds
     found: Config = config
     return found
+
+
+def default_config_file() -> Path:
+    """The nbgrader_config.py that a course begins with, from the engine's wheel or from the checkout."""
+    here = Path(__file__).parents[1]
+    return next(path for path in (here / "templates" / CONFIG, here.parent / CONFIG) if path.is_file())
 
 
 def _config_file(root: Path) -> Config:

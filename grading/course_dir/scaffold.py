@@ -16,6 +16,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..errors import CourseError
+from .course_config import default_config_file
+from .course_template import write_course_file
 from .paths import CONFIG
 from .seeds import FILE as SEED
 from .seeds import course_seed
@@ -71,8 +73,8 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
             target = root / path.relative_to(origin or root)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-    (root / CONFIG).write_text(_settings(root.resolve().name, exchange), encoding="utf-8")
-    done.append(f"{root / CONFIG}: written")
+    (root / CONFIG).write_text(_settings(exchange), encoding="utf-8")
+    done += [f"{path}: written" for path in (write_course_file(root), root / CONFIG)]
     if not (root / ".gitignore").exists():
         (root / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
     course_seed(root)
@@ -104,17 +106,10 @@ def new_lesson(root: Path, name: str) -> list[Path]:
     return list(texts)
 
 
-def _settings(name: str, exchange: str) -> str:
-    own = ["", f"c.CourseDirectory.course_id = {re.sub(r'[^A-Za-z0-9_-]+', '-', name)!r}"]
-    own += [f"c.Exchange.root = {exchange!r}"] if exchange else []
-    return _default_settings() + "\n".join(own) + "\n"
-
-
-def _default_settings() -> str:
-    """The default settings, from the engine's wheel or from the checkout."""
-    here = Path(__file__).parents[1]
-    found = next(path for path in (here / "templates" / CONFIG, here.parent / CONFIG) if path.is_file())
-    return found.read_text(encoding="utf-8")
+def _settings(exchange: str) -> str:
+    return default_config_file().read_text(encoding="utf-8") + (
+        f"\nc.Exchange.root = {exchange!r}\n" if exchange else ""
+    )
 
 
 @contextmanager
