@@ -70,12 +70,14 @@ class Submission:
 @dataclass(frozen=True)
 class Course:
     """A class. `ungraded`: (student, lesson) of submissions without a grade; `excused`: those that do not count, which
-    have no answers or submissions here, so they are in no mean."""
+    have no answers or submissions here, so they are in no mean; `title`: the course's; `order`: its lessons."""
 
     answers: Sequence[Answer]
     submissions: Sequence[Submission]
     ungraded: Sequence[tuple[str, str]] = ()
     excused: Sequence[tuple[str, str]] = ()
+    title: str = ""
+    order: Sequence[str] = ()
 
     @property
     def students(self) -> list[str]:
@@ -87,7 +89,9 @@ class Course:
 
     @property
     def lessons(self) -> list[str]:
-        return sorted({s.lesson for s in self.submissions})
+        """The lessons with submissions, in the course's order; what it does not know comes last."""
+        known = {name: place for place, name in enumerate(self.order)}
+        return sorted({s.lesson for s in self.submissions}, key=lambda name: (known.get(name, len(known)), name))
 
     def exercises(self, lesson: str) -> list[str]:
         """A lesson's exercises, in order of first appearance."""
@@ -106,5 +110,8 @@ class Course:
         return Course(
             [replace(answer, student=names[answer.student]) for answer in self.answers],
             [replace(submission, student=names[submission.student]) for submission in self.submissions],
-            *([(names[who], lesson) for who, lesson in pairs] for pairs in (self.ungraded, self.excused)),
+            [(names[who], lesson) for who, lesson in self.ungraded],
+            [(names[who], lesson) for who, lesson in self.excused],
+            self.title,
+            self.order,
         )
