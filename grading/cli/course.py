@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_workers, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_workers, plural
 
 
 def add_commands(commands: Commands) -> None:
@@ -65,7 +65,7 @@ def _init(options: argparse.Namespace) -> int:
         exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
     for line in init_course(options.directory, options.begun_with, exchange or ""):
         say(line)
-    return 0
+    return DONE
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -76,8 +76,8 @@ def _doctor(options: argparse.Namespace) -> int:
     try:
         require()
     except SandboxUnavailable:
-        return 1
-    return 0
+        return NEEDS_A_PERSON
+    return DONE
 
 
 def _publish(options: argparse.Namespace) -> int:
@@ -110,7 +110,7 @@ def _publish(options: argparse.Namespace) -> int:
         from ..site.build import build_site
 
         build_site(options.root, options.directory / SITE, SafeConsole(), workers=cpu_count(), named=names)
-    return 0
+    return DONE
 
 
 def _site(options: argparse.Namespace) -> int:
@@ -120,4 +120,4 @@ def _site(options: argparse.Namespace) -> int:
     from ..site.build import build_site
 
     build_site(options.root, options.dir, SafeConsole(), workers=options.workers or cpu_count())
-    return 0
+    return DONE
