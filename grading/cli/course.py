@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_workers, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_workers, emit, plural
 
 
 def add_commands(commands: Commands) -> None:
@@ -34,7 +33,7 @@ def add_commands(commands: Commands) -> None:
         help="nbgrader's exchange, where students fetch and submit; '' for none (default: asked at a terminal)",
     )
     settings = commands.add("settings", "Show the settings in force, and the file that each comes from.", _settings)
-    settings.add_argument("--json", action="store_true", help="one JSON document")
+    add_json(settings, "lesson and setting")
     commands.add(
         "doctor",
         "Show what this machine grants the sandbox; the exit status is 1 if too little.",
@@ -74,7 +73,7 @@ def _init(options: argparse.Namespace) -> int:
         exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
     for line in init_course(options.directory, options.begun_with, exchange or ""):
         say(line)
-    return 0
+    return DONE
 
 
 def _upgrade(directory: Path) -> int:
@@ -92,17 +91,17 @@ def _upgrade(directory: Path) -> int:
 def _settings(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
-    from ..coordinator.settings_table import show_settings
+    from ..coordinator.settings_table import lesson_settings, show_settings, with_defaults
     from ..course_dir.course_config import settings_in_force
-    from ..course_dir.course_file import load_course_file
 
-    course = load_course_file(options.root)
-    found = settings_in_force(options.root)
-    if options.json:
-        say(json.dumps({"course": course.model_dump(mode="json"), "settings": [asdict(one) for one in found]}))
-    else:
-        show_settings(options.root, course, found, SafeConsole())
-    return 0
+    found = with_defaults(settings_in_force(options.root))
+    for lesson in lesson_settings(options.root):
+        emit(options, "lesson", **asdict(lesson))
+    for setting in found:
+        emit(options, "setting", **asdict(setting))
+    if not options.json:
+        show_settings(options.root, found, SafeConsole())
+    return DONE
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -113,8 +112,8 @@ def _doctor(options: argparse.Namespace) -> int:
     try:
         require()
     except SandboxUnavailable:
-        return 1
-    return 0
+        return NEEDS_A_PERSON
+    return DONE
 
 
 def _publish(options: argparse.Namespace) -> int:
@@ -147,7 +146,7 @@ def _publish(options: argparse.Namespace) -> int:
         from ..site.build import build_site
 
         build_site(options.root, options.directory / SITE, SafeConsole(), workers=cpu_count(), named=names)
-    return 0
+    return DONE
 
 
 def _site(options: argparse.Namespace) -> int:
@@ -157,4 +156,4 @@ def _site(options: argparse.Namespace) -> int:
     from ..site.build import build_site
 
     build_site(options.root, options.dir, SafeConsole(), workers=options.workers or cpu_count())
-    return 0
+    return DONE

@@ -8,7 +8,17 @@ from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_yes, confirmed, plural
+from .arguments import (
+    DONE,
+    NEEDS_A_PERSON,
+    NOT_DONE,
+    Commands,
+    add_after_lesson,
+    add_lesson,
+    add_yes,
+    confirmed,
+    plural,
+)
 
 
 def add_commands(commands: Commands) -> None:
@@ -24,7 +34,7 @@ def add_commands(commands: Commands) -> None:
     fill.add_argument(
         "file", type=Path, metavar="FILE", help="CSV file, exported from the gradebook of Canvas or Moodle"
     )
-    fill.add_argument("lesson", metavar="LESSON", help="lesson whose points to fill in")
+    add_lesson(fill, "lesson whose points to fill in")
     fill.add_argument("--column", default="", metavar="NAME", help="column to fill (default: by the lesson's name)")
     fill.add_argument("--by", default="", metavar="NAME", help="column with student ids (default: by the ids in it)")
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
@@ -32,15 +42,13 @@ def add_commands(commands: Commands) -> None:
     pack = commands.add(
         "feedback-zip", "Pack feedback pages into a zip named as Canvas or Moodle expects.", _feedback_zip
     )
-    pack.add_argument("lesson", metavar="LESSON", help="lesson whose feedback to pack")
-    pack.add_argument(
-        "downloads", nargs="+", type=Path, metavar="DOWNLOAD", help="submissions download from the LMS, unmodified"
-    )
+    add_lesson(pack, "lesson whose feedback to pack")
+    add_after_lesson(pack, "downloads", "DOWNLOAD", "submissions download from the LMS, unmodified")
     pack.add_argument("--out", type=Path, metavar="FILE", help="zip to write (default: feedback-LESSON.zip)")
 
     push = commands.add("push", "Show a lesson's points for Canvas, and send them.", _push)
     push.add_argument("where", choices=["canvas"], help="platform to send to")
-    push.add_argument("lesson", metavar="LESSON", help="lesson whose points to send")
+    add_lesson(push, "lesson whose points to send")
     push.add_argument("--url", required=True, help="address of your Canvas: https://canvas.example.edu")
     push.add_argument(
         "--canvas-course", required=True, metavar="NUMBER", help="the course's number in Canvas, from its address"
@@ -64,7 +72,8 @@ def _collect(options: argparse.Namespace) -> int:
     from ..course_dir.lessons import list_lessons
 
     lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
-    return int(any(one.failed for one in collect(options.root, options.archives, lesson, SafeConsole())))
+    outcomes = collect(options.root, options.archives, lesson, SafeConsole())
+    return NEEDS_A_PERSON if any(one.failed for one in outcomes) else DONE
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
@@ -97,18 +106,16 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
     out = options.out or given.with_name(f"{given.stem}-filled.csv")
     out.write_bytes(done.text.encode("utf-8-sig" if content[:3] == b"\xef\xbb\xbf" else "utf-8"))
     say(f"{out}: written. Import it into your LMS.")
-    return 0
+    return NEEDS_A_PERSON if waiting else DONE
 
 
 def _feedback_zip(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.return_feedback import hand_back
-    from ..course_dir.lessons import list_lessons
 
-    (lesson,) = list_lessons(options.root, [options.lesson], ordinary=True)
-    out = options.out or Path(f"feedback-{lesson}.zip")
-    done = hand_back(options.root, lesson, options.downloads, out, SafeConsole())
+    out = options.out or Path(f"feedback-{options.lesson}.zip")
+    done = hand_back(options.root, options.lesson, map(Path, options.downloads), out, SafeConsole())
     for student, why in done.left_out.items():
         say(f"left out: {student} {why}")
     for name in done.nobodys:
@@ -117,9 +124,9 @@ def _feedback_zip(options: argparse.Namespace) -> int:
         say(f"not in the download: {', '.join(done.not_in_it)}")
     if not done.names:
         say("grading: nothing was written. No student in the download has feedback.", file=sys.stderr)
-        return 1
+        return NOT_DONE
     say(f"{out}: {plural(len(done.names), 'page')} written. Upload it to your LMS.")
-    return 0
+    return NEEDS_A_PERSON if done.left_out or done.nobodys else DONE
 
 
 def _push(options: argparse.Namespace) -> int:
@@ -145,10 +152,10 @@ def _push(options: argparse.Namespace) -> int:
     plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
     show_push(plan, waits, SafeConsole())
     if not plan.to_send or not confirmed(options, f"send these points to {plan.assignment!r}"):
-        return 0
+        return DONE
     otherwise = there.send(plan.to_send)
     say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent; Canvas shows them as sent")
     for one, held in otherwise:
         shown = held or "nothing"
         say(f"{one.student}: sent {one.now}, but Canvas shows {shown}. Its own late policy may take points off.")
-    return min(1, len(otherwise))
+    return NEEDS_A_PERSON if otherwise else DONE

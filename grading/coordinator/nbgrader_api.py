@@ -106,7 +106,8 @@ def demand_students(root: Path, students: Iterable[str]) -> None:
     for student in students:
         if student not in there:
             near = get_close_matches(student, there, 1)
-            raise StepFailed(f"there is no student {student}" + (f"; do you mean {near[0]}?" if near else ""))
+            meant = f"; do you mean {near[0]}?" if near else f": `nbgrader db student add {student}` adds one"
+            raise StepFailed(f"there is no student {student}{meant}")
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:

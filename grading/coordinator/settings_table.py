@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from ..authoring.student_install import Delivery
 from ..course_dir.course_config import Setting
-from ..course_dir.course_file import CourseFile
+from ..course_dir.course_file import load_course_file
 from ..course_dir.lesson_marks import points_asked
 from ..course_dir.lessons import COURSE_FILE, list_lessons
 from ..course_dir.paths import CONFIG
@@ -36,21 +37,42 @@ def with_defaults(found: Sequence[Setting]) -> list[Setting]:
     )
 
 
-def show_settings(root: Path, course: CourseFile, found: Sequence[Setting], console: Console) -> None:
-    """Print the course's title, its lessons in order, and every setting with the file that makes it."""
-    if course.title:
-        console.print(Text(course.title, style="bold"))
-    lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")
-    lessons.columns[2].justify = "right"
+@dataclass(frozen=True)
+class LessonSettings:
+    """A lesson of the course. `due`: with its zone, ""; `points`: by exercise; `given`: exercises that are left out."""
+
+    lesson: str
+    due: str
+    points: Mapping[str, float]
+    changed: Sequence[str]
+    given: Sequence[str]
+
+
+def lesson_settings(root: Path) -> list[LessonSettings]:
+    """The lessons of the course in order. Raises CourseFileError."""
+    course, found = load_course_file(root), []
     for name in list_lessons(root):
         change, due = course.change(name), course.due(name)
-        differs = [f"{exercise}: {points} points" for exercise, points in change.points.items()]
-        differs += [f"{exercise}: left out" for exercise in sorted(change.left_out)]
-        total = sum(points_asked(root, name, change).values())
-        lessons.add_row(Text(name), f"{due:%Y-%m-%d %H:%M %Z}" if due else "", f"{total:g}", Text(", ".join(differs)))
+        when = f"{due:%Y-%m-%d %H:%M %Z}" if due else ""
+        points = points_asked(root, name, change)
+        changed = [exercise for exercise in points if exercise in change.points]
+        found.append(LessonSettings(name, when, points, changed, sorted(change.left_out)))
+    return found
+
+
+def show_settings(root: Path, found: Sequence[Setting], console: Console) -> None:
+    """Print the course's title, its lessons in order, and every setting with the file that makes it."""
+    if title := load_course_file(root).title:
+        console.print(Text(title, style="bold"))
+    lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")
+    lessons.columns[2].justify = "right"
+    for one in lesson_settings(root):
+        differs = [f"{exercise}: {one.points[exercise]:g} points" for exercise in one.changed]
+        differs += [f"{exercise}: left out" for exercise in one.given]
+        lessons.add_row(Text(one.lesson), one.due, f"{sum(one.points.values()):g}", Text(", ".join(differs)))
     console.print(lessons)
     settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")
-    for setting in with_defaults(found):
+    for setting in found:
         settings.add_row(Text(setting.name), Text(str(setting.value), overflow="fold"), setting.source)
     console.print(settings)
     if not (root / COURSE_FILE).exists():

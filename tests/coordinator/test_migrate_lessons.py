@@ -86,11 +86,11 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
 def test_other_exercises_than_what_is_handed_in_are_refused_with_nothing_changed(course_of_three, new_version, capsys):
     text, before = new_version / "source" / f"{ONE}.py", everything(course_of_three)
     text.write_text(text.read_text().replace('"check_double"', '"check_twice"'))
-    assert main.main(["migrate", str(new_version), "--yes"]) == 1
+    assert main.main(["migrate", str(new_version), "--yes"]) == 2
     assert f"{ONE} (check_double, check_twice)" in capsys.readouterr().err
     assert everything(course_of_three) == before
 
 
 def test_what_is_no_other_course_is_told(course_of_three, capsys):
-    assert main.main(["migrate", str(course_of_three), "--yes"]) == 1
+    assert main.main(["migrate", str(course_of_three), "--yes"]) == 2
     assert "is no other course" in capsys.readouterr().err

@@ -227,7 +227,7 @@ def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, dat
         said, _ = process.communicate()
     finally:
         database.start()
-    assert process.returncode == 1
+    assert process.returncode == 2
     assert "grading: grades cannot be written: " in said and "Traceback" not in said
     before = len(scores(course))
     assert 0 < before < 6
@@ -236,5 +236,5 @@ def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, dat
     add_config(course, database_config("postgresql+psycopg://teacher@/nothing?host=/nowhere"))
     process = start_command(course, "grade")
     said, _ = process.communicate()
-    assert process.returncode == 1 and "Traceback" not in said
+    assert process.returncode == 2 and "Traceback" not in said
     assert "grading: the gradebook cannot be opened: " in said

@@ -150,9 +150,9 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
         assert (tmp_path / "students" / name).is_file()
     source = course / "source" / f"{MINE}.py"
     source.write_text(source.read_text().replace("One idea", "Another idea"))
-    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
     assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
-    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
     assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 
 
@@ -183,7 +183,7 @@ def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monk
     monkeypatch.chdir(here)
     assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
     assert [(root / "source" / TINY_LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
-    assert main.main(["build", "--course", str(here / "source")]) == 1
+    assert main.main(["build", "--course", str(here / "source")]) == 2
     assert "is no course: it has no nbgrader_config.py" in capsys.readouterr().err
 
 
@@ -200,7 +200,7 @@ def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsy
     root = build_course(tmp_path / "course")
     path = root / "grader_tests" / TINY_LESSONS[0] / "double" / f"{file}.py"
     path.write_text(path.read_text() + text)
-    assert main.main(["build", TINY_LESSONS[0], "--course", str(root)]) == 1
+    assert main.main(["build", TINY_LESSONS[0], "--course", str(root)]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"grading: grader_tests/{TINY_LESSONS[0]}/double/")
     assert told in said
