@@ -152,7 +152,7 @@ class Collecting:
             return None
         choice = self._choices.choose(student, self._lesson.name, chosen.digest, there, new)
         if choice == KEEP:
-            return KEPT, f"as you chose: {there}"
+            return KEPT, f"as {self._choices.path.name} says: {there}"
         if choice == ASK:
             return UNDECIDED, f"in submitted/: {there}; in the download: {new.time}; {Evidence.NONE.value}"
         return None

@@ -51,8 +51,10 @@ class Origin:
 
 def weigh(there: Origin, arriving: Origin) -> Evidence:
     """Compare what is in submitted/ with what arrives."""
-    if there.when and arriving.when and there.when != arriving.when:
-        return Evidence.NEWER if arriving.when > there.when else Evidence.OLDER
+    if there.when and arriving.when:
+        before, now = there.when.replace(microsecond=0), arriving.when.replace(microsecond=0)  # as timestamp.txt has it
+        if before != now:
+            return Evidence.NEWER if now > before else Evidence.OLDER
     if there.channel == BY_HAND or there.channel != arriving.channel:
         return Evidence.NONE
     if there.order and arriving.order and arriving.order < there.order:

@@ -45,10 +45,8 @@ class SubmittedFolder:
     @property
     def stamp(self) -> str:
         """The text of the folder's timestamp.txt, "" if there is none."""
-        try:
-            return (self.folder / STAMP).read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return ""
+        path = self.folder / STAMP
+        return path.read_text(encoding="utf-8", errors="replace").strip() if _is_ordinary(path) else ""
 
     def origin(self) -> Origin | None:
         """Where the notebooks in the folder came from; None if there are none."""
@@ -122,21 +120,28 @@ class SubmittedFolder:
 
 def digest_of_path(path: Path) -> str:
     """The SHA-256 of an ordinary file; a word for anything else, which is never opened."""
-    if not stats.S_ISREG(path.lstat().st_mode):
+    if not _is_ordinary(path):
         return "no ordinary file"
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _is_ordinary(path: Path) -> bool:
+    """Whether it is a file, and no link, pipe or device, which a student may have handed in."""
+    try:
+        return stats.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 def _same(path: Path, content: IO[bytes]) -> bool:
     content.seek(0)
-    try:
-        with path.open("rb") as there:
-            while (block := there.read(CHUNK)) == content.read(CHUNK):
-                if not block:
-                    return True
-    except OSError:
-        pass
+    if not _is_ordinary(path):
+        return False
+    with path.open("rb") as there:
+        while (block := there.read(CHUNK)) == content.read(CHUNK):
+            if not block:
+                return True
     return False
 
 
