@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands
+from .arguments import Commands, add_yes, confirmed
 
 
 def add_commands(commands: Commands) -> None:
@@ -17,6 +20,14 @@ def add_commands(commands: Commands) -> None:
     restore.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="of which lesson (default: list all)")
     restore.add_argument("--at", default="", metavar="TIME", help="which one, as listed (default: the last)")
     restore.add_argument("--list", action="store_true", help="only list what was replaced")
+
+    export = commands.add("export-student", "Write all that the course holds about one person to a zip.", _export)
+    export.add_argument("student", metavar="STUDENT", help="the person's id")
+    export.add_argument("--to", type=Path, metavar="ZIP", help="zip to write (default: student-STUDENT.zip)")
+
+    forget = commands.add("forget", "Show what the course holds about one person, and remove it.", _forget)
+    forget.add_argument("student", metavar="STUDENT", help="the person's id")
+    add_yes(forget, "remove it")
 
 
 def _restore(options: argparse.Namespace) -> int:
@@ -34,3 +45,38 @@ def _restore(options: argparse.Namespace) -> int:
     say(f"{one.student}, {one.lesson}: {', '.join(one.files)} of {one.at} brought back ({one.was})")
     say("What was there is kept as well. `grading grade` grades what is there now.")
     return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from ..coordinator.personal_data import export_student
+    from ..course_dir.student_ids import why_unfit
+
+    name = "student" if why_unfit(options.student) else f"student-{options.student}"
+    to = options.to or Path(f"{name}.zip")
+    found = export_student(options.root, options.student, to)
+    say("\n".join(found.lines()))
+    say(f"{to}: written, readable by you alone")
+    _say_the_rest("also mentioned, in what is about others too, and not in the zip:", found.left)
+    _say_the_rest("not in it, because it is outside the course:", found.outside)
+    return 0
+
+
+def _forget(options: argparse.Namespace) -> int:
+    from ..coordinator.personal_data import find_personal_data, forget_student
+
+    found = find_personal_data(options.root, options.student)
+    say("\n".join(found.lines()))
+    _say_the_rest("not removed, because it is outside the course:", found.outside)
+    if not confirmed(options, f"remove all of this about {options.student}"):
+        return 0
+    left = forget_student(options.root, options.student).left
+    say(f"{options.student}: removed from the course")
+    if left:
+        _say_the_rest("still mentioned in what is about others too; look at it, and delete what you do not need:", left)
+    return int(bool(left))
+
+
+def _say_the_rest(title: str, lines: Iterable[str]) -> None:
+    """A list under a title, on stderr, so that stdout holds what there is."""
+    if shown := list(lines):
+        say("\n  ".join([title, *shown]), file=sys.stderr)

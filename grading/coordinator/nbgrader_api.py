@@ -100,14 +100,25 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
 
 def demand_students(root: Path, students: Iterable[str]) -> None:
     """Raise StepFailed unless each of these students is in the gradebook or has handed in something."""
-    there = {path.name for path in (root / "submitted").glob("*/")}
-    if _has_gradebook(root):
-        with open_gradebook(root) as gradebook:
-            there |= {student.id for student in gradebook.students}
+    there = known_students(root)
     for student in students:
         if student not in there:
-            near = get_close_matches(student, there, 1)
-            raise StepFailed(f"there is no student {student}" + (f"; do you mean {near[0]}?" if near else ""))
+            raise StepFailed(f"there is no student {student}{near_student(student, there)}")
+
+
+def known_students(root: Path) -> set[str]:
+    """Students who are in the gradebook or have handed in something."""
+    there = {path.name for path in (root / "submitted").glob("*/")}
+    if has_gradebook(root):
+        with open_gradebook(root) as gradebook:
+            there |= {student.id for student in gradebook.students}
+    return there
+
+
+def near_student(student: str, there: Iterable[str]) -> str:
+    """The end of an error message: the student who may be meant."""
+    near = get_close_matches(student, there, 1)
+    return f"; do you mean {near[0]}?" if near else ""
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
@@ -156,13 +167,13 @@ def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
 
 def is_registered(root: Path, lesson: str) -> bool:
     """Whether the gradebook has the lesson; only then can it be graded."""
-    if not _has_gradebook(root):
+    if not has_gradebook(root):
         return False
     with open_gradebook(root) as gradebook:
         return any(assignment.name == lesson for assignment in gradebook.assignments)
 
 
-def _has_gradebook(root: Path) -> bool:
+def has_gradebook(root: Path) -> bool:
     """Whether there is a gradebook. Opening one in SQLite would create it."""
     url = make_url(CourseDirectory(config=configuration(root)).db_url)
     return url.get_backend_name() != "sqlite" or os.path.exists(url.database or "")

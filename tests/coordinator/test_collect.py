@@ -129,7 +129,7 @@ def test_downloads_of_several_lessons_are_one_command(collect: Collect, course: 
 def test_a_file_of_another_lesson_in_an_assignments_download_is_not_sorted_to_that_lesson(
     collect: Collect, course: Path, tmp_path: Path
 ) -> None:
-    files = {f"{name}_{n}_60{n}_{TWO}.ipynb": notebook(name) for n, name in enumerate(["ada", "bo"])}
+    files = {f"{name}_{n}_60{n}_{TWO}.ipynb": notebook(name) for n, name in enumerate(["ada", "bo"], 1)}
     archive = download(tmp_path, {**files, f"cy_9_609_{ONE}.ipynb": notebook("by mistake")})
     status, said, _ = collect(archive)
     assert status == 1 and submitted(course) == {}
