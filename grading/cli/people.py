@@ -1,15 +1,16 @@
-"""Verbs for what the course holds about people: restore, export-student, forget, backup."""
+"""Verbs for what the course holds about people: restore, export-student, forget, backup, restore-backup."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_yes, confirmed
+from .arguments import Commands, add_yes, confirmed, plural
 
 
 def add_commands(commands: Commands) -> None:
@@ -28,6 +29,24 @@ def add_commands(commands: Commands) -> None:
     forget = commands.add("forget", "Show what the course holds about one person, and remove it.", _forget)
     forget.add_argument("student", metavar="STUDENT", help="the person's id")
     add_yes(forget, "remove it")
+
+    backup = commands.add(
+        "backup", "Back up the gradebook, submissions and settings, also while grading runs.", _backup
+    )
+    backup.add_argument(
+        "--to", type=Path, metavar="FILE", help="file to write (default: backup-COURSE-TIME.tar.gz in this folder)"
+    )
+
+    unpack = commands.add(
+        "restore-backup", "Check a backup, and unpack it into an empty directory.", _restore_backup, in_course=False
+    )
+    unpack.add_argument("file", type=Path, metavar="FILE", help="backup that `grading backup` wrote")
+    unpack.add_argument(
+        "directory", nargs="?", type=Path, metavar="DIR", help="empty or new directory (default: only check the backup)"
+    )
+    unpack.add_argument(
+        "--load", action="store_true", help="also copy the gradebook into the empty database that the settings name"
+    )
 
 
 def _restore(options: argparse.Namespace) -> int:
@@ -80,3 +99,40 @@ def _say_the_rest(title: str, lines: Iterable[str]) -> None:
     """A list under a title, on stderr, so that stdout holds what there is."""
     if shown := list(lines):
         say("\n  ".join([title, *shown]), file=sys.stderr)
+
+
+def _backup(options: argparse.Namespace) -> int:
+    from ..coordinator.backup import back_up
+
+    to = options.to or Path(f"backup-{options.root.name}-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.tar.gz")
+    found = back_up(options.root, to)
+    say(f"{to}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')}")
+    say("It holds the secret seed and all that is known of students: keep it to yourself. Only you can read it.")
+    return _say_wrong(found.wrong)
+
+
+def _restore_backup(options: argparse.Namespace) -> int:
+    from ..coordinator.backup import load_gradebook, opens_its_own, restore_backup, verify
+
+    if options.directory is None:
+        found = verify(options.file)
+        say(f"{options.file}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')}")
+        return _say_wrong(found.wrong)
+    found = restore_backup(options.file, options.directory)
+    say(f"{options.directory}: {plural(found.grades, 'grade')}, {plural(found.submissions, 'submission')} restored")
+    if options.load:
+        rows = load_gradebook(options.directory.resolve())
+        say(f"{plural(rows, 'row')} written into the database that nbgrader_config.py names")
+    elif not opens_its_own(options.directory.resolve()):
+        say(
+            "Its nbgrader_config.py names another database, which may be the one in use. Take out db_url there to work "
+            "with the gradebook.db of the backup; or name an empty database, and restore again with --load.",
+            file=sys.stderr,
+        )
+        return 1
+    return _say_wrong(found.wrong)
+
+
+def _say_wrong(wrong: Sequence[str]) -> int:
+    _say_the_rest("not whole:", wrong)
+    return int(bool(wrong))

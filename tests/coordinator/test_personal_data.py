@@ -45,7 +45,7 @@ def database() -> Iterator[Server]:
 def course(request: pytest.FixtureRequest, build_once: Callable[..., Path], fresh_copy: Callable[..., Path], tmp_path):
     """A course with two students, of whom one has something in every table."""
     if getattr(request, "param", "sqlite") == "postgresql":
-        url = request.getfixturevalue("database").url(f"people")
+        url = request.getfixturevalue("database").url("people")
         return build_people(tmp_path / "course", f"c.CourseDirectory.db_url = {url!r}")
     return fresh_copy(build_once("people", build_people))
 
