@@ -36,6 +36,7 @@ c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late_policy.LateP
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []
+c.ExchangeFactory.collect = "grading.nbgrader_plugins.exchange_collect.Collect"
 c.ExchangeFactory.release_feedback = "grading.nbgrader_plugins.release_feedback.ReleaseFeedback"
 
 c.ExportApp.plugin_class = "grading.nbgrader_plugins.csv_exporters.GradesCsvExporter"

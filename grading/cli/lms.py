@@ -26,7 +26,17 @@ def add_commands(commands: Commands) -> None:
     collect.add_argument(
         "archives", nargs="+", type=Path, metavar="DOWNLOAD", help="zips and folders, unmodified since the download"
     )
-    collect.add_argument("--lesson", default="", help="the lesson that was submitted (default: by the names of files)")
+    collect.add_argument(
+        "--lesson", default="", help="the lesson that was submitted (default: each download's, by the names of files)"
+    )
+    undecided = collect.add_mutually_exclusive_group()
+    for choice, summary in (
+        ("keep", "keep what is in submitted/ where nothing shows that a download is newer (default: ask)"),
+        ("replace", "replace it there; `grading restore` brings it back"),
+    ):
+        undecided.add_argument(
+            f"--{choice}", dest="undecided", action="store_const", const=choice, default="ask", help=summary
+        )
 
     fill = commands.add(
         "fill-gradebook", "Fill a lesson's column in a gradebook file that your LMS exported.", _fill_gradebook
@@ -72,7 +82,7 @@ def _collect(options: argparse.Namespace) -> int:
     from ..course_dir.lessons import list_lessons
 
     lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
-    outcomes = collect(options.root, options.archives, lesson, SafeConsole())
+    outcomes = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
     return NEEDS_A_PERSON if any(one.failed for one in outcomes) else DONE
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, changes, course, lms, term
+from . import authoring, changes, course, lms, people, term
 from .arguments import NOT_DONE, Commands, UsageError, find_selected
 from .old_verbs import with_new_verb
 
@@ -20,16 +20,16 @@ DESCRIPTION = "Build and prove lessons, grade a class, and return grades and fee
 EPILOG = (
     "`grading VERB --help` lists the options of a verb. Exit status: 0 done, 1 something needs a person, 2 not done."
 )
-GROUPS = (course, authoring, term, lms, changes)
+GROUPS = (course, authoring, term, lms, changes, people)
 VERBS = {  # where --help lists each verb: in the order of a term
     "Begin a course": ("init", "settings", "demo"),
     "Write lessons": ("new-lesson", "build", "prove", "sync"),
     "Release": ("release", "publish", "site"),
-    "Collect": ("collect",),
+    "Collect": ("collect", "restore"),
     "Grade": ("grade", "review", "report"),
     "Give back": ("feedback", "feedback-zip", "gradebook", "fill-gradebook", "push"),
     "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
-    "Look after": ("doctor", "backup", "migrate", "export-student", "forget", "completion"),
+    "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),
 }
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "

@@ -99,15 +99,25 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
 
 def demand_students(root: Path, students: Iterable[str]) -> None:
     """Raise StepFailed unless each of these students is in the gradebook or has handed in something."""
+    there = known_students(root)
+    for student in students:
+        if student not in there:
+            raise StepFailed(f"there is no student {student}{near_student(student, there)}")
+
+
+def known_students(root: Path) -> set[str]:
+    """Students who are in the gradebook or have handed in something."""
     there = {path.name for path in (root / "submitted").glob("*/")}
     if has_gradebook(root):
         with open_gradebook(root) as gradebook:
             there |= {student.id for student in gradebook.students}
-    for student in students:
-        if student not in there:
-            near = get_close_matches(student, there, 1)
-            meant = f"; do you mean {near[0]}?" if near else f": `nbgrader db student add {student}` adds one"
-            raise StepFailed(f"there is no student {student}{meant}")
+    return there
+
+
+def near_student(student: str, there: Iterable[str]) -> str:
+    """The end of an error message: the student who may be meant."""
+    near = get_close_matches(student, there, 1)
+    return f"; do you mean {near[0]}?" if near else f": `nbgrader db student add {student}` adds one"
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
