@@ -198,15 +198,19 @@ def _extra_check_code(cell: NotebookNode, name: str) -> Markup:
 def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePage:
     verdict = _verdict(cell)
     grade = known.grades.get(name)
-    if grade is None:
+    if grade is None:  # graded elsewhere
         points = float(cell.metadata["nbgrader"].get("points", 0.0))
         grade = CellGrade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
-    if grade.manual:
-        mark, status, colour = BY_A_PERSON
-    elif verdict is None or grade.waiting:
-        mark, status, colour = MARKS["needs a person"]
+        waiting = verdict is None or verdict.status == "needs a person"
     else:
-        mark, status, colour = MARKS[verdict.status]
+        waiting = grade.waiting
+    if waiting:
+        mark, status, colour = MARKS["needs a person"]
+    elif grade.manual:
+        mark, status, colour = BY_A_PERSON
+    else:
+        unknown = "needs a person" if is_autograded(cell) else "not started"  # or a verdict of another version
+        mark, status, colour = MARKS[verdict.status if verdict else unknown]
     exercise = exercise_named(name)
     return ExercisePage(
         exercise,
@@ -219,8 +223,8 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         report=Markup(to_report(verdict).to_html()) if verdict else NOTHING,
         headline=sanitize_html.from_markdown(verdict.explanation) if verdict else NOTHING,
         see=verdict.section if verdict and verdict.status not in ("right", "not started") else "",
-        by_a_person=grade.manual,
-        open=(mark, status, colour) == MARKS["needs a person"],
+        by_a_person=grade.manual and not waiting,
+        open=waiting,
     )
 
 

@@ -17,6 +17,7 @@ from grading.notebooks.cells import grade_id
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
 from .late_rules import reason_kept
+from .open_grades import is_open
 
 
 def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> ReleasedNotebook | None:
@@ -46,8 +47,7 @@ def known_to_gradebook(
             return GradebookView(ids["student"], title=title, left_out=left_out)
         full_name = " ".join(part for part in (student.first_name, student.last_name) if part)
         grades = {
-            g.name: CellGrade(g.score, g.max_score, g.manual_score is not None, bool(g.needs_manual_grade))
-            for g in notebook.grades
+            g.name: CellGrade(g.score, g.max_score, g.manual_score is not None, is_open(g)) for g in notebook.grades
         }
         comments = {c.name: c.comment for c in notebook.comments if c.comment}
         who = f"{full_name} ({student.id})" if full_name else str(student.id)
