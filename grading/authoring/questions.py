@@ -24,10 +24,8 @@ from ..errors import BuildError
 from ..exercises.question import FOLDER, Question, load_questions
 
 PLACE = re.compile(r"\s*%%answer[ \t]+(\S+)\s*")
-OPTIONAL = (
-    "*Optional, without points.* Write your answer below the first line of the next cell, then run the cell to compare."
-)
-GRADED = "*{points}, given by a person.* Write your answer below the first line of the next cell."
+OPTIONAL = "*In your own words · optional, without points.* Write below the first line of the next cell, then run it to compare."
+GRADED = "*In your own words · {points}, given by a person.* Write below the first line of the next cell."
 
 
 def graded_questions(root: Path, name: str) -> Mapping[str, float]:
@@ -60,7 +58,7 @@ def _question_cells(question: Question, points: float | None) -> list[NotebookNo
         line += f" ({_points(points)})"
         marks = {"grade": True, "solution": True, "locked": False, "task": False, "schema_version": 3}
         metadata["nbgrader"] = {**marks, "grade_id": name, "points": points}
-    text = f"### Explain: {question.title}\n\n{about}\n\n{question.text}"
+    text = f"### {question.title}\n\n{about}\n\n{question.text}"
     return [new_markdown_cell(text, id=f"question-{name}"), new_code_cell(line, id=name, metadata=metadata)]
 
 

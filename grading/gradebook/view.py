@@ -7,11 +7,14 @@ available, adds what the gradebook does not store: the cells' order and ids, and
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
+from grading.exercises.question import Question
 from grading.judge.gradebook_view import CellGrade, GradebookView, title_of
 from grading.notebooks.cells import grade_id
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
@@ -29,11 +32,15 @@ def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> Release
 
 
 def known_to_gradebook(
-    ids: dict[str, Any], lesson: ReleasedNotebook | None = None, whole: bool = True
+    ids: dict[str, Any],
+    lesson: ReleasedNotebook | None = None,
+    whole: bool = True,
+    questions: Mapping[str, Question] = MappingProxyType({}),
 ) -> GradebookView:
     """The student's name, and the grades and comments of a submitted notebook. `ids`: nbgrader's resources.
 
-    whole  whether the feedback page repeats the lesson
+    whole      whether the feedback page repeats the lesson
+    questions  the lesson's written questions; a page shows the models of those that are graded
     """
     order = lesson.order if lesson else []
     cells = [c for c in order if isinstance(c, PlainCell) or not (c.grade or c.solution or c.task)]
@@ -52,7 +59,10 @@ def known_to_gradebook(
         comments = {c.name: c.comment for c in notebook.comments if c.comment}
         who = f"{full_name} ({student.id})" if full_name else str(student.id)
         penalty = float(notebook.late_submission_penalty or 0.0)
-        return GradebookView(who, grades, comments, penalty, reason_kept(gradebook, notebook.id), title, left_out)
+        graded = {name: grade for name, grade in grades.items() if name in questions and not grade.waiting}
+        models = {name: questions[name].worth(grade.points).comparison() for name, grade in graded.items()}
+        late = reason_kept(gradebook, notebook.id)
+        return GradebookView(who, grades, comments, penalty, late, title, left_out, models)
 
 
 def load_released(

@@ -136,6 +136,8 @@ def test_open_cells_have_one_provisional_number_and_it_stays_in_the_course(cours
     grade_by_hand(course, "bob", {CODE: 4, TASK: 0})  # somebody in the class is complete
     found = totals(course, there, capsys)
     assert {place: points for place, points in found.items() if points} == dict.fromkeys(IN_THE_COURSE, "5")
+    page = (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "10 of them are open" in page and "A model answer" not in page
     with_it = totals(course, there, capsys, "--provisional")
     assert with_it == dict.fromkeys(with_it, "5")
 
@@ -147,6 +149,8 @@ def test_points_by_hand_are_the_same_number_in_every_place(course, there, capsys
     assert found == dict.fromkeys(found, "12.75")
     page = (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
     assert "A <em>clear</em> essay." in page and "My essay." in page
+    assert "It is a sum." in page and "%%answer" not in page
+    assert "Says that twice is a sum. (+2)" in page and "A model answer" in page
     assert main.main(["report"]) == 0
     assert "Needs a person" not in capsys.readouterr().out
 
@@ -205,7 +209,54 @@ def test_grading_again_keeps_points_by_hand_and_opens_only_a_new_text(course, ca
 def test_the_release_has_the_question_and_an_empty_answer_cell(course):
     assert cell_of(course, "why").source == "%%answer why (2 points)"
     assert cell_of(course, "question-why").source.startswith(
-        "### Explain: Why twice?\n\n*2 points, given by a person.*"
+        "### Why twice?\n\n*In your own words · 2 points, given by a person.*"
     )
     assert "x + x" not in cell_of(course, "question-why").source
     assert {name: cell_of(course, name).metadata.nbgrader.points for name in MOST} == MOST
+
+
+def test_a_reopened_grade_is_listed_with_the_reason_until_a_person_has_graded_again(course, capsys):
+    grade_by_hand(course, "ada", POINTS)
+    assert main.main(["reopen", "ada", LESSON, "double", "--because", "asked about the gradient"]) == 0
+    assert f"ada, {LESSON}: double is open again" in capsys.readouterr().out
+    assert main.main(["report", "--html", "page.html"]) == 0
+    assert "reopened: asked about the gradient" in Path("page.html").read_text()
+    assert main.main(["report", "--students"]) == 0
+    told = capsys.readouterr().out
+    assert f"    ada, {LESSON}: double (reopened: asked about the gradient)" in told
+    assert "12.5/15*" in told
+    regrade(course, again=True)  # no answer to the request
+    assert open_cells(course, "ada") == {"check_double"}
+
+    grade_by_hand(course, "ada", {"check_double": 4.5})
+    assert main.main(["report", "--students"]) == 0
+    told = capsys.readouterr().out
+    assert "12/15" in told and "reopened" not in told
+    assert main.main(["history", LESSON]) == 0
+    told = capsys.readouterr().out
+    assert "double reopened: asked about the gradient" in told and "double 5 right" in told
+    assert "12.5" in told and "stands now" in told
+
+    hand_in_by_hand(course, "ada", essay="Another essay.")
+    regrade(course)
+    assert main.main(["report"]) == 0
+    assert "reopened" not in capsys.readouterr().out  # the old request is settled
+
+
+def test_a_whole_lesson_can_be_reopened(course):
+    grade_by_hand(course, "ada", POINTS)
+    assert main.main(["reopen", "ada", LESSON, "--because", "appeal"]) == 0
+    assert open_cells(course, "ada") == set(MOST)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["adda", LESSON], f"adda has no grade of {LESSON}; do you mean ada?"),
+        (["ada", "09_none"], "the gradebook has no lesson 09_none"),
+        (["ada", LESSON, "duoble"], f"{LESSON} has no exercise or question duoble; do you mean double?"),
+    ],
+)
+def test_what_cannot_be_reopened_is_told(course, capsys, arguments, why):
+    assert main.main(["reopen", *arguments, "--because", "appeal"]) != 0
+    assert why in capsys.readouterr().err
