@@ -7,6 +7,7 @@ exercises a teacher's course asks, and for how many points.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..outline import Outline, read_outline, scale_points
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ENDING = ".examples"
 SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
+QUESTIONS = ".questions"  # written questions without points: rubrics and model answers, as JSON
 
 
 def lessons() -> list[str]:
@@ -80,6 +82,15 @@ def practice_of(lesson: str, name: str) -> Practice:
         return practice
     scaled = zip(practice.criteria, scale_points(own, points), strict=True)
     return replace(practice, criteria=[replace(criterion, points=new) for criterion, new in scaled])
+
+
+def questions_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """The written questions of a lesson by name: title, rubric, model answer. Raises ValueError for a damaged file."""
+    path = find_file(f"{lesson}{QUESTIONS}")
+    if not path.is_file():
+        return {}
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def find_file(file: str) -> Path:

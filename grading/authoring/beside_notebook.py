@@ -3,6 +3,7 @@
 outline.json                   what the course asks, if it has a course.toml that asks something else
 NN_lesson.examples             points, hints and visible examples, if the package does not have the lesson as it is
 NN_lesson/<exercise>.practice  practice cases of exercises that are the course's own, or changed
+    NN_lesson.questions            rubrics and model answers of written questions that have no points
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from course import outline
+from course.check_data import ENDING as PRACTICE
 from course.harness.serialization import unpack
 from course.notebook import catalog
 
 from ..course_dir.course_file import load_course_file
 from ..course_dir.fingerprints import FingerprintFile
+from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import points_asked
 from ..course_dir.lessons import COURSE_FILE, list_lessons
 from .check_data_files import FINGERPRINTS, begins_lesson, export, export_fingerprints, key_of, write
+from .questions import question_data
+
+NO_QUESTIONS = b"{}\n"
 
 
 def write_beside(root: Path, name: str) -> bool:
@@ -29,18 +35,34 @@ def write_beside(root: Path, name: str) -> bool:
     wanted = _not_in_the_package(root, name)
     changed = bool(wanted) and export(tests, folder, wanted)
     kept = {folder / f"{name}{catalog.ENDING}"} if wanted else set()
-    kept |= {folder / name / f"{exercise}.practice" for exercise in wanted}
-    for file in (*folder.glob(f"*{catalog.ENDING}"), *folder.glob("*/*.practice"), folder / outline.FILE):
-        if file.exists() and file not in kept and file.name != outline.FILE:
-            file.unlink()
-            changed = True
+    kept |= {folder / name / f"{exercise}{PRACTICE}" for exercise in wanted}
+    for file in {*folder.glob(f"*{catalog.ENDING}"), *folder.glob(f"*/*{PRACTICE}")} - kept:
+        file.unlink()
+        changed = True
     told = course_outline(root)
-    if told is not None:
-        return write(folder / outline.FILE, told.to_json().encode()) or changed
-    if (folder / outline.FILE).exists():
-        (folder / outline.FILE).unlink()
-        return True
-    return changed
+    changed = _write_or_delete(folder / outline.FILE, told.to_json().encode() if told else b"") or changed
+    return _write_questions(root, name) or changed
+
+
+def _write_questions(root: Path, name: str) -> bool:
+    """Write what learners compare their written answers with, where the package has something else."""
+    tests, file = root / "grader_tests" / name, f"{name}{catalog.QUESTIONS}"
+    shipped = _package_examples(root) / file
+    changed = False
+    if (root / "course").is_dir():
+        changed = _write_or_delete(shipped, question_data(tests, LessonChange()))
+    asked = question_data(tests, load_course_file(root).change(name)) or NO_QUESTIONS
+    same = asked == (shipped.read_bytes() if shipped.is_file() else NO_QUESTIONS)
+    return _write_or_delete(root / "source" / name / file, b"" if same else asked) or changed
+
+
+def _write_or_delete(path: Path, content: bytes) -> bool:
+    """Write a file, or delete it if it would be empty; returns whether anything changed."""
+    if content:
+        return write(path, content)
+    there = path.is_file()
+    path.unlink(missing_ok=True)
+    return there
 
 
 def course_outline(root: Path) -> outline.Outline | None:

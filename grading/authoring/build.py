@@ -25,6 +25,7 @@ from .adapt_notebook import adapt_notebook
 from .beside_notebook import write_beside
 from .check_data_files import export, write
 from .lesson_text import FOLDED, HEADING, read_lesson
+from .questions import insert_questions
 from .student_install import delivery, insert_setup_cell, origin
 
 
@@ -42,7 +43,9 @@ def build_lesson(root: Path, name: str) -> bool:
 def notebook_of(root: Path, name: str) -> bytes:
     """The file of an assignment as it is built now. Raises BuildError."""
     notebook = read_lesson(root / "source" / f"{name}.py")
-    adapt_notebook(notebook, load_course_file(root).change(name))
+    change = load_course_file(root).change(name)
+    adapt_notebook(notebook, change)
+    insert_questions(notebook, root / "grader_tests" / name, change)
     insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
     text: str = nbformat.writes(notebook, version=4)
     return f"{text}\n".encode()
@@ -52,7 +55,8 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
     """See that a lesson's text and its exercises agree. Raises BuildError."""
     exercises = list(lesson.exercises.values())
     cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
-    order = [g for g in cells if cells[g].metadata.nbgrader.get("solution")]
+    marks = {g: cell.metadata.nbgrader for g, cell in cells.items()}
+    order = [g for g in cells if marks[g].get("solution") and not marks[g].get("grade")]  # a person grades the others
     if order != [e.name for e in exercises]:
         raise BuildError(f"{text.name}: solution cells {order} and exercises {[e.name for e in exercises]} differ")
     for exercise in exercises:

@@ -32,6 +32,7 @@ from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, w
 
 EXAMPLES = (
     "*.examples",
+    "*.questions",
     "*/*.practice",
     "outline.json",
 )  # check data of a lesson that is not in the package, beside its notebook
