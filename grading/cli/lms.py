@@ -14,6 +14,7 @@ from .arguments import (
     NEEDS_A_PERSON,
     NOT_DONE,
     Commands,
+    UsageError,
     add_after_lesson,
     add_lesson,
     add_yes,
@@ -49,7 +50,9 @@ def add_commands(commands: Commands) -> None:
         "file", type=Path, metavar="FILE", help="CSV file, exported from the gradebook of Canvas or Moodle"
     )
     add_lesson(fill, "lesson whose points to fill in")
-    fill.add_argument("--column", default="", metavar="NAME", help="column to fill (default: by the lesson's name)")
+    fill.add_argument(
+        "--column", default="", metavar="NAME", help="column to fill (default: that in course.toml, or by its name)"
+    )
     fill.add_argument("--by", default="", metavar="NAME", help="column with student ids (default: by the ids in it)")
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
     _add_provisional(fill)
@@ -64,12 +67,20 @@ def add_commands(commands: Commands) -> None:
     push = commands.add("push", "Show a lesson's points for Canvas, and send them.", _push)
     push.add_argument("where", choices=["canvas"], help="platform to send to")
     add_lesson(push, "lesson whose points to send")
-    push.add_argument("--url", required=True, help="address of your Canvas: https://canvas.example.edu")
     push.add_argument(
-        "--canvas-course", required=True, metavar="NUMBER", help="the course's number in Canvas, from its address"
+        "--url", default="", help="address of your Canvas, https://canvas.example.edu (default: that in course.toml)"
     )
     push.add_argument(
-        "--assignment", default="", metavar="NUMBER", help="the assignment's number (default: by the lesson's name)"
+        "--canvas-course",
+        default="",
+        metavar="NUMBER",
+        help="the course's number in Canvas, from its address (default: that in course.toml)",
+    )
+    push.add_argument(
+        "--assignment",
+        default="",
+        metavar="NUMBER",
+        help="the assignment's number (default: that in course.toml, or by the lesson's name)",
     )
     push.add_argument(
         "--by",
@@ -118,6 +129,7 @@ def _collect(options: argparse.Namespace) -> int:
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
     from ..coordinator.class_data import load_class, load_roster
+    from ..course_dir.course_file import load_course_file
     from ..errors import GradebookCsvError
     from ..lms.gradebook_csv import fill_column, summary_lines
 
@@ -132,7 +144,7 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
             load_roster(options.root),
             points,
             graded[0].most,
-            options.column,
+            options.column or load_course_file(options.root).entry(lesson).column,
             options.by,
             excused=[student for student, name in course.excused if name == lesson],
         )
@@ -167,6 +179,17 @@ def _feedback_zip(options: argparse.Namespace) -> int:
     return NEEDS_A_PERSON if done.left_out or done.nobodys else DONE
 
 
+def _canvas_place(options: argparse.Namespace) -> tuple[str, str, str, str]:
+    """Address of Canvas, number of the course, lesson, number of the assignment. Raises UsageError."""
+    from ..course_dir.course_file import load_course_file
+
+    course = load_course_file(options.root)
+    url, number = options.url or course.lms.canvas_url, options.canvas_course or course.lms.canvas_course
+    if not url or not number:
+        raise UsageError("name your Canvas: --url and --canvas-course, or canvas_url and canvas_course in course.toml")
+    return url, str(number), options.lesson, str(options.assignment or course.entry(options.lesson).canvas or "")
+
+
 def _push(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
@@ -182,7 +205,7 @@ def _push(options: argparse.Namespace) -> int:
     course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}
     graded, waits = _ready(course, lesson, options.provisional)
-    there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
+    there = CanvasAssignment(*_canvas_place(options))
     points = {one.student: one.points for one in graded}
     plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
     show_push(plan, waits, SafeConsole())

@@ -39,7 +39,9 @@ def _disagreements(root: Path, lesson: str) -> Iterator[str]:
     yield from _differences(
         lesson, (f"source/{lesson}.py", text), (f"grader_tests/{lesson}", graders), "Make the two the same."
     )
-    asked = points_asked(root, lesson, load_course_file(root).change(lesson))
+    change = load_course_file(root).change(lesson)
+    questions = {name: float(points) for name, points in change.points.items() if name not in text}
+    asked = points_asked(root, lesson, change) | questions
     wanted = f"source/{lesson}.py" + (f" with {COURSE_FILE}" if (root / COURSE_FILE).exists() else "")
     settle = f"Run `grading release {lesson}`, then grade."
     yield from _differences(lesson, (wanted, asked), ("the release", _released_points(root, lesson)), settle)
@@ -75,10 +77,13 @@ def _contract_points(file: Path, name: str) -> float | None:
 
 
 def _released_points(root: Path, lesson: str) -> dict[str, float]:
-    """The exercises of the released notebook, with their points there."""
+    """The exercises and written questions of the released notebook, with their points there."""
     with open_gradebook(root) as gradebook:
         cells = gradebook.find_notebook(lesson, lesson).grade_cells
-        return {exercise_named(c.name): float(c.max_score) for c in cells if c.name.startswith(CHECK)}
+        marked = {cell.name: float(cell.max_score) for cell in cells}
+    checks = {exercise_named(name): points for name, points in marked.items() if name.startswith(CHECK)}
+    questions = (path.stem for path in (root / "grader_tests" / lesson / "questions").glob("*.toml"))
+    return checks | {name: marked[name] for name in questions if name in marked}
 
 
 Source = tuple[str, Mapping[str, float | None]]
