@@ -22,6 +22,7 @@ from .three_way import Merged, Outcome, merge_order, merge_value
 
 Tree = Mapping[str, str]
 SHARED = "shared"
+QUESTIONS = "questions"  # the folder of a lesson's written questions, a file each
 TESTS = "grader_tests"
 NAMES = re.compile(r"^(EXERCISES|CHALLENGES)\s*=\s*(\([^()]*\)|\[[^\[\]]*\])", re.MULTILINE)
 CHECKS: dict[str, Callable[[str], object]] = {".py": ast.parse, ".toml": tomllib.loads}  # by a file's ending
@@ -33,6 +34,7 @@ class Piece:
 
     place     where a person finds it: a file of the exercise, the title of a cell, or the path again
     exercise  to which it belongs; "" for the lesson's own
+    grades    whether a grade may depend on it: a file of graders, or a cell with an answer or a check
     left      whether theirs is not taken because another piece of its exercise is a conflict
     """
 
@@ -42,6 +44,7 @@ class Piece:
     ours: str | None
     theirs: str | None
     merged: Merged
+    grades: bool = True
     left: bool = False
 
     @property
@@ -67,9 +70,23 @@ class LessonMerge:
     def conflicts(self) -> list[Piece]:
         return [piece for piece in self.pieces if piece.outcome is Outcome.CONFLICT]
 
+    @property
+    def mixed(self) -> set[str]:
+        """The exercises made of both sides' changes, which neither side has proved."""
+        common = {piece.outcome for piece in self._graders("")}
+        outcomes = {name: common | {piece.outcome for piece in self._graders(name)} for name in self._changed()}
+        return {e for e, found in outcomes.items() if Outcome.MERGED in found or {Outcome.OURS, Outcome.TAKEN} <= found}
+
+    def _changed(self) -> set[str]:
+        return {piece.exercise for piece in self.pieces if piece.exercise and piece.value != piece.ours}
+
+    def _graders(self, exercise: str) -> list[Piece]:
+        """The pieces on which the grade of an exercise depends; "": those on which all of the lesson depend."""
+        return [p for p in self.pieces if p.exercise == exercise and p.grades and not p.left]
+
     def kept(self, why: str) -> LessonMerge:
-        """The same lesson if it stays as it is."""
-        return LessonMerge(self.name, {}, self.pieces, why)
+        """The same lesson if nothing of it is merged."""
+        return LessonMerge(self.name, stays=why)
 
 
 def lessons_of(tree: Iterable[str]) -> set[str]:
@@ -103,7 +120,7 @@ def merge_lesson(name: str, base: Tree, ours: Tree, theirs: Tree) -> LessonMerge
     done = LessonMerge(name, {path: value for path, value in files.items() if value != ours.get(path)}, pieces)
     common = [piece.path for piece in done.conflicts if piece.place == piece.path and piece.path.endswith(".py")]
     if common and name != SHARED:
-        return done.kept(f"you and the new version changed {', '.join(common)}, on which all of it depends")
+        return replace(done, files={}, stays=f"both changed {', '.join(common)}, on which all of it depends")
     return done
 
 
@@ -121,6 +138,7 @@ def _file_piece(path: str, base: Tree, ours: Tree, theirs: Tree) -> Piece:
         merged = Merged(ours.get(path), Outcome.CONFLICT)
     _, lesson, *folder, file = path.split("/")
     exercise = folder[0] if folder and lesson != SHARED else ""
+    exercise = file.removesuffix(".toml") if exercise == QUESTIONS else exercise
     place = "/".join([*folder[1:], file]) if exercise else path
     return Piece(path, place, exercise, ours.get(path), theirs.get(path), merged)
 
@@ -152,9 +170,9 @@ def _cell_piece(path: str, base: Cell | None, ours: Cell | None, theirs: Cell | 
     exercise = next((cell.exercise for cell in known if cell.exercise), "")
     texts = [cell.text if cell else None for cell in (base, ours, theirs)]
     space = merge_value(*(cell.space if cell else None for cell in (base, ours, theirs))).value
-    return Piece(path, f"“{known[0].title}”", exercise, texts[1], texts[2], merge_value(*texts)), space or known[
-        0
-    ].space
+    grades = any(cell.grade_id for cell in known)
+    piece = Piece(path, f"“{known[0].title}”", exercise, texts[1], texts[2], merge_value(*texts), grades)
+    return piece, space or known[0].space
 
 
 def _keys(base: Sequence[Cell], ours: Sequence[Cell], theirs: Sequence[Cell]) -> Iterator[list[str]]:
@@ -186,8 +204,10 @@ def _merge_names(path: str, there: set[str], base: str, ours: str, theirs: str) 
 
     if rest.outcome is Outcome.CONFLICT or not _is_valid(path, value := NAMES.sub(filled, rest.value or "")):
         return Piece(path, path, "", ours, theirs, Merged(ours, Outcome.CONFLICT))
-    if ast.dump(ast.parse(value)) == ast.dump(ast.parse(ours)):
-        return Piece(path, path, "", ours, theirs, Merged(ours, Outcome.OURS))  # as it is written there
+    if ast.dump(ast.parse(value)) == ast.dump(ast.parse(ours)):  # as it is written there
+        return Piece(
+            path, path, "", ours, theirs, Merged(ours, Outcome.SAME if ours in (base, theirs) else Outcome.OURS)
+        )
     return Piece(path, path, "", ours, theirs, Merged(value, Outcome.TAKEN))
 
 

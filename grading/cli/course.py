@@ -16,12 +16,20 @@ def add_commands(commands: Commands) -> None:
         "init", "Make a course directory with settings, lessons and a secret seed.", _init, in_course=False
     )
     init.add_argument("directory", type=Path, metavar="DIR", help="directory to make")
-    init.add_argument(
+    lessons = init.add_mutually_exclusive_group()
+    lessons.add_argument(
         "--lessons",
         dest="begun_with",
         type=Path,
         metavar="FROM",
         help="course whose lessons to copy: its directory, or a zip as GitHub makes it of a tag (default: none)",
+    )
+    lessons.add_argument(
+        "--from",
+        dest="previous",
+        type=Path,
+        metavar="COURSE",
+        help="last term's course directory, whose lessons and settings to take, without its students (default: none)",
     )
     init.add_argument(
         "--exchange",
@@ -57,8 +65,12 @@ def add_commands(commands: Commands) -> None:
 
 
 def _init(options: argparse.Namespace) -> int:
+    from ..course_dir.next_term import begin_next_term
     from ..course_dir.scaffold import EXCHANGE, init_course
 
+    if options.previous:
+        say("\n".join(begin_next_term(options.directory, options.previous, options.exchange or "")))
+        return 0
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
         say("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")

@@ -13,8 +13,12 @@ from .executors import pool
 from .nbgrader_api import is_registered, release
 
 
-def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
+def release_lessons(
+    root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
+) -> None:
     """Build lessons, `workers` at a time (default: one per processor), and release them.
+
+    again  also those whose release is newer than what was built
 
     Releases one lesson after the other, since only one may write the gradebook. Raises StepFailed, CourseError.
     """
@@ -26,13 +30,13 @@ def release_lessons(root: Path, names: Iterable[str], console: Console, *, worke
         for name in wanted:
             if name in building:
                 building[name].result()
-            _release_built(root, name, console)
+            _release_built(root, name, console, again)
 
 
-def _release_built(root: Path, name: str, console: Console) -> None:
+def _release_built(root: Path, name: str, console: Console, again: bool) -> None:
     built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
     newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
-    if newer and is_registered(root, name):
+    if newer and not again and is_registered(root, name):
         console.print(f"{name}: release is up to date")
         return
     release(root, name)
