@@ -132,7 +132,7 @@ def keep_before(
     kept = KeptMigration(work, BEGUN, written, gone, *lessons)
     kept = replace(kept, grades=_keep_grades(root, kept, set(regraded)))
     kept.save()
-    work.chmod(0o700)  # it holds what students handed in
+    (work / ".gitignore").write_text("*\n", encoding="utf-8")  # it holds what students handed in
     work.rename(folder)
     return replace(kept, folder=folder)
 

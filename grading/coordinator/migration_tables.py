@@ -60,8 +60,9 @@ def _lesson_lines(merge: LessonMerge) -> Iterator[str]:
         return
     taken = [piece for piece in merge.pieces if piece.outcome is Outcome.TAKEN and not piece.left]
     merged = [piece for piece in merge.pieces if piece.outcome is Outcome.MERGED and not piece.left]
+    if taken:
+        yield f"{merge.name}, from the new version: {'; '.join(_kinds(taken))}"
     for what, pieces in (
-        ("from the new version", taken),
         ("your change and the new one, in different lines: have a look", merged),
         ("left to you, for both changed the same", merge.conflicts),
         ("changed in the new version, and yours, since another part of the exercise is left to you", _left(merge)),
@@ -77,6 +78,18 @@ def _left(merge: LessonMerge) -> list[Piece]:
 
 def _of(merge: LessonMerge, outcome: Outcome) -> list[Piece]:
     return [piece for piece in merge.pieces if piece.outcome is outcome]
+
+
+def _kinds(pieces: Iterable[Piece]) -> Iterator[str]:
+    """Each exercise, with whether its text or its grader is meant, then how much of the lesson's own."""
+    grouped: dict[str, list[str]] = {}
+    for piece in pieces:
+        grouped.setdefault(piece.exercise, []).append("text" if piece.path.startswith("source/") else "grader")
+    lesson = grouped.pop("", [])
+    yield from (f"{name} ({' and '.join(sorted({*kinds}))})" for name, kinds in sorted(grouped.items()))
+    for kind, one, several in (("text", "other cell", "other cells"), ("grader", "common file", "common files")):
+        if number := lesson.count(kind):
+            yield f"{number} {one if number == 1 else several}"
 
 
 def _places(pieces: Iterable[Piece]) -> Iterator[str]:

@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from grading.authoring.student_repo import stale_releases
 from grading.cli import main
 from grading.coordinator.nbgrader_api import scores
 from grading.course_dir.lesson_base import FOLDER, keep_base, kept_base, read_lessons
+from grading.course_dir.scaffold import init_course, new_lesson
 from grading.gradebook.store import GradeRow
 
 from ..support.class_helpers import gradebook_url
-from ..support.course_builder import TINY_LESSONS, build_course, tiny_lesson
+from ..support.course_builder import TINY_LESSONS, build_and_release, build_course, tiny_lesson
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +99,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     told = capsys.readouterr().out
     assert f"changed: {ONE}" in told
     assert "new: 03_halve" in told
-    assert f"{ONE}, from the new version: double (" in told
+    assert f"{ONE}, from the new version: double (grader and text)" in told
     rows = [" ".join(line.split()) for line in told.splitlines()]
     assert any(row.startswith(f"{ONE} ada 5 6 +1 double: 5 of 5, right before, 6 of 6, right now") for row in rows)
     assert "3 grades do not stand as things are now: 1 gain, 0 lose, 2 keep their points." in rows
@@ -112,6 +114,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert "`grading release 03_halve` releases the new lessons." in told
     assert points(course) == NEW_POINTS
     assert "and why" in (course / "release" / ONE / f"{ONE}.ipynb").read_text()
+    assert not stale_releases(course, [ONE, TWO])
     (kept,) = course.glob("before-migrating-*")
     assert (kept / TEXT).read_bytes() == before[course / TEXT]
     assert kept_base(course) == read_lessons(new_version)
@@ -244,6 +247,34 @@ def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_ve
     assert f"{ONE} stays as it is: after the merge double fails its proof (grader_tests/{ONE}/" in told
     after = read_lessons(lessons_only)
     assert {path: after[path] for path in before} == before
+
+
+@pytest.mark.full("proves an exercise")
+def test_an_exercise_made_of_both_sides_changes_is_proved_and_released_with_its_check_data(
+    tmp_path, monkeypatch, capsys
+):
+    root = tmp_path / "course"
+    monkeypatch.chdir(tmp_path)
+    init_course(root)
+    new_lesson(root, "09_means")
+    keep_base(root, read_lessons(root))
+    new = shutil.copytree(root, tmp_path / "new")
+    tests, source = "grader_tests/09_means/mean", "source/09_means.py"
+    edit(root / tests / "contract.py", "points=20", "points=21")
+    edit(root / tests / "contract.py", "points=12", "points=13")
+    edit(root / source, '"points": 20', '"points": 21')
+    build_and_release(root, "09_means")
+    examples = (root / "release" / "09_means" / "09_means.examples").read_bytes()
+    edit(new / tests / "contract.py", "torch.tensor([1.0, 2.0, 6.0])", "torch.tensor([1.0, 2.0, 9.0])")
+    edit(new / source, "## Summary", "## What to keep\n#\n# ## Summary")
+    monkeypatch.chdir(root)
+    told = grading("migrate", str(new), "--yes")
+    assert "your change and the new one, in different lines: have a look: mean (contract.py)" in told
+    contract = (root / tests / "contract.py").read_text()
+    assert "points=21" in contract and "9.0" in contract
+    assert (root / "release" / "09_means" / "09_means.examples").read_bytes() != examples
+    assert main.main(["prove", "09_means"]) == 0
+    assert "proved as they are, and not again without `--again`: 1" in capsys.readouterr().out
 
 
 def test_what_is_no_other_course_is_told(course_of_three, tmp_path, capsys):
