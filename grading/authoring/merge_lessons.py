@@ -204,11 +204,13 @@ def _merge_names(path: str, there: set[str], base: str, ours: str, theirs: str) 
 
     if rest.outcome is Outcome.CONFLICT or not _is_valid(path, value := NAMES.sub(filled, rest.value or "")):
         return Piece(path, path, "", ours, theirs, Merged(ours, Outcome.CONFLICT))
-    if ast.dump(ast.parse(value)) == ast.dump(ast.parse(ours)):  # as it is written there
-        return Piece(
-            path, path, "", ours, theirs, Merged(ours, Outcome.SAME if ours in (base, theirs) else Outcome.OURS)
-        )
-    return Piece(path, path, "", ours, theirs, Merged(value, Outcome.TAKEN))
+    outcome = Outcome.TAKEN
+    for side in (theirs, ours):
+        if ast.dump(ast.parse(value)) == ast.dump(ast.parse(side)):
+            value = side  # as it is written there
+    if value == ours:
+        outcome = Outcome.SAME if ours in (base, theirs) else Outcome.OURS
+    return Piece(path, path, "", ours, theirs, Merged(value, outcome))
 
 
 def _listed(text: str) -> tuple[str, ...]:

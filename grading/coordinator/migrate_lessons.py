@@ -25,7 +25,7 @@ from ..course_dir.scaffold import unpacked_course
 from ..errors import StepFailed
 from ..gradebook.lock import exclusive
 from .kept_migration import BEGUN, DONE, NEXT_BASE, KeptMigration, demand_finished, keep_before, kept_migrations
-from .nbgrader_api import handed_in, is_registered, open_gradebook
+from .nbgrader_api import hand_ins, is_registered
 from .recalculate import GradeChange, recalculate
 from .release import release_lessons
 from .trial_course import clear_trials, failed_builds, trial_course, trial_lessons
@@ -110,7 +110,7 @@ def finish(root: Path, kept: KeptMigration, console: Console, *, workers: int = 
         write_lessons(root, kept.files)
         keep_base(root, read_lessons(kept.folder / NEXT_BASE))
         _release(root, kept.release, console, workers)
-        written = recalculate(root, list_lessons(root), lambda _: True, workers=workers)
+        written = _regrade(root, lambda _: True, workers)
         return kept.moved_to(DONE), written
 
 
@@ -145,21 +145,12 @@ def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:
     for name in merge.changed:
         text = f"source/{name}.py"
         before, after = ({c.grade_id for c in read_cells(tree[text])} - {""} for tree in (merge.ours, merge.outcome))
-        if before != after and (number := _hand_ins(root, name)):
+        if before != after and (number := len(hand_ins(root, name))):
             names = [f"adds {', '.join(sorted(after - before))}"] if after - before else []
             names += [f"removes {', '.join(sorted(before - after))}"] if before - after else []
             people = "1 student has" if number == 1 else f"{number} students have"
             why[name] = f"{people} handed it in, and the new version {' and '.join(names)}, which nbgrader refuses then"
     return merge.kept(why)
-
-
-def _hand_ins(root: Path, lesson: str) -> int:
-    """How many students handed in a lesson."""
-    students = set(handed_in(root, lesson))
-    if is_registered(root, lesson):
-        with open_gradebook(root) as gradebook:
-            students |= {submission.student.id for submission in gradebook.assignment_submissions(lesson)}
-    return len(students)
 
 
 def _without_unfit(root: Path, merge: CourseMerge) -> CourseMerge:
@@ -209,8 +200,10 @@ def _try(root: Path, plan: Migration, workers: int) -> Migration:
     """Release and grade in a copy of the course, and return the plan with what changes there."""
     merge = plan.merge
     release = [name for name in merge.changed if is_registered(root, name)]
+    if not _released(root):
+        return plan
     if merge.shared_changes:  # it may be in their check data, too
-        release = [name for name in list_lessons(root) if is_registered(root, name)]
+        release = _released(root)
     found: list[GradeChange] = []
 
     def collect(changes: list[GradeChange]) -> bool:
@@ -220,7 +213,7 @@ def _try(root: Path, plan: Migration, workers: int) -> Migration:
     with trial_course(root) as trial:
         write_lessons(trial, merge.files)
         _release(trial, release, Console(quiet=True), workers)
-        recalculate(trial, list_lessons(root), collect, workers=workers)
+        _regrade(trial, collect, workers)
     return replace(plan, release=release, found=found)
 
 
@@ -228,3 +221,13 @@ def _release(root: Path, names: list[str], console: Console, workers: int) -> No
     """Release lessons again, so that students' notebooks, the gradebook and the graders agree."""
     if names:  # none would mean all
         release_lessons(root, names, console, workers=workers, again=True)
+
+
+def _regrade(root: Path, agreed: Callable[[list[GradeChange]], bool], workers: int) -> int:
+    """Regrade all lessons; where none is released, nothing is graded, and no sandbox is asked for."""
+    released = _released(root)
+    return recalculate(root, released, agreed, workers=workers) if released else 0
+
+
+def _released(root: Path) -> list[str]:
+    return [name for name in list_lessons(root) if is_registered(root, name)]

@@ -26,7 +26,7 @@ from ..gradebook.lock import exclusive
 from ..nbgrader_plugins.execute import lesson_freshness
 from .gradebook_writer import Writer
 from .kept_migration import BEGUN, DONE, UNDOING, UNDONE, KeptGrade, KeptMigration, kept_migrations
-from .nbgrader_api import configuration, handed_in, is_registered
+from .nbgrader_api import configuration, hand_ins, is_registered
 from .recalculate import recalculate
 from .release import release_lessons
 from .submission import GradedNotebook
@@ -115,9 +115,9 @@ def _unfit(root: Path, kept: KeptMigration, before: dict[str, str], now: dict[st
     """Lessons that cannot be as they were before, and why."""
     for name in dict.fromkeys(lesson_of(path) for path in kept.files):
         text = f"source/{name}.py"
-        if name in kept.added and (handed_in(root, name) or is_registered(root, name)):
+        if name in kept.added and (hand_ins(root, name) or is_registered(root, name)):
             yield name, "it is released since"
-        elif text in before and text in now and handed_in(root, name):
+        elif text in before and text in now and hand_ins(root, name):
             cells = [{cell.grade_id for cell in read_cells(tree[text])} for tree in (before, now)]
             if cells[0] != cells[1]:
                 yield name, "it is handed in since, with other exercises than it had before"

@@ -14,13 +14,14 @@ from nbgrader.api import Gradebook
 
 from grading.authoring.student_repo import stale_releases
 from grading.cli import main
+from grading.coordinator.kept_migration import UNDOING, UNDONE, kept_migrations
 from grading.coordinator.nbgrader_api import scores
 from grading.course_dir.lesson_base import FOLDER, keep_base, kept_base, read_lessons
 from grading.course_dir.scaffold import init_course, new_lesson
 from grading.gradebook.store import GradeRow
 
 from ..support.class_helpers import gradebook_url
-from ..support.course_builder import TINY_LESSONS, build_and_release, build_course, tiny_lesson
+from ..support.course_builder import TINY_LESSONS, build_and_release, build_course, tiny_lesson, write_grader_tests
 
 pytestmark = pytest.mark.slow
 
@@ -221,9 +222,42 @@ def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lesson
     assert f"removed by you, and not added again: {TWO}" in told
     assert "yours alone, and kept: 09_halve" in told
     assert sorted(path.stem for path in Path("source").glob("*.py")) == [ONE, "03_halve", "09_halve"]
-    assert grading("migrate", "--undo", "--yes")
+    assert main.main(["migrate", "--undo", "--yes"]) == 0
     assert sorted(path.stem for path in Path("source").glob("*.py")) == [ONE, "09_halve"]
     assert not (lessons_only / "grader_tests" / "03_halve").exists()
+    assert not (lessons_only / "gradebook.db").exists()
+
+    before = read_lessons(lessons_only)
+    kept_migrations(lessons_only)[-1].moved_to(UNDOING)  # as if it had been killed
+    assert main.main(["migrate", zipped, "--yes"]) != 0
+    assert "`grading migrate --undo` finishes it" in capsys.readouterr().err
+    assert main.main(["migrate", "--undo", "--yes"]) == 0
+    assert read_lessons(lessons_only) == before
+    assert kept_migrations(lessons_only)[-1].state == UNDONE
+
+
+def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(lessons_only, tmp_path, capsys):
+    new, before = make_new_version(tmp_path / "new"), read_lessons(lessons_only)
+    (halve,) = tiny_lesson("02_halve").exercises.values()
+    shutil.rmtree(new / "grader_tests" / ONE)
+    exercises = {**tiny_lesson(ONE).exercises, "halve": halve}
+    write_grader_tests(new / "grader_tests" / ONE, exercises)
+    cells = (new / f"source/{TWO}.py").read_text().partition("# %% [markdown]")
+    (new / TEXT).write_text(f"{tiny_lesson(ONE).source}\n{cells[1]}{cells[2]}")
+    assert main.main(["migrate", str(new), "--yes"]) == 0
+    assert read_lessons(lessons_only) == read_lessons(new)
+    (lessons_only / "submitted" / "ada" / ONE).mkdir(parents=True)
+    assert main.main(["migrate", "--undo", "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"{ONE} stays as it is: it is handed in since, with other exercises than it had before" in told
+    after = read_lessons(lessons_only)
+    assert {path: text for path, text in after.items() if ONE not in path} == {
+        path: text for path, text in before.items() if ONE not in path
+    }
+    assert (lessons_only / "grader_tests" / ONE / "halve" / "contract.py").exists()
+    assert {path for path, text in (kept_base(lessons_only) or {}).items() if before.get(path) != text} == {
+        path for path in after if before.get(path) != after[path]
+    }
 
 
 def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none(lessons_only, tmp_path, capsys):
