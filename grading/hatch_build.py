@@ -16,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
 FINGERPRINTS = "grader_tests/fingerprints.json"  # what the check data in the student's package were made of
 SUFFIXES = {".py", ".css", ".j2", ".tpl"}
-DATA = {"equivalent_inputs.json", "shipped_proofs.json"}
+DATA = {"equivalent_inputs.json", "published_lessons.json", "shipped_proofs.json"}
 
 
 class Package(BuildHookInterface[Any]):

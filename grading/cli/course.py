@@ -20,12 +20,20 @@ def add_commands(commands: Commands) -> None:
     init.add_argument(
         "--upgrade", action="store_true", help="only write course.toml for a course in DIR that was begun without it"
     )
-    init.add_argument(
+    lessons = init.add_mutually_exclusive_group()
+    lessons.add_argument(
         "--lessons",
         dest="begun_with",
         type=Path,
         metavar="FROM",
         help="course whose lessons to copy: its directory, or a zip as GitHub makes it of a tag (default: none)",
+    )
+    lessons.add_argument(
+        "--from",
+        dest="previous",
+        type=Path,
+        metavar="COURSE",
+        help="last term's course directory, whose lessons and settings to take, without its students (default: none)",
     )
     init.add_argument(
         "--exchange",
@@ -63,16 +71,33 @@ def add_commands(commands: Commands) -> None:
 
 
 def _init(options: argparse.Namespace) -> int:
+    from ..course_dir.next_term import begin_next_term
     from ..course_dir.scaffold import EXCHANGE, init_course
 
     if options.upgrade:
         return _upgrade(options.directory)
+    if options.previous:
+        say("\n".join(begin_next_term(options.directory, options.previous, options.exchange or "")))
+        return _build_lessons(options.directory)
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
         say("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
         exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
     for line in init_course(options.directory, options.begun_with, exchange or ""):
         say(line)
+    return _build_lessons(options.directory)
+
+
+def _build_lessons(root: Path) -> int:
+    """Build the notebooks of a new course, so that nbgrader's own commands find them."""
+    from ..course_dir.lessons import list_lessons
+
+    if lessons := list_lessons(root):
+        from ..authoring.build import build_lesson  # it imports torch
+
+        say(f"Building {plural(len(lessons), 'lesson')} in source/.", flush=True)
+        for name in lessons:
+            build_lesson(root.resolve(), name)
     return DONE
 
 

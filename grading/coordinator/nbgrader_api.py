@@ -98,6 +98,15 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
+def hand_ins(root: Path, lesson: str) -> set[str]:
+    """Students of whom something of this lesson is in submitted/ or in the gradebook."""
+    students = set(handed_in(root, lesson))
+    if is_registered(root, lesson):
+        with open_gradebook(root) as gradebook:
+            students |= {submission.student.id for submission in gradebook.assignment_submissions(lesson)}
+    return students
+
+
 def demand_students(root: Path, students: Iterable[str]) -> None:
     """Raise StepFailed unless each of these students is in the gradebook or has handed in something."""
     there = known_students(root)

@@ -16,8 +16,12 @@ from .executors import pool
 from .nbgrader_api import is_registered, release
 
 
-def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
+def release_lessons(
+    root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
+) -> None:
     """Build lessons, `workers` at a time (default: one per processor), and release them.
+
+    again  also those whose release is newer than what was built
 
     Releases one lesson after the other, since only one may write the gradebook. Raises StepFailed, CourseError.
     """
@@ -29,15 +33,15 @@ def release_lessons(root: Path, names: Iterable[str], console: Console, *, worke
         for name in wanted:
             if name in building:
                 building[name].result()
-            _release_built(root, name, console)
+            _release_built(root, name, console, again)
         for line in set_due_dates(root, wanted):
             console.print(line)
 
 
-def _release_built(root: Path, name: str, console: Console) -> None:
+def _release_built(root: Path, name: str, console: Console, again: bool) -> None:
     from ..authoring.student_repo import is_released  # it imports torch
 
-    if is_released(root, name) and is_registered(root, name):
+    if not again and is_released(root, name) and is_registered(root, name):
         console.print(f"{name}: release is up to date")
         return
     release(root, name)
