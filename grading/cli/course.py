@@ -94,10 +94,14 @@ def _build_lessons(root: Path) -> int:
 
     if lessons := list_lessons(root):
         from ..authoring.build import build_lesson  # it imports torch
+        from ..errors import CourseError
 
         say(f"Building {plural(len(lessons), 'lesson')} in source/.", flush=True)
         for name in lessons:
-            build_lesson(root.resolve(), name)
+            try:
+                build_lesson(root.resolve(), name)
+            except CourseError as error:
+                say(f"{name} is not built: {error}", file=sys.stderr)
     return DONE
 
 
