@@ -1,8 +1,8 @@
 """A term of an adapted course, from the wheels in an empty directory, with every number compared.
 
-begin → adapt (leave out an exercise, change points, count a written question, write a lesson) → release → hand-ins by hand
-and by Canvas downloads → grade → review by hand → regrade after a change → feedback → gradebook files and a push to a
-stand-in for Canvas → migrate.
+Begin, adapt (leave out an exercise, change points, count a written question, write a lesson), release, hand in by hand
+and by Canvas downloads, grade, review by hand, regrade after a change, write feedback and gradebook files, push to a
+stand-in for Canvas, migrate.
 """
 
 from __future__ import annotations
