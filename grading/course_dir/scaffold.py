@@ -32,9 +32,13 @@ submitted/
 autograded/
 feedback/
 downloaded/
+hand-ins/
+backup-*.tar.gz
+student-*.zip
 # built from source/*.py
 source/*/
 build/
+.releases/
 .proofs.json
 .grading-lock
 .grading-owner

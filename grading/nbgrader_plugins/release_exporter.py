@@ -22,6 +22,8 @@ from nbgrader.coursedir import CourseDirectory
 
 from grading.notebooks.cells import grade_id
 
+from .past_releases import remember_release
+
 UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
 
 REMEDY = (
@@ -74,7 +76,9 @@ def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterato
         finally:
             coursedir.release_directory = release
         for old, new in places.items():
+            remember_release(root, old.name, old / f"{old.name}.ipynb")  # of a course that did not remember it yet
             _swap(old, new, Path(beside) / "before")
+            remember_release(root, old.name, old / f"{old.name}.ipynb")
 
 
 def _swap(old: Path, new: Path, aside: Path) -> None:
