@@ -75,7 +75,7 @@ def _collect(options: argparse.Namespace) -> int:
 
     lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
     found = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
-    return int(any(one.failed for one in found))
+    return int(any(outcome.failed for outcome in found))
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
