@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..errors import StepFailed
@@ -101,8 +102,12 @@ def forget_student(root: Path, student: str) -> PersonalData:
     with exclusive(root):
         found = find_personal_data(root, student)
         if has_gradebook(root):
-            with open_gradebook(root) as gradebook:
-                delete_rows(gradebook, student)
+            try:
+                with open_gradebook(root) as gradebook:
+                    delete_rows(gradebook, student)
+            except SQLAlchemyError as error:  # such as one that another program has locked
+                why = " ".join(str(error).split())
+                raise StepFailed(f"the gradebook could not be changed: {why}. Run the command again") from error
         remove_files(root, student, found.files)
         left = find_files(root, student)
         return PersonalData(student, {}, left, found.named, found.outside)

@@ -115,7 +115,7 @@ def _leave_identities(path: Path, student: str) -> None:
     word = re.compile(rf"(?<!\w){re.escape(student)}(?!\w)")
     kept = []
     for _, cells in read_rows(path.read_bytes(), FIELDS)[1]:
-        students = [one for one in SEPARATOR.split(cells["student"]) if one and one != student]
+        students = [other for other in SEPARATOR.split(cells["student"]) if other and other != student]
         named = student in SEPARATOR.split(cells["student"])
         if not (named and not students) and not word.search(cells["why"]) and cells["name"] != student:
             kept.append([" ".join(students), *(cells[name] for name in FIELDS[1:])])

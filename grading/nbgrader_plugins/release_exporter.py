@@ -27,6 +27,8 @@ from grading.course_dir.lessons import is_ordinary
 from grading.notebooks.cells import grade_id
 from grading.notebooks.written_answers import answered_question
 
+from .past_releases import remember_release
+
 UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
 
 CHANGED = (
@@ -122,7 +124,9 @@ def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterato
         finally:
             coursedir.release_directory = release
         for old, new in places.items():
+            remember_release(root, old.name, old / f"{old.name}.ipynb")  # of a course that did not remember it yet
             _swap(old, new, Path(beside) / "before")
+            remember_release(root, old.name, old / f"{old.name}.ipynb")
 
 
 def _swap(old: Path, new: Path, aside: Path) -> None:
