@@ -14,7 +14,7 @@ import ast
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from .lesson_cells import Cell, align, join_cells, read_cells
@@ -70,19 +70,20 @@ class LessonMerge:
     def conflicts(self) -> list[Piece]:
         return [piece for piece in self.pieces if piece.outcome is Outcome.CONFLICT]
 
-    @property
-    def mixed(self) -> set[str]:
-        """The exercises made of both sides' changes, which neither side has proved."""
-        common = {piece.outcome for piece in self._graders("")}
-        outcomes = {name: common | {piece.outcome for piece in self._graders(name)} for name in self._changed()}
-        return {e for e, found in outcomes.items() if Outcome.MERGED in found or {Outcome.OURS, Outcome.TAKEN} <= found}
+    def mixed(self, shared: Set[Outcome] = frozenset()) -> set[str]:
+        """The exercises whose graders are made of both sides' changes, so that neither side has proved them.
 
-    def _changed(self) -> set[str]:
-        return {piece.exercise for piece in self.pieces if piece.exercise and piece.value != piece.ours}
+        shared  how the files came about that lessons share
+        """
+        common = shared | self._outcomes("")
+        found = {name: common | self._outcomes(name) for name in {piece.exercise for piece in self.pieces} - {""}}
+        return {e for e, how in found.items() if Outcome.MERGED in how or {Outcome.OURS, Outcome.TAKEN} <= how}
 
-    def _graders(self, exercise: str) -> list[Piece]:
-        """The pieces on which the grade of an exercise depends; "": those on which all of the lesson depend."""
-        return [p for p in self.pieces if p.exercise == exercise and p.grades and not p.left]
+    def _outcomes(self, exercise: str) -> set[Outcome]:
+        """How the graders of an exercise came about; "": those of the lesson, on which all its exercises depend."""
+        return {
+            piece.outcome for piece in self.pieces if piece.exercise == exercise and piece.grades and not piece.left
+        }
 
     def kept(self, why: str) -> LessonMerge:
         """The same lesson if nothing of it is merged."""

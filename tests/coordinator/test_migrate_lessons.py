@@ -260,6 +260,22 @@ def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(l
     }
 
 
+def test_what_lessons_share_stays_where_one_of_them_could_not_be_built_with_the_new(lessons_only, tmp_path, capsys):
+    new = make_new_version(tmp_path / "new")
+    for root, text in ((lessons_only, "THREE = 3\nFIVE = 5\n"), (new, "THREE = 3\n")):
+        (root / "grader_tests" / "shared").mkdir()
+        (root / "grader_tests" / "shared" / "__init__.py").write_text(text)
+    keep_base(lessons_only, read_lessons(lessons_only))
+    edit(lessons_only / f"grader_tests/{TWO}/halve/contract.py", "draw.normal(3, 5)", "draw.normal(3, FIVE)")
+    edit(lessons_only / f"grader_tests/{TWO}/halve/contract.py", "\nhalve =", "\nfrom ...shared import FIVE\n\nhalve =")
+    assert main.main(["migrate", str(new), "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"shared stays as it is: of {TWO}, after the merge it could not be built: grader_tests/{TWO}/" in told
+    assert "FIVE" in (lessons_only / "grader_tests" / "shared" / "__init__.py").read_text()
+    assert "and why" in (lessons_only / TEXT).read_text()
+    assert kept_base(lessons_only)["grader_tests/shared/__init__.py"] == "THREE = 3\nFIVE = 5\n"
+
+
 def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none(lessons_only, tmp_path, capsys):
     base = shutil.copytree(lessons_only, tmp_path / "base")
     shutil.rmtree(lessons_only / FOLDER)
