@@ -14,7 +14,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
-SUFFIXES = {".py", ".css", ".j2", ".tpl"}
+SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl"}
 DATA = {"equivalent_inputs.json", "shipped_proofs.json"}
 
 
