@@ -6,6 +6,7 @@ notebook, next to it, take precedence over the package's.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ..harness.serialization import PackingError, unpack
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ENDING = ".examples"
 SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
+QUESTIONS = ".questions"  # written questions without points: rubrics and model answers, as JSON
 
 
 def lessons() -> list[str]:
@@ -55,6 +57,15 @@ def practice_of(lesson: str, name: str) -> Practice:
         return read(path)
     except (OSError, PackingError) as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
+
+
+def questions_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """The written questions of a lesson by name: title, rubric, model answer. Raises ValueError for a damaged file."""
+    path = find_file(f"{lesson}{QUESTIONS}")
+    if not path.is_file():
+        return {}
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def find_file(file: str) -> Path:

@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -31,6 +31,7 @@ from ..grader.cell_code import defines
 from ..notebooks.cells import check_call, check_of, grade_id
 from .check_data import export_lesson, same_examples
 from .lesson_text import FOLDED, HEADING, read_lesson
+from .questions import graded_questions, insert_questions, question_data, question_file
 from .student_install import delivery, insert_setup_cell, origin
 
 EXPORTER = "grading/authoring/check_data.py"
@@ -48,22 +49,44 @@ ON_ANY_MACHINE = {
 }
 
 
-def build_lesson(root: Path, name: str) -> bool:
-    """Build one assignment; returns whether anything changed. Raises BuildError."""
+def build_lesson(root: Path, name: str, graded: Mapping[str, float] | None = None) -> bool:
+    """Build one assignment; returns whether anything changed. Raises BuildError.
+
+    graded  written questions that have points, and their points (default: the course's own)
+    """
+    graded = graded_questions(root, name) if graded is None else graded
     text = root / "source" / f"{name}.py"
     tests = root / "grader_tests" / name
     hold_to_the_rules(read_lesson(text), text, load_lesson(tests))
-    changed = _write(root / "source" / name / f"{name}.ipynb", notebook_of(root, name))
+    changed = _write(root / "source" / name / f"{name}.ipynb", notebook_of(root, name, graded))
     folder = place_of_check_data(root, name)
+    changed = export_questions(root, name, folder, graded) or changed
     return (folder is not None and export(tests, folder)) or changed
 
 
-def notebook_of(root: Path, name: str) -> bytes:
-    """The file of an assignment as it is built now. Raises BuildError."""
+def notebook_of(root: Path, name: str, graded: Mapping[str, float] | None = None) -> bytes:
+    """The file of an assignment as it is built now, with `graded` as in `build_lesson`. Raises BuildError."""
     notebook = read_lesson(root / "source" / f"{name}.py")
+    graded = graded_questions(root, name) if graded is None else graded
+    insert_questions(notebook, root / "grader_tests" / name, graded)
     insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
     text: str = nbformat.writes(notebook, version=4)
     return f"{text}\n".encode()
+
+
+def export_questions(root: Path, name: str, folder: Path | None, graded: Mapping[str, float]) -> bool:
+    """Write what learners compare their written answers with; returns whether a file changed. Raises ExerciseError.
+
+    folder  where the lesson's check data is written, if it is
+    """
+    data = question_data(root / "grader_tests" / name, graded)
+    path = question_file(root, name, folder, data)
+    if path is not None and data:
+        return _write(path, data)
+    stale = path or root / "source" / name / f"{name}{catalog.QUESTIONS}"
+    there = stale.is_file()
+    stale.unlink(missing_ok=True)
+    return there
 
 
 def export(tests: Path, folder: Path, only: Container[str] | None = None) -> bool:
@@ -146,7 +169,8 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
     """See that a lesson's text and its exercises agree. Raises BuildError."""
     exercises = list(lesson.exercises.values())
     cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
-    order = [g for g in cells if cells[g].metadata.nbgrader.get("solution")]
+    marks = {g: cell.metadata.nbgrader for g, cell in cells.items()}
+    order = [g for g in cells if marks[g].get("solution") and not marks[g].get("grade")]  # a person grades the others
     if order != [e.name for e in exercises]:
         raise BuildError(f"{text.name}: solution cells {order} and exercises {[e.name for e in exercises]} differ")
     for exercise in exercises:

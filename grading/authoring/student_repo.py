@@ -27,7 +27,11 @@ from .build import notebook_of
 from .published_solutions import solutions_of
 from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, wheel_of
 
-EXAMPLES = ("*.examples", "*/*.practice")  # check data of a lesson that is not in the package, beside its notebook
+EXAMPLES = (
+    "*.examples",
+    "*.questions",
+    "*/*.practice",
+)  # check data of a lesson that is not in the package, beside its notebook
 SITE = "docs"  # the folder of a repository that GitHub shows as a web site
 OURS = "<!-- written by `grading publish`, which writes it again -->"
 SINCE_1980 = "315532800"  # seconds: the earliest time that a zip can store; a fixed time makes wheels reproducible

@@ -14,11 +14,13 @@ EXCUSED = "excused"  # shown in tables instead of points
 
 @dataclass(frozen=True)
 class Answer:
-    """One exercise of one submission.
+    """One exercise of one submission, or one cell that a person grades.
 
     points   the gradebook's, so a teacher's count; None until a person has given them
-    waiting  whether a person has to look at it
+    verdict  the grader's; for a cell that a person grades, one that says so
+    waiting  whether its grade is open: a person has to look at it
     source   what the student wrote; "" if not available
+    why      why it is open; "": for the reason in the verdict
     """
 
     student: str
@@ -27,6 +29,12 @@ class Answer:
     verdict: ExerciseVerdict
     waiting: bool = False
     source: str = ""
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why a person has to look at it."""
+        return self.why or self.verdict.grader_error
 
     @property
     def exercise(self) -> str:
@@ -52,7 +60,7 @@ class Submission:
     """One graded lesson of one student.
 
     points  after the late penalty
-    open    whether points from a person are missing
+    open    whether a grade of it is open, so that its points are provisional
     """
 
     student: str
@@ -82,7 +90,7 @@ class Course:
         return sorted({s.student for s in self.submissions} | {who for who, _ in (*self.ungraded, *self.excused)})
 
     def whole(self, lesson: str) -> list[Submission]:
-        """A lesson's submissions that have all their points."""
+        """A lesson's submissions whose points are not provisional."""
         return [s for s in self.submissions if s.lesson == lesson and not s.open]
 
     @property

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grading.safe_text import say
 
 from .arguments import Commands, add_yes, confirmed, plural
+
+if TYPE_CHECKING:
+    from ..class_report.model import Course, Submission
 
 
 def add_commands(commands: Commands) -> None:
@@ -28,6 +32,7 @@ def add_commands(commands: Commands) -> None:
     fill.add_argument("--column", default="", metavar="NAME", help="column to fill (default: by the lesson's name)")
     fill.add_argument("--by", default="", metavar="NAME", help="column with student ids (default: by the ids in it)")
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
+    _add_provisional(fill)
 
     pack = commands.add(
         "feedback-zip", "Pack feedback pages into a zip named as Canvas or Moodle expects.", _feedback_zip
@@ -54,7 +59,32 @@ def add_commands(commands: Commands) -> None:
         choices=["id", "sis_user_id", "login_id", "email"],
         help="kind of id that identifies students in Canvas (default: the one that fits)",
     )
+    _add_provisional(push)
     add_yes(push, "send the points")
+
+
+def _add_provisional(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--provisional",
+        action="store_true",
+        help="also points of submissions in which a person has yet to grade something (default: leave them out)",
+    )
+
+
+def _ready(course: Course, lesson: str, provisional: bool) -> tuple[list[Submission], list[str]]:
+    """Submissions whose points may leave the course, and students whose points may not. Raises StepFailed."""
+    from ..errors import StepFailed
+
+    every = [one for one in course.submissions if one.lesson == lesson]
+    ready = [one for one in every if provisional or not one.open]
+    if not every:
+        raise StepFailed(f"{lesson} has no grades. Run `grading grade {lesson}` first")
+    if not ready:
+        raise StepFailed(
+            f"all points of {lesson} are provisional: `grading report` lists what a person has yet to grade. "
+            "--provisional takes the points so far"
+        )
+    return ready, sorted(one.student for one in every if one not in ready)
 
 
 def _collect(options: argparse.Namespace) -> int:
@@ -69,14 +99,12 @@ def _collect(options: argparse.Namespace) -> int:
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
     from ..coordinator.class_data import load_class, load_roster
-    from ..errors import GradebookCsvError, StepFailed
+    from ..errors import GradebookCsvError
     from ..lms.gradebook_csv import fill_column, summary_lines
 
     given, lesson = options.file, options.lesson
     course = load_class(options.root)
-    graded, waiting = course.whole(lesson), [s.student for s in course.submissions if s.lesson == lesson and s.open]
-    if not graded:
-        raise StepFailed(f"nothing was written: {lesson} has no complete grades. Run `grading grade {lesson}` first")
+    graded, waiting = _ready(course, lesson, options.provisional)
     points, content = {one.student: one.points for one in graded}, given.read_bytes()
     try:
         done = fill_column(
@@ -93,7 +121,7 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
         raise GradebookCsvError(f"nothing was written. {given}: {error}") from error
     say("\n".join(summary_lines(done)))
     if waiting:
-        say(f"unchanged, because an exercise needs a person: {', '.join(sorted(waiting))}")
+        say(f"unchanged, because their points are provisional (--provisional takes them): {', '.join(waiting)}")
     out = options.out or given.with_name(f"{given.stem}-filled.csv")
     out.write_bytes(done.text.encode("utf-8-sig" if content[:3] == b"\xef\xbb\xbf" else "utf-8"))
     say(f"{out}: written. Import it into your LMS.")
@@ -136,10 +164,7 @@ def _push(options: argparse.Namespace) -> int:
 
     course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}
-    graded = course.whole(lesson)
-    if not graded:
-        raise StepFailed(f"nothing was sent: {lesson} has no complete grades. Run `grading grade {lesson}` first")
-    waits = sorted(one.student for one in course.submissions if one.lesson == lesson and one.open)
+    graded, waits = _ready(course, lesson, options.provisional)
     there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
     points = {one.student: one.points for one in graded}
     plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)

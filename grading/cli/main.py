@@ -12,13 +12,13 @@ from importlib.metadata import version
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, changes, course, lms, review, term
+from . import authoring, by_hand, changes, course, lms, review, term
 from .arguments import Commands
 from .old_verbs import with_new_verb
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
 EPILOG = "`grading VERB --help` lists the options of a verb."
-GROUPS = (course, authoring, term, review, lms, changes)  # in the order of a term
+GROUPS = (course, authoring, term, review, by_hand, lms, changes)  # in the order of a term
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "
     "can, and every grade is marked."

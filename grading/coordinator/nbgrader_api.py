@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from nbgrader.api import Grade, Gradebook
+from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -30,6 +30,7 @@ from grading.notebooks.cells import exercise_named
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import course_seed
 from ..course_dir.student_ids import why_unfit
+from ..gradebook.open_grades import open_grades, total_points
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
@@ -125,7 +126,7 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
     with open_gradebook(root) as gradebook:
         graded = {(grade.student, grade.lesson) for grade in stored_grades(gradebook)}
         return {
-            pair: (s.score - s.late_submission_penalty, s.max_score)
+            pair: (total_points(s), s.max_score)
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
             if (pair := (s.student.id, s.assignment.name)) in graded
@@ -148,10 +149,9 @@ def stale_reasons(root: Path, lesson: str, student: str, config: Config | None =
 
 
 def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
-    """(student, lesson, exercise) of all that a person still has to grade."""
+    """(student, lesson, exercise) of all open grades (`gradebook.open_grades`)."""
     with open_gradebook(root) as gradebook:
-        grades = gradebook.db.query(Grade).filter(Grade.needs_manual_grade)
-        return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in grades}
+        return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in open_grades(gradebook)}
 
 
 def is_registered(root: Path, lesson: str) -> bool:

@@ -55,6 +55,11 @@ class Question:
         scaled = tuple(replace(item, points=item.points * points / self.points) for item in self.rubric)
         return replace(self, points=points, rubric=scaled)
 
+    def comparison(self) -> str:
+        """The rubric and the model answer, as Markdown, for students whose answer is graded."""
+        items = [f"- {item.text} ({item.points:+g})" for item in self.rubric]
+        return "\n".join(["**Rubric**", "", *items, "", "**A model answer**", "", self.model_answer])
+
 
 def load_questions(tests: Path) -> dict[str, Question]:
     """Load the questions of a lesson by name, sorted by name; none if it has none.
