@@ -19,6 +19,7 @@ from traitlets import List, Unicode
 from traitlets.config import Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
+from ..course_dir import overrides
 from ..course_dir.paths import CONFIG
 from ..errors import CourseError
 from . import setup_cell
@@ -81,7 +82,9 @@ def wheel_of(number: str) -> str:
 
 def delivery(root: Path) -> Delivery:
     """Load a course's delivery settings."""
-    return Delivery(config=PyFileConfigLoader(CONFIG, path=str(root)).load_config())
+    config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    config.merge(overrides.given)
+    return Delivery(config=config)
 
 
 def origin(settings: Delivery) -> PackageSource:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import DONE, NEEDS_A_PERSON, Commands, add_workers, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_workers, emit, plural
 
 
 def add_commands(commands: Commands) -> None:
@@ -28,12 +28,13 @@ def add_commands(commands: Commands) -> None:
         metavar="DIR",
         help="nbgrader's exchange, where students fetch and submit; '' for none (default: asked at a terminal)",
     )
-    commands.add(
+    doctor = commands.add(
         "doctor",
         "Show what this machine grants the sandbox; the exit status is 1 if too little.",
         _doctor,
         in_course=False,
     )
+    add_json(doctor, "requirement")
     publish = commands.add("publish", "Write the students' repository from the released lessons.", _publish)
     publish.add_argument("directory", type=Path, metavar="DIR", help="folder of the repository")
     publish.add_argument(
@@ -46,6 +47,7 @@ def add_commands(commands: Commands) -> None:
         action="store_true",
         help="include all solutions, which `solution(…)` shows (default: those of c.Delivery.solutions)",
     )
+    add_json(publish, "file written")
     publish.add_argument(
         "--site", action="store_true", help="include a web site of the lessons in DIR/docs (default: if it is there)"
     )
@@ -69,10 +71,12 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from ..sandbox import SandboxUnavailable, require
+    from ..sandbox import SandboxUnavailable, grants, require
     from ..sandbox.doctor import doctor
 
     say(doctor())
+    for grant in grants():
+        emit(options, "requirement", **grant._asdict())
     try:
         require()
     except SandboxUnavailable:
@@ -81,8 +85,13 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _publish(options: argparse.Namespace) -> int:
+    from ..authoring.student_repo import has_site
+    from ..extras import demand_extra
+
+    if options.site or has_site(options.directory):
+        demand_extra("site", "The web site")
     from ..authoring.student_install import delivery, origin
-    from ..authoring.student_repo import SITE, has_site, publish, released, stale_releases
+    from ..authoring.student_repo import SITE, publish, released, stale_releases
     from ..errors import CourseError
     from ..proof.runner import unproved
 
@@ -100,6 +109,7 @@ def _publish(options: argparse.Namespace) -> int:
     done = publish(options.root, options.directory, origin(settings), settings.solutions)
     for name in done.written:
         say(f"{options.directory / name}: written")
+        emit(options, "file", path=str(options.directory / name))
     say(f"{plural(len(done.written), 'file')} written, {len(done.same)} unchanged")
     if done.left:
         say(f"other files there, left unchanged: {', '.join(done.left)}")

@@ -135,11 +135,10 @@ def _push(options: argparse.Namespace) -> int:
     from ..coordinator.class_data import load_class, load_roster
     from ..coordinator.console_tables import show_push
     from ..errors import StepFailed
+    from ..extras import demand_extra
 
-    try:
-        from ..lms.canvas_api import CanvasAssignment
-    except ImportError as error:
-        raise StepFailed(f'{error}. Run `pip install "attention-course-teach[canvas]"`') from error
+    demand_extra("canvas", "Sending points to Canvas")
+    from ..lms.canvas_api import CanvasAssignment
 
     course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}

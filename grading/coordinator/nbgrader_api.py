@@ -6,6 +6,7 @@ Does not cover: what the converters do (`nbgrader_plugins`), grading a class (`g
 
 from __future__ import annotations
 
+import copy
 import glob
 import logging
 import os
@@ -27,6 +28,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from grading.errors import StepFailed
 from grading.notebooks.cells import exercise_named
 
+from ..course_dir import overrides
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import course_seed
 from ..course_dir.student_ids import why_unfit
@@ -45,8 +47,9 @@ class StudentVerdict:
 
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
-    """The course's configuration. `unsandboxed`: grade without the sandbox."""
+    """The course's configuration, with what the command line set. `unsandboxed`: grade without the sandbox."""
     config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    config.merge(copy.deepcopy(overrides.given))
     config.CourseDirectory.root = str(root)
     if unsandboxed:
         config.JudgedExecute.unsandboxed = True
