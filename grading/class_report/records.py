@@ -44,7 +44,7 @@ def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
         whole = course.whole(lesson)
         graded = [one for one in course.submissions if one.lesson == lesson]
         yield (
-            "lesson",
+            "summary",
             {
                 "lesson": lesson,
                 "graded": len(graded),

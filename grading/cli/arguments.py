@@ -47,14 +47,20 @@ class Commands:
         return verb
 
 
-def add_lessons(verb: argparse.ArgumentParser, *, ordinary: bool = False) -> None:
+def add_lessons(
+    verb: argparse.ArgumentParser, *, ordinary: bool = False, last: bool = False, default: str = "all"
+) -> None:
     """Add LESSON… and --lesson LESSON…, which `find_selected` looks up: `options.lessons`, all if none is named.
 
     `options.every_lesson` says whether none is.
 
     ordinary  whether ordinary nbgrader assignments count as lessons
+    last      whether it follows another argument
     """
-    verb.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons (default: all)")
+    lessons = verb.add_argument(
+        "lessons", nargs="+" if last else "*", default=[], metavar="LESSON", help=f"lessons (default: {default})"
+    )
+    lessons.required = False  # `*` after another argument would end at the first option
     _add_lesson_option(verb, "+")
     verb.set_defaults(ordinary=ordinary)
 
@@ -77,6 +83,11 @@ def add_after_lesson(verb: argparse.ArgumentParser, name: str, metavar: str, abo
 
 def _add_lesson_option(verb: argparse.ArgumentParser, number: str | None) -> None:
     verb.add_argument("--lesson", dest="named", nargs=number, metavar="LESSON", help="the same as LESSON")
+
+
+def selected(options: argparse.Namespace, student: str) -> bool:
+    """Whether a student is one of those that --students names, or it names none."""
+    return not options.students or student in options.students
 
 
 def add_students(verb: argparse.ArgumentParser) -> None:
@@ -118,7 +129,7 @@ def find_selected(options: argparse.Namespace) -> None:
 
 def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]:
     """These lessons in their order, or all. Raises CourseError, with the nearest name, for one that there is not."""
-    from ..course_dir.paths import list_lessons
+    from ..course_dir.lessons import list_lessons
     from ..errors import CourseError
 
     there = list_lessons(root, ordinary=ordinary)

@@ -1,11 +1,10 @@
-"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse, migrate."""
+"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grading.safe_text import say
@@ -67,10 +66,6 @@ def add_commands(commands: Commands) -> None:
     time.add_argument("--until", metavar="TIME", help='new due date: "2026-11-22 23:59 UTC"')
     time.add_argument("--none", action="store_true", help="no extension: take one back")
     excuse.add_argument("--none", action="store_true", help="no excuse: take one back")
-
-    migrate = commands.add("migrate", "Show how a new version of the lessons changes grades, and move to it.", _migrate)
-    migrate.add_argument("new", type=Path, metavar="DIR", help="the new version, with its source/ and grader_tests/")
-    add_yes(migrate, "move to the new version")
 
 
 def _regrade(options: argparse.Namespace) -> int:
@@ -200,29 +195,4 @@ def _excuse(options: argparse.Namespace) -> int:
 
     for line in excuse(options.root, options.lesson, options.students, not options.none, options.why):
         say(line)
-    return DONE
-
-
-def _migrate(options: argparse.Namespace) -> int:
-    from grading.safe_console import SafeConsole
-
-    from ..coordinator.console_tables import show_revised
-    from ..coordinator.migrate_lessons import Migration, migrate
-    from ..cpu_count import cpu_count
-
-    console = SafeConsole()
-
-    def agreed(plan: Migration) -> bool:
-        say("\n".join(plan.lines()) or "The lessons and graders are the same.")
-        show_revised(plan.found, console)
-        return confirmed(options, "move the course and write these grades")
-
-    done = migrate(options.root, options.new, agreed, console, workers=cpu_count())
-    if done.kept:
-        say(
-            f"{plural(done.written, 'grade')} written. {done.kept.name}/ has the old lessons, `grading history` "
-            "the old grades."
-        )
-        if done.new:
-            say(f"`grading release {' '.join(done.new)}` releases the new lessons.")
     return DONE

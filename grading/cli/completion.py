@@ -74,7 +74,7 @@ def _verbs(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
 
 def lessons(parsed_args: argparse.Namespace, **_: Any) -> list[str]:
     """Names of the course's lessons and ordinary assignments."""
-    from ..course_dir.paths import list_lessons
+    from ..course_dir.lessons import list_lessons
 
     return list_lessons(_root(parsed_args), ordinary=True)
 

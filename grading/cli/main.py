@@ -13,7 +13,7 @@ from importlib.metadata import version
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, changes, completion, course, lms, term
+from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, people, term
 from .arguments import NOT_DONE, Commands, UsageError, find_selected
 from .completion import complete
 from .old_verbs import with_new_verb
@@ -22,16 +22,16 @@ DESCRIPTION = "Build and prove lessons, grade a class, and return grades and fee
 EPILOG = """\
 `grading VERB --help` lists the options of a verb. --Class.trait=value, as with nbgrader, sets one thing of
 nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
-GROUPS = (course, authoring, term, lms, changes, completion)
+GROUPS = (course, authoring, term, by_hand, lms, gradebook, changes, people, migrate, completion)
 VERBS = {  # where --help lists each verb: in the order of a term
     "Begin a course": ("init", "settings", "demo"),
     "Write lessons": ("new-lesson", "build", "prove", "sync"),
     "Release": ("release", "publish", "site"),
-    "Collect": ("collect",),
+    "Collect": ("collect", "restore"),
     "Grade": ("grade", "review", "report"),
     "Give back": ("feedback", "feedback-zip", "gradebook", "fill-gradebook", "push"),
     "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
-    "Look after": ("doctor", "backup", "migrate", "export-student", "forget", "completion"),
+    "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),
 }
 SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's way to set a trait
 STOPPED = 130  # the exit status after Ctrl-C, as shells have it

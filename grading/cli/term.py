@@ -164,7 +164,7 @@ def _report(options: argparse.Namespace) -> int:
     if options.anonymous:
         course = course.anonymous(course_seed(options.root))
     if options.html:
-        options.html.write_text(html_page.class_page(course, options.root.name, graders), encoding="utf-8")
+        options.html.write_text(html_page.class_page(course, course.title, graders), encoding="utf-8")
         say(f"{options.html}: written")
     if options.csv:
         for file in csv_tables.write(course, graders, options.csv):

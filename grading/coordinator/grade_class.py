@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
 from ..extras import demand_extra
@@ -32,6 +32,8 @@ from ..gradebook.lock import exclusive
 from ..gradebook.store import stored_grades
 from ..sandbox import require
 from ..stopped import tell_if_stopped
+from .agreement import disagreements
+from .due_dates import set_due_dates
 from .executors import Workers, threads
 from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading, open_gradebook
 from .progress import log_above, progress_bars, seconds_each, show_failures
@@ -125,12 +127,16 @@ def grade_class(
         lessons = list_lessons(root, names, ordinary=True)
         if not names:
             _name_unknown_folders(root, lessons, progress.console)
+        for line in set_due_dates(root, lessons):
+            progress.console.print(line)
         for name in lessons:
             chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
                 outcome.add_failed(
                     name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
                 )
+            elif chosen and (problems := disagreements(root, name)):
+                outcome.add_failed(name, "", f"is not graded. {' '.join(problems)}")
             elif chosen:
                 plan = plan_grading(coursedir, config, name, chosen, again=again)
                 for student, reasons in plan.reasons.items():

@@ -20,7 +20,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
@@ -33,6 +33,8 @@ from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
 from ..sandbox import require
 from ..stopped import tell_if_stopped
+from .agreement import demand_agreement
+from .due_dates import set_due_dates
 from .executors import pool
 from .gradebook_writer import Writer, time_of
 from .nbgrader_api import configuration, is_registered
@@ -89,13 +91,18 @@ def recalculate(
     Where nothing but the due date, an extension or a late policy changed, nothing is judged.
 
     Locks the course. Raises CourseLocked, and SandboxUnavailable if something has to be judged and this machine cannot
-    confine student code, unless `unsandboxed` or the course's configuration allows grading without a sandbox.
+    confine student code, unless `unsandboxed` or the course's configuration allows grading without a sandbox. Raises
+    StepFailed if release, source and graders of a lesson disagree.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
     nothing = "No grade was changed. What was computed for the comparison is lost; run the same command again."
     with exclusive(root), tell_if_stopped(lambda: nothing), pool(workers) as executor:
-        for lesson in list_lessons(root, names, ordinary=True):
+        lessons = list_lessons(root, names, ordinary=True)
+        demand_agreement(root, lessons)
+        for _ in set_due_dates(root, lessons):
+            pass  # the late penalties that follow are among the changes
+        for lesson in lessons:
             if is_registered(root, lesson):
                 regrades.append(
                     _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)

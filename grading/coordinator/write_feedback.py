@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import StepFailed
 from ..stopped import tell_if_stopped

@@ -16,6 +16,7 @@ from grading.authoring.lesson_text import FOLDED, read_lesson
 from grading.cli import main
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores
+from grading.course_dir.course_file import load_course_file
 from grading.course_dir.scaffold import init_course, new_lesson
 from grading.course_dir.seeds import FILE
 from grading.errors import CourseError, ExerciseError
@@ -58,7 +59,7 @@ def test_a_course_begins_with_settings_a_secret_and_nothing_to_share_by_mistake(
     root = tmp_path / "autumn 2026"
     settings = (root / "nbgrader_config.py").read_text()
     assert settings.startswith((ROOT / "nbgrader_config.py").read_text())
-    assert "c.CourseDirectory.course_id = 'autumn-2026'" in settings
+    assert load_course_file(root).id == "autumn-2026"
     assert f"c.Exchange.root = {str(exchange)!r}" in settings
     assert (root / FILE).stat().st_mode & 0o077 == 0
     assert f"{FILE}*" in (root / ".gitignore").read_text().splitlines()
@@ -98,7 +99,7 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
 
 def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_lie(course):
     released = course / "release" / MINE
-    assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", MINE}
+    assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", "outline.json", MINE}
     done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
     assert "That is the sum. How many numbers went into it?" in done.stdout
     assert "all: 20.0" in done.stdout
