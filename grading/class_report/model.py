@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -109,6 +109,21 @@ class Course:
     def signs(self) -> list[tuple[Answer, str]]:
         """Answers that look like a table or a spy, with each sign of it (`SIGNS`)."""
         return [(a, sign) for a in self.answers for sign in a.verdict.signs if sign in SIGNS]
+
+    def of(self, lessons: Collection[str] | None, students: Collection[str] | None) -> Course:
+        """Only these lessons, and these students; None, or none: all."""
+
+        def wanted(student: str, lesson: str) -> bool:
+            return (not lessons or lesson in lessons) and (not students or student in students)
+
+        return Course(
+            [answer for answer in self.answers if wanted(answer.student, answer.lesson)],
+            [submission for submission in self.submissions if wanted(submission.student, submission.lesson)],
+            [pair for pair in self.ungraded if wanted(*pair)],
+            [pair for pair in self.excused if wanted(*pair)],
+            self.title,
+            self.order,
+        )
 
     def anonymous(self, secret: str) -> Course:
         """The class with numbers instead of names. Without the secret, their order reveals nothing."""

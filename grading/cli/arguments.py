@@ -25,15 +25,20 @@ class Commands:
         self._verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS)
         self.summaries: dict[str, str] = {}
 
-    def add(self, name: str, summary: str, handler: Handler, *, in_course: bool = True) -> argparse.ArgumentParser:
+    def add(
+        self, name: str, summary: str, handler: Handler, *, in_course: bool = True, configured: bool | None = None
+    ) -> argparse.ArgumentParser:
         """Declare a verb; returns its parser. `main.VERBS` says where `grading --help` lists it.
 
         summary    one imperative line
         handler    does it, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
         in_course  whether it needs a course directory, which is then `options.root`
+        configured whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
         """
         verb: argparse.ArgumentParser = self._verbs.add_parser(name, description=summary)
-        verb.set_defaults(handler=handler, in_course=in_course)
+        verb.set_defaults(
+            handler=handler, in_course=in_course, configured=in_course if configured is None else configured
+        )
         self.summaries[name] = summary
         if in_course:
             verb.add_argument(
@@ -42,12 +47,20 @@ class Commands:
         return verb
 
 
-def add_lessons(verb: argparse.ArgumentParser, *, ordinary: bool = False) -> None:
+def add_lessons(
+    verb: argparse.ArgumentParser, *, ordinary: bool = False, last: bool = False, default: str = "all"
+) -> None:
     """Add LESSON… and --lesson LESSON…, which `find_selected` looks up: `options.lessons`, all if none is named.
 
+    `options.every_lesson` says whether none is.
+
     ordinary  whether ordinary nbgrader assignments count as lessons
+    last      whether it follows another argument
     """
-    verb.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons (default: all)")
+    lessons = verb.add_argument(
+        "lessons", nargs="+" if last else "*", default=[], metavar="LESSON", help=f"lessons (default: {default})"
+    )
+    lessons.required = False  # `*` after another argument would end at the first option
     _add_lesson_option(verb, "+")
     verb.set_defaults(ordinary=ordinary)
 
@@ -70,6 +83,11 @@ def add_after_lesson(verb: argparse.ArgumentParser, name: str, metavar: str, abo
 
 def _add_lesson_option(verb: argparse.ArgumentParser, number: str | None) -> None:
     verb.add_argument("--lesson", dest="named", nargs=number, metavar="LESSON", help="the same as LESSON")
+
+
+def selected(options: argparse.Namespace, student: str) -> bool:
+    """Whether a student is one of those that --students names, or it names none."""
+    return not options.students or student in options.students
 
 
 def add_students(verb: argparse.ArgumentParser) -> None:
@@ -97,6 +115,7 @@ def find_selected(options: argparse.Namespace) -> None:
     """
     if hasattr(options, "lessons"):
         named = [*options.lessons, *(options.named or [])]
+        options.every_lesson = not named
         options.lessons = _known_lessons(options.root, named, ordinary=options.ordinary)
     elif hasattr(options, "named"):
         _find_lesson(options)

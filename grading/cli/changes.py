@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from grading.safe_text import say
 
@@ -13,6 +14,7 @@ from .arguments import (
     NEEDS_A_PERSON,
     NOT_DONE,
     Commands,
+    add_json,
     add_lesson_and_students,
     add_lessons,
     add_students,
@@ -20,11 +22,13 @@ from .arguments import (
     add_workers,
     add_yes,
     confirmed,
+    emit,
     plural,
 )
 
 if TYPE_CHECKING:
     from ..coordinator.recalculate import GradeChange
+    from ..gradebook.history import PastGrade, ScoreSnapshot
 
 
 def add_commands(commands: Commands) -> None:
@@ -40,11 +44,14 @@ def add_commands(commands: Commands) -> None:
         add_unsandboxed(verb)
         add_workers(verb, "submissions")
     add_yes(regrade, "write the changed grades")
+    add_json(regrade, "grade that changes")
+    add_json(verify, "grade")
     verify.add_argument(
         "--seed", default="", metavar="NAME", help="name of another seed (default: the seed recorded with each grade)"
     )
 
     history = commands.add("history", "Show replaced grades.", _history)
+    add_json(history, "replaced grade")
     add_lessons(history, ordinary=True)
     add_students(history)
 
@@ -73,6 +80,8 @@ def _regrade(options: argparse.Namespace) -> int:
     def agreed(found: Sequence[GradeChange]) -> bool:
         nonlocal failed
         show_revised(found, SafeConsole())
+        for one in found:
+            emit(options, "change", **_change(one))
         failed = sum(bool(one.failed) for one in found)
         return len(found) > failed and confirmed(options, "write these grades")
 
@@ -106,6 +115,7 @@ def _verify_grades(options: argparse.Namespace) -> int:
         workers=options.workers or cpu_count(),
     ):
         say(one, flush=True)
+        emit(options, "verification", **asdict(one), same=not (one.differs or one.failed))
         status = max(status, NOT_DONE if one.failed else NEEDS_A_PERSON if one.differs else DONE)
     return status
 
@@ -123,7 +133,45 @@ def _history(options: argparse.Namespace) -> int:
         if was.lesson in options.lessons and (not options.students or was.student in options.students)
     ]
     show_history(past, scores(options.root) if past else {}, SafeConsole())
+    for was in past:
+        emit(options, "past grade", **_past(was))
     return DONE
+
+
+def _past(was: PastGrade) -> dict[str, Any]:
+    exercises = [
+        {"exercise": name, "points": score.points, "most": score.most, "found": score.found, "by_hand": score.by_hand}
+        for name, score in was.standings.exercises.items()
+    ]
+    return {
+        "lesson": was.lesson,
+        "student": was.student,
+        "graded_at": f"{was.graded_at:%Y-%m-%d %H:%M:%S} UTC",
+        "replaced_at": f"{was.replaced_at:%Y-%m-%d %H:%M:%S} UTC",
+        "points": _points(was.standings),
+        "penalty": was.standings.penalty,
+        "since": was.since,
+        "exercises": exercises,
+    }
+
+
+def _change(one: GradeChange) -> dict[str, Any]:
+    return {
+        "lesson": one.lesson,
+        "student": one.student,
+        "before": None if one.failed else _points(one.before),
+        "now": None if one.failed else _points(one.now),
+        "penalty_before": one.before.penalty,
+        "penalty_now": one.now.penalty,
+        "since": one.since,
+        "differs": one.differs,
+        "failed": one.failed,
+    }
+
+
+def _points(snapshot: ScoreSnapshot) -> float | None:
+    """The points that count; None while something needs a person."""
+    return None if snapshot.open else snapshot.points
 
 
 def _extend(options: argparse.Namespace) -> int:

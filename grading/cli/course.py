@@ -42,12 +42,13 @@ def add_commands(commands: Commands) -> None:
     )
     settings = commands.add("settings", "Show the settings in force, and the file that each comes from.", _settings)
     add_json(settings, "lesson and setting")
-    commands.add(
+    doctor = commands.add(
         "doctor",
         "Show what this machine grants the sandbox; the exit status is 1 if too little.",
         _doctor,
         in_course=False,
     )
+    add_json(doctor, "requirement")
     publish = commands.add("publish", "Write the students' repository from the released lessons.", _publish)
     publish.add_argument("directory", type=Path, metavar="DIR", help="folder of the repository")
     publish.add_argument(
@@ -60,6 +61,7 @@ def add_commands(commands: Commands) -> None:
         action="store_true",
         help="include all solutions, which `solution(…)` shows (default: those of c.Delivery.solutions)",
     )
+    add_json(publish, "file written")
     publish.add_argument(
         "--site", action="store_true", help="include a web site of the lessons in DIR/docs (default: if it is there)"
     )
@@ -134,10 +136,12 @@ def _settings(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from ..sandbox import SandboxUnavailable, require
+    from ..sandbox import SandboxUnavailable, grants, require
     from ..sandbox.doctor import doctor
 
     say(doctor())
+    for grant in grants():
+        emit(options, "requirement", **grant._asdict())
     try:
         require()
     except SandboxUnavailable:
@@ -146,8 +150,13 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _publish(options: argparse.Namespace) -> int:
+    from ..authoring.student_repo import has_site
+    from ..extras import demand_extra
+
+    if options.site or has_site(options.directory):
+        demand_extra("site", "The web site")
     from ..authoring.student_install import delivery, origin
-    from ..authoring.student_repo import SITE, has_site, publish, released, stale_releases
+    from ..authoring.student_repo import SITE, publish, released, stale_releases
     from ..errors import CourseError
     from ..proof.runner import unproved
 
@@ -165,6 +174,7 @@ def _publish(options: argparse.Namespace) -> int:
     done = publish(options.root, options.directory, origin(settings), settings.solutions)
     for name in done.written:
         say(f"{options.directory / name}: written")
+        emit(options, "file", path=str(options.directory / name))
     say(f"{plural(len(done.written), 'file')} written, {len(done.same)} unchanged")
     if done.left:
         say(f"other files there, left unchanged: {', '.join(done.left)}")

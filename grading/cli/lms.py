@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,15 @@ from .arguments import (
     Commands,
     UsageError,
     add_after_lesson,
+    add_json,
     add_lesson,
+    add_lessons,
+    add_students,
     add_yes,
     confirmed,
+    emit,
     plural,
+    selected,
 )
 
 if TYPE_CHECKING:
@@ -42,31 +48,37 @@ def add_commands(commands: Commands) -> None:
         undecided.add_argument(
             f"--{choice}", dest="undecided", action="store_const", const=choice, default="ask", help=summary
         )
+    add_json(collect, "submission in the downloads")
 
     fill = commands.add(
-        "fill-gradebook", "Fill a lesson's column in a gradebook file that your LMS exported.", _fill_gradebook
+        "fill-gradebook", "Fill lessons' columns in a gradebook file that your LMS exported.", _fill_gradebook
     )
     fill.add_argument(
         "file", type=Path, metavar="FILE", help="CSV file, exported from the gradebook of Canvas or Moodle"
     )
-    add_lesson(fill, "lesson whose points to fill in")
+    add_lessons(fill, ordinary=True, last=True, default="all with a column there")
+    add_students(fill)
     fill.add_argument(
         "--column", default="", metavar="NAME", help="column to fill (default: that in course.toml, or by its name)"
     )
     fill.add_argument("--by", default="", metavar="NAME", help="column with student ids (default: by the ids in it)")
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
     _add_provisional(fill)
+    add_json(fill, "cell")
 
     pack = commands.add(
         "feedback-zip", "Pack feedback pages into a zip named as Canvas or Moodle expects.", _feedback_zip
     )
     add_lesson(pack, "lesson whose feedback to pack")
     add_after_lesson(pack, "downloads", "DOWNLOAD", "submissions download from the LMS, unmodified")
+    add_students(pack)
+    add_json(pack, "student in the download")
     pack.add_argument("--out", type=Path, metavar="FILE", help="zip to write (default: feedback-LESSON.zip)")
 
     push = commands.add("push", "Show a lesson's points for Canvas, and send them.", _push)
     push.add_argument("where", choices=["canvas"], help="platform to send to")
     add_lesson(push, "lesson whose points to send")
+    add_students(push)
     push.add_argument(
         "--url", default="", help="address of your Canvas, https://canvas.example.edu (default: that in course.toml)"
     )
@@ -89,6 +101,7 @@ def add_commands(commands: Commands) -> None:
         help="kind of id that identifies students in Canvas (default: the one that fits)",
     )
     _add_provisional(push)
+    add_json(push, "student whose points differ there")
     add_yes(push, "send the points")
 
 
@@ -100,12 +113,12 @@ def _add_provisional(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _ready(course: Course, lesson: str, provisional: bool) -> tuple[list[Submission], list[str]]:
+def _ready(course: Course, lesson: str, options: argparse.Namespace) -> tuple[list[Submission], list[str]]:
     """Submissions whose points may leave the course, and students whose points may not. Raises StepFailed."""
     from ..errors import StepFailed
 
-    every = [one for one in course.submissions if one.lesson == lesson]
-    ready = [one for one in every if provisional or not one.open]
+    every = [one for one in course.submissions if one.lesson == lesson and selected(options, one.student)]
+    ready = [one for one in every if options.provisional or not one.open]
     if not every:
         raise StepFailed(f"{lesson} has no grades. Run `grading grade {lesson}` first")
     if not ready:
@@ -124,39 +137,76 @@ def _collect(options: argparse.Namespace) -> int:
 
     lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
     outcomes = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
+    for one in outcomes:
+        emit(options, "hand-in", **asdict(one))
     return NEEDS_A_PERSON if any(one.failed for one in outcomes) else DONE
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
+    from ..errors import GradebookCsvError, StepFailed
+
+    if options.column and len(options.lessons) > 1:
+        raise UsageError("name the one lesson that --column is for")
+    content = given = options.file.read_bytes()
+    filled, waiting = False, list[str]()
+    for lesson in options.lessons:
+        try:
+            content, waits = _filled(options, lesson, content)
+        except GradebookCsvError as error:
+            if not options.every_lesson:
+                raise GradebookCsvError(f"nothing was written. {options.file}: {error}") from error
+            say(f"{lesson}: not filled. {error}")
+        except StepFailed as error:
+            if not options.every_lesson:
+                raise
+            say(f"{lesson}: not filled. {error}")
+        else:
+            filled, waiting = True, waiting + waits
+    if not filled:
+        say("grading: nothing was written. No lesson could be filled in.", file=sys.stderr)
+        return NOT_DONE
+    out = options.out or options.file.with_name(f"{options.file.stem}-filled.csv")
+    out.write_bytes(content.decode("utf-8").encode("utf-8-sig" if given[:3] == b"\xef\xbb\xbf" else "utf-8"))
+    say(f"{out}: written. Import it into your LMS.")
+    return NEEDS_A_PERSON if waiting else DONE
+
+
+def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[bytes, list[str]]:
+    """The file with a lesson filled in, and whose points are provisional. Raises GradebookCsvError and StepFailed."""
     from ..coordinator.class_data import load_class, load_roster
     from ..course_dir.course_file import load_course_file
-    from ..errors import GradebookCsvError
     from ..lms.gradebook_csv import fill_column, summary_lines
 
-    given, lesson = options.file, options.lesson
     course = load_class(options.root)
-    graded, waiting = _ready(course, lesson, options.provisional)
-    points, content = {one.student: one.points for one in graded}, given.read_bytes()
-    try:
-        done = fill_column(
-            content,
-            lesson,
-            load_roster(options.root),
-            points,
-            graded[0].most,
-            options.column or load_course_file(options.root).entry(lesson).column,
-            options.by,
-            excused=[student for student, name in course.excused if name == lesson],
-        )
-    except GradebookCsvError as error:
-        raise GradebookCsvError(f"nothing was written. {given}: {error}") from error
+    graded, waiting = _ready(course, lesson, options)
+    done = fill_column(
+        content,
+        lesson,
+        load_roster(options.root),
+        {one.student: one.points for one in graded},
+        graded[0].most,
+        options.column or load_course_file(options.root).entry(lesson).column,
+        options.by,
+        excused=[student for student, name in course.excused if name == lesson and selected(options, student)],
+    )
     say("\n".join(summary_lines(done)))
     if waiting:
         say(f"unchanged, because their points are provisional (--provisional takes them): {', '.join(waiting)}")
-    out = options.out or given.with_name(f"{given.stem}-filled.csv")
-    out.write_bytes(done.text.encode("utf-8-sig" if content[:3] == b"\xef\xbb\xbf" else "utf-8"))
-    say(f"{out}: written. Import it into your LMS.")
-    return NEEDS_A_PERSON if waiting else DONE
+    cells = [(student, before, now, "filled") for student, (before, now) in done.changed.items()]
+    cells += [(student, "", "", "provisional") for student in waiting]
+    cells += [(student, "", "", "not in the file") for student in done.unmatched]
+    for student, before, now, outcome in cells:
+        emit(
+            options,
+            "cell",
+            lesson=lesson,
+            student=student,
+            column=done.column,
+            before=before,
+            now=now,
+            outcome=outcome,
+        )
+    return done.text.encode("utf-8"), waiting
 
 
 def _feedback_zip(options: argparse.Namespace) -> int:
@@ -165,7 +215,12 @@ def _feedback_zip(options: argparse.Namespace) -> int:
     from ..coordinator.return_feedback import hand_back
 
     out = options.out or Path(f"feedback-{options.lesson}.zip")
-    done = hand_back(options.root, options.lesson, map(Path, options.downloads), out, SafeConsole())
+    downloads = [Path(path) for path in options.downloads]
+    done = hand_back(options.root, options.lesson, downloads, out, SafeConsole(), students=options.students)
+    for student, name in done.names.items():
+        emit(options, "packed", lesson=options.lesson, student=student, name=name, why="")
+    for student, why in done.left_out.items():
+        emit(options, "packed", lesson=options.lesson, student=student, name="", why=why)
     for student, why in done.left_out.items():
         say(f"left out: {student} {why}")
     for name in done.nobodys:
@@ -195,23 +250,26 @@ def _push(options: argparse.Namespace) -> int:
 
     from ..coordinator.class_data import load_class, load_roster
     from ..coordinator.console_tables import show_push
-    from ..errors import StepFailed
+    from ..extras import demand_extra
+    from ..stopped import tell_if_stopped
 
-    try:
-        from ..lms.canvas_api import CanvasAssignment
-    except ImportError as error:
-        raise StepFailed(f'{error}. Run `pip install "attention-course-teach[canvas]"`') from error
+    demand_extra("canvas", "Sending points to Canvas")
+    from ..lms.canvas_api import CanvasAssignment
 
     course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}
-    graded, waits = _ready(course, lesson, options.provisional)
+    free = {student for student in free if selected(options, student)}
+    graded, waits = _ready(course, lesson, options)
     there = CanvasAssignment(*_canvas_place(options))
     points = {one.student: one.points for one in graded}
     plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
     show_push(plan, waits, SafeConsole())
+    for new in plan.to_send:
+        emit(options, "points there", lesson=lesson, student=new.student, before=new.before, now=new.now)
     if not plan.to_send or not confirmed(options, f"send these points to {plan.assignment!r}"):
         return DONE
-    otherwise = there.send(plan.to_send)
+    with tell_if_stopped(lambda: "Canvas may have some of the points; run the same command again to see which."):
+        otherwise = there.send(plan.to_send)
     say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent; Canvas shows them as sent")
     for one, held in otherwise:
         shown = held or "nothing"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 from contextlib import nullcontext, redirect_stdout, suppress
@@ -12,15 +13,16 @@ from importlib.metadata import version
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, by_hand, changes, course, lms, migrate, people, review, term
+from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, people, review, term
 from .arguments import NOT_DONE, Commands, UsageError, find_selected
+from .completion import complete
 from .old_verbs import with_new_verb
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
-EPILOG = (
-    "`grading VERB --help` lists the options of a verb. Exit status: 0 done, 1 something needs a person, 2 not done."
-)
-GROUPS = (course, authoring, term, review, by_hand, lms, changes, people, migrate)
+EPILOG = """\
+`grading VERB --help` lists the options of a verb. --Class.trait=value, as with nbgrader, sets one thing of
+nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
+GROUPS = (course, authoring, term, review, by_hand, lms, gradebook, changes, people, migrate, completion)
 VERBS = {  # where --help lists each verb: in the order of a term
     "Begin a course": ("init", "settings", "demo"),
     "Write lessons": ("new-lesson", "build", "prove", "sync"),
@@ -31,6 +33,8 @@ VERBS = {  # where --help lists each verb: in the order of a term
     "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
     "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),
 }
+SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's way to set a trait
+STOPPED = 130  # the exit status after Ctrl-C, as shells have it
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "
     "can, and every grade is marked."
@@ -42,20 +46,21 @@ def main(arguments: list[str] | None = None) -> int:
 
     0 all is done · 1 something needs a person · 2 wrong use, or not done · 130 it was stopped
     """
-    options = make_parser().parse_args(with_new_verb(sys.argv[1:] if arguments is None else arguments))
+    rest, settings = _without_settings(sys.argv[1:] if arguments is None else arguments)
+    parser = make_parser()
+    complete(parser)
+    options = parser.parse_args(with_new_verb(rest))
     try:
-        return _run(options)
+        return _run(options, settings)
     except UsageError as error:
         say(f"grading {options.verb}: {error}. `grading {options.verb} --help` lists its arguments.", file=sys.stderr)
     except (GradingError, FileNotFoundError) as error:
         say(f"grading: {error}", file=sys.stderr)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        kept = str(stop) or "What was done is kept; run the same command again to go on."
         with suppress(OSError):  # the terminal may be gone
-            say(
-                "grading: stopped. What was done is kept; run the same command again to go on.",
-                file=sys.stderr,
-            )
-        return 130
+            say(f"grading: stopped. {kept}", file=sys.stderr)
+        return STOPPED
     return NOT_DONE
 
 
@@ -83,7 +88,14 @@ def _listed(summaries: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _without_settings(arguments: list[str]) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """The arguments without `--Class.trait=value`, and (class, trait, value) of those."""
+    settings = [SETTING.fullmatch(argument) for argument in arguments]
+    rest = [argument for argument, setting in zip(arguments, settings, strict=True) if setting is None]
+    return rest, [(setting[1], setting[2], setting[3]) for setting in settings if setting is not None]
+
+
+def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> int:
     """Do what the arguments say. Raises what the handler raises, but for SandboxUnavailable."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from ..course_dir.paths import course_root, open_course
@@ -96,6 +108,7 @@ def _run(options: argparse.Namespace) -> int:
     options.stdout = sys.stdout
     try:
         with redirect_stdout(sys.stderr) if getattr(options, "json", False) else nullcontext():
+            _override(options, settings)
             if options.in_course:
                 options.root = open_course(options.course) if options.course else course_root()
                 find_selected(options)
@@ -103,6 +116,19 @@ def _run(options: argparse.Namespace) -> int:
     except SandboxUnavailable as error:
         say(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
         return NOT_DONE
+
+
+def _override(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> None:
+    """Have settings of the command line win over the course's configuration. Raises SettingError, UsageError."""
+    from ..course_dir import overrides
+
+    overrides.given.clear()
+    if settings and not options.configured:
+        raise UsageError(f"it reads no nbgrader_config.py, so --{'.'.join(settings[0][:2])} would change nothing")
+    if settings:
+        from ..nbgrader_plugins.known_traits import parse_settings
+
+        overrides.given.merge(parse_settings(settings))
 
 
 def _stop_on_signals() -> None:

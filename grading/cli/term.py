@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from grading.safe_text import say
@@ -14,10 +14,12 @@ from .arguments import (
     NEEDS_A_PERSON,
     NOT_DONE,
     Commands,
+    add_json,
     add_lessons,
     add_students,
     add_unsandboxed,
     add_workers,
+    emit,
 )
 
 
@@ -25,6 +27,7 @@ def add_commands(commands: Commands) -> None:
     release = commands.add("release", "Build lessons, prove them, and make the student notebooks.", _release)
     add_lessons(release, ordinary=True)
     add_workers(release, "lessons")
+    add_json(release, "lesson")
 
     grade = commands.add("grade", "Grade new submissions.", _grade)
     add_lessons(grade, ordinary=True)
@@ -40,22 +43,29 @@ def add_commands(commands: Commands) -> None:
     )
     add_workers(where, "submissions")
     grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
-    grade.add_argument(
-        "--json", action="store_true", help="one line of JSON per submission; everything else goes to stderr"
-    )
+    add_json(grade, "submission, and per grade")
 
     feedback = commands.add("feedback", "Write feedback pages for graded submissions.", _feedback)
     add_lessons(feedback, ordinary=True)
     add_students(feedback)
     add_workers(feedback, "pages")
+    add_json(feedback, "page")
 
     report = commands.add(
         "report", "Show what needs a person, frequent mistakes, and the results of each lesson.", _report
     )
-    report.add_argument("--students", action="store_true", help="also the points of each student")
+    add_lessons(report, ordinary=True)
+    report.add_argument(
+        "--students",
+        nargs="*",
+        metavar="STUDENT",
+        help="also the points of each student; with ids, of these students alone (default: none)",
+    )
+    report.set_defaults(demand_students=True)
     report.add_argument("--html", type=Path, metavar="FILE", help="page to write, which opens anywhere (default: none)")
     report.add_argument("--csv", type=Path, metavar="DIR", help="folder for the tables as CSV files (default: none)")
     report.add_argument("--anonymous", action="store_true", help="numbers instead of names")
+    add_json(report, "grade, exercise, frequent mistake and lesson")
 
     commands.add("demo", "Run a whole term with a sample class, and report.", _demo)
 
@@ -69,12 +79,15 @@ def _release(options: argparse.Namespace) -> int:
     if left := unproved(options.root, options.lessons):
         say(f"Not proved in their present form: {', '.join(left)}. Proving them first.", flush=True)
         if any(one.problems for one in check(options.root, left, again=False)):
+            for name in options.lessons:
+                emit(options, "release", lesson=name, outcome="not released")
             say(
                 "grading: nothing was released. Fix the problems listed above; `grading prove` lists them again.",
                 file=sys.stderr,
             )
             return NOT_DONE
-    release_lessons(options.root, options.lessons, SafeConsole(), workers=options.workers)
+    for name, new in release_lessons(options.root, options.lessons, SafeConsole(), workers=options.workers).items():
+        emit(options, "release", lesson=name, outcome="released" if new else "up to date")
     return DONE
 
 
@@ -86,18 +99,39 @@ def _grade(options: argparse.Namespace) -> int:
     outcome = grade_class(
         options.root,
         options.lessons,
-        SafeConsole(stderr=options.json),
+        SafeConsole(),
         students=options.students,
         again=options.again,
         unsandboxed=options.unsandboxed,
         workers=options.workers,
         scheduler=options.scheduler,
         dry=options.dry_run,
-        report=lambda record: say(json.dumps(record), flush=True) if options.json else None,
+        report=lambda record: emit(options, "submission", **record),
     )
+    if options.json and not options.dry_run:
+        _emit_grades(options, [*outcome.graded, *outcome.up_to_date], outcome.open)
     if outcome.failed:
         return NOT_DONE
     return NEEDS_A_PERSON if outcome.open else DONE
+
+
+def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:
+    """Emit the grades of these (lesson, student)."""
+    from ..coordinator.nbgrader_api import scores
+
+    points = scores(options.root)
+    for lesson, student in sorted(wanted):
+        got, most = points[student, lesson]
+        waits = (lesson, student) in open_
+        emit(
+            options,
+            "grade",
+            lesson=lesson,
+            student=student,
+            status="needs a person" if waits else "graded",
+            points=None if waits else got,
+            most=most,
+        )
 
 
 def _feedback(options: argparse.Namespace) -> int:
@@ -106,7 +140,12 @@ def _feedback(options: argparse.Namespace) -> int:
     from ..coordinator.write_feedback import write_feedback
 
     failed = write_feedback(
-        options.root, options.lessons, SafeConsole(), students=options.students, workers=options.workers
+        options.root,
+        options.lessons,
+        SafeConsole(),
+        students=options.students,
+        workers=options.workers,
+        report=lambda record: emit(options, "page", **record),
     )
     return NOT_DONE if failed else DONE
 
@@ -116,10 +155,12 @@ def _report(options: argparse.Namespace) -> int:
 
     from ..class_report import console, csv_tables, html_page
     from ..class_report.mistake_texts import MistakeTexts
+    from ..class_report.records import report_records
     from ..coordinator.class_data import load_class
     from ..course_dir.seeds import course_seed
 
     course, graders = load_class(options.root), MistakeTexts(options.root)
+    course = course.of(None if options.every_lesson else options.lessons, options.students)
     if options.anonymous:
         course = course.anonymous(course_seed(options.root))
     if options.html:
@@ -129,7 +170,9 @@ def _report(options: argparse.Namespace) -> int:
         for file in csv_tables.write(course, graders, options.csv):
             say(f"{file}: written")
     if not options.html and not options.csv:
-        console.show_class(course, graders, SafeConsole(), students=options.students)
+        console.show_class(course, graders, SafeConsole(), students=options.students is not None)
+    for record, fields in report_records(course) if options.json else ():
+        emit(options, record, **fields)
     return DONE
 
 

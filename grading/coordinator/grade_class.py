@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Container
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -26,12 +27,15 @@ from ..class_report.short_names import shortened
 from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
+from ..extras import demand_extra
 from ..gradebook.lock import exclusive
+from ..gradebook.store import stored_grades
 from ..sandbox import require
+from ..stopped import tell_if_stopped
 from .agreement import disagreements
 from .due_dates import set_due_dates
 from .executors import Workers, threads
-from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading
+from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading, open_gradebook
 from .progress import log_above, progress_bars, seconds_each, show_failures
 from .schedule import Plan, plan_grading, run_plan
 
@@ -44,7 +48,8 @@ class ClassOutcome:
 
     graded  reasons for grading it now; failed: why it is not graded
     open    of those that have a grade, those in which something needs a person
-    report  gets each record as soon as it is known: lesson, student, outcome, and why
+    planned those that are graded now, or are to be
+    report  gets lesson, student, outcome and why of each submission as soon as they are known
     """
 
     report: Callable[[dict[str, str]], object] = lambda record: None
@@ -52,6 +57,7 @@ class ClassOutcome:
     up_to_date: list[tuple[str, str]] = field(default_factory=list)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     open: set[tuple[str, str]] = field(default_factory=set)
+    planned: set[tuple[str, str]] = field(default_factory=set)
 
     def add_graded(self, lesson: str, student: str, why: list[str]) -> None:
         self.graded[lesson, student] = why
@@ -68,6 +74,7 @@ class ClassOutcome:
 
     def announce(self, lesson: str, student: str, why: list[str]) -> None:
         """Report that a submission is to be graded."""
+        self.planned.add((lesson, student))
         self._report(lesson, student, "to be graded", " and ".join(why))
 
     def _report(self, lesson: str, student: str, outcome: str, why: str = "") -> None:
@@ -100,14 +107,23 @@ def grade_class(
     process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster fails: finished
     grades are kept.
     """
+    if scheduler:
+        demand_extra("cluster", "Grading on a cluster")
     config = configuration(root, unsandboxed=unsandboxed)
     if config.JudgedExecute.get("unsandboxed", False):
         console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
     elif not dry and not scheduler:
         require()
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
+    begun = datetime.now(UTC).replace(tzinfo=None)  # as grades are dated
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
-    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as executors:
+    with (
+        tell_if_stopped(lambda: _kept_grades(root, outcome, begun)),
+        exclusive(root),
+        progress_bars(console) as progress,
+        log_above(progress.console),
+        by as executors,
+    ):
         lessons = list_lessons(root, names, ordinary=True)
         if not names:
             _name_unknown_folders(root, lessons, progress.console)
@@ -177,12 +193,8 @@ def _show_plan(plan: Plan, console: Console) -> None:
 
 
 def _cluster(address: str) -> AbstractContextManager[Workers]:
-    try:
-        from .cluster import cluster
-    except ImportError as error:
-        raise ClusterLost(
-            f'{error}: grading on a cluster takes `pip install "attention-course-teach[cluster]"`'
-        ) from error
+    from .cluster import cluster  # needs an extra
+
     return cluster(address)
 
 
@@ -218,6 +230,14 @@ def _grade_lesson(plan: Plan, config: Config, workers: Workers, progress: Progre
 def _write_error(error: Exception) -> str:
     full = getattr(error, "errno", 0) in DISK_FULL or "disk is full" in str(error)
     return "the disk is full" if full else " ".join(str(getattr(error, "orig", error)).split())
+
+
+def _kept_grades(root: Path, outcome: ClassOutcome, begun: datetime) -> str:
+    """What is kept when grading is stopped, as the gradebook has it: the last grade may be written and not told yet."""
+    with open_gradebook(root) as gradebook:
+        new = [grade for grade in stored_grades(gradebook) if grade.graded_at >= begun]
+    number = sum((grade.lesson, grade.student) in outcome.planned for grade in new)
+    return f"{number} of {len(outcome.planned)} submissions are graded and kept; run the same command again to go on."
 
 
 def _kept_message(outcome: ClassOutcome) -> str:

@@ -11,6 +11,7 @@ from rich.console import Console
 from ..course_dir.course_file import load_course_file
 from ..course_dir.lessons import is_ordinary, list_lessons
 from ..cpu_count import cpu_count
+from ..stopped import tell_if_stopped
 from .due_dates import set_due_dates
 from .executors import pool
 from .nbgrader_api import is_registered, release
@@ -18,8 +19,8 @@ from .nbgrader_api import is_registered, release
 
 def release_lessons(
     root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
-) -> None:
-    """Build lessons, `workers` at a time (default: one per processor), and release them.
+) -> dict[str, bool]:
+    """Build lessons, `workers` at a time (default: one per processor), and release them; which are released anew.
 
     again  also those whose release is newer than what was built
 
@@ -27,27 +28,35 @@ def release_lessons(
     """
     from ..authoring.build import build_lesson  # it imports torch, which only judges need for grading
 
-    with pool(workers or cpu_count()) as executor:
-        wanted = list_lessons(root, names, ordinary=True)
+    wanted = list_lessons(root, names, ordinary=True)
+    released: dict[str, bool] = {}
+
+    def kept() -> str:
+        return f"{len(released)} of {len(wanted)} lessons are released; run the same command again to go on."
+
+    with tell_if_stopped(kept), pool(workers or cpu_count()) as executor:
         building = {name: executor.submit(build_lesson, root, name) for name in wanted if not is_ordinary(root, name)}
         for name in wanted:
             if name in building:
                 building[name].result()
-            _release_built(root, name, console, again)
+            released[name] = _release_built(root, name, console, again)
         for line in set_due_dates(root, wanted):
             console.print(line)
+    return released
 
 
-def _release_built(root: Path, name: str, console: Console, again: bool) -> None:
+def _release_built(root: Path, name: str, console: Console, again: bool) -> bool:
+    """Release a lesson that is built, if it is not up to date; returns whether it did."""
     from ..authoring.student_repo import is_released  # it imports torch
 
     if not again and is_released(root, name) and is_registered(root, name):
         console.print(f"{name}: release is up to date")
-        return
+        return False
     release(root, name)
     console.print(f"{name}: released to release/{name}/{name}.ipynb")
     for line in _still_named(root, name):
         console.print(line)
+    return True
 
 
 def _still_named(root: Path, name: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,17 +34,27 @@ class HandedBack:
     not_in_it: list[str] = field(default_factory=list)
 
 
-def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, console: Console) -> HandedBack:
+def hand_back(
+    root: Path,
+    lesson: str,
+    downloads: Iterable[Path],
+    out: Path,
+    console: Console,
+    *,
+    students: Container[str] | None = None,
+) -> HandedBack:
     """Make a lesson's feedback pages and zip them, named as in these downloads. Raises StepFailed.
 
     Leaves out submissions that still need a person or have no grade. A page that asks the student for another file is
     in the zip: there is nothing to wait for.
     """
-    names_of = _feedback_names(root, lesson, downloads)
-    write_feedback(root, [lesson], console)
+    every = _feedback_names(root, lesson, downloads)
+    names_of = {who: names for who, names in every.items() if students is None or who in students}
+    write_feedback(root, [lesson], console, students=students)
     pages = {page.parents[1].name: page for page in (root / "feedback").glob(f"*/{lesson}/{lesson}.html")}
     open_ = {student for student, name, _ in needs_manual_grading(root) if name == lesson}
-    done, packed = HandedBack(nobodys=names_of.pop("", [])), dict[str, Path]()
+    done, packed = HandedBack(nobodys=every.get("", []) if students is None else []), dict[str, Path]()
+    names_of.pop("", None)
     for student, names in sorted(names_of.items()):
         if student in open_ and not _is_asked_again(root, lesson, student):
             done.left_out[student] = "an exercise needs a person"
@@ -53,7 +63,7 @@ def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, con
         else:
             done.names[student] = names[-1]
             packed[names[-1]] = pages[student]
-    done.not_in_it = sorted(pages.keys() - names_of.keys())
+    done.not_in_it = sorted(page for page in pages.keys() - every.keys() if students is None or page in students)
     if packed:
         pack(out, packed)
     return done

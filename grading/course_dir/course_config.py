@@ -11,6 +11,7 @@ adds the same settings.
 
 from __future__ import annotations
 
+import copy
 import re
 import sys
 import traceback
@@ -25,6 +26,7 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from ..errors import GradingError
+from . import overrides
 from .course_file import CourseFile, CourseFileError, load_course_file, size_in_bytes
 from .lessons import COURSE_FILE
 from .paths import CONFIG
@@ -46,9 +48,13 @@ class Setting:
 
 
 def load_config(root: Path) -> Config:
-    """A course's configuration: nbgrader_config.py over course.toml. Raises CourseFileError and ConfigFileError."""
+    """A course's configuration: the command line over nbgrader_config.py over course.toml.
+
+    Raises CourseFileError and ConfigFileError.
+    """
     config = settings_of(load_course_file(root))
     config.merge(_config_file(root))
+    config.merge(copy.deepcopy(overrides.given))
     return config
 
 

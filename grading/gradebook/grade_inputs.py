@@ -33,6 +33,7 @@ WORDS = {
     "version": "the version of the grader",
 }
 """The inputs of a grade, as phrases that say why it is computed again."""
+LATENESS = ("timestamp", "late")  # inputs of the penalty alone
 
 
 def of_lesson(work: Job) -> dict[str, str]:
@@ -64,6 +65,11 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """What changed, each as the end of a sentence with "since"."""
     return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
+
+
+def only_lateness(since: list[str]) -> bool:
+    """Whether only what decides the late penalty changed, so that verdicts stand. since: as `differences` gives it."""
+    return bool(since) and set(since) <= {f"{WORDS[key]} changed" for key in LATENESS}
 
 
 def digest_of_file(path: Path) -> str:
