@@ -124,7 +124,10 @@ def _settings(options: argparse.Namespace) -> int:
 
     from ..coordinator.settings_table import lesson_settings, show_settings, with_defaults
     from ..course_dir.course_config import settings_in_force
+    from ..course_dir.paths import CONFIG
+    from ..nbgrader_plugins.known_traits import demand_known_settings
 
+    demand_known_settings(options.root / CONFIG)
     found = with_defaults(settings_in_force(options.root))
     for lesson in lesson_settings(options.root):
         emit(options, "lesson", **asdict(lesson))
