@@ -145,8 +145,7 @@ def _restore_grades(root: Path, plan: Undoing, workers: int) -> Undone:
             for grade in plan.kept.grades:
                 if grade.lesson == lesson and _fits(standing.made_of(grade.student), grade):
                     try:
-                        text = plan.kept.notebook(grade).read_text(encoding="utf-8")
-                        writer.write(GradedNotebook(grade.student, text, frozenset()), grade.made_of)
+                        writer.write(GradedNotebook(grade.student, grade.text, frozenset()), grade.made_of)
                     except (SubmissionNotGraded, OSError, SQLAlchemyError):
                         continue  # it is graded again below
                     done.restored.append((lesson, grade.student))
