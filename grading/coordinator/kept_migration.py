@@ -68,11 +68,10 @@ class KeptMigration:
         merged = read_lessons(self.folder / MERGED)
         return {**{path: merged[path] for path in self.written}, **dict.fromkeys(self.gone)}
 
-    @property
-    def grades(self) -> Iterator[KeptGrade]:
-        """The grades that it replaces, but for those of students who were forgotten since."""
-        for file in sorted(self.folder.glob(f"autograded/*/*/{MADE_OF}")):
-            student, lesson = file.parent.parent.name, file.parent.name
+    def grades_of(self, lesson: str) -> Iterator[KeptGrade]:
+        """The grades of a lesson that it replaces, but for those of students who were forgotten since."""
+        for file in sorted(self.folder.glob(f"autograded/*/{lesson}/{MADE_OF}")):
+            student = file.parent.parent.name
             notebook = file.with_name(f"{lesson}.ipynb").read_text(encoding="utf-8")
             yield KeptGrade(student, lesson, json.loads(file.read_text(encoding="utf-8")), notebook)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from rich.console import Console
 
 from ..authoring.lesson_cells import read_cells
+from ..authoring.lesson_pieces import SHARED
 from ..authoring.merge_course import CourseMerge, merge_course
-from ..authoring.merge_lessons import SHARED
 from ..course_dir.fingerprints import FingerprintFile
 from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, recognised_base, write_lessons
 from ..course_dir.paths import list_lessons
