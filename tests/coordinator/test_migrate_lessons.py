@@ -125,6 +125,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert "changes nothing in your lessons" in capsys.readouterr().out
 
 
+@pytest.mark.full("kills a migration, and grades a class four times")
 def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of_before(
     course_of_three, new_version, capsys
 ):
