@@ -11,7 +11,7 @@ from typing import Any
 from nbgrader.api import Base, Gradebook
 from sqlalchemy import Boolean, Column, DateTime, Integer, String, Text
 
-from .marks import Mark, from_json, to_json
+from ..gradebook.marks import Mark, from_json, to_json
 
 MOST_LISTED = 100
 

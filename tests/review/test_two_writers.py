@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grading.coordinator.nbgrader_api import open_gradebook
+from grading.gradebook.marks import Conflict
 from grading.review.desk import ReviewDesk
-from grading.review.marks import Conflict
 
 from ..support.postgres_server import server
 from ..support.review_course import LESSON, WHY, make_review_course, open_desk
