@@ -16,7 +16,7 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed
 from ..review.desk import ReviewDesk
 from ..review.web_server import ReviewServer

@@ -207,7 +207,7 @@ def test_grading_again_keeps_points_by_hand_and_opens_only_a_new_text(course, ca
 
 
 def test_the_release_has_the_question_and_an_empty_answer_cell(course):
-    assert cell_of(course, "why").source == "%%answer why (2 points)"
+    assert cell_of(course, "why").source == "%%answer why (2 points)\nYOUR ANSWER HERE"
     assert cell_of(course, "question-why").source.startswith(
         "### Why twice?\n\n*In your own words · 2 points, given by a person.*"
     )
