@@ -212,9 +212,9 @@ class ReviewDesk:
             what = f"rubric changed, {count_answers(len(after))} with it"
             files = {str(file.relative_to(self.root)): (before_text, new.to_file())}
             step = self._step(question, what, marks, after, new, files)
-            row = add_step(self.gradebook, self.lesson, page, by, step)
+            number = add_step(self.gradebook, self.lesson, page, by, step)
             self._replace_files(files, new=True)
-        return {**found, "applied": True, "step": row.id}
+        return {**found, "applied": True, "step": number}
 
     def bring_up_to_date(self, by: str, page: str, key: str) -> Data:
         """Compute points again that were given by an earlier version of the rubric's file."""
@@ -275,8 +275,8 @@ class ReviewDesk:
                 return {"step": None, "answers": {}}
             self._save(by, question, after)
             step = self._step(question, what, marks, after, rubric, {})
-            row = add_step(self.gradebook, self.lesson, page, by, step)
-        return {"step": row.id, "answers": {key: mark.stamp for key, mark in step.after.items()}}
+            number = add_step(self.gradebook, self.lesson, page, by, step)
+        return {"step": number, "answers": {key: mark.stamp for key, mark in step.after.items()}}
 
     def _save(self, by: str, question: ReviewQuestion, marks: Mapping[str, Mark]) -> None:
         write_marks(self.gradebook, question.cells, marks, by, self._penalties)

@@ -11,10 +11,12 @@ from grading.coordinator.nbgrader_api import needs_manual_grading, open_gradeboo
 from grading.coordinator.reopen import reopen
 from grading.exercises.question import load_questions
 from grading.gradebook.late_rules import reason_kept
-from grading.gradebook.marks import Conflict
+from grading.gradebook.marks import Conflict, MarkRow
+from grading.gradebook.personal_rows import delete_rows
 from grading.gradebook.rubric import with_edited_rubrics
 from grading.gradebook.view import known_to_gradebook
 from grading.review.requests import ReviewError
+from grading.review.steps import ChangeRow
 
 from ..support.course_builder import add_config
 from ..support.review_course import DOUBLE, ESSAY, EXPLORE, LESSON, SKETCH, TROUBLE, WHY, add_answers, open_desk
@@ -218,3 +220,13 @@ def test_the_feedback_shows_the_rubric_in_force_and_what_applies(desk, course):
     assert known.comments[WHY] == "Good."
     assert "- ✓ Names the variance (+1)\n- Example (+1)" in known.models[WHY]
     assert "Softmax saturates" not in known.models[WHY]
+
+
+def test_what_was_marked_of_one_person_is_deleted_with_all_else(desk, course):
+    grade(desk, WHY, "ada", "ben", items=["variance"], comment="Between us.")
+    with open_gradebook(course) as gradebook:
+        delete_rows(gradebook, "ada")
+    left = desk.gradebook.db.query(ChangeRow.notebook_id).union(desk.gradebook.db.query(MarkRow.notebook_id)).all()
+    assert [row[0] for row in left] == [members(desk, WHY)["ben"]["id"]]
+    desk.undo("ann", "p", None)  # of what is left
+    assert in_nbgrader(desk, WHY, "ben")[0] is None
