@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..gradebook.marks import Mark
+from ..gradebook.rubric import Rubric
 from .like_answers import normalised
-from .marks import Mark
 from .review_questions import ReviewQuestion
-from .rubric import Rubric
 
 PREVIEW = 90  # characters
 
@@ -33,6 +33,7 @@ def answer_groups(
     marks: Mapping[str, Mark],
     submitted: Mapping[str, Submitted],
     texts: Mapping[str, str | None],
+    reasons: Mapping[str, str],
     *,
     names: bool,
 ) -> list[dict[str, Any]]:
@@ -50,7 +51,7 @@ def answer_groups(
             row = _member(marks[key], rubric, labels[key])
             if names:
                 row |= {"student": submitted[key].student, "name": submitted[key].name}
-            members.append({"id": key, **row})
+            members.append({"id": key, "why": reasons.get(key, ""), **row})
         preview = "" if text is None else " ".join(text[: 4 * PREVIEW].split())[:PREVIEW]
         rows.append({"id": group, "blank": blank, "missing": text is None, "preview": preview, "members": members})
     return sorted(rows, key=lambda row: (row["blank"], -len(row["members"])))

@@ -14,6 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from ..gradebook.grade_inputs import digest_of_text
 from ..notebooks.cells import grade_id
+from ..notebooks.written_answers import answered_question, written_answer
 from .review_questions import ReviewQuestion
 
 Cells = list[Mapping[str, Any]]
@@ -73,4 +74,5 @@ def _answer(question: ReviewQuestion, cells: Cells) -> str:
 
 def _source(cell: Mapping[str, Any]) -> str:
     source = cell["source"]
-    return source if isinstance(source, str) else "".join(source)
+    text = source if isinstance(source, str) else "".join(source)
+    return written_answer(text) if answered_question({**cell, "source": text}) else text

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..course_dir.toml_text import replace_file, to_toml
 from ..errors import CourseError
-from .toml_text import replace_file, to_toml
 
 FILE = "comments.toml"
 NOTE = "Comments for `grading review`. `question`, if given, is the only one for which a comment is offered."

@@ -17,17 +17,18 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import select
 
+from ..course_dir.toml_text import replace_file
 from ..exercises.question import load_questions
+from ..gradebook.marks import Conflict, Mark, demand_unchanged, locked, read_marks, write_marks
+from ..gradebook.open_grades import ReopenedRow
+from ..gradebook.rubric import Rubric, file_of, from_page, load_rubric
 from ..gradebook.store import GradeRow
 from . import comment_bank, rubric_changes
 from .answer_groups import Submitted, answer_groups
 from .answer_texts import AnswerTexts
-from .marks import Conflict, Mark, demand_unchanged, locked, read_marks, write_marks
 from .requests import ReviewError, count_answers, in_words, wanted_mark
 from .review_questions import ReviewQuestion, load_review_questions
-from .rubric import Rubric, file_of, from_page, load_rubric
 from .steps import Step, add_step, count_steps, find_step, last_steps, mark_undone
-from .toml_text import replace_file
 
 MOST_SHOWN = 100_000  # characters of an answer
 MOST_COMMENT = 20_000
@@ -91,7 +92,9 @@ class ReviewDesk:
                 "from_full": rubric.from_full,
                 "items": [{"id": i.id, "text": i.text, "points": i.points, "used": used[i.id]} for i in rubric.items],
             },
-            "groups": answer_groups(question, rubric, marks, submitted, texts, names=names),
+            "groups": answer_groups(
+                question, rubric, marks, submitted, texts, self._reasons(question, marks, submitted), names=names
+            ),
             "total": len(marks),
             "done": sum(not mark.waiting for mark in marks.values()),
             "outdated": len(self._outdated(rubric, marks)),
@@ -106,10 +109,9 @@ class ReviewDesk:
             raise ReviewError("there is no such answer")
         text = self._text(question, found)
         if text is None:
-            return {"missing": True, "text": "", "length": 0, "cut": False, "why": ""}
+            return {"missing": True, "text": "", "length": 0, "cut": False}
         cut = len(text) > MOST_SHOWN
-        why = _reason(found, question) if question.kind == "exercise" else ""
-        return {"missing": False, "text": text[:MOST_SHOWN], "length": len(text), "cut": cut, "why": why}
+        return {"missing": False, "text": text[:MOST_SHOWN], "length": len(text), "cut": cut}
 
     def bank(self, key: str) -> list[Data]:
         """Comments for a question, those used most often first."""
@@ -210,9 +212,9 @@ class ReviewDesk:
             what = f"rubric changed, {count_answers(len(after))} with it"
             files = {str(file.relative_to(self.root)): (before_text, new.to_file())}
             step = self._step(question, what, marks, after, new, files)
-            row = add_step(self.gradebook, self.lesson, page, by, step)
+            number = add_step(self.gradebook, self.lesson, page, by, step)
             self._replace_files(files, new=True)
-        return {**found, "applied": True, "step": row.id}
+        return {**found, "applied": True, "step": number}
 
     def bring_up_to_date(self, by: str, page: str, key: str) -> Data:
         """Compute points again that were given by an earlier version of the rubric's file."""
@@ -273,8 +275,8 @@ class ReviewDesk:
                 return {"step": None, "answers": {}}
             self._save(by, question, after)
             step = self._step(question, what, marks, after, rubric, {})
-            row = add_step(self.gradebook, self.lesson, page, by, step)
-        return {"step": row.id, "answers": {key: mark.stamp for key, mark in step.after.items()}}
+            number = add_step(self.gradebook, self.lesson, page, by, step)
+        return {"step": number, "answers": {key: mark.stamp for key, mark in step.after.items()}}
 
     def _save(self, by: str, question: ReviewQuestion, marks: Mapping[str, Mark]) -> None:
         write_marks(self.gradebook, question.cells, marks, by, self._penalties)
@@ -368,11 +370,26 @@ class ReviewDesk:
             for row in rows
         }
 
+    def _reasons(
+        self, question: ReviewQuestion, marks: Mapping[str, Mark], submitted: Mapping[str, Submitted]
+    ) -> dict[str, str]:
+        """Why answers that wait need a person, by id of the submitted notebook, where there is a reason."""
+        rows = self.gradebook.db.execute(
+            select(ReopenedRow.notebook_id, ReopenedRow.because).where(ReopenedRow.cell == question.cells.name)
+        )
+        asked = {row.notebook_id: f"To look at again: {row.because}" for row in rows}
+        found = {}
+        for key, mark in marks.items():
+            error = _grader_error(submitted[key], question) if question.kind == "exercise" else ""
+            if why := "; ".join(filter(None, (error, asked.get(key, "") if mark.waiting else ""))):
+                found[key] = why
+        return found
+
     def _text(self, question: ReviewQuestion, of: Submitted) -> str | None:
         return self._texts.of(self.questions.values(), of.notebook, of.id, of.student, of.digest).get(question.key)
 
 
-def _reason(submitted: Submitted, question: ReviewQuestion) -> str:
-    """Why an exercise needs a person."""
+def _grader_error(submitted: Submitted, question: ReviewQuestion) -> str:
+    """Why the grader left an exercise to a person; "" if it did not."""
     verdict = json.loads(submitted.verdicts).get(question.cells.name, {})
-    return str(verdict.get("grader_error") or "")
+    return f"The grader could not grade it: {why}" if (why := verdict.get("grader_error")) else ""

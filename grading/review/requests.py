@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import GradingError
-from .marks import Mark
-from .rubric import Rubric
+from ..gradebook.marks import Mark
+from ..gradebook.rubric import Rubric
 
 
 class ReviewError(GradingError):

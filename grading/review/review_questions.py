@@ -12,11 +12,12 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import or_, select
 
 from ..exercises.question import Question
+from ..gradebook.marks import QuestionCells
 from ..gradebook.view import load_released
 from ..notebooks.cells import exercise_named
 from ..notebooks.released import MarkedCell, ReleasedNotebook
 from ..notebooks.sanitize_html import from_markdown
-from .marks import QuestionCells
+from ..notebooks.written_answers import answered_question, written_answer
 
 KINDS = ("written", "task", "exercise")
 
@@ -102,6 +103,9 @@ def _question(
         cells = QuestionCells(notebook, cell.name, ids[TaskCell, cell.name], ids[TaskCell, cell.name])
     else:
         cells = QuestionCells(notebook, cell.name, ids[GradeCell, cell.name], ids.get((SolutionCell, answer)))
+    released_as, prose = released.marked[answer].visible, False
+    if answered_question({"cell_type": released.marked[answer].cell_type, "source": released_as}):
+        released_as, prose = written_answer(released_as), True
     title = contract.title if contract else exercise_named(cell.name)
     text = contract.text if contract else _text_before(cell, kind, released)
     return ReviewQuestion(
@@ -111,11 +115,11 @@ def _question(
         points=cell.points,
         cells=cells,
         answer=answer,
-        code=kind == "exercise" or (kind == "written" and cell.cell_type == "code"),
+        code=kind == "exercise" or (kind == "written" and cell.cell_type == "code" and not prose),
         text=from_markdown(text, deeper=2) if text else Markup(),
         model_answer=from_markdown(contract.model_answer, deeper=2) if contract else Markup(),
         contract=contract,
-        untouched=released.marked[answer].visible.strip() if kind == "written" else "",
+        untouched=released_as.strip() if kind == "written" else "",
         own=frozenset(other.source.strip() for other in released.plain),
     )
 

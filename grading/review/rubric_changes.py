@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .marks import Mark
-from .rubric import Rubric
+from ..gradebook.marks import Mark
+from ..gradebook.rubric import Rubric
 
 
 def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:

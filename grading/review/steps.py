@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from nbgrader.api import Base, Gradebook
 from sqlalchemy import Boolean, Column, DateTime, Integer, String, Text
 
-from .marks import Mark, from_json, to_json
+from ..gradebook.marks import Mark, from_json, to_json
 
 MOST_LISTED = 100
 
@@ -25,8 +25,20 @@ class StepRow(Base):
     by = Column(String(128), nullable=False)
     at = Column(DateTime, nullable=False)
     what = Column(Text, nullable=False)
-    changes = Column(Text, nullable=False)
+    question = Column(Text, nullable=False)
+    files = Column(Text, nullable=False)
     undone = Column(Boolean, nullable=False, default=False)
+
+
+class ChangeRow(Base):
+    """What a step changed of one answer. A table of its own, so that one person's rows can be found and deleted."""
+
+    __tablename__ = "attention_review_change"
+
+    step = Column(Integer, primary_key=True)
+    notebook_id = Column(String(32), primary_key=True)  # of the submitted notebook
+    before = Column(Text, nullable=False)
+    after = Column(Text, nullable=False)
 
 
 @dataclass(frozen=True)
@@ -57,25 +69,27 @@ class StoredStep:
     step: Step
 
 
-def add_step(gradebook: Gradebook, lesson: str, page: str, by: str, step: Step) -> StepRow:
-    """Store a step; its id is set when the caller's transaction is written."""
-    changes = {
-        "question": step.question,
-        "before": {key: to_json(mark) for key, mark in step.before.items()},
-        "after": {key: to_json(mark) for key, mark in step.after.items()},
-        "files": {name: list(texts) for name, texts in step.files.items()},
-    }
+def add_step(gradebook: Gradebook, lesson: str, page: str, by: str, step: Step) -> int:
+    """Store a step; returns its id. The caller ends the transaction."""
     now = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
-    row = StepRow(lesson=lesson, page=page, by=by, at=now, what=step.what, changes=json.dumps(changes), undone=False)
+    files = json.dumps({name: list(texts) for name, texts in step.files.items()})
+    row = StepRow(
+        lesson=lesson, page=page, by=by, at=now, what=step.what, question=step.question, files=files, undone=False
+    )
     gradebook.db.add(row)
-    return row
+    gradebook.db.flush()
+    for key, mark in step.after.items():
+        texts = {"before": json.dumps(to_json(step.before[key])), "after": json.dumps(to_json(mark))}
+        gradebook.db.add(ChangeRow(step=row.id, notebook_id=key, **texts))
+    gradebook.db.flush()
+    return int(row.id)
 
 
 def last_steps(gradebook: Gradebook, lesson: str) -> Iterator[StoredStep]:
-    """A lesson's last steps, the newest first."""
+    """A lesson's last steps, the newest first, without the marks that they changed."""
     rows = gradebook.db.query(StepRow).filter(StepRow.lesson == lesson).order_by(StepRow.id.desc())
     for row in rows.populate_existing().limit(MOST_LISTED):
-        yield _stored(row)
+        yield _stored(row, [])
 
 
 def count_steps(gradebook: Gradebook, lesson: str) -> int:
@@ -88,7 +102,9 @@ def find_step(gradebook: Gradebook, lesson: str, number: int | None, page: str) 
     rows = gradebook.db.query(StepRow).filter(StepRow.lesson == lesson, StepRow.undone.is_(False))
     rows = rows.filter(StepRow.page == page) if number is None else rows.filter(StepRow.id == number)
     row = rows.order_by(StepRow.id.desc()).populate_existing().first()
-    return _stored(row) if row else None
+    if row is None:
+        return None
+    return _stored(row, gradebook.db.query(ChangeRow).filter(ChangeRow.step == row.id).populate_existing())
 
 
 def mark_undone(gradebook: Gradebook, number: int) -> None:
@@ -96,9 +112,11 @@ def mark_undone(gradebook: Gradebook, number: int) -> None:
     gradebook.db.query(StepRow).filter(StepRow.id == number).update({StepRow.undone: True})
 
 
-def _stored(row: Any) -> StoredStep:
-    data = json.loads(row.changes)
-    before, after = ({key: from_json(mark) for key, mark in data[side].items()} for side in ("before", "after"))
-    files = {name: (texts[0], texts[1]) for name, texts in data["files"].items()}
-    step = Step(row.what, data["question"], before, after, files)
+def _stored(row: Any, changes: Iterable[Any]) -> StoredStep:
+    before, after = dict[str, Mark](), dict[str, Mark]()
+    for change in changes:
+        before[change.notebook_id] = from_json(json.loads(change.before))
+        after[change.notebook_id] = from_json(json.loads(change.after))
+    files = {name: (texts[0], texts[1]) for name, texts in json.loads(row.files).items()}
+    step = Step(row.what, row.question, before, after, files)
     return StoredStep(row.id, row.page, row.by, row.at, bool(row.undone), step)

@@ -20,9 +20,9 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from ..errors import GradingError
+from ..gradebook.marks import Conflict
 from ..safe_html import page_templates
 from .desk import Data, ReviewDesk
-from .marks import Conflict
 
 HOST = "127.0.0.1"
 FOLDER = Path(__file__).parent

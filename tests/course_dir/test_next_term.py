@@ -66,6 +66,7 @@ def autumn(tmp_path):
         "source/01_double/01_double.ipynb": "{}",
         "source/hw1/hw1.ipynb": "{}",
         "grader_tests/01_double/double/table.json": "[]",
+        "rubrics/01_double/why.toml": "points = 2\n",
         "before-migrating-2026/source/01_double.py": "",
     }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +91,7 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
         "grader_tests/01_double/double/table.json",
         "nbgrader_config.py",
         "own_policy.py",
+        "rubrics/01_double/why.toml",
         *(f"source/{name}/{name}.ipynb" for name in TINY_LESSONS),
         *(f"source/{name}/outline.json" for name in TINY_LESSONS),
         "source/hw1/hw1.ipynb",

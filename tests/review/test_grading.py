@@ -8,9 +8,15 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading.coordinator.nbgrader_api import needs_manual_grading, open_gradebook, scores
+from grading.coordinator.reopen import reopen
+from grading.exercises.question import load_questions
 from grading.gradebook.late_rules import reason_kept
-from grading.review.marks import Conflict
+from grading.gradebook.marks import Conflict, MarkRow
+from grading.gradebook.personal_rows import delete_rows
+from grading.gradebook.rubric import with_edited_rubrics
+from grading.gradebook.view import known_to_gradebook
 from grading.review.requests import ReviewError
+from grading.review.steps import ChangeRow
 
 from ..support.course_builder import add_config
 from ..support.review_course import DOUBLE, ESSAY, EXPLORE, LESSON, SKETCH, TROUBLE, WHY, add_answers, open_desk
@@ -101,7 +107,7 @@ def test_a_change_in_the_formgrader_after_a_review_shows_as_an_adjustment(desk, 
 
 def test_an_exercise_that_needs_a_person_says_why_and_takes_points_and_a_comment(desk):
     (found,) = members(desk, DOUBLE).values()
-    assert desk.answer(key_of(DOUBLE), found["id"])["why"] == TROUBLE
+    assert TROUBLE in found["why"]
     grade(desk, DOUBLE, "cy", items=[], adjust=2, comment="I ran it by hand.")
     assert in_nbgrader(desk, DOUBLE, "cy", comment="double") == (2.0, None, False, "I ran it by hand.")
 
@@ -184,3 +190,43 @@ def test_a_page_undoes_its_own_steps_and_no_step_that_was_built_upon(desk):
     desk.undo("ann", "two", None)
     desk.undo("ann", "one", None)
     assert in_nbgrader(desk, WHY, "ada")[0] is None
+
+
+def test_a_request_to_look_again_is_shown_and_settled_by_a_grade(desk, course):
+    grade(desk, WHY, "ada", items=["variance"])
+    reopen(course, "ada", LESSON, WHY, "asks about the second item")
+    reopen(course, "ada", LESSON, "double", "asks about double")
+    found = members(desk, WHY)["ada"]
+    assert (found["waiting"], found["points"]) == (True, 1.5)
+    assert found["why"] == "To look at again: asks about the second item"
+    grade(desk, WHY, "ada", items=["variance", "softmax"])
+    assert members(desk, WHY)["ada"]["why"] == ""
+    desk.overview()  # the exercise is for a person now
+    assert members(desk, DOUBLE)["ada"]["auto"] == 3.0
+    grade(desk, DOUBLE, "ada", accept=True)
+    assert in_nbgrader(desk, DOUBLE, "ada", comment="double")[:3] == (None, None, False)
+    assert scores(course)["ada", LESSON] == (5.0, 11.0)
+
+
+def test_the_feedback_shows_the_rubric_in_force_and_what_applies(desk, course):
+    rows = [{"id": "variance", "text": "Names the variance", "points": 1}, {"id": "", "text": "Example", "points": 1}]
+    stamp = desk.question(key_of(WHY), names=False)["rubric"]["stamp"]
+    shown = desk.change_rubric("ann", "p", key_of(WHY), stamp, rows, False, None)
+    desk.change_rubric("ann", "p", key_of(WHY), stamp, rows, False, shown["digest"])
+    grade(desk, WHY, "ada", items=["variance"], comment="Good.")
+    ids = {"db_url": f"sqlite:///{course}/gradebook.db", "assignment": LESSON, "notebook": LESSON, "student": "ada"}
+    questions = with_edited_rubrics(course, LESSON, load_questions(course / "grader_tests" / LESSON))
+    known = known_to_gradebook(ids, questions=questions)
+    assert known.comments[WHY] == "Good."
+    assert "- ✓ Names the variance (+1)\n- Example (+1)" in known.models[WHY]
+    assert "Softmax saturates" not in known.models[WHY]
+
+
+def test_what_was_marked_of_one_person_is_deleted_with_all_else(desk, course):
+    grade(desk, WHY, "ada", "ben", items=["variance"], comment="Between us.")
+    with open_gradebook(course) as gradebook:
+        delete_rows(gradebook, "ada")
+    left = desk.gradebook.db.query(ChangeRow.notebook_id).union(desk.gradebook.db.query(MarkRow.notebook_id)).all()
+    assert [row[0] for row in left] == [members(desk, WHY)["ben"]["id"]]
+    desk.undo("ann", "p", None)  # of what is left
+    assert in_nbgrader(desk, WHY, "ben")[0] is None

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grading.coordinator.nbgrader_api import open_gradebook
+from grading.gradebook.marks import Conflict
 from grading.review.desk import ReviewDesk
-from grading.review.marks import Conflict
 
 from ..support.postgres_server import server
 from ..support.review_course import LESSON, WHY, make_review_course, open_desk
@@ -23,7 +23,7 @@ AT_ONCE = 4
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with server() as running:
-        config = f"c.CourseDirectory.db_url = {running.url('review')!r}"
+        config = f"c.CourseDirectory.db_url = {running.url('review')!r}\nc.CourseDirectory.course_id = 'attention'"
         yield make_review_course(tmp_path_factory.mktemp("postgres") / "course", ANSWERS, config=config)
 
 

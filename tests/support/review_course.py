@@ -25,6 +25,7 @@ from .course_builder import build_course
 LESSON = "01_essay"
 WHY, ESSAY, SKETCH, EXPLORE, DOUBLE = "why_scale", "essay", "sketch", "explore", "check_double"
 STUB = "YOUR ANSWER HERE"
+LINE = f"%%answer {WHY} (2 points)"
 TROUBLE = "the kernel died before the exercise was reached"
 CONTRACT = '''
 title = "Why scale?"
@@ -60,7 +61,7 @@ def lesson_notebook() -> Any:
     cells = [
         new_markdown_cell("# An essay"),
         new_markdown_cell("## Scaling"),
-        new_markdown_cell(STUB, metadata=_marks(WHY, grade=True, solution=True, points=2)),
+        new_code_cell(LINE, metadata=_marks(WHY, grade=True, solution=True, points=2)),
         new_markdown_cell("## Masks\n\nWhat must a mask not let through?"),
         new_markdown_cell(STUB, metadata=_marks(ESSAY, grade=True, solution=True, points=3)),
         new_code_cell("# your sketch", metadata=_marks(SKETCH, grade=True, solution=True, points=1)),
@@ -102,7 +103,10 @@ def add_answers(root: Path, gradebook: Gradebook, student: str, texts: Mapping[s
             right = ExerciseVerdict("double", 3.0, 3.0, "right")
             write_verdict(cell, needs_a_person("double", 3.0, TROUBLE) if texts.get(name) == "" else right)
         elif name in texts:
-            cell.source = texts[name]
+            written = texts[name] != STUB
+            cell.source = (
+                f"{LINE}\n{texts[name]}" if name == WHY and written else texts[name] if written else cell.source
+            )
     folder = root / "autograded" / student / LESSON
     folder.mkdir(parents=True, exist_ok=True)
     text = nbformat.writes(notebook)
@@ -110,7 +114,7 @@ def add_answers(root: Path, gradebook: Gradebook, student: str, texts: Mapping[s
     gradebook.update_or_create_student(student, first_name=student.title(), last_name="Doe")
     gradebook.update_or_create_submission(LESSON, student)
     ids = {"assignment": LESSON, "student": student, "notebook": LESSON}
-    save(gradebook, ids, notebook, text, {}, AssignLatePenalties(config=configuration(root)))
+    save(gradebook, ids, notebook, text, {"submission": text}, AssignLatePenalties(config=configuration(root)))
 
 
 def open_desk(root: Path) -> ReviewDesk:

@@ -216,6 +216,8 @@ function drawAnswer() {
   if (!one) return;
   const shown = member(), others = one.members.length - 1;
   by("answer-title").textContent = called(shown) + (others ? `, and ${others} like it` : "");
+  by("why").hidden = !shown.why;
+  by("why").textContent = shown.why;
   by("together").hidden = !others;
   const differ = one.members.filter(m => !same(m, lead(one)));
   by("mixed").hidden = !differ.length;
@@ -253,8 +255,6 @@ async function drawText(shown, one) {
   by("answer-box").scrollTop = 0;
   by("cut").hidden = !found.cut;
   by("cut").textContent = `Cut here: the answer has ${found.length.toLocaleString("en")} characters.`;
-  by("why").hidden = state.question.kind !== "exercise";
-  by("why").textContent = found.why ? `A person is needed: ${found.why}` : "It has points by hand, or was opened again.";
 }
 
 function drawMarking() {

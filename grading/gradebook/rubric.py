@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..course_dir.toml_text import to_toml
 from ..errors import CourseError
-from ..exercises.question import Question
-from .toml_text import to_toml
+from ..exercises.question import Question, RubricItem
 
 FOLDER = "rubrics"
 NOTE = "Edited on the page of `grading review`; this file takes the place of the question's own rubric."
@@ -82,6 +82,15 @@ def load_rubric(file: Path, points: float, question: Question | None) -> Rubric:
     if question is None:
         return Rubric(points)
     return Rubric(points, tuple(Item(i.id, i.text, round(i.points, ROUNDING)) for i in question.worth(points).rubric))
+
+
+def with_edited_rubrics(root: Path, lesson: str, questions: Mapping[str, Question]) -> dict[str, Question]:
+    """The questions with the rubrics in force instead of their own. Raises RubricError."""
+    found = {}
+    for name, question in questions.items():
+        rubric = load_rubric(file_of(root, lesson, name), question.points, question)
+        found[name] = replace(question, rubric=tuple(RubricItem(i.id, i.text, i.points) for i in rubric.items))
+    return found
 
 
 def _scaled(rubric: Rubric, points: float) -> Rubric:

@@ -20,8 +20,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Boolean, Column, DateTime, Float, String, Text, and_, false, select, update
 
 from ..errors import GradingError
-from ..gradebook.store import GradeRow, apply_late_penalty
 from .rubric import ROUNDING, Rubric
+from .store import GradeRow, apply_late_penalty
 
 
 class MarkRow(Base):
@@ -50,7 +50,7 @@ class Mark:
     by, at          who wrote it on the review page, and when; "" if nobody
     auto            the grader's own points
     manual, extra   points by hand and extra credit, nbgrader's columns
-    waiting         nbgrader's `needs_manual_grade`
+    waiting         whether a person still has to grade it, or to look again (`open_grades`)
     """
 
     items: tuple[str, ...] = ()
@@ -150,13 +150,19 @@ def _mark(row: Any, rubric: Rubric) -> Mark:
         row.auto_score,
         row.manual_score,
         row.extra_credit or None,
-        bool(row.needs_manual_grade),
+        bool(row.needs_manual_grade) or (row.manual_score is None and row.auto_score is None),  # `open_grades.is_open`
         (row.manual_comment or "").strip(),
     )
     if not mark.from_elsewhere:
         return mark
     assert mark.points is not None
     return replace(mark, adjust=round(mark.points - rubric.earned(chosen), ROUNDING))
+
+
+def chosen_items(gradebook: Gradebook, notebook: str) -> dict[str, list[str]]:
+    """Ids of the rubric items that are true of a submitted notebook's graded answers, by name of the cell."""
+    rows = gradebook.db.query(MarkRow).filter(MarkRow.notebook_id == notebook, MarkRow.points.is_not(None))
+    return {row.cell: json.loads(row.items) for row in rows}
 
 
 @contextmanager
