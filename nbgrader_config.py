@@ -2,11 +2,14 @@
 
 c = get_config()
 
-c.CourseDirectory.course_id = "attention"
+# What course.toml says; what follows here wins
+from grading.course_dir.course_config import course_settings  # noqa: E402
+
+c.merge(course_settings(__file__))
+
 # Sources lie beside, never inside, an assignment's folder; were one inside, it would still not be released
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pytest_cache", "*.py", ".git*"]
 
-c.ExecutePreprocessor.timeout = 30
 c.Execute.skip_cells_with_tag = ""
 
 # A release is made beside the old one, and then swapped in

@@ -457,6 +457,9 @@ figures.show(
 # </details>
 
 # %% [markdown]
+# %%answer why_the_root
+
+# %% [markdown]
 # ## 6. Scaled dot-product attention
 #
 # Here it is, the equation that this course is about:

@@ -976,7 +976,11 @@ figures.show(
 # whole data, and training will find it.** In a real run the loss curve merely looks better than expected.
 #
 # </details>
-#
+
+# %% [markdown]
+# %%answer what_a_mask_hides
+
+# %% [markdown]
 # ## 9. Seen in the wild
 #
 # **A minus sign in the exponent.** A much-read implementation of the transformer took an argument `e=1e-12`, the usual

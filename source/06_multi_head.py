@@ -943,6 +943,9 @@ figures.show(
 # chance gets the stronger gradient for it, and the other is left with what remains.
 
 # %% [markdown]
+# %%answer what_a_head_does
+
+# %% [markdown]
 # ## 8. A bug that trains
 #
 # You know the wrong split from section 3: cut by `reshape` alone. There is a wrong merge to match it: put the heads

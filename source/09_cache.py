@@ -460,7 +460,11 @@ for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
 # test it with several new tokens at once, with and without something that is kept.
 #
 # </details>
-#
+
+# %% [markdown]
+# %%answer what_a_cache_costs
+
+# %% [markdown]
 # ## 4. A window that slides
 #
 # The cache grows with every token. Does a token need all of them? In a **sliding window** each query sees its own

@@ -1,12 +1,15 @@
 """The catalog of lessons, exercises, hints, visible examples and practice cases.
 
 It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files that come with a
-notebook, next to it, take precedence over the package's.
+notebook, next to it, take precedence over the package's. `course/outline.py` says which
+exercises a teacher's course asks, and for how many points.
 """
 
 from __future__ import annotations
 
-from functools import cache
+import json
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +17,26 @@ from ..check_data import ENDING as PRACTICE
 from ..check_data import Practice, read
 from ..data_only import ensure_data_only
 from ..harness.serialization import PackingError, unpack
+from ..outline import FILE as OUTLINE
+from ..outline import Outline, read_outline, scale_points
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ENDING = ".examples"
 SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
+QUESTIONS = ".questions"  # written questions without points: rubrics and model answers, as JSON
 
 
 def lessons() -> list[str]:
-    """Names of the lessons, in order: the package's and those next to the notebook.
+    """Names of the lessons that the course asks, in its order.
+
+    Raises FileNotFoundError if there are none.
+    """
+    found, outline = known_lessons(), _outline()
+    return [lesson for lesson in outline.lessons if lesson in found] if outline else found
+
+
+def known_lessons() -> list[str]:
+    """Names of all lessons, asked or not: the package's and those next to the notebook.
 
     Raises FileNotFoundError if there are none.
     """
@@ -31,13 +46,19 @@ def lessons() -> list[str]:
     return found
 
 
-@cache
 def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     """The data of a lesson's exercises by name: points, hints, visible examples."""
+    data, outline = known_exercises(lesson), _outline()
+    if outline is None or lesson not in outline.lessons:
+        return data
+    return {name: {**data[name], "points": p} for name, p in outline.lessons[lesson].items() if name in data}
+
+
+def known_exercises(lesson: str) -> dict[str, dict[str, Any]]:
+    """The data of all exercises of a lesson; where a course does not ask one, its notebook gives the function."""
     return _examples(lesson)["exercises"]
 
 
-@cache
 def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
     """The data of a lesson's challenges, whose points are stars, by name."""
     return _examples(lesson).get("challenges", {})
@@ -52,9 +73,24 @@ def practice_of(lesson: str, name: str) -> Practice:
     """The practice cases of an exercise. Raises PackingError, also for a missing file."""
     path = find_file(f"{lesson}/{name}{PRACTICE}")
     try:
-        return read(path)
+        practice = read(path)
     except (OSError, PackingError) as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
+    points = exercises_of(lesson).get(name, {}).get("points")
+    own = [criterion.points for criterion in practice.criteria]
+    if points is None or points == sum(own):
+        return practice
+    scaled = zip(practice.criteria, scale_points(own, points), strict=True)
+    return replace(practice, criteria=[replace(criterion, points=new) for criterion, new in scaled])
+
+
+def questions_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """The written questions of a lesson by name: title, rubric, model answer. Raises ValueError for a damaged file."""
+    path = find_file(f"{lesson}{QUESTIONS}")
+    if not path.is_file():
+        return {}
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def find_file(file: str) -> Path:
@@ -64,7 +100,11 @@ def find_file(file: str) -> Path:
 
 
 def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
-    path = find_file(f"{lesson}{ENDING}")
+    return _read_examples(find_file(f"{lesson}{ENDING}").resolve())
+
+
+@cache
+def _read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     try:
         found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
         for name, exercise in (found["exercises"] | found.get("challenges", {})).items():
@@ -73,3 +113,17 @@ def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
     except PackingError as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
     return found
+
+
+def _outline() -> Outline | None:
+    """What this course asks, if it differs from the package's lessons. Raises ValueError for a damaged file."""
+    path = find_file(OUTLINE).resolve()
+    try:
+        return _read_outline(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def _read_outline(path: Path, _: int) -> Outline:
+    return read_outline(path.read_text(encoding="utf-8"))

@@ -20,6 +20,7 @@ from .check_run import HungFunctions
 from .hint_state import HintState
 from .name_guard import restore_course_names
 from .saved_progress import ProgressStore, open_store
+from .written_answer import register_answer_magic
 
 
 @dataclass
@@ -50,9 +51,9 @@ current = Session()
 def begin(lesson: str) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`.
 
-    Loads its examples and hints, and gives every exercise that is not written yet a placeholder, so that the notebook
-    runs from top to bottom. torch then uses one thread, unless OMP_NUM_THREADS is set: a lesson's tensors are small,
-    and on a busy machine threads wait for each other.
+    Loads its examples and hints, gives every exercise that is not written yet a placeholder, so that the notebook runs
+    from top to bottom, and makes `%%answer` known, for answers in prose. torch then uses one thread, unless
+    OMP_NUM_THREADS is set: a lesson's tensors are small, and on a busy machine threads wait for each other.
 
     Raises ValueError for an unknown lesson, and FileNotFoundError if the course is installed without its examples.
     """
@@ -68,6 +69,8 @@ def begin(lesson: str) -> None:
     for name in exercises:
         names.setdefault(name, _placeholder(name))
     restore_course_names()
+    if ipython:
+        register_answer_magic(ipython, lesson)
     if ipython and first:  # only once: freezing later would keep figures and trained models
         with suppress(ImportError):  # torch imports it in the first check of devices, which takes most of a second
             import_module("torch._dynamo")

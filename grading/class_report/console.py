@@ -53,9 +53,12 @@ def show_class(course: Course, graders: MistakeTexts, console: Console, *, stude
 
 
 def _print_open_work(course: Course, console: Console) -> None:
-    waiting = sorted({(a.student, a.lesson, a.exercise) for a in course.answers if a.waiting})
-    groups = groupby(waiting, key=lambda item: item[:2])
-    lines = [f"{student}, {lesson}: {', '.join(item[2] for item in group)}" for (student, lesson), group in groups]
+    waiting = sorted({(a.student, a.lesson, a.why, a.exercise) for a in course.answers if a.waiting})
+    groups = groupby(waiting, key=lambda item: item[:3])
+    lines = [
+        f"{student}, {lesson}: {', '.join(item[3] for item in group)}{f' ({why})' if why else ''}"
+        for (student, lesson, why), group in groups
+    ]
     _print_list("Needs a person, in the formgrader:", lines, console)
     _print_list("Handed in and not graded (`grading grade`):", _by_student(course.ungraded), console)
 
@@ -104,7 +107,7 @@ def _student_tables(course: Course, width: int) -> Iterator[Table]:
     not fit beside the names go to another table below."""
     points = {(s.student, s.lesson): f"{round(s.points, 2):g}/{s.most:g}" for s in course.submissions}
     points |= dict.fromkeys(course.excused, EXCUSED)
-    starred = {(a.student, a.lesson) for a in course.answers if a.waiting}
+    starred = {(s.student, s.lesson) for s in course.submissions if s.open}
     students, lessons = sorted({student for student, _ in points}), course.lessons
     columns = [
         [head, *_column([(points.get((s, lesson), "–"), (s, lesson) in starred) for s in students])]

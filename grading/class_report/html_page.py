@@ -67,8 +67,7 @@ def _waiting(course: Course) -> dict[tuple[str, str, str], list[str]]:
     found: dict[tuple[str, str, str], list[str]] = {}
     for a in course.answers:
         if a.waiting:
-            why = a.verdict.grader_error or "points that were given by hand, before it was graded again"
-            found.setdefault((a.student, a.lesson, why), []).append(a.exercise)
+            found.setdefault((a.student, a.lesson, a.reason), []).append(a.exercise)
     return found
 
 

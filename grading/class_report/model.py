@@ -14,11 +14,13 @@ EXCUSED = "excused"  # shown in tables instead of points
 
 @dataclass(frozen=True)
 class Answer:
-    """One exercise of one submission.
+    """One exercise of one submission, or one cell that a person grades.
 
     points   the gradebook's, so a teacher's count; None until a person has given them
-    waiting  whether a person has to look at it
+    verdict  the grader's; for a cell that a person grades, one that says so
+    waiting  whether its grade is open: a person has to look at it
     source   what the student wrote; "" if not available
+    why      why it is open; "": for the reason in the verdict
     """
 
     student: str
@@ -27,6 +29,12 @@ class Answer:
     verdict: ExerciseVerdict
     waiting: bool = False
     source: str = ""
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why a person has to look at it."""
+        return self.why or self.verdict.grader_error
 
     @property
     def exercise(self) -> str:
@@ -52,7 +60,7 @@ class Submission:
     """One graded lesson of one student.
 
     points  after the late penalty
-    open    whether points from a person are missing
+    open    whether a grade of it is open, so that its points are provisional
     """
 
     student: str
@@ -70,24 +78,28 @@ class Submission:
 @dataclass(frozen=True)
 class Course:
     """A class. `ungraded`: (student, lesson) of submissions without a grade; `excused`: those that do not count, which
-    have no answers or submissions here, so they are in no mean."""
+    have no answers or submissions here, so they are in no mean; `title`: the course's; `order`: its lessons."""
 
     answers: Sequence[Answer]
     submissions: Sequence[Submission]
     ungraded: Sequence[tuple[str, str]] = ()
     excused: Sequence[tuple[str, str]] = ()
+    title: str = ""
+    order: Sequence[str] = ()
 
     @property
     def students(self) -> list[str]:
         return sorted({s.student for s in self.submissions} | {who for who, _ in (*self.ungraded, *self.excused)})
 
     def whole(self, lesson: str) -> list[Submission]:
-        """A lesson's submissions that have all their points."""
+        """A lesson's submissions whose points are not provisional."""
         return [s for s in self.submissions if s.lesson == lesson and not s.open]
 
     @property
     def lessons(self) -> list[str]:
-        return sorted({s.lesson for s in self.submissions})
+        """The lessons with submissions, in the course's order; what it does not know comes last."""
+        known = {name: place for place, name in enumerate(self.order)}
+        return sorted({s.lesson for s in self.submissions}, key=lambda name: (known.get(name, len(known)), name))
 
     def exercises(self, lesson: str) -> list[str]:
         """A lesson's exercises, in order of first appearance."""
@@ -106,5 +118,8 @@ class Course:
         return Course(
             [replace(answer, student=names[answer.student]) for answer in self.answers],
             [replace(submission, student=names[submission.student]) for submission in self.submissions],
-            *([(names[who], lesson) for who, lesson in pairs] for pairs in (self.ungraded, self.excused)),
+            [(names[who], lesson) for who, lesson in self.ungraded],
+            [(names[who], lesson) for who, lesson in self.excused],
+            self.title,
+            self.order,
         )

@@ -7,7 +7,7 @@ import sys
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_lessons, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_lessons, plural
 
 
 def add_commands(commands: Commands) -> None:
@@ -45,7 +45,7 @@ def _new_lesson(options: argparse.Namespace) -> int:
     for path in new_lesson(options.root, options.name):
         say(f"{path.relative_to(options.root)}: written")
     say(f"Next: `grading prove {options.name}`. docs/authors.md explains how to write a lesson.")
-    return 0
+    return DONE
 
 
 def _build(options: argparse.Namespace) -> int:
@@ -53,7 +53,7 @@ def _build(options: argparse.Namespace) -> int:
 
     for name in options.lessons:
         say(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
-    return 0
+    return DONE
 
 
 def _prove(options: argparse.Namespace) -> int:
@@ -61,13 +61,13 @@ def _prove(options: argparse.Namespace) -> int:
 
     if options.survivors:
         survivors(options.root, options.lessons, options.exercise)
-        return 0
+        return DONE
     mutate, verbose = not options.no_mutants, options.verbose
     again = options.again or verbose or bool(options.exercise)  # whoever names one, or wants its reports, means it
     found = check(options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose, again=again)
     problems = sum(len(one.problems) for one in found)
     say(plural(problems, "problem") if problems else "all proved", file=sys.stderr)
-    return 1 if problems else 0
+    return NEEDS_A_PERSON if problems else DONE
 
 
 def _sync(options: argparse.Namespace) -> int:

@@ -1,15 +1,27 @@
-"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse, migrate."""
+"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers, add_yes, confirmed, plural
+from .arguments import (
+    DONE,
+    NEEDS_A_PERSON,
+    NOT_DONE,
+    Commands,
+    add_lesson_and_students,
+    add_lessons,
+    add_students,
+    add_unsandboxed,
+    add_workers,
+    add_yes,
+    confirmed,
+    plural,
+)
 
 if TYPE_CHECKING:
     from ..coordinator.recalculate import GradeChange
@@ -39,8 +51,7 @@ def add_commands(commands: Commands) -> None:
     extend = commands.add("extend", "Give students more time for a lesson.", _extend)
     excuse = commands.add("excuse", "Leave a lesson out of students' grades.", _excuse)
     for verb in (extend, excuse):
-        verb.add_argument("lesson", metavar="LESSON", help="lesson that it is about")
-        verb.add_argument("students", nargs="+", metavar="STUDENT", help="ids of students")
+        add_lesson_and_students(verb, "lesson that it is about")
         verb.add_argument("--why", default="", metavar="TEXT", help="note for yourself, shown to nobody else")
     time = extend.add_mutually_exclusive_group(required=True)
     time.add_argument("--days", type=float, help="days after the due date")
@@ -48,10 +59,6 @@ def add_commands(commands: Commands) -> None:
     time.add_argument("--until", metavar="TIME", help='new due date: "2026-11-22 23:59 UTC"')
     time.add_argument("--none", action="store_true", help="no extension: take one back")
     excuse.add_argument("--none", action="store_true", help="no excuse: take one back")
-
-    migrate = commands.add("migrate", "Show how a new version of the lessons changes grades, and move to it.", _migrate)
-    migrate.add_argument("new", type=Path, metavar="DIR", help="the new version, with its source/ and grader_tests/")
-    add_yes(migrate, "move to the new version")
 
 
 def _regrade(options: argparse.Namespace) -> int:
@@ -82,14 +89,14 @@ def _regrade(options: argparse.Namespace) -> int:
             f"{plural(written, 'grade')} written. `grading history` shows the old ones; `grading feedback` writes the "
             "new pages."
         )
-    return min(1, failed)
+    return NOT_DONE if failed else DONE
 
 
 def _verify_grades(options: argparse.Namespace) -> int:
     from ..coordinator.verify_grades import verify_grades
     from ..cpu_count import cpu_count
 
-    status = 0
+    status = DONE
     for one in verify_grades(
         options.root,
         options.lessons,
@@ -99,7 +106,7 @@ def _verify_grades(options: argparse.Namespace) -> int:
         workers=options.workers or cpu_count(),
     ):
         say(one, flush=True)
-        status = status or int(bool(one.differs or one.failed))
+        status = max(status, NOT_DONE if one.failed else NEEDS_A_PERSON if one.differs else DONE)
     return status
 
 
@@ -116,7 +123,7 @@ def _history(options: argparse.Namespace) -> int:
         if was.lesson in options.lessons and (not options.students or was.student in options.students)
     ]
     show_history(past, scores(options.root) if past else {}, SafeConsole())
-    return 0
+    return DONE
 
 
 def _extend(options: argparse.Namespace) -> int:
@@ -125,7 +132,7 @@ def _extend(options: argparse.Namespace) -> int:
     for line in extend(options.root, options.lesson, options.students, _seconds(options), options.until, options.why):
         say(line)
     say(f"`grading grade {options.lesson}` applies it to grades that are there already.")
-    return 0
+    return DONE
 
 
 def _seconds(options: argparse.Namespace) -> float | None:
@@ -140,29 +147,4 @@ def _excuse(options: argparse.Namespace) -> int:
 
     for line in excuse(options.root, options.lesson, options.students, not options.none, options.why):
         say(line)
-    return 0
-
-
-def _migrate(options: argparse.Namespace) -> int:
-    from grading.safe_console import SafeConsole
-
-    from ..coordinator.console_tables import show_revised
-    from ..coordinator.migrate_lessons import Migration, migrate
-    from ..cpu_count import cpu_count
-
-    console = SafeConsole()
-
-    def agreed(plan: Migration) -> bool:
-        say("\n".join(plan.lines()) or "The lessons and graders are the same.")
-        show_revised(plan.found, console)
-        return confirmed(options, "move the course and write these grades")
-
-    done = migrate(options.root, options.new, agreed, console, workers=cpu_count())
-    if done.kept:
-        say(
-            f"{plural(done.written, 'grade')} written. {done.kept.name}/ has the old lessons, `grading history` "
-            "the old grades."
-        )
-        if done.new:
-            say(f"`grading release {' '.join(done.new)}` releases the new lessons.")
-    return 0
+    return DONE

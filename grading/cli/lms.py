@@ -5,10 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_yes, confirmed, plural
+from .arguments import (
+    DONE,
+    NEEDS_A_PERSON,
+    NOT_DONE,
+    Commands,
+    UsageError,
+    add_after_lesson,
+    add_lesson,
+    add_yes,
+    confirmed,
+    plural,
+)
+
+if TYPE_CHECKING:
+    from ..class_report.model import Course, Submission
 
 
 def add_commands(commands: Commands) -> None:
@@ -34,29 +49,38 @@ def add_commands(commands: Commands) -> None:
     fill.add_argument(
         "file", type=Path, metavar="FILE", help="CSV file, exported from the gradebook of Canvas or Moodle"
     )
-    fill.add_argument("lesson", metavar="LESSON", help="lesson whose points to fill in")
-    fill.add_argument("--column", default="", metavar="NAME", help="column to fill (default: by the lesson's name)")
+    add_lesson(fill, "lesson whose points to fill in")
+    fill.add_argument(
+        "--column", default="", metavar="NAME", help="column to fill (default: that in course.toml, or by its name)"
+    )
     fill.add_argument("--by", default="", metavar="NAME", help="column with student ids (default: by the ids in it)")
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
+    _add_provisional(fill)
 
     pack = commands.add(
         "feedback-zip", "Pack feedback pages into a zip named as Canvas or Moodle expects.", _feedback_zip
     )
-    pack.add_argument("lesson", metavar="LESSON", help="lesson whose feedback to pack")
-    pack.add_argument(
-        "downloads", nargs="+", type=Path, metavar="DOWNLOAD", help="submissions download from the LMS, unmodified"
-    )
+    add_lesson(pack, "lesson whose feedback to pack")
+    add_after_lesson(pack, "downloads", "DOWNLOAD", "submissions download from the LMS, unmodified")
     pack.add_argument("--out", type=Path, metavar="FILE", help="zip to write (default: feedback-LESSON.zip)")
 
     push = commands.add("push", "Show a lesson's points for Canvas, and send them.", _push)
     push.add_argument("where", choices=["canvas"], help="platform to send to")
-    push.add_argument("lesson", metavar="LESSON", help="lesson whose points to send")
-    push.add_argument("--url", required=True, help="address of your Canvas: https://canvas.example.edu")
+    add_lesson(push, "lesson whose points to send")
     push.add_argument(
-        "--canvas-course", required=True, metavar="NUMBER", help="the course's number in Canvas, from its address"
+        "--url", default="", help="address of your Canvas, https://canvas.example.edu (default: that in course.toml)"
     )
     push.add_argument(
-        "--assignment", default="", metavar="NUMBER", help="the assignment's number (default: by the lesson's name)"
+        "--canvas-course",
+        default="",
+        metavar="NUMBER",
+        help="the course's number in Canvas, from its address (default: that in course.toml)",
+    )
+    push.add_argument(
+        "--assignment",
+        default="",
+        metavar="NUMBER",
+        help="the assignment's number (default: that in course.toml, or by the lesson's name)",
     )
     push.add_argument(
         "--by",
@@ -64,30 +88,54 @@ def add_commands(commands: Commands) -> None:
         choices=["id", "sis_user_id", "login_id", "email"],
         help="kind of id that identifies students in Canvas (default: the one that fits)",
     )
+    _add_provisional(push)
     add_yes(push, "send the points")
+
+
+def _add_provisional(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--provisional",
+        action="store_true",
+        help="also points of submissions in which a person has yet to grade something (default: leave them out)",
+    )
+
+
+def _ready(course: Course, lesson: str, provisional: bool) -> tuple[list[Submission], list[str]]:
+    """Submissions whose points may leave the course, and students whose points may not. Raises StepFailed."""
+    from ..errors import StepFailed
+
+    every = [one for one in course.submissions if one.lesson == lesson]
+    ready = [one for one in every if provisional or not one.open]
+    if not every:
+        raise StepFailed(f"{lesson} has no grades. Run `grading grade {lesson}` first")
+    if not ready:
+        raise StepFailed(
+            f"all points of {lesson} are provisional: `grading report` lists what a person has yet to grade. "
+            "--provisional takes the points so far"
+        )
+    return ready, sorted(one.student for one in every if one not in ready)
 
 
 def _collect(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.collect import collect
-    from ..course_dir.paths import list_lessons
+    from ..course_dir.lessons import list_lessons
 
     lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
-    found = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
-    return int(any(outcome.failed for outcome in found))
+    outcomes = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
+    return NEEDS_A_PERSON if any(one.failed for one in outcomes) else DONE
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
     from ..coordinator.class_data import load_class, load_roster
-    from ..errors import GradebookCsvError, StepFailed
+    from ..course_dir.course_file import load_course_file
+    from ..errors import GradebookCsvError
     from ..lms.gradebook_csv import fill_column, summary_lines
 
     given, lesson = options.file, options.lesson
     course = load_class(options.root)
-    graded, waiting = course.whole(lesson), [s.student for s in course.submissions if s.lesson == lesson and s.open]
-    if not graded:
-        raise StepFailed(f"nothing was written: {lesson} has no complete grades. Run `grading grade {lesson}` first")
+    graded, waiting = _ready(course, lesson, options.provisional)
     points, content = {one.student: one.points for one in graded}, given.read_bytes()
     try:
         done = fill_column(
@@ -96,7 +144,7 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
             load_roster(options.root),
             points,
             graded[0].most,
-            options.column,
+            options.column or load_course_file(options.root).entry(lesson).column,
             options.by,
             excused=[student for student, name in course.excused if name == lesson],
         )
@@ -104,22 +152,20 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
         raise GradebookCsvError(f"nothing was written. {given}: {error}") from error
     say("\n".join(summary_lines(done)))
     if waiting:
-        say(f"unchanged, because an exercise needs a person: {', '.join(sorted(waiting))}")
+        say(f"unchanged, because their points are provisional (--provisional takes them): {', '.join(waiting)}")
     out = options.out or given.with_name(f"{given.stem}-filled.csv")
     out.write_bytes(done.text.encode("utf-8-sig" if content[:3] == b"\xef\xbb\xbf" else "utf-8"))
     say(f"{out}: written. Import it into your LMS.")
-    return 0
+    return NEEDS_A_PERSON if waiting else DONE
 
 
 def _feedback_zip(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.return_feedback import hand_back
-    from ..course_dir.paths import list_lessons
 
-    (lesson,) = list_lessons(options.root, [options.lesson], ordinary=True)
-    out = options.out or Path(f"feedback-{lesson}.zip")
-    done = hand_back(options.root, lesson, options.downloads, out, SafeConsole())
+    out = options.out or Path(f"feedback-{options.lesson}.zip")
+    done = hand_back(options.root, options.lesson, map(Path, options.downloads), out, SafeConsole())
     for student, why in done.left_out.items():
         say(f"left out: {student} {why}")
     for name in done.nobodys:
@@ -128,9 +174,20 @@ def _feedback_zip(options: argparse.Namespace) -> int:
         say(f"not in the download: {', '.join(done.not_in_it)}")
     if not done.names:
         say("grading: nothing was written. No student in the download has feedback.", file=sys.stderr)
-        return 1
+        return NOT_DONE
     say(f"{out}: {plural(len(done.names), 'page')} written. Upload it to your LMS.")
-    return 0
+    return NEEDS_A_PERSON if done.left_out or done.nobodys else DONE
+
+
+def _canvas_place(options: argparse.Namespace) -> tuple[str, str, str, str]:
+    """Address of Canvas, number of the course, lesson, number of the assignment. Raises UsageError."""
+    from ..course_dir.course_file import load_course_file
+
+    course = load_course_file(options.root)
+    url, number = options.url or course.lms.canvas_url, options.canvas_course or course.lms.canvas_course
+    if not url or not number:
+        raise UsageError("name your Canvas: --url and --canvas-course, or canvas_url and canvas_course in course.toml")
+    return url, str(number), options.lesson, str(options.assignment or course.entry(options.lesson).canvas or "")
 
 
 def _push(options: argparse.Namespace) -> int:
@@ -147,19 +204,16 @@ def _push(options: argparse.Namespace) -> int:
 
     course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}
-    graded = course.whole(lesson)
-    if not graded:
-        raise StepFailed(f"nothing was sent: {lesson} has no complete grades. Run `grading grade {lesson}` first")
-    waits = sorted(one.student for one in course.submissions if one.lesson == lesson and one.open)
-    there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
+    graded, waits = _ready(course, lesson, options.provisional)
+    there = CanvasAssignment(*_canvas_place(options))
     points = {one.student: one.points for one in graded}
     plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
     show_push(plan, waits, SafeConsole())
     if not plan.to_send or not confirmed(options, f"send these points to {plan.assignment!r}"):
-        return 0
+        return DONE
     otherwise = there.send(plan.to_send)
     say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent; Canvas shows them as sent")
     for one, held in otherwise:
         shown = held or "nothing"
         say(f"{one.student}: sent {one.now}, but Canvas shows {shown}. Its own late policy may take points off.")
-    return min(1, len(otherwise))
+    return NEEDS_A_PERSON if otherwise else DONE

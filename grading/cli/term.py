@@ -9,7 +9,16 @@ from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers
+from .arguments import (
+    DONE,
+    NEEDS_A_PERSON,
+    NOT_DONE,
+    Commands,
+    add_lessons,
+    add_students,
+    add_unsandboxed,
+    add_workers,
+)
 
 
 def add_commands(commands: Commands) -> None:
@@ -37,6 +46,7 @@ def add_commands(commands: Commands) -> None:
 
     feedback = commands.add("feedback", "Write feedback pages for graded submissions.", _feedback)
     add_lessons(feedback, ordinary=True)
+    add_students(feedback)
     add_workers(feedback, "pages")
 
     report = commands.add(
@@ -63,9 +73,9 @@ def _release(options: argparse.Namespace) -> int:
                 "grading: nothing was released. Fix the problems listed above; `grading prove` lists them again.",
                 file=sys.stderr,
             )
-            return 1
+            return NOT_DONE
     release_lessons(options.root, options.lessons, SafeConsole(), workers=options.workers)
-    return 0
+    return DONE
 
 
 def _grade(options: argparse.Namespace) -> int:
@@ -85,7 +95,9 @@ def _grade(options: argparse.Namespace) -> int:
         dry=options.dry_run,
         report=lambda record: say(json.dumps(record), flush=True) if options.json else None,
     )
-    return min(1, len(outcome.failed))
+    if outcome.failed:
+        return NOT_DONE
+    return NEEDS_A_PERSON if outcome.open else DONE
 
 
 def _feedback(options: argparse.Namespace) -> int:
@@ -93,7 +105,10 @@ def _feedback(options: argparse.Namespace) -> int:
 
     from ..coordinator.write_feedback import write_feedback
 
-    return min(1, write_feedback(options.root, options.lessons, SafeConsole(), workers=options.workers))
+    failed = write_feedback(
+        options.root, options.lessons, SafeConsole(), students=options.students, workers=options.workers
+    )
+    return NOT_DONE if failed else DONE
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -108,14 +123,14 @@ def _report(options: argparse.Namespace) -> int:
     if options.anonymous:
         course = course.anonymous(course_seed(options.root))
     if options.html:
-        options.html.write_text(html_page.class_page(course, options.root.name, graders), encoding="utf-8")
+        options.html.write_text(html_page.class_page(course, course.title, graders), encoding="utf-8")
         say(f"{options.html}: written")
     if options.csv:
         for file in csv_tables.write(course, graders, options.csv):
             say(f"{file}: written")
     if not options.html and not options.csv:
         console.show_class(course, graders, SafeConsole(), students=options.students)
-    return 0
+    return DONE
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -129,4 +144,4 @@ def _demo(options: argparse.Namespace) -> int:
     failed = demonstrate(options.root, SafeConsole())
     console.show_class(load_class(options.root), MistakeTexts(options.root), SafeConsole(), students=True)
     say("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
-    return min(1, failed)
+    return NOT_DONE if failed else DONE

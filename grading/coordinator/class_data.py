@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import nbformat
@@ -10,35 +10,43 @@ from nbgrader.api import Grade, Gradebook, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from ..class_report.model import Answer, Course, Submission
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import list_lessons
 from ..gradebook.accommodations import accommodations
 from ..gradebook.grade_inputs import digest_of_text
+from ..gradebook.open_grades import has_open_grades, is_open, reopened, total_points
 from ..gradebook.store import StoredGrade, stored_grades, submissions_of
+from ..grader.verdict import needs_a_person
 from ..lms.gradebook_csv import Person, person
 from ..notebooks.cells import exercise_named, grade_id
 from .nbgrader_api import configuration, is_registered, ungraded
+
+BY_HAND = "a person grades this answer"
+CHANGED = "points by hand, and the answer or what the grader found has changed since"
 
 
 def load_class(root: Path) -> Course:
     """Load all grades and answers of the course in `root`, ungraded work and excuses."""
     directory = CourseDirectory(config=configuration(root))
-    answers, submissions, excused = list[Answer](), list[Submission](), list[tuple[str, str]]()
+    answers, submissions, excused = list[Answer](), dict[tuple[str, str], Submission](), list[tuple[str, str]]()
     if any(is_registered(root, path.name) for path in (root / "release").glob("*")):
         with Gradebook(directory.db_url, directory.course_id) as gradebook:
             excused += [(row.student, row.lesson) for row in accommodations(gradebook) if row.excused]
             for lesson in [assignment.name for assignment in gradebook.assignments]:
                 graded = list(stored_grades(gradebook, lesson))
                 handed_in = submissions_of(gradebook, lesson)  # read last: a grading run may be adding to both
+                asked = reopened(gradebook, [n for submission in handed_in.values() for n in submission.notebooks])
                 for grade in graded:
                     if (grade.student, grade.lesson) in excused or grade.student not in handed_in:
                         continue
-                    found = list(_answers(directory, grade, handed_in[grade.student]))
-                    answers += found
-                    submissions.append(
-                        _submission(grade, handed_in[grade.student], any(a.points is None for a in found))
-                    )
-    for rows in (answers, submissions):
-        rows.sort(key=lambda row: (row.student, row.lesson))
-    return Course(answers, submissions, [pair for pair in ungraded(root) if pair not in excused], excused)
+                    submitted = handed_in[grade.student]
+                    answers += _answers(directory, grade, submitted, asked)
+                    submissions[grade.student, lesson] = _submission(grade, submitted)
+    answers.sort(key=lambda row: (row.student, row.lesson))
+    rows = [submissions[key] for key in sorted(submissions)]
+    left = [pair for pair in ungraded(root) if pair not in excused]
+    title = load_course_file(root).title or root.name
+    return Course(answers, rows, left, excused, title, list_lessons(root, ordinary=True))
 
 
 def load_roster(root: Path) -> list[Person]:
@@ -48,18 +56,34 @@ def load_roster(root: Path) -> list[Person]:
         return [person(student.id, student.lms_user_id, student.email) for student in gradebook.students]
 
 
-def _submission(grade: StoredGrade, submitted: SubmittedAssignment, waits: bool) -> Submission:
-    points = submitted.score - submitted.late_submission_penalty
-    return Submission(grade.student, grade.lesson, points, submitted.max_score, submitted.timestamp, waits)
+def _submission(grade: StoredGrade, submitted: SubmittedAssignment) -> Submission:
+    points, provisional = total_points(submitted), has_open_grades(submitted)
+    return Submission(grade.student, grade.lesson, points, submitted.max_score, submitted.timestamp, provisional)
 
 
-def _answers(directory: CourseDirectory, grade: StoredGrade, submitted: SubmittedAssignment) -> Iterator[Answer]:
+def _answers(
+    directory: CourseDirectory,
+    grade: StoredGrade,
+    submitted: SubmittedAssignment,
+    asked: Mapping[tuple[str, str], str],
+) -> Iterator[Answer]:
+    """The answers of one graded notebook: exercises, and cells that a person grades."""
     sources = _sources(directory, grade)
-    grades = {row.name: row for notebook in submitted.notebooks for row in notebook.grades}
-    for name, verdict in grade.verdicts.items():
-        row = grades[name]
-        waiting = bool(row.needs_manual_grade)
-        yield Answer(grade.student, grade.lesson, _points(row), verdict, waiting, sources.get(exercise_named(name), ""))
+    order = {name: number for number, name in enumerate(grade.verdicts)}
+    notebook = next(notebook for notebook in submitted.notebooks if notebook.name == grade.notebook)
+    for row in sorted(notebook.grades, key=lambda row: (order.get(row.name, len(order)), row.name)):
+        exercise = exercise_named(row.name)
+        verdict = grade.verdicts.get(row.name) or needs_a_person(exercise, row.max_score, BY_HAND)
+        source = sources.get(exercise, "") if row.name in order else ""
+        why = _why_open(row, asked.get((notebook.id, row.name), ""))
+        yield Answer(grade.student, grade.lesson, _points(row), verdict, is_open(row), source, why)
+
+
+def _why_open(grade: Grade, request: str) -> str:
+    """Why a person has to look at a grade, unless its verdict says so."""
+    if request:
+        return f"reopened: {request}"
+    return CHANGED if grade.manual_score is not None and is_open(grade) else ""
 
 
 def _points(grade: Grade) -> float | None:
@@ -70,7 +94,7 @@ def _sources(directory: CourseDirectory, grade: StoredGrade) -> dict[str, str]:
     """Answer cells by exercise; none if the file is not the one that was graded."""
     folder = Path(directory.format_path(directory.autograded_directory, grade.student, grade.lesson))
     try:
-        text = (folder / f"{grade.lesson}.ipynb").read_text(encoding="utf-8")
+        text = (folder / f"{grade.notebook}.ipynb").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return {}
     if digest_of_text(text) != grade.digest:

@@ -10,7 +10,7 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from rich.progress import track
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed
 from ..gradebook.lock import exclusive
 from ..lms.choices import ASK, ChoiceTable

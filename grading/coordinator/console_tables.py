@@ -85,7 +85,7 @@ def show_history(
 
 def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
     for name, score in standings.exercises.items():
-        points = "open" if score.points is None else f"{score.points:g}"
+        points = "open" if score.points is None else f"{score.points:g}{'*' if score.open else ''}"
         yield f"{name} {points} {'by hand' if score.by_hand else score.found}".strip()
 
 
@@ -99,7 +99,10 @@ def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
     head = f"{plan.assignment}, by {plan.by}: {len(plan.to_send)} to send, {plan.same} there as they are"
     console.print(Text(head), soft_wrap=True)
     for what, names in (
-        ("an exercise needs a person, so left as they are", waiting),
+        (
+            "provisional, since a person has yet to grade something, so left as they are (--provisional sends them)",
+            waiting,
+        ),
         ("graded, and not in the course there", plan.unmatched),
         ("in the course there, and without points, so left as they are", plan.left),
     ):

@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 from rich.console import Console
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..lms.evidence import BY_HAND, Origin, text_of
 from ..lms.submitted_dir import SubmittedFolder
 from .demo_class import sample_class

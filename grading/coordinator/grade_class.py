@@ -23,11 +23,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
 from ..gradebook.lock import exclusive
 from ..sandbox import require
+from .agreement import disagreements
+from .due_dates import set_due_dates
 from .executors import Workers, threads
 from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading
 from .progress import log_above, progress_bars, seconds_each, show_failures
@@ -41,6 +43,7 @@ class ClassOutcome:
     """The outcome for a class, by (lesson, student).
 
     graded  reasons for grading it now; failed: why it is not graded
+    open    of those that have a grade, those in which something needs a person
     report  gets each record as soon as it is known: lesson, student, outcome, and why
     """
 
@@ -48,6 +51,7 @@ class ClassOutcome:
     graded: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     up_to_date: list[tuple[str, str]] = field(default_factory=list)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    open: set[tuple[str, str]] = field(default_factory=set)
 
     def add_graded(self, lesson: str, student: str, why: list[str]) -> None:
         self.graded[lesson, student] = why
@@ -107,12 +111,16 @@ def grade_class(
         lessons = list_lessons(root, names, ordinary=True)
         if not names:
             _name_unknown_folders(root, lessons, progress.console)
+        for line in set_due_dates(root, lessons):
+            progress.console.print(line)
         for name in lessons:
             chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
                 outcome.add_failed(
                     name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
                 )
+            elif chosen and (problems := disagreements(root, name)):
+                outcome.add_failed(name, "", f"is not graded. {' '.join(problems)}")
             elif chosen:
                 plan = plan_grading(coursedir, config, name, chosen, again=again)
                 for student, reasons in plan.reasons.items():
@@ -121,22 +129,26 @@ def grade_class(
                     _show_plan(plan, progress.console)
                 else:
                     _grade_lesson(plan, config, executors, progress, outcome)
+    if outcome.graded or outcome.up_to_date:
+        open_ = {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}
+        outcome.open = open_.intersection([*outcome.graded, *outcome.up_to_date])
     if not dry and (outcome.graded or outcome.failed):
-        console.print(_table(outcome, {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}))
+        console.print(_table(outcome))
     failed = outcome.failed.items()
     show_failures((f"{name}, {who}: {why}" if who else f"{name} {why}" for (name, who), why in failed), console)
     return outcome
 
 
-def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Table:
+def _table(outcome: ClassOutcome) -> Table:
     """One row per lesson: how many are graded (now, before), need a person, or failed."""
     table = Table("lesson", box=SIMPLE_HEAD)
     for head in ("graded now", "as before", "needs a person", "not graded"):
         table.add_column(head, justify="right")
     whole = [*outcome.graded, *outcome.up_to_date]
     for lesson in sorted({lesson for lesson, _ in (*whole, *outcome.failed)}):
-        open_ = [pair for pair in whole if pair in unsettled]
-        counts = (sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.up_to_date, open_))
+        counts = (
+            sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.up_to_date, outcome.open)
+        )
         left = [student for name, student in outcome.failed if name == lesson]
         table.add_row(lesson, *map(str, counts), str(len(left)) if all(left) else "all")
     return table

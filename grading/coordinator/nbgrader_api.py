@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from nbgrader.api import Grade, Gradebook
+from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 from grading.errors import StepFailed
 from grading.notebooks.cells import exercise_named
 
-from ..course_dir.paths import CONFIG
+from ..course_dir.course_config import load_config
 from ..course_dir.seeds import course_seed
 from ..course_dir.student_ids import why_unfit
+from ..gradebook.open_grades import open_grades, total_points
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
@@ -46,7 +46,7 @@ class StudentVerdict:
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
     """The course's configuration. `unsandboxed`: grade without the sandbox."""
-    config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    config = load_config(root)
     config.CourseDirectory.root = str(root)
     if unsandboxed:
         config.JudgedExecute.unsandboxed = True
@@ -98,6 +98,15 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
+def hand_ins(root: Path, lesson: str) -> set[str]:
+    """Students of whom something of this lesson is in submitted/ or in the gradebook."""
+    students = set(handed_in(root, lesson))
+    if is_registered(root, lesson):
+        with open_gradebook(root) as gradebook:
+            students |= {submission.student.id for submission in gradebook.assignment_submissions(lesson)}
+    return students
+
+
 def demand_students(root: Path, students: Iterable[str]) -> None:
     """Raise StepFailed unless each of these students is in the gradebook or has handed in something."""
     there = known_students(root)
@@ -118,7 +127,7 @@ def known_students(root: Path) -> set[str]:
 def near_student(student: str, there: Iterable[str]) -> str:
     """The end of an error message: the student who may be meant."""
     near = get_close_matches(student, there, 1)
-    return f"; do you mean {near[0]}?" if near else ""
+    return f"; do you mean {near[0]}?" if near else f": `nbgrader db student add {student}` adds one"
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
@@ -136,7 +145,7 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
     with open_gradebook(root) as gradebook:
         graded = {(grade.student, grade.lesson) for grade in stored_grades(gradebook)}
         return {
-            pair: (s.score - s.late_submission_penalty, s.max_score)
+            pair: (total_points(s), s.max_score)
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
             if (pair := (s.student.id, s.assignment.name)) in graded
@@ -159,10 +168,9 @@ def stale_reasons(root: Path, lesson: str, student: str, config: Config | None =
 
 
 def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
-    """(student, lesson, exercise) of all that a person still has to grade."""
+    """(student, lesson, exercise) of all open grades (`gradebook.open_grades`)."""
     with open_gradebook(root) as gradebook:
-        grades = gradebook.db.query(Grade).filter(Grade.needs_manual_grade)
-        return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in grades}
+        return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in open_grades(gradebook)}
 
 
 def is_registered(root: Path, lesson: str) -> bool:

@@ -20,7 +20,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
@@ -31,6 +31,8 @@ from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
 from ..sandbox import require
+from .agreement import demand_agreement
+from .due_dates import set_due_dates
 from .executors import pool
 from .gradebook_writer import Writer, time_of
 from .nbgrader_api import configuration, is_registered
@@ -84,14 +86,19 @@ def recalculate(
     agreed  gets all changes, and returns whether to write them
 
     Locks the course. Raises CourseLocked, and SandboxUnavailable if this machine cannot confine student code, unless
-    `unsandboxed` or the course's configuration allows grading without a sandbox.
+    `unsandboxed` or the course's configuration allows grading without a sandbox. Raises StepFailed if release,
+    source and graders of a lesson disagree.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if not config.JudgedExecute.get("unsandboxed", False):
         require()
     regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
     with exclusive(root), pool(workers) as executor:
-        for lesson in list_lessons(root, names, ordinary=True):
+        lessons = list_lessons(root, names, ordinary=True)
+        demand_agreement(root, lessons)
+        for _ in set_due_dates(root, lessons):
+            pass  # the late penalties that follow are among the changes
+        for lesson in lessons:
             if is_registered(root, lesson):
                 regrades.append(
                     _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import nbformat
 from rich.console import Console
 
-from ..course_dir.paths import is_ordinary, list_lessons
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import is_ordinary, list_lessons
 from ..cpu_count import cpu_count
+from .due_dates import set_due_dates
 from .executors import pool
 from .nbgrader_api import is_registered, release
 
 
-def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
+def release_lessons(
+    root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
+) -> None:
     """Build lessons, `workers` at a time (default: one per processor), and release them.
+
+    again  also those whose release is newer than what was built
 
     Releases one lesson after the other, since only one may write the gradebook. Raises StepFailed, CourseError.
     """
@@ -26,14 +33,32 @@ def release_lessons(root: Path, names: Iterable[str], console: Console, *, worke
         for name in wanted:
             if name in building:
                 building[name].result()
-            _release_built(root, name, console)
+            _release_built(root, name, console, again)
+        for line in set_due_dates(root, wanted):
+            console.print(line)
 
 
-def _release_built(root: Path, name: str, console: Console) -> None:
-    built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
-    newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
-    if newer and is_registered(root, name):
+def _release_built(root: Path, name: str, console: Console, again: bool) -> None:
+    from ..authoring.student_repo import is_released  # it imports torch
+
+    if not again and is_released(root, name) and is_registered(root, name):
         console.print(f"{name}: release is up to date")
         return
     release(root, name)
-    console.print(f"{name}: released to {released.relative_to(root)}")
+    console.print(f"{name}: released to release/{name}/{name}.ipynb")
+    for line in _still_named(root, name):
+        console.print(line)
+
+
+def _still_named(root: Path, name: str) -> Iterator[str]:
+    """Where the text of a lesson names exercises that the course leaves out, which a teacher may want to edit."""
+    left_out = () if is_ordinary(root, name) else sorted(load_course_file(root).change(name).left_out)
+    if not left_out:
+        return
+    from ..authoring.adapt_notebook import still_named
+
+    notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
+    for exercise in left_out:
+        if places := still_named(notebook, exercise):
+            listed = ", ".join(f"“{place}”" for place in places)
+            yield f"{name}: the text still names {exercise}, in {listed}. Edit source/{name}.py if that misleads."

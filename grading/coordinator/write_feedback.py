@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from concurrent.futures import Executor, as_completed
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import StepFailed
 from .executors import pool
@@ -19,19 +19,26 @@ from .nbgrader_api import feedback, handed_in, is_registered
 from .progress import progress_bars, seconds_each, show_failures
 
 
-def write_feedback(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> int:
-    """Write feedback for all grades; returns how many pages could not be written.
+def write_feedback(
+    root: Path,
+    names: Iterable[str],
+    console: Console,
+    *,
+    students: Container[str] | None = None,
+    workers: int = 0,
+) -> int:
+    """Write feedback for all grades, or those of some students; returns how many pages could not be written.
 
     workers: pages at a time (default: one per processor)
     """
     failed: list[str] = []
     with progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
         for name in list_lessons(root, names, ordinary=True):
-            students = handed_in(root, name, "autograded")
-            if students and not is_registered(root, name):
+            chosen = [who for who in handed_in(root, name, "autograded") if students is None or who in students]
+            if chosen and not is_registered(root, name):
                 failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]
             else:
-                failed += _write_pages(root, name, students, executor, progress)
+                failed += _write_pages(root, name, chosen, executor, progress)
     show_failures(failed, console)
     return len(failed)
 

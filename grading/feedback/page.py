@@ -26,6 +26,7 @@ from grading.grader.cell_code import same_code
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
 from grading.notebooks.cells import RECORD, check_call, exercise_named, grade_id, visible
+from grading.notebooks.written_answers import answered_question, written_answer
 from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_metadata, verdict_of
 
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
@@ -103,6 +104,8 @@ class Cell:
     name: str = ""
     exercise: ExercisePage | None = None
     comment: Markup = NOTHING
+    model: Markup = NOTHING  # rubric and model answer
+    prose: bool = False  # whether `html` is text rather than code
 
 
 @dataclass(frozen=True)
@@ -169,9 +172,15 @@ def _cell(cell: NotebookNode, known: GradebookView) -> Cell:
     if marks.get("grade") or marks.get("task"):
         own = marks.get("solution") or marks.get("task")  # it holds an answer that a person grades
         shown = _body(cell) if own else _extra_check_code(cell, name)
-        return Cell("exercise", shown, name=name, exercise=_exercise(cell, name, known), comment=comment)
+        model = sanitize_html.from_markdown(known.models[name]) if name in known.models else NOTHING
+        exercise = _exercise(cell, name, known)
+        return Cell("exercise", shown, (), name, exercise, comment, model, bool(own and _is_prose(cell)))
     kind = "answer" if marks.get("solution") else "text" if cell.cell_type == "markdown" else "code"
-    return Cell(kind, _body(cell), tuple(_outputs(cell)), name, comment=comment)
+    return Cell(kind, _body(cell), tuple(_outputs(cell)), name, comment=comment, prose=_is_prose(cell))
+
+
+def _is_prose(cell: NotebookNode) -> bool:
+    return cell.cell_type == "markdown" or bool(answered_question(cell))
 
 
 def _comment(known: GradebookView, name: str) -> Markup:
@@ -182,6 +191,8 @@ def _comment(known: GradebookView, name: str) -> Markup:
 def _body(cell: NotebookNode) -> Markup:
     if not cell.source.strip():
         return NOTHING
+    if answered_question(cell):
+        return sanitize_html.from_markdown(written_answer(cell.source), deeper=1)
     if cell.cell_type == "markdown":
         return sanitize_html.from_markdown(cell.source, cell.get("attachments"), deeper=1)
     return (
@@ -198,15 +209,19 @@ def _extra_check_code(cell: NotebookNode, name: str) -> Markup:
 def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePage:
     verdict = _verdict(cell)
     grade = known.grades.get(name)
-    if grade is None:
+    if grade is None:  # graded elsewhere
         points = float(cell.metadata["nbgrader"].get("points", 0.0))
         grade = CellGrade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
-    if grade.manual:
-        mark, status, colour = BY_A_PERSON
-    elif verdict is None or grade.waiting:
-        mark, status, colour = MARKS["needs a person"]
+        waiting = verdict is None or verdict.status == "needs a person"
     else:
-        mark, status, colour = MARKS[verdict.status]
+        waiting = grade.waiting
+    if waiting:
+        mark, status, colour = MARKS["needs a person"]
+    elif grade.manual:
+        mark, status, colour = BY_A_PERSON
+    else:
+        unknown = "needs a person" if is_autograded(cell) else "not started"  # or a verdict of another version
+        mark, status, colour = MARKS[verdict.status if verdict else unknown]
     exercise = exercise_named(name)
     return ExercisePage(
         exercise,
@@ -219,8 +234,8 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         report=Markup(to_report(verdict).to_html()) if verdict else NOTHING,
         headline=sanitize_html.from_markdown(verdict.explanation) if verdict else NOTHING,
         see=verdict.section if verdict and verdict.status not in ("right", "not started") else "",
-        by_a_person=grade.manual,
-        open=(mark, status, colour) == MARKS["needs a person"],
+        by_a_person=grade.manual and not waiting,
+        open=waiting,
     )
 
 

@@ -43,7 +43,7 @@ def of_lesson(work: Job) -> dict[str, str]:
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
-        "graders": graders_fingerprint(Path(work.about["graders"])),
+        "graders": _with_change(graders_fingerprint(Path(work.about["graders"])), work.about["change"]),
         "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
         "seed": _digest(request["seed"]),
         "settings": _digest(settings, to_dict(work.policy)),
@@ -102,6 +102,11 @@ def bytes_of_graders(folder: Path) -> str:
 def graders_fingerprint(folder: Path) -> str:
     """Fingerprint of a lesson's graders and what they import within grader_tests."""
     return Packages({GRADERS: folder.parent}).fingerprint(*sorted(folder.rglob("*.py")))
+
+
+def _with_change(graders: str, change: dict[str, Any]) -> str:
+    """The graders as the course asks them; their own fingerprint where course.toml changes nothing."""
+    return _digest(graders, change) if any(change.values()) else graders
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:

@@ -17,6 +17,8 @@ from sqlalchemy import Column, DateTime, Integer, String, Text
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
 
+from .open_grades import is_open
+
 
 class HistoryRow(Base):
     __tablename__ = "attention_history"
@@ -32,13 +34,15 @@ class HistoryRow(Base):
 @dataclass(frozen=True)
 class Score:
     """What one exercise earned. points: None if a person had yet to give them; found: the verdict's status and the
-    mistake's name; by_hand: whether a person gave the points; criteria: points by name."""
+    mistake's name; by_hand: whether a person gave the points; criteria: points by name; open: whether a person had to
+    look at it, or to look again."""
 
     points: float | None
     most: float
     found: str = ""
     by_hand: bool = False
     criteria: Mapping[str, float] | None = None
+    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class ScoreSnapshot:
 
     @property
     def open(self) -> bool:
-        return any(score.points is None for score in self.exercises.values())
+        return any(score.open or score.points is None for score in self.exercises.values())
 
     @property
     def points(self) -> float:
@@ -78,7 +82,7 @@ def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, Exercise
         points = None if points is None else float(points) + float(grade.extra_credit or 0.0)
         words = " ".join(filter(None, (verdict.status, verdict.mistake_names))) if verdict else ""
         criteria = {c.name: c.earned for c in verdict.criteria} if verdict else None
-        score = Score(points, float(grade.max_score), words, by_hand, criteria)
+        score = Score(points, float(grade.max_score), words, by_hand, criteria, is_open(grade))
         found[exercise_named(grade.name)] = score
     return ScoreSnapshot(found, float(submitted.late_submission_penalty or 0.0))
 

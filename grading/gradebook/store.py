@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -32,14 +32,16 @@ from sqlalchemy import Column, DateTime, String, Text
 from sqlalchemy.orm import selectinload, undefer
 
 from grading.grader.verdict import ExerciseVerdict
-from grading.notebooks.cells import grade_id
+from grading.notebooks.cells import exercise_of, grade_id
 from grading.notebooks.verdict_cell import is_autograded, verdict_of
 
 from ..gradebook import late_rules
 from . import accommodations, history
 from .grade_inputs import differences, digest_of_text
+from .open_grades import forget_settled
 
 LOG = logging.getLogger(__name__)
+ANSWERS = "answers"  # a key of `made_of`, of which `grade_inputs.differences` knows nothing
 
 
 class GradeRow(Base):
@@ -136,7 +138,9 @@ def save(
         old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
         was = history.score_snapshot(submitted, old.verdicts) if old else None
         accommodations.apply(gradebook, ids["assignment"], ids["student"])
-        _write_points(submitted, nb)
+        answers = _answers(nb, made_of)
+        same = _unchanged(old, made_of, answers)
+        _write_points(submitted, nb, same, forget_settled(gradebook, submitted))
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # the database computes its sum of points
         _apply_late_penalty(gradebook, submitted, ids["student"], penalties)
@@ -146,7 +150,7 @@ def save(
         gradebook.db.merge(
             GradeRow(
                 notebook_id=submitted.id,
-                made_of=json.dumps(dict(made_of)),
+                made_of=json.dumps({**made_of, ANSWERS: json.dumps(answers)}),
                 verdicts=json.dumps(verdicts),
                 digest=digest_of_text(text),
                 graded_at=datetime.now(UTC).replace(tzinfo=None),  # nbgrader's times are naive UTC
@@ -174,20 +178,46 @@ def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNoteboo
     return submitted
 
 
-def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
+def _answers(nb: NotebookNode, made_of: Mapping[str, str]) -> dict[str, str]:
+    """Digests of what a person looks at, by grade_id: the answer, or all that was handed in where no cell holds it."""
+    sources = {grade_id(cell): cell.source for cell in nb.cells if utils.is_solution(cell)}
+    graded = [cell for cell in nb.cells if utils.is_grade(cell) or utils.is_task(cell)]
+    names = {grade_id(cell): exercise_of(cell) if is_autograded(cell) else grade_id(cell) for cell in graded}
+    return {cell: digest_of_text(sources.get(name, made_of["submission"])) for cell, name in names.items()}
+
+
+def _unchanged(old: StoredGrade | None, made_of: Mapping[str, str], answers: Mapping[str, str]) -> set[str]:
+    """The cells whose answer is the same as when it was graded before."""
+    if old is None:
+        return set()
+    if ANSWERS not in old.made_of:  # graded by version 0.1
+        return set(answers) if old.made_of.get("submission") == made_of["submission"] else set()
+    before = json.loads(old.made_of[ANSWERS])
+    return {name for name, digest in answers.items() if before.get(name) == digest}
+
+
+def _write_points(submitted: SubmittedNotebook, nb: NotebookNode, same: Container[str], asked: Container[str]) -> None:
     """Write what nbgrader's SaveAutoGrades writes.
 
-    Differences: an exercise that needs a person gets no points rather than 0, and points by hand get another look.
+    same   the cells whose answer is as it was when it was graded before
+    asked  the cells that somebody asked to look at again
+
+    Differences: an exercise that needs a person gets no points rather than 0, and points by hand get another look only
+    if the answer or the points beside them have changed.
     """
     grades = {grade.name: grade for grade in submitted.grades}
     comments = {comment.name: comment for comment in submitted.comments}
     for cell in nb.cells:
-        if utils.is_grade(cell):
-            grade = grades[grade_id(cell)]
-            grade.auto_score, _ = utils.determine_grade(cell, LOG)
+        if utils.is_grade(cell) or utils.is_task(cell):
+            name = grade_id(cell)
+            grade, before = grades[name], grades[name].auto_score
+            grade.auto_score = None if utils.is_task(cell) else utils.determine_grade(cell, LOG)[0]
             if is_autograded(cell) and verdict_of(cell).status == "needs a person":
                 grade.auto_score = None
-            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            if grade.manual_score is None:
+                grade.needs_manual_grade = grade.auto_score is None or name in asked
+            elif name not in same or grade.auto_score != before:
+                grade.needs_manual_grade = True
         if utils.is_solution(cell) or utils.is_task(cell):
             untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
             comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None

@@ -7,16 +7,20 @@ available, adds what the gradebook does not store: the cells' order and ids, and
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
+from grading.exercises.question import Question
 from grading.judge.gradebook_view import CellGrade, GradebookView, title_of
 from grading.notebooks.cells import grade_id
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
 from .late_rules import reason_kept
+from .open_grades import is_open
 
 
 def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> ReleasedNotebook | None:
@@ -28,11 +32,15 @@ def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> Release
 
 
 def known_to_gradebook(
-    ids: dict[str, Any], lesson: ReleasedNotebook | None = None, whole: bool = True
+    ids: dict[str, Any],
+    lesson: ReleasedNotebook | None = None,
+    whole: bool = True,
+    questions: Mapping[str, Question] = MappingProxyType({}),
 ) -> GradebookView:
     """The student's name, and the grades and comments of a submitted notebook. `ids`: nbgrader's resources.
 
-    whole  whether the feedback page repeats the lesson
+    whole      whether the feedback page repeats the lesson
+    questions  the lesson's written questions; a page shows the models of those that are graded
     """
     order = lesson.order if lesson else []
     cells = [c for c in order if isinstance(c, PlainCell) or not (c.grade or c.solution or c.task)]
@@ -46,13 +54,15 @@ def known_to_gradebook(
             return GradebookView(ids["student"], title=title, left_out=left_out)
         full_name = " ".join(part for part in (student.first_name, student.last_name) if part)
         grades = {
-            g.name: CellGrade(g.score, g.max_score, g.manual_score is not None, bool(g.needs_manual_grade))
-            for g in notebook.grades
+            g.name: CellGrade(g.score, g.max_score, g.manual_score is not None, is_open(g)) for g in notebook.grades
         }
         comments = {c.name: c.comment for c in notebook.comments if c.comment}
         who = f"{full_name} ({student.id})" if full_name else str(student.id)
         penalty = float(notebook.late_submission_penalty or 0.0)
-        return GradebookView(who, grades, comments, penalty, reason_kept(gradebook, notebook.id), title, left_out)
+        graded = {name: grade for name, grade in grades.items() if name in questions and not grade.waiting}
+        models = {name: questions[name].worth(grade.points).comparison() for name, grade in graded.items()}
+        late = reason_kept(gradebook, notebook.id)
+        return GradebookView(who, grades, comments, penalty, late, title, left_out, models)
 
 
 def load_released(

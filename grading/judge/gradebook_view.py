@@ -25,6 +25,7 @@ class GradebookView:
     late      by how much it came late, and the rule; "": in time
     title     the lesson's title; "" if unknown
     left_out  texts and code of the lesson itself, which the page does not repeat
+    models    rubrics and model answers of graded questions, as Markdown, by grade_id
     """
 
     student: str
@@ -34,6 +35,7 @@ class GradebookView:
     late: str = ""
     title: str = ""
     left_out: tuple[str, ...] = ()
+    models: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> GradebookView:

@@ -5,7 +5,10 @@
     nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.ExercisesCsvExporter --to exercises.csv
 
 Points are the gradebook's, so a teacher's count; the rest comes from the stored verdict. A submission that is not
-graded has no points, and never 0.
+graded has no points, and never 0. Points that are provisional, since a person has yet to grade something, are left out
+unless asked for:
+
+    nbgrader export --GradesCsvExporter.provisional=True
 """
 
 from __future__ import annotations
@@ -18,19 +21,22 @@ from typing import Any
 
 from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
+from traitlets import Bool
 
+from grading.course_dir.lessons import list_lessons
 from grading.errors import CsvExportError
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
 from grading.safe_csv import write_rows
 
 from ..gradebook.accommodations import accommodations
+from ..gradebook.open_grades import has_open_grades, is_open, total_points
 from ..gradebook.store import StoredGrade, stored_grades, submissions_of
 
 NOT_HANDED_IN = "not handed in"
 NOT_GRADED = "not graded yet"
 NEEDS_A_PERSON = "needs a person"
-NO_VERDICT = "verdict missing"
+NOT_STARTED = "not started"
 EXCUSED = "excused"
 
 
@@ -64,6 +70,11 @@ class _CsvExporter(ExportPlugin):
     destination: str
     row: type
     excused: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # (student, lesson)
+    left_out: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # those with provisional points
+
+    provisional = Bool(False, help="Write the points of submissions in which a person has yet to grade something.").tag(
+        config=True
+    )
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the file. On an error, log it and exit with status 1."""
@@ -74,11 +85,26 @@ class _CsvExporter(ExportPlugin):
             sys.exit(1)
 
     def _write(self, gradebook: Gradebook) -> None:
-        assignments = _select(self.assignment, gradebook.assignments, "name", "assignment")
+        assignments = _select(self.assignment, self._ordered(gradebook.assignments), "name", "assignment")
         students = _select(self.student, gradebook.students, "id", "student")
         destination = Path(self.to or self.destination)
         rows = write_rows(destination, self._columns(assignments), self._all(gradebook, assignments, students))
         self.log.info("%d rows written to %s", rows, destination)
+        if self.left_out:
+            self.log.warning(
+                "%d submission%s no points in it, because a person has yet to grade something (%s). "
+                "--%s.provisional=True writes the points so far.",
+                len(self.left_out),
+                " has" if len(self.left_out) == 1 else "s have",
+                "; ".join(f"{student}, {lesson}" for student, lesson in sorted(self.left_out)),
+                type(self).__name__,
+            )
+
+    def _ordered(self, assignments: list[Assignment]) -> list[Assignment]:
+        """The assignments in the course's order."""
+        root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "."))
+        known = {name: place for place, name in enumerate(list_lessons(root, ordinary=True))}
+        return sorted(assignments, key=lambda one: known.get(one.name, len(known)))
 
     def _columns(self, assignments: list[Assignment]) -> list[str]:
         return [column.name for column in fields(self.row)]
@@ -91,6 +117,7 @@ class _CsvExporter(ExportPlugin):
 
     def _each(self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]) -> Iterator[Any]:
         self.excused = {(row.student, row.lesson) for row in accommodations(gradebook) if row.excused}
+        self.left_out = set()
         for assignment in assignments:
             graded = {grade.student: grade for grade in stored_grades(gradebook, assignment.name)}
             handed_in = submissions_of(gradebook, assignment.name)
@@ -105,6 +132,14 @@ class _CsvExporter(ExportPlugin):
         graded: dict[str, StoredGrade],
     ) -> Iterator[Any]:
         raise NotImplementedError
+
+    def _keeps_back(self, submission: SubmittedAssignment) -> bool:
+        """Whether to leave out this submission's points, since they are provisional."""
+        key = (submission.student_id, submission.assignment.name)
+        if self.provisional or key in self.excused or not has_open_grades(submission):
+            return False
+        self.left_out = {*self.left_out, key}
+        return True
 
 
 @dataclass
@@ -142,11 +177,13 @@ class GradesCsvExporter(_CsvExporter):
         if submission is not None:
             when = str(submission.timestamp or "")
             penalty = submission.late_submission_penalty
-            points = submission.score, penalty, max(0.0, submission.score - penalty)
+            points = submission.score, penalty, total_points(submission)
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-            status = NEEDS_A_PERSON if any(grade.needs_manual_grade for grade in grades) else "graded"
+            status = NEEDS_A_PERSON if has_open_grades(submission) else "graded"
             if student.id not in graded and not all(grade.manual_score is not None for grade in grades):
                 points, status = ("", "", ""), NOT_GRADED
+            elif self._keeps_back(submission):
+                points = ("", "", "")
         if (student.id, assignment.name) in self.excused:
             points, status = ("", "", ""), EXCUSED
         who = (student.id, student.last_name or "", student.first_name or "", student.email or "")
@@ -156,8 +193,8 @@ class GradesCsvExporter(_CsvExporter):
 
 
 class WideCsvExporter(GradesCsvExporter):
-    """One row per student, one column per lesson: the points that count, `EX` if excused, empty if not graded or points
-    from a person are missing. `total` and `out_of` add up the lessons that count."""
+    """One row per student, one column per lesson: the points that count, `EX` if excused, empty if not graded or
+    provisional. `total` and `out_of` add up the lessons that count."""
 
     destination = "class.csv"
 
@@ -179,7 +216,7 @@ class WideCsvExporter(GradesCsvExporter):
 def _wide(rows: list[GradeRow]) -> dict[str, Any]:
     """One student's lessons in one row."""
     identity = {name: getattr(rows[0], name) for name in ("student_id", "last_name", "first_name", "email")}
-    shown = {row.assignment: {EXCUSED: "EX", NEEDS_A_PERSON: ""}.get(row.status, row.score) for row in rows}
+    shown = {row.assignment: "EX" if row.status == EXCUSED else row.score for row in rows}
     total = float(sum(points for points in shown.values() if isinstance(points, float)))
     most = float(sum(row.max_score for row in rows if row.status != EXCUSED))
     return {**identity, **shown, "total": total, "out_of": most}
@@ -200,25 +237,25 @@ class ExercisesCsvExporter(_CsvExporter):
         who = (student.id, student.last_name or "", student.first_name or "", assignment.name)
         if submission is None:
             for notebook in assignment.notebooks:
-                for cell in notebook.grade_cells:
+                for cell in [*notebook.grade_cells, *notebook.task_cells]:
                     yield CsvRow(*who, exercise_named(cell.name), 0.0, cell.max_score)
             return
         when = submission.timestamp.isoformat(" ") if submission.timestamp else ""
         verdicts = graded[student.id].verdicts if student.id in graded else None
+        kept_back = verdicts is not None and self._keeps_back(submission)
         for notebook in submission.notebooks:
             for grade in sorted(notebook.grades, key=lambda grade: grade.cell.id):
                 row = CsvRow(*who, exercise_named(grade.name), grade.score, grade.max_score, handed_in=when)
                 _complete(row, grade, verdicts)
+                if kept_back or (grade.manual_score is None and grade.auto_score is None):
+                    row.points = ""
                 yield row
 
 
 def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] | None) -> None:
     """Add the verdict and a person's grade to a row; verdicts: None if not graded."""
     verdict = None if verdicts is None else verdicts.get(grade.name)
-    if verdict is None:
-        row.status = NOT_GRADED if verdicts is None else NO_VERDICT
-        row.points = "" if verdicts is None and grade.manual_score is None else grade.score
-    else:
+    if verdict is not None:
         row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.mistake_names
         row.criteria = "; ".join(f"{c.name}: {c.earned:g}/{c.points:g}" for c in verdict.criteria)
         row.followed_through = ", ".join(verdict.followed_through)
@@ -226,12 +263,15 @@ def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] |
         row.sandboxed = "yes" if verdict.sandboxed else "no"
         row.seed = verdict.seed
         row.reason = verdict.grader_error
-    if grade.manual_score is not None:
-        row.status = "graded by a person" if row.status in (NEEDS_A_PERSON, NOT_GRADED) else row.status
-        row.needs_a_person = "yes" if grade.needs_manual_grade else "no"
-    else:
-        row.needs_a_person = "yes" if grade.needs_manual_grade and row.status != NOT_GRADED else "no"
-        row.points = "" if row.status == NEEDS_A_PERSON else row.points
+    elif verdicts is None and grade.manual_score is None:
+        row.status, row.points = NOT_GRADED, ""
+    else:  # a person grades it; without an answer it has points already
+        row.status = NOT_STARTED
+    row.needs_a_person = "yes" if is_open(grade) and row.status != NOT_GRADED else "no"
+    if row.needs_a_person == "yes":
+        row.status = NEEDS_A_PERSON
+    elif grade.manual_score is not None and row.status in (NEEDS_A_PERSON, NOT_STARTED):
+        row.status = "graded by a person"
 
 
 def _select(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> list[Any]:

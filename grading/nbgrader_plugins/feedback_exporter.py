@@ -16,8 +16,9 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Bool
 
-from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
-from grading.judge.start_judge import Job, JudgeProcess
+from grading.errors import ExerciseError, JudgeFailed, SubmissionNotGraded, Unreadable
+from grading.exercises.question import Question, load_questions
+from grading.judge.start_judge import GRADERS, Job, JudgeProcess
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox import SandboxUnavailable, require
 
@@ -45,13 +46,22 @@ class FeedbackExporter(Exporter):
         output = ResourcesDict() if resources is None else resources
         ids = output["nbgrader"]
         _check_up_to_date(ids, filename)
-        known = known_to_gradebook(ids, lesson_of(ids, getattr(self.parent, "coursedir", None)), self.lesson_text)
+        lesson = lesson_of(ids, getattr(self.parent, "coursedir", None))
+        known = known_to_gradebook(ids, lesson, self.lesson_text, self._questions(ids["assignment"]))
         request = {"ids": dict(ids), "known": asdict(known)}
         work = Job("grading.feedback.page", self._root(), request, confined=_can_confine())
         folder, name = os.path.split(filename)
         output["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
         output["output_extension"] = self.file_extension
         return _make_page(work, filename), output
+
+    def _questions(self, lesson: str) -> dict[str, Question]:
+        """The lesson's written questions; none, with a warning, if one cannot be read."""
+        try:
+            return load_questions(self._root() / GRADERS / lesson)
+        except ExerciseError as error:
+            self.log.warning("No page shows model answers: %s", error)
+            return {}
 
     def _root(self) -> Path:
         coursedir = getattr(self.parent, "coursedir", None)

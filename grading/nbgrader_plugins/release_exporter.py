@@ -16,15 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import ClearSolutions
 
+from grading.course_dir.lessons import is_ordinary
 from grading.notebooks.cells import grade_id
+from grading.notebooks.written_answers import answered_question
 
 from .past_releases import remember_release
 
 UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
+
+CHANGED = (
+    "The release is as it was. The text of %s, or course.toml, has changed since the notebook in source/ was built: "
+    "`grading release %s` builds it and releases it."
+)
 
 REMEDY = (
     "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or removed ({changed}). "
@@ -44,9 +54,20 @@ class ReleaseExporter(NotebookExporter):
             convert: Callable[[], None] = self.parent.convert_notebooks  # type: ignore[union-attr]
             self.parent.convert_notebooks = lambda: self._convert_beside(convert)  # type: ignore[union-attr]
 
+    def register_preprocessor(self, preprocessor: Any, enabled: bool = False) -> Any:
+        """Register one of nbgrader's preprocessors, and ours around the one that puts code into empty answers."""
+        if not isinstance(preprocessor, ClearSolutions):
+            return super().register_preprocessor(preprocessor, enabled)  # type: ignore[no-untyped-call]  # see above
+        lines = _AnswerLines()
+        for part in (lines.keep, preprocessor, lines.put_back):
+            super().register_preprocessor(part, enabled and part is preprocessor)  # type: ignore[no-untyped-call]
+        return preprocessor
+
     def _convert_beside(self, convert: Callable[[], None]) -> None:
         coursedir: CourseDirectory = self.parent.coursedir  # type: ignore[union-attr]
         lessons = [os.path.basename(os.path.normpath(source)) for source in self.parent.assignments]  # type: ignore[union-attr]
+        for lesson in lessons:
+            self._demand_built(coursedir, lesson)
         with _redirect_release(coursedir, lessons):
             try:
                 convert()
@@ -54,6 +75,33 @@ class ReleaseExporter(NotebookExporter):
                 for why in filter(None, (_refusal_reason(coursedir, lesson) for lesson in lessons)):
                     self.log.error("%s", why)
                 raise
+
+    def _demand_built(self, coursedir: CourseDirectory, lesson: str) -> None:
+        """Raise NbGraderException if the lesson's notebook is not what its text and course.toml make now."""
+        root = Path(coursedir.format_path(coursedir.source_directory, ".", lesson)).resolve().parents[1]
+        if is_ordinary(root, lesson):
+            return
+        from grading.authoring.student_repo import is_built_from_other  # it imports torch
+
+        if is_built_from_other(root, lesson):
+            self.log.error(CHANGED, lesson, lesson)
+            raise NbGraderException(f"{lesson} has changed since it was built")
+
+
+class _AnswerLines:
+    """Keeps the first line of each cell for a written answer (`%%answer NAME`), and nothing else of it."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def keep(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        self._lines = [cell.source.partition("\n")[0] if answered_question(cell) else "" for cell in nb.cells]
+        return nb, resources
+
+    def put_back(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        for cell, line in zip(nb.cells, self._lines, strict=True):
+            cell.source = line or cell.source
+        return nb, resources
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import torch
 
 from ..authoring.build import build_lesson
 from ..course_dir.fingerprints import FingerprintFile, Packages, packages, python_files, text_digest
-from ..course_dir.paths import is_ordinary
+from ..course_dir.lessons import is_ordinary
 from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
 from .equivalents import FILE as LIST

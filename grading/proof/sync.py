@@ -22,9 +22,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..authoring.build import export, fingerprint_file, place_of_check_data, stale_exports
+from ..authoring.check_data_files import export, fingerprint_file, place_of_check_data, stale_exports
 from ..course_dir.fingerprints import digest, packages
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
 from ..exercises.lesson import load_lesson
 from . import author_tables, mistakes_page, verdict_records, write_reports

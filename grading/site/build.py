@@ -19,7 +19,8 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import list_lessons
 from ..errors import SiteError
 from ..proof import mistakes_page
 from ..proof.report_data import REPORTS
@@ -81,7 +82,8 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
         for file in own:
             shutil.copy(file, text)
         first = root / OWN / "index.md"
-        heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {root.resolve().name}\n"
+        title = load_course_file(root).title or root.resolve().name
+        heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {title}\n"
         others = [*(file.stem for file in own if file.stem != "index"), *_write_reports(root, text)]
         (text / "index.md").write_text(f"{heading}\n{_contents(listed, others)}", encoding="utf-8")
         _sphinx(text, made, heading.lstrip("# ").partition("\n")[0].strip())

@@ -101,7 +101,7 @@ def test_a_lesson_that_names_do_not_tell_is_asked_for(
 ) -> None:
     archive = download(tmp_path, dict.fromkeys(files, notebook("x")))
     status, _, said = collect(archive)
-    assert status == 1 and why in said
+    assert status == 2 and why in said
     assert submitted(course) == {}
     collect(archive, "--lesson", TWO)
     assert submitted(course, TWO)
@@ -197,5 +197,5 @@ def test_nothing_is_collected_while_the_course_is_graded(course: Path, tmp_path:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with exclusive(course):
         done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1 and "is being graded already" in done.stderr
+    assert done.returncode == 2 and "is being graded already" in done.stderr
     assert submitted(course) == {}

@@ -1,0 +1,59 @@
+"""`%%answer NAME`: a cell for an answer in prose, to one of the lesson's written questions.
+
+Where the question has no points, the cell shows the rubric and a model answer once something is written in it. Where it
+has points, the build writes them into the first line, and a person grades the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+from ..report import display_markdown
+from . import catalog
+
+LINE = re.compile(r"\s*(?P<name>\w*)\s*(?P<points>\(.*point.*\))?.*")  # what follows `%%answer`
+
+
+def register_answer_magic(shell: Any, lesson: str) -> None:
+    """Give an IPython shell the cell magic `%%answer` of a lesson."""
+    shell.register_magic_function(partial(show_answer, lesson), "cell", "answer")
+
+
+def show_answer(lesson: str, line: str, cell: str) -> None:
+    """Show the answer in a cell, and with it, where the question has no points, what to compare it with. Never raises.
+
+    line, cell  what is written after `%%answer`, and below
+    """
+    found = LINE.fullmatch(line)
+    name, points = (found["name"], found["points"]) if found else ("", None)
+    if not cell.strip():
+        print("Write your answer below the first line of this cell, in your own words, then run the cell again.")
+        return
+    parts = [f"**Your answer**\n\n{cell.strip()}"]
+    if points:
+        parts.append("*Save the notebook: a person grades this answer when you have handed it in.*")
+    else:
+        parts.append(_comparison(lesson, name))
+    display_markdown("\n\n---\n\n".join(parts))
+
+
+def _comparison(lesson: str, name: str) -> str:
+    """Rubric and model answer of a question, as Markdown, or why there are none."""
+    try:
+        questions = catalog.questions_of(lesson)
+    except ValueError:
+        return f"*The file with the questions of {lesson} cannot be read: install the course again.*"
+    question = questions.get(name)
+    if question is None:
+        known = ", ".join(questions) or "none"
+        return (
+            f"*There is nothing to compare it with: the lesson has no question called {name!r} (questions: {known}).*"
+        )
+    gains = [f"- {item['text']}" for item in question["rubric"] if item["points"] > 0]
+    losses = [f"- {item['text']}" for item in question["rubric"] if item["points"] < 0]
+    parts = ["**Compare.** Which of these are true of your answer?", "\n".join(gains)]
+    if losses:
+        parts += ["These would be mistakes:", "\n".join(losses)]
+    return "\n\n".join([*parts, f"**A model answer**\n\n{question['model_answer']}"])

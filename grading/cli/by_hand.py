@@ -1,0 +1,36 @@
+"""Verbs about grades that a person gives: reopen."""
+
+from __future__ import annotations
+
+import argparse
+
+from grading.safe_text import say
+
+from .arguments import Commands
+
+
+def add_commands(commands: Commands) -> None:
+    reopen = commands.add("reopen", "Open a student's grade again, so that a person looks at it.", _reopen)
+    reopen.add_argument("student", metavar="STUDENT", help="id of the student")
+    reopen.add_argument("lesson", metavar="LESSON", help="lesson that it is about")
+    reopen.add_argument(
+        "exercise", nargs="?", default="", metavar="EXERCISE", help="exercise or question (default: all of the lesson)"
+    )
+    reopen.add_argument(
+        "--because", required=True, metavar="TEXT", help="reason, which the report and the history show"
+    )
+
+
+def _reopen(options: argparse.Namespace) -> int:
+    from ..coordinator.reopen import reopen
+    from ..errors import StepFailed
+
+    if not options.because.strip():
+        raise StepFailed('--because is empty: give the reason, such as --because "asked about the second criterion"')
+    names = reopen(options.root, options.student, options.lesson, options.exercise, options.because.strip())
+    verb = "is" if len(names) == 1 else "are"
+    say(
+        f"{options.student}, {options.lesson}: {', '.join(names)} {verb} open again. The points are provisional until "
+        "a person has graded again; `grading report` lists what is open."
+    )
+    return 0

@@ -1,0 +1,59 @@
+"""Open a student's grade again, with the reason, so that a person looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from nbgrader.api import MissingEntry
+
+from ..errors import StepFailed
+from ..gradebook import history, open_grades
+from ..gradebook.lock import exclusive
+from ..gradebook.store import stored_grades
+from ..notebooks.cells import exercise_named
+from .nbgrader_api import is_registered, open_gradebook
+
+
+def reopen(root: Path, student: str, lesson: str, exercise: str, because: str) -> list[str]:
+    """Open one exercise or question of a graded submission, or all of them; returns their names.
+
+    exercise  "": all of the lesson's
+
+    The history keeps the points as they were, and the reason. Raises StepFailed for an unknown name or no grade, and
+    CourseLocked while the course is being graded.
+    """
+    if not is_registered(root, lesson):
+        raise StepFailed(f"the gradebook has no lesson {lesson}: `grading release {lesson}` first")
+    opened = list[str]()
+    with exclusive(root), open_gradebook(root) as gradebook:
+        grades = list(stored_grades(gradebook, lesson, student))
+        try:
+            submission = gradebook.find_submission(lesson, student)
+        except MissingEntry:
+            grades = []
+        if not grades:
+            known = {grade.student for grade in stored_grades(gradebook, lesson)}
+            raise StepFailed(f"{student} has no grade of {lesson}{_nearest(student, known)}")
+        rows = {notebook.name: notebook for notebook in submission.notebooks}
+        there = {exercise_named(row.name) for notebook in rows.values() for row in notebook.grades}
+        if exercise and exercise not in there:
+            raise StepFailed(f"{lesson} has no exercise or question {exercise}{_nearest(exercise, there)}")
+        for grade in grades:
+            submitted = rows[grade.notebook]
+            chosen = [row for row in submitted.grades if exercise in ("", exercise_named(row.name))]
+            if chosen:
+                names = sorted(exercise_named(row.name) for row in chosen)
+                was = history.score_snapshot(submitted, grade.verdicts)
+                since = [f"{', '.join(names)} reopened: {because}"]
+                history.archive(gradebook, submitted.id, grade.graded_at, since, was)
+                open_grades.reopen(gradebook, submitted, chosen, because)
+                opened += names
+        gradebook.db.commit()
+    return opened
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"; do you mean {near[0]}?" if near else f" (there are: {', '.join(sorted(known)) or 'none'})"

@@ -1,0 +1,20 @@
+"""Cells in which a student answers a written question: `%%answer NAME`, and below it the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+LINE = re.compile(r"%%answer[ \t]+(\w+)[^\n]*(?:\n|\Z)")
+
+
+def answered_question(cell: Mapping[str, Any]) -> str:
+    """The written question that a code cell answers; "" if it answers none."""
+    found = LINE.match(cell["source"]) if cell["cell_type"] == "code" else None
+    return found[1] if found else ""
+
+
+def written_answer(source: str) -> str:
+    """What a student wrote below the first line."""
+    return LINE.sub("", source, count=1).strip()

@@ -1,0 +1,262 @@
+"""Cells that a person grades count everywhere, with the same number: open, provisional, and graded."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from rich.console import Console
+from traitlets.config import Config
+
+from grading.cli import main
+from grading.coordinator.grade_class import grade_class
+from grading.coordinator.nbgrader_api import configuration, feedback, scores
+from grading.nbgrader_plugins import csv_exporters
+
+from ..support.by_hand_lesson import (
+    ANSWER,
+    BY_HAND,
+    CODE,
+    LESSON,
+    MOST,
+    TASK,
+    WHY,
+    cell_of,
+    course_by_hand,
+    grade_by_hand,
+    hand_in_by_hand,
+    open_book,
+    open_cells,
+)
+from ..support.canvas_server import TOKEN, FakeCanvas, canvas
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
+]
+
+POINTS = {ANSWER: 2.5, CODE: 3.0, TASK: 1.0, WHY: 1.0}
+USERS = [{"id": 501, "name": "Ada", "login_id": "ada"}, {"id": 502, "name": "Bob", "login_id": "bob"}]
+ASSIGNMENTS = [{"id": 91, "name": "01 Double", "points_possible": 15.0}]
+
+
+@pytest.fixture(scope="session")
+def graded_by_hand(build_once: Callable[..., Path]) -> Path:
+    """ada answers everything, bob neither the essay nor the question; autograded. Do not change it."""
+
+    def build(root: Path) -> None:
+        course_by_hand(root)
+        hand_in_by_hand(root, "ada")
+        hand_in_by_hand(root, "bob", essay="", why="")
+        regrade(root)
+
+    return build_once("by-hand", build)
+
+
+@pytest.fixture
+def course(graded_by_hand: Path, fresh_copy: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = fresh_copy(graded_by_hand)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COLUMNS", "200")
+    return root
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCanvas]:
+    monkeypatch.setenv("CANVAS_API_TOKEN", TOKEN)
+    with canvas(USERS, ASSIGNMENTS) as made:
+        yield made
+
+
+def regrade(root: Path, **options: bool) -> None:
+    assert not grade_class(root, [LESSON], Console(quiet=True), unsandboxed=True, **options).failed
+
+
+def exported(root: Path, name: str, provisional: bool) -> list[dict[str, str]]:
+    """The rows of one of our exporters."""
+    file, config = root / f"{name}.csv", configuration(root)
+    config[name] = Config(provisional=provisional)
+    exporter = getattr(csv_exporters, name)(config=config, to=str(file))
+    directory = CourseDirectory(config=config)
+    with Gradebook(directory.db_url, directory.course_id) as gradebook:
+        exporter.export(gradebook)
+    with file.open(encoding="utf-8-sig", newline="") as rows:
+        return list(csv.DictReader(rows))
+
+
+def totals(root: Path, there: FakeCanvas, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, str]:
+    """ada's points in each place, as it shows them; `more`: --provisional or nothing."""
+    found = dict[str, str]()
+    capsys.readouterr()
+    assert main.main(["report", "--students", "--html", "page.html", "--csv", "tables"]) == 0
+    assert main.main(["report", "--students"]) == 0
+    found["report"] = re.search(r"ada +(\S+)/15", capsys.readouterr().out)[1]
+    starred = re.search(r'<th scope="row">ada</th>\s*<td[^>]*>([^<]*)<', Path("page.html").read_text())[1]
+    found["html"] = starred.rstrip("*")
+    with open("tables/students.csv", encoding="utf-8-sig", newline="") as file:
+        found["csv"] = next(row["points"] for row in csv.DictReader(file) if row["student"] == "ada")
+    feedback(root, LESSON, "ada")
+    page = (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
+    found["feedback"] = re.search(r'<p class="total"><b>([\d.]+)</b> of 15 points', page)[1]
+    found["scores"] = f"{scores(root)['ada', LESSON][0]:g}"
+    provisional = bool(more)
+    rows = exported(root, "GradesCsvExporter", provisional)
+    found["grades.csv"] = next(row["score"] for row in rows if row["student_id"] == "ada")
+    rows = exported(root, "WideCsvExporter", provisional)
+    found["class.csv"] = next(row[LESSON] for row in rows if row["student_id"] == "ada")
+    ours = [row for row in exported(root, "ExercisesCsvExporter", provisional) if row["student"] == "ada"]
+    assert {row["exercise"] for row in ours} == {"double", *BY_HAND}
+    given = [float(row["points"]) for row in ours if row["points"]]
+    found["exercises.csv"] = f"{sum(given):g}" if given else ""
+    Path("lms.csv").write_text(f"ID number,Email address,Assignment: {LESSON} (Real)\nada,,\nbob,,\n")
+    main.main(["fill-gradebook", "lms.csv", LESSON, "--out", "filled.csv", *more])
+    with open("filled.csv", encoding="utf-8", newline="") as file:
+        found["fill-gradebook"] = next(row[2] for row in csv.reader(file) if row[0] == "ada")
+    where = ["--url", there.url, "--canvas-course", "7"]
+    capsys.readouterr()
+    main.main(["push", "canvas", LESSON, *where, *more])
+    sent = re.search(r"ada +Ada \(501\) +\S+ +(\S+)", capsys.readouterr().out)
+    found["push"] = sent[1] if sent else ""
+    return found
+
+
+IN_THE_COURSE = {"report", "html", "csv", "feedback", "scores"}
+
+
+def test_open_cells_have_one_provisional_number_and_it_stays_in_the_course(course, there, capsys):
+    assert open_cells(course, "ada") == set(BY_HAND)
+    assert open_cells(course, "bob") == {CODE, TASK}  # what is empty has no points, and needs nobody
+    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})  # somebody in the class is complete
+    found = totals(course, there, capsys)
+    assert {place: points for place, points in found.items() if points} == dict.fromkeys(IN_THE_COURSE, "5")
+    page = (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "10 of them are open" in page and "A model answer" not in page
+    with_it = totals(course, there, capsys, "--provisional")
+    assert with_it == dict.fromkeys(with_it, "5")
+
+
+def test_points_by_hand_are_the_same_number_in_every_place(course, there, capsys):
+    grade_by_hand(course, "ada", POINTS, comment="A *clear* essay.", essay=0.25)
+    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})
+    found = totals(course, there, capsys)
+    assert found == dict.fromkeys(found, "12.75")
+    page = (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "A <em>clear</em> essay." in page and "My essay." in page
+    assert "It is a sum." in page and "%%answer" not in page
+    assert "Says that twice is a sum. (+2)" in page and "A model answer" in page
+    assert main.main(["report"]) == 0
+    assert "Needs a person" not in capsys.readouterr().out
+
+
+def test_what_is_open_is_listed_and_named_where_it_is_left_out(course, there, capsys):
+    assert main.main(["report"]) == 0
+    assert f"    ada, {LESSON}: essay, plot, survey, why" in capsys.readouterr().out
+    assert main.main(["fill-gradebook", "lms.csv", LESSON]) != 0
+    assert f"all points of {LESSON} are provisional" in capsys.readouterr().err
+    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})
+    assert main.main(["push", "canvas", LESSON, "--url", there.url, "--canvas-course", "7"]) == 0
+    assert "left as they are (--provisional sends them): ada" in capsys.readouterr().out
+
+
+def test_nbgraders_command_takes_the_trait(course):
+    command = [Path(sys.executable).parent / "nbgrader", "export", "--to=grades.csv"]
+
+    def run(*more: str) -> tuple[str, dict[str, str]]:
+        done = subprocess.run([*command, *more], cwd=course, capture_output=True, text=True, check=True)
+        with open("grades.csv", encoding="utf-8-sig", newline="") as file:
+            return done.stderr, {row["student_id"]: row["score"] for row in csv.DictReader(file)}
+
+    said, points = run()
+    assert points == {"ada": "", "bob": ""}
+    assert (
+        f"2 submissions have no points in it, because a person has yet to grade something (ada, {LESSON}; bob" in said
+    )
+    said, points = run("--GradesCsvExporter.provisional=True")
+    assert points == {"ada": "5", "bob": "5"}
+    assert "no points in it" not in said
+
+
+def test_grading_again_keeps_points_by_hand_and_opens_only_a_new_text(course, capsys):
+    grade_by_hand(course, "ada", POINTS)
+    contract = course / "grader_tests" / LESSON / "double" / "contract.py"
+    contract.write_text(contract.read_text().replace("normal(3, 5)", "normal(3, 6)"))
+    regrade(course)
+    assert open_cells(course, "ada") == set()
+    assert scores(course)["ada", LESSON] == (12.5, 15)
+
+    hand_in_by_hand(course, "ada", essay="Another essay.")
+    regrade(course)
+    assert open_cells(course, "ada") == {ANSWER, TASK}  # a task may be answered anywhere in the notebook
+    with open_book(course) as gradebook:
+        assert gradebook.find_grade(ANSWER, LESSON, LESSON, "ada").manual_score == 2.5
+    capsys.readouterr()
+    assert main.main(["history", LESSON]) == 0
+    told = capsys.readouterr().out
+    assert "essay 2.5 by hand" in told and "what was handed in changed" in told
+    assert main.main(["report"]) == 0
+    assert "essay, survey (points by hand, and the answer or what the grader found has changed since)" in (
+        capsys.readouterr().out
+    )
+
+
+def test_the_release_has_the_question_and_an_empty_answer_cell(course):
+    assert cell_of(course, "why").source == "%%answer why (2 points)"
+    assert cell_of(course, "question-why").source.startswith(
+        "### Why twice?\n\n*In your own words · 2 points, given by a person.*"
+    )
+    assert "x + x" not in cell_of(course, "question-why").source
+    assert {name: cell_of(course, name).metadata.nbgrader.points for name in MOST} == MOST
+
+
+def test_a_reopened_grade_is_listed_with_the_reason_until_a_person_has_graded_again(course, capsys):
+    grade_by_hand(course, "ada", POINTS)
+    assert main.main(["reopen", "ada", LESSON, "double", "--because", "asked about the gradient"]) == 0
+    assert f"ada, {LESSON}: double is open again" in capsys.readouterr().out
+    assert main.main(["report", "--html", "page.html"]) == 0
+    assert "reopened: asked about the gradient" in Path("page.html").read_text()
+    assert main.main(["report", "--students"]) == 0
+    told = capsys.readouterr().out
+    assert f"    ada, {LESSON}: double (reopened: asked about the gradient)" in told
+    assert "12.5/15*" in told
+    regrade(course, again=True)  # no answer to the request
+    assert open_cells(course, "ada") == {"check_double"}
+
+    grade_by_hand(course, "ada", {"check_double": 4.5})
+    assert main.main(["report", "--students"]) == 0
+    told = capsys.readouterr().out
+    assert "12/15" in told and "reopened" not in told
+    assert main.main(["history", LESSON]) == 0
+    told = capsys.readouterr().out
+    assert "double reopened: asked about the gradient" in told and "double 5 right" in told
+    assert "12.5" in told and "stands now" in told
+
+    hand_in_by_hand(course, "ada", essay="Another essay.")
+    regrade(course)
+    assert main.main(["report"]) == 0
+    assert "reopened" not in capsys.readouterr().out  # the old request is settled
+
+
+def test_a_whole_lesson_can_be_reopened(course):
+    grade_by_hand(course, "ada", POINTS)
+    assert main.main(["reopen", "ada", LESSON, "--because", "appeal"]) == 0
+    assert open_cells(course, "ada") == set(MOST)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["adda", LESSON], f"adda has no grade of {LESSON}; do you mean ada?"),
+        (["ada", "09_none"], "the gradebook has no lesson 09_none"),
+        (["ada", LESSON, "duoble"], f"{LESSON} has no exercise or question duoble; do you mean double?"),
+    ],
+)
+def test_what_cannot_be_reopened_is_told(course, capsys, arguments, why):
+    assert main.main(["reopen", *arguments, "--because", "appeal"]) != 0
+    assert why in capsys.readouterr().err
