@@ -31,7 +31,11 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     exchange = tmp_path / "exchange"
     (exchange / "attention" / "inbound").mkdir(parents=True)
     exchange.chmod(0o777)
-    settings = ["JudgedExecute.unsandboxed = True", f"Exchange.root = {str(exchange)!r}"]
+    settings = [
+        "JudgedExecute.unsandboxed = True",
+        "CourseDirectory.course_id = 'attention'",
+        f"Exchange.root = {str(exchange)!r}",
+    ]
     config = "\n".join(f"c.{setting}" for setting in settings)
     root = build_course(tmp_path / "course", config=config, release=[LESSON])
     monkeypatch.chdir(root)
