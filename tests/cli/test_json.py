@@ -25,7 +25,9 @@ from ..support.repository import ROOT
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP, which is this machine's
+    pytest.mark.filterwarnings(
+        "ignore:Canvas may respond unexpectedly:UserWarning"
+    ),  # to HTTP, which is this machine's
 ]
 
 ONE = TINY_LESSONS[0]
