@@ -44,14 +44,18 @@ class AnswerTexts:
             known = self._read[submitted] = digest, {question.key: _answer(question, cells) for question in mine}
         return known[1]
 
+    def file_of(self, notebook: str, student: str) -> Path:
+        """The graded notebook."""
+        folder = self._coursedir.format_path(self._coursedir.autograded_directory, student, self._lesson)
+        return Path(folder) / f"{notebook}.ipynb"
+
     def forget(self) -> None:
         """Read all again, as after a change of the lesson's questions."""
         self._read.clear()
 
     def _cells(self, notebook: str, student: str, digest: str) -> Cells | None:
-        folder = Path(self._coursedir.format_path(self._coursedir.autograded_directory, student, self._lesson))
         try:
-            text = (folder / f"{notebook}.ipynb").read_text(encoding="utf-8")
+            text = self.file_of(notebook, student).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return None
         return list(json.loads(text)["cells"]) if digest_of_text(text) == digest else None

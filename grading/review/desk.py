@@ -23,6 +23,7 @@ from ..gradebook.marks import Conflict, Mark, demand_unchanged, locked, read_mar
 from ..gradebook.open_grades import ReopenedRow
 from ..gradebook.rubric import Rubric, file_of, from_page, load_rubric
 from ..gradebook.store import GradeRow
+from ..notebooks.sanitize_html import MAX_TEXT
 from . import comment_bank, rubric_changes
 from .answer_groups import Submitted, answer_groups
 from .answer_texts import AnswerTexts
@@ -112,6 +113,16 @@ class ReviewDesk:
             return {"missing": True, "text": "", "length": 0, "cut": False}
         cut = len(text) > MOST_SHOWN
         return {"missing": False, "text": text[:MOST_SHOWN], "length": len(text), "cut": cut}
+
+    def to_render(self, key: str, submitted: str) -> tuple[Path, str] | None:
+        """An answer's notebook and text, if it is text that can be rendered."""
+        self._fresh()
+        question = self._question(key)
+        found = self._submitted(question).get(submitted)
+        text = self._text(question, found) if found else None
+        if found is None or text is None or question.code or question.is_blank(text) or len(text) > MAX_TEXT:
+            return None
+        return self._texts.file_of(found.notebook, found.student), text
 
     def bank(self, key: str) -> list[Data]:
         """Comments for a question, those used most often first."""

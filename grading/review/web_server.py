@@ -7,10 +7,13 @@ leaves here as JSON, and the page shows it as text.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import secrets
 import socket
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from ..errors import GradingError
 from ..gradebook.marks import Conflict
 from ..safe_html import page_templates
 from .desk import Data, ReviewDesk
+from .render import render_answer
 
 HOST = "127.0.0.1"
 FOLDER = Path(__file__).parent
@@ -46,6 +50,8 @@ class ReviewServer:
         first  key of the question to open
         """
         self.desk, self.by, self.names, self.first = desk, by, names, first
+        self._html: dict[str, str] = {}  # by text
+        self._renderer = ThreadPoolExecutor(1)
         self.token = secrets.token_urlsafe(24)
         sockets = bind_sockets(port, HOST, family=socket.AF_INET)
         self.port = int(sockets[0].getsockname()[1])
@@ -65,6 +71,15 @@ class ReviewServer:
     @property
     def hosts(self) -> set[str]:
         return {f"{HOST}:{self.port}", f"localhost:{self.port}"}
+
+    async def html(self, of: tuple[Path, str] | None) -> str:
+        """An answer rendered by a judge, one at a time beside all other requests; "" if it is not to be rendered."""
+        if of is None:
+            return ""
+        if of[1] not in self._html:
+            make = partial(render_answer, self.desk.root, *of)
+            self._html[of[1]] = await asyncio.get_running_loop().run_in_executor(self._renderer, make)
+        return self._html[of[1]]
 
     def stop(self) -> None:
         self._server.stop()
@@ -127,7 +142,7 @@ class _Api(_Handler):
         if not hmac.compare_digest(sent.encode(), f"token {self.server.token}".encode()):
             raise web.HTTPError(403, reason="The token is wrong")
 
-    def get(self, what: str) -> None:
+    async def get(self, what: str) -> None:
         desk, key = self.server.desk, self.get_query_argument("key", "")
         page = self.get_query_argument("page", "")
         match what:
@@ -138,6 +153,11 @@ class _Api(_Handler):
                 self._answer(lambda: desk.question(key, names=self.get_query_argument("names", "") == "1"))
             case "answer":
                 self._answer(lambda: desk.answer(key, self.get_query_argument("id", "")))
+            case "html":
+                asked: list[tuple[Path, str] | None] = []
+                self._answer(lambda: asked.append(desk.to_render(key, self.get_query_argument("id", ""))), last=False)
+                if asked:
+                    self.finish({"html": await self.server.html(asked[0])})
             case "bank":
                 self._answer(lambda: {"comments": desk.bank(key)})
             case "steps":
@@ -172,10 +192,13 @@ class _Api(_Handler):
         except (KeyError, TypeError, ValueError, AttributeError):
             raise web.HTTPError(400, reason="The request is not valid") from None
 
-    def _answer(self, asked: Any) -> None:
+    def _answer(self, asked: Any, *, last: bool = True) -> None:
+        """Finish with what was asked, or with why not. last: False leaves what was asked to the caller to finish."""
         found: Data = {}
         try:
             found = asked() or {}
+            if not last:
+                return
         except Conflict as conflict:
             self.set_status(409)
             found = {"message": str(conflict.args[0]), "answers": list(conflict.args[1])}

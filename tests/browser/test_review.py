@@ -98,7 +98,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on("console", lambda message: told.append(message.text))
         page.on("pageerror", lambda error: told.append(str(error)))
         pages.append(page)
-        page.foreign = foreign_requests(page)
+        page.told, page.foreign = told, foreign_requests(page)
         page.goto(address)
         expect(page.locator("#groups button").first).to_be_visible()
         if not looks:
@@ -349,13 +349,28 @@ def test_what_a_student_wrote_is_shown_and_does_nothing(tmp_path, open_page):
                 if text[:100] in page.locator("#answer").inner_text():
                     break
             expect(page.locator("#answer")).to_contain_text(text[:40])
+            if text == HOSTILE:
+                expect(page.locator("#rendered")).to_contain_text("evil")
             if len(text) > 100_000:
                 expect(page.locator("#cut")).to_have_text(f"Cut here: the answer has {len(text):,} characters.")
                 assert len(page.locator("#answer").inner_text()) <= 100_000
         assert page.evaluate("window.sang") is None
         assert page.title() == f"{LESSON}: grade by hand"
-        assert page.locator("main :is(script, iframe, img, a)").count() == 0
+        acting = "script, iframe, object, form, img, a[href], [onclick], [onerror], [srcdoc]"
+        assert page.locator(f"main :is({acting})").count() == 0
         assert overflow(page) == []
+
+
+def test_an_answer_is_rendered_and_can_be_seen_as_it_was_written(tmp_path, open_page):
+    root = make_review_course(tmp_path / "course", {"ada": {WHY: "The variance is **$d$**."}})
+    with reviewing(root) as (address, _):
+        page = open_page(address)
+        expect(page.locator("#rendered strong math")).to_be_visible()
+        expect(page.locator("#answer")).to_be_hidden()
+        page.keyboard.press("w")
+        expect(page.locator("#answer")).to_have_text("The variance is **$d$**.")
+        expect(page.locator("#answer")).to_be_visible()
+        expect(page.locator("#rendered")).to_be_hidden()
 
 
 def test_a_page_without_the_token_or_from_elsewhere_gets_nothing(address, browser):
@@ -389,3 +404,5 @@ def test_ctrl_c_says_what_was_saved_and_how_to_go_on(course, open_page):
         assert running.returncode == 1
         page.keyboard.press("2")
         expect(page.locator("#notice")).to_contain_text("is `grading review` still running?")
+        page.close()
+        page.told.clear()  # the browser's own messages about a server that is gone

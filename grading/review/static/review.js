@@ -11,7 +11,7 @@ const page = stored("page") || remember("page", Array.from(crypto.getRandomValue
 
 const state = {
   overview: null, question: null, group: "", member: "", names: true, texts: new Map(), draft: null, last: "",
-  work: Promise.resolve(), rubric: null,
+  work: Promise.resolve(), rubric: null, html: new Map(), asWritten: false,
 };
 
 // requests
@@ -253,8 +253,32 @@ async function drawText(shown, one) {
   box.textContent = found.missing ? "The graded notebook is not there, or is not the one that was graded: grade this submission again."
     : one.blank ? (found.text.trim() ? `No answer: the cell is as it was released.\n\n${found.text}` : "No answer.") : found.text;
   by("answer-box").scrollTop = 0;
+  drawRendered(key, shown.id, !found.missing && !one.blank && !state.question.code);
   by("cut").hidden = !found.cut;
   by("cut").textContent = `Cut here: the answer has ${found.length.toLocaleString("en")} characters.`;
+}
+
+// As written at once, and rendered as soon as the server has it.
+async function drawRendered(key, id, possible) {
+  const show = () => {
+    const html = possible ? state.html.get(key) || "" : "";
+    by("as-written").hidden = !html;
+    by("as-written").setAttribute("aria-pressed", String(state.asWritten));
+    by("rendered").innerHTML = html;
+    by("rendered").hidden = !html || state.asWritten;
+    by("answer").hidden = !by("rendered").hidden;
+  };
+  show();
+  if (!possible || state.html.has(key)) return;
+  const found = await ask("html", {key: state.question.key, id}).catch(() => null);
+  if (!found) return;
+  state.html.set(key, found.html);
+  if (by("answer").dataset.key === key) show();
+}
+
+function switchWritten() {
+  state.asWritten = !state.asWritten;
+  if (member()) drawRendered(by("answer").dataset.key, member().id, true);
 }
 
 function drawMarking() {
@@ -311,9 +335,12 @@ function choose(id) {
 async function prefetch() {
   const next = groups()[groups().findIndex(one => one.id === state.group) + 1];
   if (!next) return;
-  const key = `${next.id} ${next.members[0].id}`;
-  if (!state.texts.has(key)) state.texts.set(key, await ask("answer", {key: state.question.key, id: next.members[0].id}).catch(() => undefined));
-  if (!state.texts.get(key)) state.texts.delete(key);
+  const id = next.members[0].id, key = `${next.id} ${id}`, about = {key: state.question.key, id};
+  for (const [what, known] of [["answer", state.texts], ["html", state.html]]) {
+    if (known.has(key) || (what === "html" && state.question.code)) continue;
+    const found = await ask(what, about).catch(() => null);
+    if (found) known.set(key, what === "html" ? found.html : found);
+  }
 }
 
 function step(offset) {
@@ -635,7 +662,7 @@ const KEYS = {
   j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), n: nextOpen, Enter: finish,
   "]": () => otherQuestion(1), "[": () => otherQuestion(-1), 0: toggleNone, x: clear, g: giveSame, o: takeOutShown,
   a: () => by("adjust").select(), c: () => by("comment").focus(), b: () => inTurn(openBank), e: openRubric,
-  m: () => { by("model").open = !by("model").open; }, h: () => by("names").click(), u: () => inTurn(() => undo()),
+  m: () => { by("model").open = !by("model").open; }, h: () => by("names").click(), w: switchWritten, u: () => inTurn(() => undo()),
   s: () => inTurn(openSteps), "?": () => by("keys").showModal(),
 };
 
@@ -687,6 +714,7 @@ function listen() {
   by("done").onclick = finish;
   by("same").onclick = giveSame;
   by("take-out").onclick = takeOutShown;
+  by("as-written").onclick = switchWritten;
   by("add-item").onclick = addItem;
   by("rubric").oninput = changedRubric;
   by("show-effect").onclick = () => inTurn(showEffect);
