@@ -54,6 +54,7 @@ def course(request: pytest.FixtureRequest, build_once: Callable[..., Path], fres
 def build_people(root: Path, config: str = "") -> Path:
     quiet = Console(quiet=True)
     late = "c.LatePolicy.policy = '10% a day'\nc.JudgedExecute.unsandboxed = True\n"
+    late += "c.CourseDirectory.course_id = 'attention'\n"
     build_course(root, config=late + config, release=[ONE])
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     with open_gradebook(root) as gradebook:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grading.cli import main
+from grading.cli.arguments import NOT_DONE
 from grading.coordinator.nbgrader_api import open_gradebook, scores
 from grading.errors import IdentityTableError
 from grading.lms.identities import IdentityTable
@@ -62,7 +63,7 @@ def test_every_entry_point_refuses_and_takes_the_same(course, tmp_path, capsys):
 
     for student in UNFIT:  # as people put them there by hand
         submit(course, LESSON, student)
-    assert main.main(["grade", LESSON]) == 1
+    assert main.main(["grade", LESSON]) == NOT_DONE
     assert capsys.readouterr().out.count(REMEDY) == len(UNFIT)
     assert {student for student, _ in scores(course)} == set(FIT)
     said = nbgrader(course, "autograde", LESSON)
