@@ -197,7 +197,7 @@ TERM: list[Step] = [
         rf"{OTHERS + 1} taken, 1 repaired, 1 skipped, 1 which counts\?, 1 whose",
     ),
     ("nbgrader db student add zozil --first-name Zoë --last-name Özil", nothing, "."),
-    (f"grading collect {DOWNLOAD} --replace", whose_is_known, f"{OTHERS + 2} as before, 2 taken, 1 skipped"),
+    (f"grading collect {DOWNLOAD} --replace", whose_is_known, f"{OTHERS + 2} as before, 1 taken, 1 replaced"),
     (f"grading collect {DOWNLOAD} --keep", nothing, f"{OTHERS + 4} as before, 1 skipped"),
     ("grading restore", nothing, f"adoe +{LESSON}"),
     (f"grading restore adoe {LESSON}", nothing, "brought back"),
