@@ -57,7 +57,8 @@ class Question:
 
     def comparison(self) -> str:
         """The rubric and the model answer, as Markdown, for students whose answer is graded."""
-        items = [f"- {item.text} ({item.points:+g})" for item in self.rubric]
+        points = [f"{item.points:+g}".replace("-", "−") for item in self.rubric]
+        items = [f"- {item.text} ({number})" for item, number in zip(self.rubric, points, strict=True)]
         return "\n".join(["**Rubric**", "", *items, "", "**A model answer**", "", self.model_answer])
 
 
