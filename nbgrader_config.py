@@ -2,11 +2,14 @@
 
 c = get_config()
 
-c.CourseDirectory.course_id = "attention"
+# What course.toml says; what follows here wins
+from grading.course_dir.course_config import course_settings  # noqa: E402
+
+c.merge(course_settings(__file__))
+
 # Sources lie beside, never inside, an assignment's folder; were one inside, it would still not be released
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pytest_cache", "*.py", ".git*"]
 
-c.ExecutePreprocessor.timeout = 30
 c.Execute.skip_cells_with_tag = ""
 
 # A release is made beside the old one, and then swapped in
@@ -33,6 +36,7 @@ c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late_policy.LateP
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []
+c.ExchangeFactory.collect = "grading.nbgrader_plugins.exchange_collect.Collect"
 c.ExchangeFactory.release_feedback = "grading.nbgrader_plugins.release_feedback.ReleaseFeedback"
 
 c.ExportApp.plugin_class = "grading.nbgrader_plugins.csv_exporters.GradesCsvExporter"

@@ -24,7 +24,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from grading.coordinator.demo_class import correct_answers
-from grading.course_dir.paths import list_lessons
+from grading.course_dir.lessons import list_lessons
 from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).resolve().parents[1]

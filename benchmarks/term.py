@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 
-from grading.course_dir.paths import list_lessons
+from grading.course_dir.lessons import list_lessons
 
 from . import published
 from .classes import EACH, FIRST, Templates, ways

@@ -14,8 +14,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
-SUFFIXES = {".py", ".css", ".j2", ".tpl"}
-DATA = {"equivalent_inputs.json", "shipped_proofs.json"}
+FINGERPRINTS = "grader_tests/fingerprints.json"  # what the check data in the student's package were made of
+SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl"}
+DATA = {"equivalent_inputs.json", "published_lessons.json", "shipped_proofs.json"}
 
 
 class Package(BuildHookInterface[Any]):
@@ -27,4 +28,5 @@ class Package(BuildHookInterface[Any]):
             every = (file for file in root.rglob("*") if file.suffix in SUFFIXES or file.name in DATA)
             files = (file for file in every if file != Path(__file__))
             build_data["force_include"][str(root.parent / CONFIG)] = f"grading/templates/{CONFIG}"
+            build_data["force_include"][str(root.parent / FINGERPRINTS)] = "grading/templates/fingerprints.json"
             build_data["force_include"] |= {str(file): f"grading/{file.relative_to(root)}" for file in files}

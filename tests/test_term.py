@@ -36,6 +36,11 @@ COMMAND = re.compile(r"^    ((?:grading|nbgrader|make|pip|cd|source|export|jupyt
 BIN = Path(sys.executable).parent
 LESSON = "02_softmax"
 ASKED = re.compile(r"^\d+ .*\d (skipped|whose\?)", re.M)  # the last line of what `grading collect` says
+OPEN = (  # the commands that end with 1, too, since somebody's file is cut off and needs a person
+    "grading grade",
+    f"grading fill-gradebook canvas-export.csv {LESSON}",
+    f"grading feedback-zip {LESSON} ~/Downloads/submissions.zip",
+)
 HANDED_IN, OTHERS = 30, 26  # of whom four are the page's own: jsmith, bjones, cstone, and Zoë, who is in no list
 
 
@@ -63,7 +68,8 @@ class Term:
             os.chdir(arguments[0])
             return ""
         done = subprocess.run([BIN / program, *arguments], capture_output=True, text=True)
-        assert done.returncode == bool(ASKED.search(done.stdout)), f"{command}\n{done.stdout}{done.stderr}"
+        asks = command in OPEN or bool(ASKED.search(done.stdout))
+        assert done.returncode == asks, f"{command}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
 

@@ -1,13 +1,15 @@
 """The catalog of lessons, exercises, hints, visible examples and practice cases.
 
 It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files that come with a
-notebook, next to it, take precedence over the package's.
+notebook, next to it, take precedence over the package's. `course/outline.py` says which
+exercises a teacher's course asks, and for how many points.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from ..check_data import ENDING as PRACTICE
 from ..check_data import Practice, read
 from ..data_only import ensure_data_only
 from ..harness.serialization import PackingError, unpack
+from ..outline import FILE as OUTLINE
+from ..outline import Outline, read_outline, scale_points
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ENDING = ".examples"
@@ -23,7 +27,22 @@ QUESTIONS = ".questions"  # written questions without points: rubrics and model 
 
 
 def lessons() -> list[str]:
-    """Names of the lessons, in order: the package's and those next to the notebook.
+    """Names of the lessons that the course asks, in its order.
+
+    Raises FileNotFoundError if there are none.
+    """
+    found, outline = known_lessons(), _outline()
+    return [lesson for lesson in outline.lessons if lesson in found] if outline else found
+
+
+def course_title() -> str:
+    """The title that the course's teacher gave it; "" if there is none."""
+    outline = _outline()
+    return outline.title if outline else ""
+
+
+def known_lessons() -> list[str]:
+    """Names of all lessons, asked or not: the package's and those next to the notebook.
 
     Raises FileNotFoundError if there are none.
     """
@@ -33,13 +52,19 @@ def lessons() -> list[str]:
     return found
 
 
-@cache
 def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     """The data of a lesson's exercises by name: points, hints, visible examples."""
+    data, outline = known_exercises(lesson), _outline()
+    if outline is None or lesson not in outline.lessons:
+        return data
+    return {name: {**data[name], "points": p} for name, p in outline.lessons[lesson].items() if name in data}
+
+
+def known_exercises(lesson: str) -> dict[str, dict[str, Any]]:
+    """The data of all exercises of a lesson; where a course does not ask one, its notebook gives the function."""
     return _examples(lesson)["exercises"]
 
 
-@cache
 def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
     """The data of a lesson's challenges, whose points are stars, by name."""
     return _examples(lesson).get("challenges", {})
@@ -54,9 +79,15 @@ def practice_of(lesson: str, name: str) -> Practice:
     """The practice cases of an exercise. Raises PackingError, also for a missing file."""
     path = find_file(f"{lesson}/{name}{PRACTICE}")
     try:
-        return read(path)
+        practice = read(path)
     except (OSError, PackingError) as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
+    points = exercises_of(lesson).get(name, {}).get("points")
+    own = [criterion.points for criterion in practice.criteria]
+    if points is None or points == sum(own):
+        return practice
+    scaled = zip(practice.criteria, scale_points(own, points), strict=True)
+    return replace(practice, criteria=[replace(criterion, points=new) for criterion, new in scaled])
 
 
 def questions_of(lesson: str) -> dict[str, dict[str, Any]]:
@@ -75,7 +106,11 @@ def find_file(file: str) -> Path:
 
 
 def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
-    path = find_file(f"{lesson}{ENDING}")
+    return _read_examples(find_file(f"{lesson}{ENDING}").resolve())
+
+
+@cache
+def _read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     try:
         found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
         for name, exercise in (found["exercises"] | found.get("challenges", {})).items():
@@ -84,3 +119,17 @@ def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
     except PackingError as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
     return found
+
+
+def _outline() -> Outline | None:
+    """What this course asks, if it differs from the package's lessons. Raises ValueError for a damaged file."""
+    path = find_file(OUTLINE).resolve()
+    try:
+        return _read_outline(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def _read_outline(path: Path, _: int) -> Outline:
+    return read_outline(path.read_text(encoding="utf-8"))

@@ -45,7 +45,7 @@ def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
     Searches this notebook, then the saved notebooks of the exercise's lesson. Raises LookupError for an unknown
     exercise.
     """
-    lesson = next((known for known in catalog.lessons() if name in catalog.exercises_of(known)), "")
+    lesson = next((known for known in catalog.known_lessons() if name in catalog.known_exercises(known)), "")
     if not lesson:
         raise LookupError(f"no lesson has an exercise {name!r}")
     here = session.current.names
@@ -86,5 +86,5 @@ def _statements(path: Path) -> Iterator[ast.stmt]:
 def _passes(lesson: str, name: str, names: dict[str, Any]) -> bool:
     """Whether the exercise's visible examples pass with these names."""
     asked = CaseResults(CheckRun().run_case)
-    asked.run_cases([case_of(record) for record in catalog.exercises_of(lesson)[name]["cases"]], names)
+    asked.run_cases([case_of(record) for record in catalog.known_exercises(lesson)[name]["cases"]], names)
     return asked.right

@@ -18,8 +18,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course.notebook import catalog
-
+from ..course_dir.lesson_change import LessonChange
 from ..errors import BuildError
 from ..exercises.question import FOLDER, Question, load_questions
 from ..notebooks.written_answers import STUB
@@ -29,25 +28,26 @@ OPTIONAL = "*In your own words · optional.* Write your answer in the next cell,
 GRADED = "*In your own words · {points}, given by a person.* Write your answer in the next cell."
 
 
-def graded_questions(root: Path, name: str) -> Mapping[str, float]:
-    """The questions of a lesson that have points in this course, and their points."""
-    return {}
+def graded_questions(tests: Path, change: LessonChange) -> dict[str, float]:
+    """The questions of a lesson that have points in a course, and their points."""
+    return {name: float(points) for name, points in change.points.items() if name in load_questions(tests)}
 
 
-def insert_questions(notebook: NotebookNode, tests: Path, graded: Mapping[str, float]) -> None:
+def insert_questions(notebook: NotebookNode, tests: Path, change: LessonChange) -> None:
     """Put each question above its answer cell, and mark the cells of questions with points.
 
     tests   grader_tests/NN_lesson
-    graded  question -> its points in this course
+    change  what the course changes: points of questions, and questions that are left out
 
     Raises BuildError where text, questions and points do not agree, and ExerciseError for an unreadable question.
     """
-    questions = load_questions(tests)
-    _check(notebook, questions, tests.name, graded)
+    questions, graded = load_questions(tests), graded_questions(tests, change)
+    _check(notebook, questions, tests.name)
     cells = list[NotebookNode]()
     for cell in notebook.cells:
         name = _place_of(cell)
-        cells += _question_cells(questions[name], graded.get(name)) if name else [cell]
+        if name not in change.left_out:
+            cells += _question_cells(questions[name], graded.get(name)) if name else [cell]
     notebook.cells = cells
 
 
@@ -70,8 +70,9 @@ def _place_of(cell: NotebookNode) -> str:
     return found[1] if found else ""
 
 
-def question_data(tests: Path, graded: Mapping[str, float]) -> bytes:
+def question_data(tests: Path, change: LessonChange) -> bytes:
     """The questions without points, with rubric and model answer, as the notebook shows them; b"" if there are none."""
+    kept_back = {*graded_questions(tests, change), *change.left_out}
     shown = {
         question.name: {
             "title": question.title,
@@ -79,30 +80,17 @@ def question_data(tests: Path, graded: Mapping[str, float]) -> bytes:
             "rubric": [{"text": item.text, "points": item.points} for item in question.rubric],
         }
         for question in load_questions(tests).values()
-        if question.name not in graded
+        if question.name not in kept_back
     }
     return (json.dumps(shown, ensure_ascii=False, indent=1) + "\n").encode() if shown else b""
 
 
-def question_file(root: Path, name: str, folder: Path | None, data: bytes) -> Path | None:
-    """The file for a lesson's question data; None if the package that is installed has the same.
-
-    folder  where the lesson's check data is written, if it is
-    """
-    file = f"{name}{catalog.QUESTIONS}"
-    if folder is not None:
-        return folder / file
-    shipped = catalog.EXAMPLES / file
-    same = data == (shipped.read_bytes() if shipped.is_file() else b"")
-    return None if same else root / "source" / name / file
-
-
-def _check(notebook: NotebookNode, questions: Mapping[str, Question], lesson: str, graded: Mapping[str, float]) -> None:
-    """Raise BuildError unless every question has one place, every place a question, and points are of questions."""
+def _check(notebook: NotebookNode, questions: Mapping[str, Question], lesson: str) -> None:
+    """Raise BuildError unless every question has one place, and every place a question."""
     places = Counter(name for cell in notebook.cells if (name := _place_of(cell)))
-    for name in [*places, *graded]:
+    for name in places:
         if name not in questions:
-            where = f"{lesson}.py: `%%answer {name}`" if name in places else f"{lesson}: points for {name!r}"
+            where = f"{lesson}.py: `%%answer {name}`"
             raise BuildError(f"{where}: the lesson has no question of this name{_nearest(name, questions)}")
     for name in questions:
         if places[name] != 1:
@@ -113,11 +101,6 @@ def _check(notebook: NotebookNode, questions: Mapping[str, Question], lesson: st
     for cell in notebook.cells:
         if _place_of(cell) and cell.cell_type != "markdown":
             raise BuildError(f"{lesson}.py: `{cell.source.strip()}` is a code cell: make it a Markdown cell")
-    for name, points in graded.items():
-        if not points > 0:
-            raise BuildError(
-                f"{lesson}: the question {name} has {points:g} points: give it more than 0, or none at all"
-            )
 
 
 def _nearest(name: str, questions: Mapping[str, Question]) -> str:

@@ -17,8 +17,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from traitlets import List, Unicode
 from traitlets.config import Configurable
-from traitlets.config.loader import PyFileConfigLoader
 
+from ..course_dir.course_config import load_config
 from ..course_dir.paths import CONFIG
 from ..errors import CourseError
 from . import setup_cell
@@ -81,7 +81,7 @@ def wheel_of(number: str) -> str:
 
 def delivery(root: Path) -> Delivery:
     """Load a course's delivery settings."""
-    return Delivery(config=PyFileConfigLoader(CONFIG, path=str(root)).load_config())
+    return Delivery(config=load_config(root))
 
 
 def origin(settings: Delivery) -> PackageSource:

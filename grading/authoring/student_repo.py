@@ -20,9 +20,12 @@ import nbformat
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import course
+from course.outline import FILE as OUTLINE
 
+from ..course_dir.lessons import is_ordinary, list_lessons
 from ..course_dir.paths import CONFIG
 from ..errors import CourseError
+from .beside_notebook import course_outline
 from .build import notebook_of
 from .published_solutions import solutions_of
 from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, wheel_of
@@ -31,6 +34,7 @@ EXAMPLES = (
     "*.examples",
     "*.questions",
     "*/*.practice",
+    "outline.json",
 )  # check data of a lesson that is not in the package, beside its notebook
 SITE = "docs"  # the folder of a repository that GitHub shows as a web site
 OURS = "<!-- written by `grading publish`, which writes it again -->"
@@ -54,10 +58,8 @@ class PublishResult:
 
 
 def released(root: Path) -> list[str]:
-    """Names of the lessons in release/, in order. Raises CourseError if there are none."""
-    found = sorted(
-        path.stem for path in (root / "release").glob("[0-9][0-9]_*/*.ipynb") if path.stem == path.parent.name
-    )
+    """Names of the lessons in release/, in the course's order. Raises CourseError if there are none."""
+    found = [name for name in list_lessons(root) if (root / "release" / name / f"{name}.ipynb").is_file()]
     if not found:
         raise CourseError(f"nothing is released in {root} yet: run `grading release` first")
     return found
@@ -69,17 +71,35 @@ def has_site(into: Path) -> bool:
 
 
 def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
-    """The lessons whose text, or built notebook, has changed since their release."""
+    """The lessons of which the text, course.toml or the built files have changed since their release."""
+    outline = course_outline(root)
 
     def is_stale(name: str) -> bool:
-        text, built = root / "source" / f"{name}.py", root / "source" / name / f"{name}.ipynb"
-        if not built.exists():
+        folder = root / "source" / name
+        if not (folder / f"{name}.ipynb").exists():
             return False
-        changed = text.exists() and built.read_bytes() != notebook_of(root, name)
-        release = root / "release" / name / f"{name}.ipynb"
-        return changed or built.stat().st_mtime_ns > (release.stat().st_mtime_ns if release.exists() else 0)
+        if not is_ordinary(root, name):
+            told = (folder / OUTLINE).read_text(encoding="utf-8") if (folder / OUTLINE).exists() else None
+            if told != (outline and outline.to_json()) or is_built_from_other(root, name):
+                return True
+        return not is_released(root, name)
 
     return [name for name in names if is_stale(name)]
+
+
+def is_built_from_other(root: Path, name: str) -> bool:
+    """Whether a lesson's built notebook is not what its text and course.toml make now."""
+    return (root / "source" / name / f"{name}.ipynb").read_bytes() != notebook_of(root, name)
+
+
+def is_released(root: Path, name: str) -> bool:
+    """Whether a lesson's release is newer than its built notebook, and has the same files beside it."""
+    built, release = (root / step / name for step in ("source", "release"))
+    notebooks = [folder / f"{name}.ipynb" for folder in (built, release)]
+    if not notebooks[1].exists() or notebooks[0].stat().st_mtime_ns > notebooks[1].stat().st_mtime_ns:
+        return False
+    ours, theirs = ({f.relative_to(d): f for p in EXAMPLES for f in d.glob(p)} for d in (built, release))
+    return ours.keys() == theirs.keys() and all(ours[n].read_bytes() == theirs[n].read_bytes() for n in ours)
 
 
 def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] = ()) -> PublishResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -78,12 +78,14 @@ class Submission:
 @dataclass(frozen=True)
 class Course:
     """A class. `ungraded`: (student, lesson) of submissions without a grade; `excused`: those that do not count, which
-    have no answers or submissions here, so they are in no mean."""
+    have no answers or submissions here, so they are in no mean; `title`: the course's; `order`: its lessons."""
 
     answers: Sequence[Answer]
     submissions: Sequence[Submission]
     ungraded: Sequence[tuple[str, str]] = ()
     excused: Sequence[tuple[str, str]] = ()
+    title: str = ""
+    order: Sequence[str] = ()
 
     @property
     def students(self) -> list[str]:
@@ -95,7 +97,9 @@ class Course:
 
     @property
     def lessons(self) -> list[str]:
-        return sorted({s.lesson for s in self.submissions})
+        """The lessons with submissions, in the course's order; what it does not know comes last."""
+        known = {name: place for place, name in enumerate(self.order)}
+        return sorted({s.lesson for s in self.submissions}, key=lambda name: (known.get(name, len(known)), name))
 
     def exercises(self, lesson: str) -> list[str]:
         """A lesson's exercises, in order of first appearance."""
@@ -106,6 +110,21 @@ class Course:
         """Answers that look like a table or a spy, with each sign of it (`SIGNS`)."""
         return [(a, sign) for a in self.answers for sign in a.verdict.signs if sign in SIGNS]
 
+    def of(self, lessons: Collection[str] | None, students: Collection[str] | None) -> Course:
+        """Only these lessons, and these students; None, or none: all."""
+
+        def wanted(student: str, lesson: str) -> bool:
+            return (not lessons or lesson in lessons) and (not students or student in students)
+
+        return Course(
+            [answer for answer in self.answers if wanted(answer.student, answer.lesson)],
+            [submission for submission in self.submissions if wanted(submission.student, submission.lesson)],
+            [pair for pair in self.ungraded if wanted(*pair)],
+            [pair for pair in self.excused if wanted(*pair)],
+            self.title,
+            self.order,
+        )
+
     def anonymous(self, secret: str) -> Course:
         """The class with numbers instead of names. Without the secret, their order reveals nothing."""
         order = sorted(self.students, key=lambda name: hashlib.sha256(f"{secret} {name}".encode()).digest())
@@ -114,5 +133,8 @@ class Course:
         return Course(
             [replace(answer, student=names[answer.student]) for answer in self.answers],
             [replace(submission, student=names[submission.student]) for submission in self.submissions],
-            *([(names[who], lesson) for who, lesson in pairs] for pairs in (self.ungraded, self.excused)),
+            [(names[who], lesson) for who, lesson in self.ungraded],
+            [(names[who], lesson) for who, lesson in self.excused],
+            self.title,
+            self.order,
         )

@@ -1,33 +1,45 @@
-"""How verbs are declared, and what several groups of them share: arguments, confirmation, plurals."""
+"""How verbs are declared, and what several of them share: selectors, JSON, confirmation, plurals."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from grading.safe_text import say
 
 Handler = Callable[[argparse.Namespace], int]
 
+DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # the exit status; what `main` returns after Ctrl-C is 130
+
 
 class Commands:
-    """The verbs of the `grading` command, in the order in which they are added."""
+    """The verbs of the `grading` command."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", required=True)
+        self._verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS)
+        self.summaries: dict[str, str] = {}
 
-    def add(self, name: str, summary: str, handler: Handler, *, in_course: bool = True) -> argparse.ArgumentParser:
-        """Declare a verb; returns its parser.
+    def add(
+        self, name: str, summary: str, handler: Handler, *, in_course: bool = True, configured: bool | None = None
+    ) -> argparse.ArgumentParser:
+        """Declare a verb; returns its parser. `main.VERBS` says where `grading --help` lists it.
 
         summary    one imperative line
-        handler    does it, and returns the exit status
+        handler    does it, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
         in_course  whether it needs a course directory, which is then `options.root`
+        configured whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
         """
-        verb: argparse.ArgumentParser = self._verbs.add_parser(name, help=summary, description=summary)
-        verb.set_defaults(handler=handler, in_course=in_course)
+        verb: argparse.ArgumentParser = self._verbs.add_parser(name, description=summary)
+        verb.set_defaults(
+            handler=handler, in_course=in_course, configured=in_course if configured is None else configured
+        )
+        self.summaries[name] = summary
         if in_course:
             verb.add_argument(
                 "--course", type=Path, metavar="DIR", help="course directory (default: this folder or one above it)"
@@ -35,19 +47,117 @@ class Commands:
         return verb
 
 
-def add_lessons(verb: argparse.ArgumentParser, *, ordinary: bool = False) -> None:
-    """Add LESSON…, which `main` looks up in the course: `options.lessons`.
+def add_lessons(
+    verb: argparse.ArgumentParser, *, ordinary: bool = False, last: bool = False, default: str = "all"
+) -> None:
+    """Add LESSON… and --lesson LESSON…, which `find_selected` looks up: `options.lessons`, all if none is named.
+
+    `options.every_lesson` says whether none is.
 
     ordinary  whether ordinary nbgrader assignments count as lessons
+    last      whether it follows another argument
     """
-    verb.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons (default: all)")
+    lessons = verb.add_argument(
+        "lessons", nargs="+" if last else "*", default=[], metavar="LESSON", help=f"lessons (default: {default})"
+    )
+    lessons.required = False  # `*` after another argument would end at the first option
+    _add_lesson_option(verb, "+")
     verb.set_defaults(ordinary=ordinary)
 
 
+def add_lesson(verb: argparse.ArgumentParser, about: str) -> None:
+    """Add LESSON and --lesson LESSON, one of which must be there: `options.lesson`. Ordinary assignments count.
+
+    about  its help: "lesson whose points to send"
+    """
+    verb.add_argument("lesson", metavar="LESSON", help=about).required = False  # where --lesson names it
+    _add_lesson_option(verb, None)
+
+
+def add_after_lesson(verb: argparse.ArgumentParser, name: str, metavar: str, about: str) -> None:
+    """Add arguments that follow LESSON, at least one: `options.NAME`, a list of texts. After `add_lesson`."""
+    rest = verb.add_argument(name, nargs="+", default=[], metavar=metavar, help=about)
+    rest.required = False  # `find_selected` demands it: beside --lesson, the first one is taken for LESSON
+    verb.set_defaults(after_lesson=name)
+
+
+def _add_lesson_option(verb: argparse.ArgumentParser, number: str | None) -> None:
+    verb.add_argument("--lesson", dest="named", nargs=number, metavar="LESSON", help="the same as LESSON")
+
+
+def selected(options: argparse.Namespace, student: str) -> bool:
+    """Whether a student is one of those that --students names, or it names none."""
+    return not options.students or student in options.students
+
+
 def add_students(verb: argparse.ArgumentParser) -> None:
-    """Add --students STUDENT…, each of whom `main` demands in the course: `options.students`, None for all."""
+    """Add --students STUDENT…, each of whom `find_selected` demands: `options.students`, None for all."""
     verb.add_argument("--students", nargs="+", metavar="STUDENT", help="ids of students (default: all)")
-    verb.set_defaults(known_students=True)
+    verb.set_defaults(demand_students=True)
+
+
+def add_lesson_and_students(verb: argparse.ArgumentParser, about: str) -> None:
+    """Add LESSON STUDENT…, or --lesson LESSON --students STUDENT…, which must be there: `options.lesson`, `.students`.
+
+    about  the help of LESSON
+    """
+    add_lesson(verb, about)
+    add_after_lesson(verb, "listed", "STUDENT", "ids of students")
+    verb.add_argument("--students", nargs="+", default=[], metavar="STUDENT", help="the same as STUDENT")
+    verb.set_defaults(demand_students=True)
+
+
+def find_selected(options: argparse.Namespace) -> None:
+    """Look up the lessons and students that the arguments name.
+
+    Raises CourseError and StepFailed, with the nearest name, for one that there is not, and UsageError if a verb needs
+    one and none is named.
+    """
+    if hasattr(options, "lessons"):
+        named = [*options.lessons, *(options.named or [])]
+        options.every_lesson = not named
+        options.lessons = _known_lessons(options.root, named, ordinary=options.ordinary)
+    elif hasattr(options, "named"):
+        _find_lesson(options)
+        (options.lesson,) = _known_lessons(options.root, [options.lesson], ordinary=True)
+    if getattr(options, "demand_students", False) and options.students:
+        from ..coordinator.nbgrader_api import demand_students
+
+        options.students = list(dict.fromkeys(options.students))
+        demand_students(options.root, options.students)
+
+
+def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]:
+    """These lessons in their order, or all. Raises CourseError, with the nearest name, for one that there is not."""
+    from ..course_dir.lessons import list_lessons
+    from ..errors import CourseError
+
+    there = list_lessons(root, ordinary=ordinary)
+    for name in named:
+        if name not in there and (near := get_close_matches(name, there, 1)):
+            raise CourseError(f"no lesson {name}; do you mean {near[0]}? There are {', '.join(there)}")
+    return list_lessons(root, named, ordinary=ordinary)
+
+
+def _find_lesson(options: argparse.Namespace) -> None:
+    """Tell LESSON from what follows it, if --lesson names the lesson. Raises UsageError."""
+    after = getattr(options, "after_lesson", "")
+    if options.named and options.lesson:
+        if not after:
+            raise UsageError(f"name one lesson: {options.lesson} or {options.named}")
+        setattr(options, after, [options.lesson, *getattr(options, after)])
+    options.lesson = options.named or options.lesson
+    if after == "listed":
+        options.students = [*options.listed, *options.students]
+        after = "students"
+    if not options.lesson:
+        raise UsageError("name the lesson, by LESSON or --lesson")
+    if after and not getattr(options, after):
+        raise UsageError(f"name the {after}")
+
+
+class UsageError(Exception):
+    """Arguments that do not fit together; the message says what is missing."""
 
 
 def add_workers(verb: argparse._ActionsContainer, items: str) -> None:
@@ -66,6 +176,23 @@ def add_unsandboxed(verb: argparse.ArgumentParser) -> None:
 
 def add_yes(verb: argparse.ArgumentParser, action: str) -> None:
     verb.add_argument("--yes", action="store_true", help=f"{action} without asking (default: show and ask)")
+
+
+def add_json(verb: argparse.ArgumentParser, record: str) -> None:
+    """Add --json: the handler calls `emit` for each record, and all else that it prints goes to stderr.
+
+    record  what a record stands for: "submission"; docs/json.md has its fields
+    """
+    verb.add_argument(
+        "--json", action="store_true", help=f"one line of JSON per {record}; everything else goes to stderr"
+    )
+
+
+def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
+    """Print a record as a line of JSON, if --json asks for it. record: its name in docs/json.md."""
+    if options.json:
+        line: Mapping[str, Any] = {"record": record, **fields}
+        say(json.dumps(line, default=str), file=options.stdout, flush=True)
 
 
 def _positive(text: str) -> int:

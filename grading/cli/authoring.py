@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_lessons, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, emit, plural
 
 
 def add_commands(commands: Commands) -> None:
     new = commands.add(
-        "new-lesson", "Write a lesson that passes `grading prove`, with one exercise to replace.", _new_lesson
+        "new-lesson",
+        "Write a lesson that passes `grading prove`, with one exercise to replace.",
+        _new_lesson,
+        configured=False,
     )
     new.add_argument("name", metavar="NAME", help="two digits and a word or more: 13_positions")
 
@@ -26,6 +30,7 @@ def add_commands(commands: Commands) -> None:
         "--survivors", action="store_true", help="only a list of surviving mutants, in the form of equivalent.toml"
     )
     prove.add_argument("--again", action="store_true", help="also what is proved and has not changed")
+    add_json(prove, "exercise")
     prove.add_argument("-v", "--verbose", action="store_true", help="the report of every known mistake")
 
     sync = commands.add("sync", "Update everything that is derived from source/ and grader_tests/.", _sync)
@@ -36,6 +41,7 @@ def add_commands(commands: Commands) -> None:
         help="exercises and lessons: softmax, 02_softmax/softmax, 02_softmax (default: all)",
     )
     sync.add_argument("--check", action="store_true", help="a list of what is out of date; nothing is written")
+    add_json(sync, "exercise that is out of date")
     sync.add_argument("--measure", action="store_true", help="also the graders' strength over a hundred seeds")
 
 
@@ -45,7 +51,7 @@ def _new_lesson(options: argparse.Namespace) -> int:
     for path in new_lesson(options.root, options.name):
         say(f"{path.relative_to(options.root)}: written")
     say(f"Next: `grading prove {options.name}`. docs/authors.md explains how to write a lesson.")
-    return 0
+    return DONE
 
 
 def _build(options: argparse.Namespace) -> int:
@@ -53,24 +59,43 @@ def _build(options: argparse.Namespace) -> int:
 
     for name in options.lessons:
         say(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
-    return 0
+    return DONE
 
 
 def _prove(options: argparse.Namespace) -> int:
-    from ..proof.runner import check, survivors
+    from ..proof.runner import Found, check, survivors
+    from ..stopped import tell_if_stopped
 
     if options.survivors:
         survivors(options.root, options.lessons, options.exercise)
-        return 0
+        return DONE
     mutate, verbose = not options.no_mutants, options.verbose
     again = options.again or verbose or bool(options.exercise)  # whoever names one, or wants its reports, means it
-    found = check(options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose, again=again)
+    seen: list[Found] = []
+
+    def report(one: Found) -> None:
+        seen.append(one)
+        problems = [asdict(problem) for problem in one.problems]
+        emit(options, "proof", lesson=one.lesson, exercise=one.exercise, proved=not problems, problems=problems)
+
+    def kept() -> str:
+        return (
+            f"{plural(len(seen), 'exercise')} proved, and remembered where right; run the same command again to go on."
+        )
+
+    with tell_if_stopped(kept):
+        found = check(
+            options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose, again=again, report=report
+        )
     problems = sum(len(one.problems) for one in found)
     say(plural(problems, "problem") if problems else "all proved", file=sys.stderr)
-    return 1 if problems else 0
+    return NEEDS_A_PERSON if problems else DONE
 
 
 def _sync(options: argparse.Namespace) -> int:
     from ..proof.sync import sync
 
-    return sync(options.root, options.exercises, check=options.check, measure=options.measure)
+    def report(name: str, stale: list[str]) -> None:
+        emit(options, "stale", name=name, what=stale)
+
+    return sync(options.root, options.exercises, check=options.check, measure=options.measure, report=report)

@@ -6,7 +6,7 @@ import argparse
 
 from grading.safe_text import say
 
-from .arguments import Commands
+from .arguments import DONE, Commands
 
 
 def add_commands(commands: Commands) -> None:
@@ -33,4 +33,4 @@ def _reopen(options: argparse.Namespace) -> int:
         f"{options.student}, {options.lesson}: {', '.join(names)} {verb} open again. The points are provisional until "
         "a person has graded again; `grading report` lists what is open."
     )
-    return 0
+    return DONE

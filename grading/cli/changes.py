@@ -1,18 +1,34 @@
-"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse, migrate."""
+"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers, add_yes, confirmed, plural
+from .arguments import (
+    DONE,
+    NEEDS_A_PERSON,
+    NOT_DONE,
+    Commands,
+    add_json,
+    add_lesson_and_students,
+    add_lessons,
+    add_students,
+    add_unsandboxed,
+    add_workers,
+    add_yes,
+    confirmed,
+    emit,
+    plural,
+)
 
 if TYPE_CHECKING:
     from ..coordinator.recalculate import GradeChange
+    from ..gradebook.history import PastGrade, ScoreSnapshot
 
 
 def add_commands(commands: Commands) -> None:
@@ -28,19 +44,21 @@ def add_commands(commands: Commands) -> None:
         add_unsandboxed(verb)
         add_workers(verb, "submissions")
     add_yes(regrade, "write the changed grades")
+    add_json(regrade, "grade that changes")
+    add_json(verify, "grade")
     verify.add_argument(
         "--seed", default="", metavar="NAME", help="name of another seed (default: the seed recorded with each grade)"
     )
 
     history = commands.add("history", "Show replaced grades.", _history)
+    add_json(history, "replaced grade")
     add_lessons(history, ordinary=True)
     add_students(history)
 
     extend = commands.add("extend", "Give students more time for a lesson.", _extend)
     excuse = commands.add("excuse", "Leave a lesson out of students' grades.", _excuse)
     for verb in (extend, excuse):
-        verb.add_argument("lesson", metavar="LESSON", help="lesson that it is about")
-        verb.add_argument("students", nargs="+", metavar="STUDENT", help="ids of students")
+        add_lesson_and_students(verb, "lesson that it is about")
         verb.add_argument("--why", default="", metavar="TEXT", help="note for yourself, shown to nobody else")
     time = extend.add_mutually_exclusive_group(required=True)
     time.add_argument("--days", type=float, help="days after the due date")
@@ -48,10 +66,6 @@ def add_commands(commands: Commands) -> None:
     time.add_argument("--until", metavar="TIME", help='new due date: "2026-11-22 23:59 UTC"')
     time.add_argument("--none", action="store_true", help="no extension: take one back")
     excuse.add_argument("--none", action="store_true", help="no excuse: take one back")
-
-    migrate = commands.add("migrate", "Show how a new version of the lessons changes grades, and move to it.", _migrate)
-    migrate.add_argument("new", type=Path, metavar="DIR", help="the new version, with its source/ and grader_tests/")
-    add_yes(migrate, "move to the new version")
 
 
 def _regrade(options: argparse.Namespace) -> int:
@@ -66,6 +80,8 @@ def _regrade(options: argparse.Namespace) -> int:
     def agreed(found: Sequence[GradeChange]) -> bool:
         nonlocal failed
         show_revised(found, SafeConsole())
+        for one in found:
+            emit(options, "change", **_change(one))
         failed = sum(bool(one.failed) for one in found)
         return len(found) > failed and confirmed(options, "write these grades")
 
@@ -82,14 +98,14 @@ def _regrade(options: argparse.Namespace) -> int:
             f"{plural(written, 'grade')} written. `grading history` shows the old ones; `grading feedback` writes the "
             "new pages."
         )
-    return min(1, failed)
+    return NOT_DONE if failed else DONE
 
 
 def _verify_grades(options: argparse.Namespace) -> int:
     from ..coordinator.verify_grades import verify_grades
     from ..cpu_count import cpu_count
 
-    status = 0
+    status = DONE
     for one in verify_grades(
         options.root,
         options.lessons,
@@ -99,7 +115,8 @@ def _verify_grades(options: argparse.Namespace) -> int:
         workers=options.workers or cpu_count(),
     ):
         say(one, flush=True)
-        status = status or int(bool(one.differs or one.failed))
+        emit(options, "verification", **asdict(one), same=not (one.differs or one.failed))
+        status = max(status, NOT_DONE if one.failed else NEEDS_A_PERSON if one.differs else DONE)
     return status
 
 
@@ -116,7 +133,45 @@ def _history(options: argparse.Namespace) -> int:
         if was.lesson in options.lessons and (not options.students or was.student in options.students)
     ]
     show_history(past, scores(options.root) if past else {}, SafeConsole())
-    return 0
+    for was in past:
+        emit(options, "past grade", **_past(was))
+    return DONE
+
+
+def _past(was: PastGrade) -> dict[str, Any]:
+    exercises = [
+        {"exercise": name, "points": score.points, "most": score.most, "found": score.found, "by_hand": score.by_hand}
+        for name, score in was.standings.exercises.items()
+    ]
+    return {
+        "lesson": was.lesson,
+        "student": was.student,
+        "graded_at": f"{was.graded_at:%Y-%m-%d %H:%M:%S} UTC",
+        "replaced_at": f"{was.replaced_at:%Y-%m-%d %H:%M:%S} UTC",
+        "points": _points(was.standings),
+        "penalty": was.standings.penalty,
+        "since": was.since,
+        "exercises": exercises,
+    }
+
+
+def _change(one: GradeChange) -> dict[str, Any]:
+    return {
+        "lesson": one.lesson,
+        "student": one.student,
+        "before": None if one.failed else _points(one.before),
+        "now": None if one.failed else _points(one.now),
+        "penalty_before": one.before.penalty,
+        "penalty_now": one.now.penalty,
+        "since": one.since,
+        "differs": one.differs,
+        "failed": one.failed,
+    }
+
+
+def _points(snapshot: ScoreSnapshot) -> float | None:
+    """The points that count; None while something needs a person."""
+    return None if snapshot.open else snapshot.points
 
 
 def _extend(options: argparse.Namespace) -> int:
@@ -125,7 +180,7 @@ def _extend(options: argparse.Namespace) -> int:
     for line in extend(options.root, options.lesson, options.students, _seconds(options), options.until, options.why):
         say(line)
     say(f"`grading grade {options.lesson}` applies it to grades that are there already.")
-    return 0
+    return DONE
 
 
 def _seconds(options: argparse.Namespace) -> float | None:
@@ -140,29 +195,4 @@ def _excuse(options: argparse.Namespace) -> int:
 
     for line in excuse(options.root, options.lesson, options.students, not options.none, options.why):
         say(line)
-    return 0
-
-
-def _migrate(options: argparse.Namespace) -> int:
-    from grading.safe_console import SafeConsole
-
-    from ..coordinator.console_tables import show_revised
-    from ..coordinator.migrate_lessons import Migration, migrate
-    from ..cpu_count import cpu_count
-
-    console = SafeConsole()
-
-    def agreed(plan: Migration) -> bool:
-        say("\n".join(plan.lines()) or "The lessons and graders are the same.")
-        show_revised(plan.found, console)
-        return confirmed(options, "move the course and write these grades")
-
-    done = migrate(options.root, options.new, agreed, console, workers=cpu_count())
-    if done.kept:
-        say(
-            f"{plural(done.written, 'grade')} written. {done.kept.name}/ has the old lessons, `grading history` "
-            "the old grades."
-        )
-        if done.new:
-            say(f"`grading release {' '.join(done.new)}` releases the new lessons.")
-    return 0
+    return DONE

@@ -1,14 +1,15 @@
-"""Verbs about a course as a whole: init, doctor, publish, site."""
+"""Verbs about a course as a whole: init, settings, doctor, publish, site."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_workers, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_workers, emit, plural
 
 
 def add_commands(commands: Commands) -> None:
@@ -17,23 +18,37 @@ def add_commands(commands: Commands) -> None:
     )
     init.add_argument("directory", type=Path, metavar="DIR", help="directory to make")
     init.add_argument(
+        "--upgrade", action="store_true", help="only write course.toml for a course in DIR that was begun without it"
+    )
+    lessons = init.add_mutually_exclusive_group()
+    lessons.add_argument(
         "--lessons",
         dest="begun_with",
         type=Path,
         metavar="FROM",
         help="course whose lessons to copy: its directory, or a zip as GitHub makes it of a tag (default: none)",
     )
+    lessons.add_argument(
+        "--from",
+        dest="previous",
+        type=Path,
+        metavar="COURSE",
+        help="last term's course directory, whose lessons and settings to take, without its students (default: none)",
+    )
     init.add_argument(
         "--exchange",
         metavar="DIR",
         help="nbgrader's exchange, where students fetch and submit; '' for none (default: asked at a terminal)",
     )
-    commands.add(
+    settings = commands.add("settings", "Show the settings in force, and the file that each comes from.", _settings)
+    add_json(settings, "lesson and setting")
+    doctor = commands.add(
         "doctor",
         "Show what this machine grants the sandbox; the exit status is 1 if too little.",
         _doctor,
         in_course=False,
     )
+    add_json(doctor, "requirement")
     publish = commands.add("publish", "Write the students' repository from the released lessons.", _publish)
     publish.add_argument("directory", type=Path, metavar="DIR", help="folder of the repository")
     publish.add_argument(
@@ -46,6 +61,7 @@ def add_commands(commands: Commands) -> None:
         action="store_true",
         help="include all solutions, which `solution(…)` shows (default: those of c.Delivery.solutions)",
     )
+    add_json(publish, "file written")
     publish.add_argument(
         "--site", action="store_true", help="include a web site of the lessons in DIR/docs (default: if it is there)"
     )
@@ -57,32 +73,93 @@ def add_commands(commands: Commands) -> None:
 
 
 def _init(options: argparse.Namespace) -> int:
+    from ..course_dir.next_term import begin_next_term
     from ..course_dir.scaffold import EXCHANGE, init_course
 
+    if options.upgrade:
+        return _upgrade(options.directory)
+    if options.previous:
+        say("\n".join(begin_next_term(options.directory, options.previous, options.exchange or "")))
+        return _build_lessons(options.directory)
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
         say("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
         exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
     for line in init_course(options.directory, options.begun_with, exchange or ""):
         say(line)
+    return _build_lessons(options.directory)
+
+
+def _build_lessons(root: Path) -> int:
+    """Build the notebooks of a new course, so that nbgrader's own commands find them."""
+    from ..course_dir.lessons import list_lessons
+
+    if lessons := list_lessons(root):
+        from ..authoring.build import build_lesson  # it imports torch
+        from ..errors import CourseError
+
+        say(f"Building {plural(len(lessons), 'lesson')} in source/.", flush=True)
+        for name in lessons:
+            try:
+                build_lesson(root.resolve(), name)
+            except CourseError as error:
+                say(f"{name} is not built: {error}", file=sys.stderr)
+    return DONE
+
+
+def _upgrade(directory: Path) -> int:
+    from ..coordinator.due_dates import due_dates
+    from ..coordinator.nbgrader_api import configuration
+    from ..course_dir.course_template import upgrade_course
+    from ..course_dir.paths import open_course
+
+    root = open_course(directory)
+    for line in upgrade_course(root, due_dates(root), configuration(root).CourseDirectory.get("course_id", "")):
+        say(line)
     return 0
+
+
+def _settings(options: argparse.Namespace) -> int:
+    from grading.safe_console import SafeConsole
+
+    from ..coordinator.settings_table import lesson_settings, show_settings, with_defaults
+    from ..course_dir.course_config import settings_in_force
+    from ..course_dir.paths import CONFIG
+    from ..nbgrader_plugins.known_traits import demand_known_settings
+
+    demand_known_settings(options.root / CONFIG)
+    found = with_defaults(settings_in_force(options.root))
+    for lesson in lesson_settings(options.root):
+        emit(options, "lesson", **asdict(lesson))
+    for setting in found:
+        emit(options, "setting", **asdict(setting))
+    if not options.json:
+        show_settings(options.root, found, SafeConsole())
+    return DONE
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from ..sandbox import SandboxUnavailable, require
+    from ..sandbox import SandboxUnavailable, grants, require
     from ..sandbox.doctor import doctor
 
     say(doctor())
+    for grant in grants():
+        emit(options, "requirement", **grant._asdict())
     try:
         require()
     except SandboxUnavailable:
-        return 1
-    return 0
+        return NEEDS_A_PERSON
+    return DONE
 
 
 def _publish(options: argparse.Namespace) -> int:
+    from ..authoring.student_repo import has_site
+    from ..extras import demand_extra
+
+    if options.site or has_site(options.directory):
+        demand_extra("site", "The web site")
     from ..authoring.student_install import delivery, origin
-    from ..authoring.student_repo import SITE, has_site, publish, released, stale_releases
+    from ..authoring.student_repo import SITE, publish, released, stale_releases
     from ..errors import CourseError
     from ..proof.runner import unproved
 
@@ -100,6 +177,7 @@ def _publish(options: argparse.Namespace) -> int:
     done = publish(options.root, options.directory, origin(settings), settings.solutions)
     for name in done.written:
         say(f"{options.directory / name}: written")
+        emit(options, "file", path=str(options.directory / name))
     say(f"{plural(len(done.written), 'file')} written, {len(done.same)} unchanged")
     if done.left:
         say(f"other files there, left unchanged: {', '.join(done.left)}")
@@ -110,7 +188,7 @@ def _publish(options: argparse.Namespace) -> int:
         from ..site.build import build_site
 
         build_site(options.root, options.directory / SITE, SafeConsole(), workers=cpu_count(), named=names)
-    return 0
+    return DONE
 
 
 def _site(options: argparse.Namespace) -> int:
@@ -120,4 +198,4 @@ def _site(options: argparse.Namespace) -> int:
     from ..site.build import build_site
 
     build_site(options.root, options.dir, SafeConsole(), workers=options.workers or cpu_count())
-    return 0
+    return DONE

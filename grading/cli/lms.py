@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_yes, confirmed, plural
+from .arguments import (
+    DONE,
+    NEEDS_A_PERSON,
+    NOT_DONE,
+    Commands,
+    UsageError,
+    add_after_lesson,
+    add_json,
+    add_lesson,
+    add_lessons,
+    add_students,
+    add_yes,
+    confirmed,
+    emit,
+    plural,
+    selected,
+)
 
 if TYPE_CHECKING:
     from ..class_report.model import Course, Submission
@@ -20,38 +37,62 @@ def add_commands(commands: Commands) -> None:
     collect.add_argument(
         "archives", nargs="+", type=Path, metavar="DOWNLOAD", help="zips and folders, unmodified since the download"
     )
-    collect.add_argument("--lesson", default="", help="the lesson that was submitted (default: by the names of files)")
+    collect.add_argument(
+        "--lesson", default="", help="the lesson that was submitted (default: each download's, by the names of files)"
+    )
+    undecided = collect.add_mutually_exclusive_group()
+    for choice, summary in (
+        ("keep", "keep what is in submitted/ where nothing shows that a download is newer (default: ask)"),
+        ("replace", "replace it there; `grading restore` brings it back"),
+    ):
+        undecided.add_argument(
+            f"--{choice}", dest="undecided", action="store_const", const=choice, default="ask", help=summary
+        )
+    add_json(collect, "submission in the downloads")
 
     fill = commands.add(
-        "fill-gradebook", "Fill a lesson's column in a gradebook file that your LMS exported.", _fill_gradebook
+        "fill-gradebook", "Fill lessons' columns in a gradebook file that your LMS exported.", _fill_gradebook
     )
     fill.add_argument(
         "file", type=Path, metavar="FILE", help="CSV file, exported from the gradebook of Canvas or Moodle"
     )
-    fill.add_argument("lesson", metavar="LESSON", help="lesson whose points to fill in")
-    fill.add_argument("--column", default="", metavar="NAME", help="column to fill (default: by the lesson's name)")
+    add_lessons(fill, ordinary=True, last=True, default="all with a column there")
+    add_students(fill)
+    fill.add_argument(
+        "--column", default="", metavar="NAME", help="column to fill (default: that in course.toml, or by its name)"
+    )
     fill.add_argument("--by", default="", metavar="NAME", help="column with student ids (default: by the ids in it)")
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
     _add_provisional(fill)
+    add_json(fill, "cell")
 
     pack = commands.add(
         "feedback-zip", "Pack feedback pages into a zip named as Canvas or Moodle expects.", _feedback_zip
     )
-    pack.add_argument("lesson", metavar="LESSON", help="lesson whose feedback to pack")
-    pack.add_argument(
-        "downloads", nargs="+", type=Path, metavar="DOWNLOAD", help="submissions download from the LMS, unmodified"
-    )
+    add_lesson(pack, "lesson whose feedback to pack")
+    add_after_lesson(pack, "downloads", "DOWNLOAD", "submissions download from the LMS, unmodified")
+    add_students(pack)
+    add_json(pack, "student in the download")
     pack.add_argument("--out", type=Path, metavar="FILE", help="zip to write (default: feedback-LESSON.zip)")
 
     push = commands.add("push", "Show a lesson's points for Canvas, and send them.", _push)
     push.add_argument("where", choices=["canvas"], help="platform to send to")
-    push.add_argument("lesson", metavar="LESSON", help="lesson whose points to send")
-    push.add_argument("--url", required=True, help="address of your Canvas: https://canvas.example.edu")
+    add_lesson(push, "lesson whose points to send")
+    add_students(push)
     push.add_argument(
-        "--canvas-course", required=True, metavar="NUMBER", help="the course's number in Canvas, from its address"
+        "--url", default="", help="address of your Canvas, https://canvas.example.edu (default: that in course.toml)"
     )
     push.add_argument(
-        "--assignment", default="", metavar="NUMBER", help="the assignment's number (default: by the lesson's name)"
+        "--canvas-course",
+        default="",
+        metavar="NUMBER",
+        help="the course's number in Canvas, from its address (default: that in course.toml)",
+    )
+    push.add_argument(
+        "--assignment",
+        default="",
+        metavar="NUMBER",
+        help="the assignment's number (default: that in course.toml, or by the lesson's name)",
     )
     push.add_argument(
         "--by",
@@ -60,6 +101,7 @@ def add_commands(commands: Commands) -> None:
         help="kind of id that identifies students in Canvas (default: the one that fits)",
     )
     _add_provisional(push)
+    add_json(push, "student whose points differ there")
     add_yes(push, "send the points")
 
 
@@ -71,12 +113,12 @@ def _add_provisional(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _ready(course: Course, lesson: str, provisional: bool) -> tuple[list[Submission], list[str]]:
+def _ready(course: Course, lesson: str, options: argparse.Namespace) -> tuple[list[Submission], list[str]]:
     """Submissions whose points may leave the course, and students whose points may not. Raises StepFailed."""
     from ..errors import StepFailed
 
-    every = [one for one in course.submissions if one.lesson == lesson]
-    ready = [one for one in every if provisional or not one.open]
+    every = [one for one in course.submissions if one.lesson == lesson and selected(options, one.student)]
+    ready = [one for one in every if options.provisional or not one.open]
     if not every:
         raise StepFailed(f"{lesson} has no grades. Run `grading grade {lesson}` first")
     if not ready:
@@ -91,52 +133,94 @@ def _collect(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.collect import collect
-    from ..course_dir.paths import list_lessons
+    from ..course_dir.lessons import list_lessons
 
     lesson = list_lessons(options.root, [options.lesson], ordinary=True)[0] if options.lesson else ""
-    return int(any(one.failed for one in collect(options.root, options.archives, lesson, SafeConsole())))
+    outcomes = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
+    for one in outcomes:
+        emit(options, "hand-in", **asdict(one))
+    return NEEDS_A_PERSON if any(one.failed for one in outcomes) else DONE
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
+    from ..errors import GradebookCsvError, StepFailed
+
+    if options.column and len(options.lessons) > 1:
+        raise UsageError("name the one lesson that --column is for")
+    content = given = options.file.read_bytes()
+    filled, waiting = False, list[str]()
+    for lesson in options.lessons:
+        try:
+            content, waits = _filled(options, lesson, content)
+        except GradebookCsvError as error:
+            if not options.every_lesson:
+                raise GradebookCsvError(f"nothing was written. {options.file}: {error}") from error
+            say(f"{lesson}: not filled. {error}")
+        except StepFailed as error:
+            if not options.every_lesson:
+                raise
+            say(f"{lesson}: not filled. {error}")
+        else:
+            filled, waiting = True, waiting + waits
+    if not filled:
+        say("grading: nothing was written. No lesson could be filled in.", file=sys.stderr)
+        return NOT_DONE
+    out = options.out or options.file.with_name(f"{options.file.stem}-filled.csv")
+    out.write_bytes(content.decode("utf-8").encode("utf-8-sig" if given[:3] == b"\xef\xbb\xbf" else "utf-8"))
+    say(f"{out}: written. Import it into your LMS.")
+    return NEEDS_A_PERSON if waiting else DONE
+
+
+def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[bytes, list[str]]:
+    """The file with a lesson filled in, and whose points are provisional. Raises GradebookCsvError and StepFailed."""
     from ..coordinator.class_data import load_class, load_roster
-    from ..errors import GradebookCsvError
+    from ..course_dir.course_file import load_course_file
     from ..lms.gradebook_csv import fill_column, summary_lines
 
-    given, lesson = options.file, options.lesson
     course = load_class(options.root)
-    graded, waiting = _ready(course, lesson, options.provisional)
-    points, content = {one.student: one.points for one in graded}, given.read_bytes()
-    try:
-        done = fill_column(
-            content,
-            lesson,
-            load_roster(options.root),
-            points,
-            graded[0].most,
-            options.column,
-            options.by,
-            excused=[student for student, name in course.excused if name == lesson],
-        )
-    except GradebookCsvError as error:
-        raise GradebookCsvError(f"nothing was written. {given}: {error}") from error
+    graded, waiting = _ready(course, lesson, options)
+    done = fill_column(
+        content,
+        lesson,
+        load_roster(options.root),
+        {one.student: one.points for one in graded},
+        graded[0].most,
+        options.column or load_course_file(options.root).entry(lesson).column,
+        options.by,
+        excused=[student for student, name in course.excused if name == lesson and selected(options, student)],
+    )
     say("\n".join(summary_lines(done)))
     if waiting:
         say(f"unchanged, because their points are provisional (--provisional takes them): {', '.join(waiting)}")
-    out = options.out or given.with_name(f"{given.stem}-filled.csv")
-    out.write_bytes(done.text.encode("utf-8-sig" if content[:3] == b"\xef\xbb\xbf" else "utf-8"))
-    say(f"{out}: written. Import it into your LMS.")
-    return 0
+    cells = [(student, before, now, "filled") for student, (before, now) in done.changed.items()]
+    cells += [(student, "", "", "provisional") for student in waiting]
+    cells += [(student, "", "", "not in the file") for student in done.unmatched]
+    for student, before, now, outcome in cells:
+        emit(
+            options,
+            "cell",
+            lesson=lesson,
+            student=student,
+            column=done.column,
+            before=before,
+            now=now,
+            outcome=outcome,
+        )
+    return done.text.encode("utf-8"), waiting
 
 
 def _feedback_zip(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
     from ..coordinator.return_feedback import hand_back
-    from ..course_dir.paths import list_lessons
 
-    (lesson,) = list_lessons(options.root, [options.lesson], ordinary=True)
-    out = options.out or Path(f"feedback-{lesson}.zip")
-    done = hand_back(options.root, lesson, options.downloads, out, SafeConsole())
+    out = options.out or Path(f"feedback-{options.lesson}.zip")
+    downloads = [Path(path) for path in options.downloads]
+    done = hand_back(options.root, options.lesson, downloads, out, SafeConsole(), students=options.students)
+    for student, name in done.names.items():
+        emit(options, "packed", lesson=options.lesson, student=student, name=name, why="")
+    for student, why in done.left_out.items():
+        emit(options, "packed", lesson=options.lesson, student=student, name="", why=why)
     for student, why in done.left_out.items():
         say(f"left out: {student} {why}")
     for name in done.nobodys:
@@ -145,9 +229,20 @@ def _feedback_zip(options: argparse.Namespace) -> int:
         say(f"not in the download: {', '.join(done.not_in_it)}")
     if not done.names:
         say("grading: nothing was written. No student in the download has feedback.", file=sys.stderr)
-        return 1
+        return NOT_DONE
     say(f"{out}: {plural(len(done.names), 'page')} written. Upload it to your LMS.")
-    return 0
+    return NEEDS_A_PERSON if done.left_out or done.nobodys else DONE
+
+
+def _canvas_place(options: argparse.Namespace) -> tuple[str, str, str, str]:
+    """Address of Canvas, number of the course, lesson, number of the assignment. Raises UsageError."""
+    from ..course_dir.course_file import load_course_file
+
+    course = load_course_file(options.root)
+    url, number = options.url or course.lms.canvas_url, options.canvas_course or course.lms.canvas_course
+    if not url or not number:
+        raise UsageError("name your Canvas: --url and --canvas-course, or canvas_url and canvas_course in course.toml")
+    return url, str(number), options.lesson, str(options.assignment or course.entry(options.lesson).canvas or "")
 
 
 def _push(options: argparse.Namespace) -> int:
@@ -155,25 +250,28 @@ def _push(options: argparse.Namespace) -> int:
 
     from ..coordinator.class_data import load_class, load_roster
     from ..coordinator.console_tables import show_push
-    from ..errors import StepFailed
+    from ..extras import demand_extra
+    from ..stopped import tell_if_stopped
 
-    try:
-        from ..lms.canvas_api import CanvasAssignment
-    except ImportError as error:
-        raise StepFailed(f'{error}. Run `pip install "attention-course-teach[canvas]"`') from error
+    demand_extra("canvas", "Sending points to Canvas")
+    from ..lms.canvas_api import CanvasAssignment
 
     course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}
-    graded, waits = _ready(course, lesson, options.provisional)
-    there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
+    free = {student for student in free if selected(options, student)}
+    graded, waits = _ready(course, lesson, options)
+    there = CanvasAssignment(*_canvas_place(options))
     points = {one.student: one.points for one in graded}
     plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
     show_push(plan, waits, SafeConsole())
+    for new in plan.to_send:
+        emit(options, "points there", lesson=lesson, student=new.student, before=new.before, now=new.now)
     if not plan.to_send or not confirmed(options, f"send these points to {plan.assignment!r}"):
-        return 0
-    otherwise = there.send(plan.to_send)
+        return DONE
+    with tell_if_stopped(lambda: "Canvas may have some of the points; run the same command again to see which."):
+        otherwise = there.send(plan.to_send)
     say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent; Canvas shows them as sent")
     for one, held in otherwise:
         shown = held or "nothing"
         say(f"{one.student}: sent {one.now}, but Canvas shows {shown}. Its own late policy may take points off.")
-    return min(1, len(otherwise))
+    return NEEDS_A_PERSON if otherwise else DONE

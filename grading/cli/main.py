@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, redirect_stdout, suppress
 from importlib.metadata import version
 
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, by_hand, changes, course, lms, term
-from .arguments import Commands
+from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, people, review, term
+from .arguments import NOT_DONE, Commands, UsageError, find_selected
+from .completion import complete
 from .old_verbs import with_new_verb
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
-EPILOG = "`grading VERB --help` lists the options of a verb."
-GROUPS = (course, authoring, term, by_hand, lms, changes)  # in the order of a term
+EPILOG = """\
+`grading VERB --help` lists the options of a verb. --Class.trait=value, as with nbgrader, sets one thing of
+nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
+GROUPS = (course, authoring, term, review, by_hand, lms, gradebook, changes, people, migrate, completion)
+VERBS = {  # where --help lists each verb: in the order of a term
+    "Begin a course": ("init", "settings", "demo"),
+    "Write lessons": ("new-lesson", "build", "prove", "sync"),
+    "Release": ("release", "publish", "site"),
+    "Collect": ("collect", "restore"),
+    "Grade": ("grade", "review", "report"),
+    "Give back": ("feedback", "feedback-zip", "gradebook", "fill-gradebook", "push"),
+    "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
+    "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),
+}
+SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's way to set a trait
+STOPPED = 130  # the exit status after Ctrl-C, as shells have it
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "
     "can, and every grade is marked."
@@ -26,48 +42,93 @@ UNSANDBOXED = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; its exit status: 0, 1 if something failed, 2 for wrong arguments, 130 if it was stopped."""
-    options = make_parser().parse_args(with_new_verb(sys.argv[1:] if arguments is None else arguments))
+    """Run the command; its exit status.
+
+    0 all is done · 1 something needs a person · 2 wrong use, or not done · 130 it was stopped
+    """
+    rest, settings = _without_settings(sys.argv[1:] if arguments is None else arguments)
+    parser = make_parser()
+    complete(parser)
+    options = parser.parse_args(with_new_verb(rest))
+    try:
+        return _run(options, settings)
+    except UsageError as error:
+        say(f"grading {options.verb}: {error}. `grading {options.verb} --help` lists its arguments.", file=sys.stderr)
+    except (GradingError, FileNotFoundError) as error:
+        say(f"grading: {error}", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        kept = str(stop) or "What was done is kept; run the same command again to go on."
+        with suppress(OSError):  # the terminal may be gone
+            say(f"grading: stopped. {kept}", file=sys.stderr)
+        return STOPPED
+    return NOT_DONE
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command."""
+    parser = argparse.ArgumentParser(
+        prog="grading",
+        usage="%(prog)s [-h] [--version] VERB …",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('attention-course-teach')}")
+    commands = Commands(parser)
+    for group in GROUPS:
+        group.add_commands(commands)
+    parser.description = f"{DESCRIPTION}\n{_listed(commands.summaries)}"
+    return parser
+
+
+def _listed(summaries: dict[str, str]) -> str:
+    """The verbs in their groups, a line for each."""
+    lines = []
+    for title, names in VERBS.items():
+        lines += ["", f"{title}:", *(f"    {name:<16}{summaries[name]}" for name in names if name in summaries)]
+    return "\n".join(lines)
+
+
+def _without_settings(arguments: list[str]) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """The arguments without `--Class.trait=value`, and (class, trait, value) of those."""
+    settings = [SETTING.fullmatch(argument) for argument in arguments]
+    rest = [argument for argument, setting in zip(arguments, settings, strict=True) if setting is None]
+    return rest, [(setting[1], setting[2], setting[3]) for setting in settings if setting is not None]
+
+
+def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> int:
+    """Do what the arguments say. Raises what the handler raises, but for SandboxUnavailable."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
-    from ..course_dir.paths import course_root, list_lessons, open_course
+    from ..course_dir.paths import course_root, open_course
     from ..import_blocks import block_slow_imports
 
     block_slow_imports()
     from ..sandbox import SandboxUnavailable
 
+    _stop_on_signals()
+    options.stdout = sys.stdout
     try:
-        _stop_on_signals()
-        if options.in_course:
-            options.root = open_course(options.course) if options.course else course_root()
-        if hasattr(options, "lessons"):
-            options.lessons = list_lessons(options.root, options.lessons, ordinary=options.ordinary)
-        if getattr(options, "known_students", False) and options.students:
-            from ..coordinator.nbgrader_api import demand_students
-
-            demand_students(options.root, options.students)
-        return int(options.handler(options))
+        with redirect_stdout(sys.stderr) if getattr(options, "json", False) else nullcontext():
+            _override(options, settings)
+            if options.in_course:
+                options.root = open_course(options.course) if options.course else course_root()
+                find_selected(options)
+            return int(options.handler(options))
     except SandboxUnavailable as error:
         say(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
-    except (GradingError, FileNotFoundError) as error:
-        say(f"grading: {error}", file=sys.stderr)
-    except KeyboardInterrupt:
-        with suppress(OSError):  # the terminal may be gone
-            say(
-                "grading: stopped. What was done is kept; run the same command again to go on.",
-                file=sys.stderr,
-            )
-        return 130
-    return 1
+        return NOT_DONE
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command."""
-    parser = argparse.ArgumentParser(prog="grading", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--version", action="version", version=f"%(prog)s {version('attention-course-teach')}")
-    commands = Commands(parser)
-    for group in GROUPS:
-        group.add_commands(commands)
-    return parser
+def _override(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> None:
+    """Have settings of the command line win over the course's configuration. Raises SettingError, UsageError."""
+    from ..course_dir import overrides
+
+    overrides.given.clear()
+    if settings and not options.configured:
+        raise UsageError(f"it reads no nbgrader_config.py, so --{'.'.join(settings[0][:2])} would change nothing")
+    if settings:
+        from ..nbgrader_plugins.known_traits import parse_settings
+
+        overrides.given.merge(parse_settings(settings))
 
 
 def _stop_on_signals() -> None:

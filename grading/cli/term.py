@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_lessons, add_students, add_unsandboxed, add_workers
+from .arguments import (
+    DONE,
+    NEEDS_A_PERSON,
+    NOT_DONE,
+    Commands,
+    add_json,
+    add_lessons,
+    add_students,
+    add_unsandboxed,
+    add_workers,
+    emit,
+)
 
 
 def add_commands(commands: Commands) -> None:
     release = commands.add("release", "Build lessons, prove them, and make the student notebooks.", _release)
     add_lessons(release, ordinary=True)
     add_workers(release, "lessons")
+    add_json(release, "lesson")
 
     grade = commands.add("grade", "Grade new submissions.", _grade)
     add_lessons(grade, ordinary=True)
@@ -31,21 +43,29 @@ def add_commands(commands: Commands) -> None:
     )
     add_workers(where, "submissions")
     grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
-    grade.add_argument(
-        "--json", action="store_true", help="one line of JSON per submission; everything else goes to stderr"
-    )
+    add_json(grade, "submission, and per grade")
 
     feedback = commands.add("feedback", "Write feedback pages for graded submissions.", _feedback)
     add_lessons(feedback, ordinary=True)
+    add_students(feedback)
     add_workers(feedback, "pages")
+    add_json(feedback, "page")
 
     report = commands.add(
         "report", "Show what needs a person, frequent mistakes, and the results of each lesson.", _report
     )
-    report.add_argument("--students", action="store_true", help="also the points of each student")
+    add_lessons(report, ordinary=True)
+    report.add_argument(
+        "--students",
+        nargs="*",
+        metavar="STUDENT",
+        help="also the points of each student; with ids, of these students alone (default: none)",
+    )
+    report.set_defaults(demand_students=True)
     report.add_argument("--html", type=Path, metavar="FILE", help="page to write, which opens anywhere (default: none)")
     report.add_argument("--csv", type=Path, metavar="DIR", help="folder for the tables as CSV files (default: none)")
     report.add_argument("--anonymous", action="store_true", help="numbers instead of names")
+    add_json(report, "grade, exercise, frequent mistake and lesson")
 
     commands.add("demo", "Run a whole term with a sample class, and report.", _demo)
 
@@ -59,13 +79,16 @@ def _release(options: argparse.Namespace) -> int:
     if left := unproved(options.root, options.lessons):
         say(f"Not proved in their present form: {', '.join(left)}. Proving them first.", flush=True)
         if any(one.problems for one in check(options.root, left, again=False)):
+            for name in options.lessons:
+                emit(options, "release", lesson=name, outcome="not released")
             say(
                 "grading: nothing was released. Fix the problems listed above; `grading prove` lists them again.",
                 file=sys.stderr,
             )
-            return 1
-    release_lessons(options.root, options.lessons, SafeConsole(), workers=options.workers)
-    return 0
+            return NOT_DONE
+    for name, new in release_lessons(options.root, options.lessons, SafeConsole(), workers=options.workers).items():
+        emit(options, "release", lesson=name, outcome="released" if new else "up to date")
+    return DONE
 
 
 def _grade(options: argparse.Namespace) -> int:
@@ -76,16 +99,39 @@ def _grade(options: argparse.Namespace) -> int:
     outcome = grade_class(
         options.root,
         options.lessons,
-        SafeConsole(stderr=options.json),
+        SafeConsole(),
         students=options.students,
         again=options.again,
         unsandboxed=options.unsandboxed,
         workers=options.workers,
         scheduler=options.scheduler,
         dry=options.dry_run,
-        report=lambda record: say(json.dumps(record), flush=True) if options.json else None,
+        report=lambda record: emit(options, "submission", **record),
     )
-    return min(1, len(outcome.failed))
+    if options.json and not options.dry_run:
+        _emit_grades(options, [*outcome.graded, *outcome.up_to_date], outcome.open)
+    if outcome.failed:
+        return NOT_DONE
+    return NEEDS_A_PERSON if outcome.open else DONE
+
+
+def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:
+    """Emit the grades of these (lesson, student)."""
+    from ..coordinator.nbgrader_api import scores
+
+    points = scores(options.root)
+    for lesson, student in sorted(wanted):
+        got, most = points[student, lesson]
+        waits = (lesson, student) in open_
+        emit(
+            options,
+            "grade",
+            lesson=lesson,
+            student=student,
+            status="needs a person" if waits else "graded",
+            points=None if waits else got,
+            most=most,
+        )
 
 
 def _feedback(options: argparse.Namespace) -> int:
@@ -93,7 +139,15 @@ def _feedback(options: argparse.Namespace) -> int:
 
     from ..coordinator.write_feedback import write_feedback
 
-    return min(1, write_feedback(options.root, options.lessons, SafeConsole(), workers=options.workers))
+    failed = write_feedback(
+        options.root,
+        options.lessons,
+        SafeConsole(),
+        students=options.students,
+        workers=options.workers,
+        report=lambda record: emit(options, "page", **record),
+    )
+    return NOT_DONE if failed else DONE
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -101,21 +155,25 @@ def _report(options: argparse.Namespace) -> int:
 
     from ..class_report import console, csv_tables, html_page
     from ..class_report.mistake_texts import MistakeTexts
+    from ..class_report.records import report_records
     from ..coordinator.class_data import load_class
     from ..course_dir.seeds import course_seed
 
     course, graders = load_class(options.root), MistakeTexts(options.root)
+    course = course.of(None if options.every_lesson else options.lessons, options.students)
     if options.anonymous:
         course = course.anonymous(course_seed(options.root))
     if options.html:
-        options.html.write_text(html_page.class_page(course, options.root.name, graders), encoding="utf-8")
+        options.html.write_text(html_page.class_page(course, course.title, graders), encoding="utf-8")
         say(f"{options.html}: written")
     if options.csv:
         for file in csv_tables.write(course, graders, options.csv):
             say(f"{file}: written")
     if not options.html and not options.csv:
-        console.show_class(course, graders, SafeConsole(), students=options.students)
-    return 0
+        console.show_class(course, graders, SafeConsole(), students=options.students is not None)
+    for record, fields in report_records(course) if options.json else ():
+        emit(options, record, **fields)
+    return DONE
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -129,4 +187,4 @@ def _demo(options: argparse.Namespace) -> int:
     failed = demonstrate(options.root, SafeConsole())
     console.show_class(load_class(options.root), MistakeTexts(options.root), SafeConsole(), students=True)
     say("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
-    return min(1, failed)
+    return NOT_DONE if failed else DONE

@@ -10,6 +10,8 @@ from nbgrader.api import Grade, Gradebook, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from ..class_report.model import Answer, Course, Submission
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import list_lessons
 from ..gradebook.accommodations import accommodations
 from ..gradebook.grade_inputs import digest_of_text
 from ..gradebook.open_grades import has_open_grades, is_open, reopened, total_points
@@ -42,7 +44,9 @@ def load_class(root: Path) -> Course:
                     submissions[grade.student, lesson] = _submission(grade, submitted)
     answers.sort(key=lambda row: (row.student, row.lesson))
     rows = [submissions[key] for key in sorted(submissions)]
-    return Course(answers, rows, [pair for pair in ungraded(root) if pair not in excused], excused)
+    left = [pair for pair in ungraded(root) if pair not in excused]
+    title = load_course_file(root).title or root.name
+    return Course(answers, rows, left, excused, title, list_lessons(root, ordinary=True))
 
 
 def load_roster(root: Path) -> list[Person]:

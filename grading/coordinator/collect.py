@@ -1,4 +1,4 @@
-"""`grading collect`: from downloads to `submitted/`, without nbgrader's folders."""
+"""Sort downloads straight into `submitted/`, without nbgrader's folders."""
 
 from __future__ import annotations
 
@@ -10,55 +10,69 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from rich.progress import track
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed
 from ..gradebook.lock import exclusive
-from ..lms.collection import Collecting, Outcome
+from ..lms.choices import ASK, ChoiceTable
+from ..lms.collection import SKIPPED, Collecting, Outcome, nobodys_outcomes
 from ..lms.downloads import DownloadIndex, DownloadReader
-from ..lms.file_names import which_notebook
 from ..lms.identities import IdentityTable
+from ..lms.lesson_names import SortedDownloads, sort_by_lesson
 from ..lms.outcome_table import show
-from ..nbgrader_plugins.zip_collect import REMEDY, TolerantExtractor, about
+from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
 from .nbgrader_api import configuration
 
+OPTIONS = "--keep or --replace"
 
-def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console) -> list[Outcome]:
+
+def collect(
+    root: Path, archives: Iterable[Path], lesson: str, console: Console, *, undecided: str = ASK
+) -> list[Outcome]:
     """Collect downloads (zips or folders) into `submitted/` and show the outcomes.
 
-    lesson: "" to detect it from the names in them. Raises StepFailed, IdentityTableError, CourseLocked.
+    lesson     "" to detect it from the names in them, of each download for itself
+    undecided  what to do where nothing shows that a download is newer: `choices.ASK`, KEEP or REPLACE
+
+    Raises StepFailed, IdentityTableError, ChoiceTableError, CourseLocked.
     """
     config = configuration(root)
-    identities = IdentityTable.of(root)
+    identities, choices = IdentityTable.of(root), ChoiceTable(root, undecided)
     with exclusive(root), ExitStack() as opened:
-        reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
-        for path in archives:
-            if not path.exists():
-                raise StepFailed(f"{path} is not there. Name zips or folders as they were downloaded.")
-            reader.path(path)
-        config.CourseDirectory.assignment_id = lesson = lesson or _detect_lesson(
-            reader.found, list_lessons(root, ordinary=True)
-        )
-        collected_lesson, roster = about(CourseDirectory(config=config), identities)
-        outcomes = Collecting(collected_lesson, roster, identities).outcomes(reader.found)
-        total = len(reader.found.submissions)
-        collected = list(track(outcomes, f"{lesson}: collecting", total, console=console, transient=True))
+        listings = [_read(path, config, identities, opened) for path in archives]
+        if lesson:
+            by_lesson = SortedDownloads({lesson: DownloadIndex()})
+            by_lesson.add(lesson, (submission for listing in listings for submission in listing.submissions))
+        else:
+            by_lesson = sort_by_lesson(listings, list_lessons(root, ordinary=True))
+        collected = list(_not_sorted(root, listings, by_lesson))
+        for name, listing in sorted(by_lesson.lessons.items()):
+            config.CourseDirectory.assignment_id = name
+            of_lesson, roster = about(CourseDirectory(config=config), identities)
+            outcomes = Collecting(of_lesson, roster, identities, choices).outcomes(listing)
+            title, total = f"{name}: collecting", len(listing.submissions)
+            collected += track(outcomes, title, total, console=console, transient=True)
     identities.save()
-    show(collected, console, str(identities.path), REMEDY.format(lesson=lesson, notebook=collected_lesson.notebooks[0]))
+    choices.save()
+    show(collected, console, str(identities.path), str(choices.path), OPTIONS)
     return collected
 
 
-def _detect_lesson(listing: DownloadIndex, names: list[str]) -> str:
-    """Detect the lesson from file names. Raises StepFailed unless there is exactly one."""
-    files = {entry.path[-1] for submission in listing.submissions for entry in submission.entries}
-    files |= {submission.download for submission in listing.submissions}
-    detected = {
-        name
-        for name in names
-        if any((meant := which_notebook(file, [name])) is not None and meant.by_name for file in files)
-    }
-    if len(detected) != 1:
-        which = f"several lessons ({', '.join(sorted(detected))})" if detected else "no lesson"
-        raise StepFailed(
-            f"the names in it tell of {which}. Say which one it is: --lesson {names[0] if names else 'NAME'}"
-        )
-    return detected.pop()
+def _read(path: Path, config: object, identities: IdentityTable, opened: ExitStack) -> DownloadIndex:
+    if not path.exists():
+        raise StepFailed(f"{path} is not there. Name zips or folders as they were downloaded.")
+    reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
+    reader.path(path)
+    return reader.found
+
+
+def _not_sorted(root: Path, listings: list[DownloadIndex], found: SortedDownloads) -> Iterable[Outcome]:
+    """Rows for what belongs to no lesson. Raises StepFailed if that is everything."""
+    lessons = list_lessons(root, ordinary=True)
+    remedy = f"Say which one it is: --lesson {lessons[0] if lessons else 'NAME'}"
+    if not found.lessons and not any(listing.unread for listing in listings):
+        raise StepFailed(f"{found.untold[0][0] if found.untold else 'there is no submission in it'}. {remedy}")
+    for why, submissions in found.untold:
+        for submission in submissions:
+            yield Outcome(SKIPPED, str(submission), why=f"{why}. {remedy}, and collect it by itself")
+    for listing in listings:
+        yield from nobodys_outcomes(listing)

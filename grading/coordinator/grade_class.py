@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Container
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -23,13 +24,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import CannotWrite, ClusterLost
+from ..extras import demand_extra
 from ..gradebook.lock import exclusive
+from ..gradebook.store import stored_grades
 from ..sandbox import require
+from ..stopped import tell_if_stopped
+from .agreement import disagreements
+from .due_dates import set_due_dates
 from .executors import Workers, threads
-from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading
+from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading, open_gradebook
 from .progress import log_above, progress_bars, seconds_each, show_failures
 from .schedule import Plan, plan_grading, run_plan
 
@@ -41,13 +47,17 @@ class ClassOutcome:
     """The outcome for a class, by (lesson, student).
 
     graded  reasons for grading it now; failed: why it is not graded
-    report  gets each record as soon as it is known: lesson, student, outcome, and why
+    open    of those that have a grade, those in which something needs a person
+    planned those that are graded now, or are to be
+    report  gets lesson, student, outcome and why of each submission as soon as they are known
     """
 
     report: Callable[[dict[str, str]], object] = lambda record: None
     graded: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     up_to_date: list[tuple[str, str]] = field(default_factory=list)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    open: set[tuple[str, str]] = field(default_factory=set)
+    planned: set[tuple[str, str]] = field(default_factory=set)
 
     def add_graded(self, lesson: str, student: str, why: list[str]) -> None:
         self.graded[lesson, student] = why
@@ -64,6 +74,7 @@ class ClassOutcome:
 
     def announce(self, lesson: str, student: str, why: list[str]) -> None:
         """Report that a submission is to be graded."""
+        self.planned.add((lesson, student))
         self._report(lesson, student, "to be graded", " and ".join(why))
 
     def _report(self, lesson: str, student: str, outcome: str, why: str = "") -> None:
@@ -96,23 +107,36 @@ def grade_class(
     process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster fails: finished
     grades are kept.
     """
+    if scheduler:
+        demand_extra("cluster", "Grading on a cluster")
     config = configuration(root, unsandboxed=unsandboxed)
     if config.JudgedExecute.get("unsandboxed", False):
         console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
     elif not dry and not scheduler:
         require()
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
+    begun = datetime.now(UTC).replace(tzinfo=None)  # as grades are dated
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
-    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as executors:
+    with (
+        tell_if_stopped(lambda: _kept_grades(root, outcome, begun)),
+        exclusive(root),
+        progress_bars(console) as progress,
+        log_above(progress.console),
+        by as executors,
+    ):
         lessons = list_lessons(root, names, ordinary=True)
         if not names:
             _name_unknown_folders(root, lessons, progress.console)
+        for line in set_due_dates(root, lessons):
+            progress.console.print(line)
         for name in lessons:
             chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
                 outcome.add_failed(
                     name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
                 )
+            elif chosen and (problems := disagreements(root, name)):
+                outcome.add_failed(name, "", f"is not graded. {' '.join(problems)}")
             elif chosen:
                 plan = plan_grading(coursedir, config, name, chosen, again=again)
                 for student, reasons in plan.reasons.items():
@@ -121,22 +145,26 @@ def grade_class(
                     _show_plan(plan, progress.console)
                 else:
                     _grade_lesson(plan, config, executors, progress, outcome)
+    if outcome.graded or outcome.up_to_date:
+        open_ = {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}
+        outcome.open = open_.intersection([*outcome.graded, *outcome.up_to_date])
     if not dry and (outcome.graded or outcome.failed):
-        console.print(_table(outcome, {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}))
+        console.print(_table(outcome))
     failed = outcome.failed.items()
     show_failures((f"{name}, {who}: {why}" if who else f"{name} {why}" for (name, who), why in failed), console)
     return outcome
 
 
-def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Table:
+def _table(outcome: ClassOutcome) -> Table:
     """One row per lesson: how many are graded (now, before), need a person, or failed."""
     table = Table("lesson", box=SIMPLE_HEAD)
     for head in ("graded now", "as before", "needs a person", "not graded"):
         table.add_column(head, justify="right")
     whole = [*outcome.graded, *outcome.up_to_date]
     for lesson in sorted({lesson for lesson, _ in (*whole, *outcome.failed)}):
-        open_ = [pair for pair in whole if pair in unsettled]
-        counts = (sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.up_to_date, open_))
+        counts = (
+            sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.up_to_date, outcome.open)
+        )
         left = [student for name, student in outcome.failed if name == lesson]
         table.add_row(lesson, *map(str, counts), str(len(left)) if all(left) else "all")
     return table
@@ -165,12 +193,8 @@ def _show_plan(plan: Plan, console: Console) -> None:
 
 
 def _cluster(address: str) -> AbstractContextManager[Workers]:
-    try:
-        from .cluster import cluster
-    except ImportError as error:
-        raise ClusterLost(
-            f'{error}: grading on a cluster takes `pip install "attention-course-teach[cluster]"`'
-        ) from error
+    from .cluster import cluster  # needs an extra
+
     return cluster(address)
 
 
@@ -206,6 +230,14 @@ def _grade_lesson(plan: Plan, config: Config, workers: Workers, progress: Progre
 def _write_error(error: Exception) -> str:
     full = getattr(error, "errno", 0) in DISK_FULL or "disk is full" in str(error)
     return "the disk is full" if full else " ".join(str(getattr(error, "orig", error)).split())
+
+
+def _kept_grades(root: Path, outcome: ClassOutcome, begun: datetime) -> str:
+    """What is kept when grading is stopped, as the gradebook has it: the last grade may be written and not told yet."""
+    with open_gradebook(root) as gradebook:
+        new = [grade for grade in stored_grades(gradebook) if grade.graded_at >= begun]
+    number = sum((grade.lesson, grade.student) in outcome.planned for grade in new)
+    return f"{number} of {len(outcome.planned)} submissions are graded and kept; run the same command again to go on."
 
 
 def _kept_message(outcome: ClassOutcome) -> str:

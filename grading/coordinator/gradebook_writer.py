@@ -30,7 +30,7 @@ from traitlets.config import Config
 from grading.errors import SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.indexes import have_indexes
-from grading.gradebook.store import save
+from grading.gradebook.store import save, save_lateness
 from grading.notebooks.submitted_file import unsafe_files
 from grading.safe_text import one_line
 
@@ -75,6 +75,13 @@ class Writer:
             if target.exists():
                 os.rename(target, folder.parent / "before")
             os.rename(folder, target)
+
+    def write_lateness(self, student: str, made_of: Mapping[str, str]) -> None:
+        """Write the late penalty of a grade that is there. Raises as `write` does."""
+        ids = {"assignment": self.lesson, "student": student, "notebook": self.lesson}
+        with defer_signals(), self._transaction():
+            self._ensure_rows(student, made_of["timestamp"])
+            save_lateness(self.gradebook, ids, made_of, self.standing.penalties)
 
     def _save(
         self, ids: Mapping[str, str], nb: NotebookNode, text: str, made_of: Mapping[str, str], tries: int = 3

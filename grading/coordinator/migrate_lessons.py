@@ -1,191 +1,246 @@
 """Move a course to a new version of its lessons in mid-term.
 
-The new texts and graders are tried on a copy of the course, in which everything with a grade is graded again, to show
-the changes. Only then does the course itself change; its old lessons are kept beside it.
+The lessons are merged, and the outcome is tried on a copy of the course, in which everything with a grade is graded
+again, to show the changes. Only then does the course itself change. What it was before is kept beside it.
+
+Does not cover: how lessons merge (`authoring.merge_course`), taking a migration back (`undo_migration`).
 """
 
 from __future__ import annotations
 
-import filecmp
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nbgrader.api import Base, Gradebook
-from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
-from sqlalchemy import create_engine, insert, select
 
-from ..course_dir.paths import CONFIG, list_lessons
-from ..course_dir.seeds import FILE
-from ..errors import StepFailed
-from ..notebooks.cells import grade_id
-from .nbgrader_api import configuration, is_registered, open_gradebook
+from ..authoring.lesson_cells import read_cells
+from ..authoring.lesson_pieces import SHARED
+from ..authoring.merge_course import CourseMerge, merge_course
+from ..course_dir.fingerprints import FingerprintFile
+from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, recognised_base, write_lessons
+from ..course_dir.lessons import list_lessons
+from ..course_dir.scaffold import unpacked_course
+from ..errors import GradingError, StepFailed
+from ..gradebook.lock import exclusive
+from .kept_migration import (
+    BEGUN,
+    DONE,
+    HOW_TO_GO_ON,
+    NEXT_BASE,
+    KeptMigration,
+    demand_finished,
+    keep_before,
+    kept_migrations,
+)
+from .nbgrader_api import hand_ins, is_registered
 from .recalculate import GradeChange, recalculate
 from .release import release_lessons
+from .trial_course import clear_trials, failed_builds, trial_course, trial_lessons
 
-TRIAL = ".migrating-"  # prefix of the folder in the course directory with the copy
-PARTS = ("source", "grader_tests")
-AT_ONCE = 1000  # rows of the gradebook in memory at a time
+PROOFS = ".proofs.json"
 
 
 @dataclass(frozen=True)
 class Migration:
-    """What a new version changes. `changed`: lessons with a new text or grader; `new`: added lessons; `own`: lessons
-    that only the course has, which stay; `found`: changes of grades; `kept`: folder with the old texts and graders;
-    `written`: number of grades written."""
+    """What a new version changes.
 
-    changed: list[str]
-    new: list[str]
-    own: list[str]
+    merge    of the lessons; based: whether it is known with which lessons the course began; moves_base: whether the
+             next migration will compare with other lessons
+    unfit    lessons that stay as they are because both sides' changes do not work together
+    release  lessons to release again
+    found    changes of grades
+    kept     what the course was before; None if nothing was changed
+    written  number of grades written
+    """
+
+    merge: CourseMerge
+    based: bool
+    moves_base: bool = False
+    unfit: list[str] = field(default_factory=list)
+    release: list[str] = field(default_factory=list)
     found: list[GradeChange] = field(default_factory=list)
-    kept: Path | None = None
+    kept: KeptMigration | None = None
     written: int = 0
 
-    def lines(self) -> Iterator[str]:
-        for what, names in (("changed", self.changed), ("new", self.new), ("not in it, and kept", self.own)):
-            if names:
-                yield f"{what}: {', '.join(names)}"
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to do: files to write, or another base to keep."""
+        return bool(self.merge.files) or self.moves_base
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether something is left to the teacher."""
+        conflicts = any(merge.conflicts for merge in self.merge.merges.values())
+        return conflicts or bool(self.unfit) or any(change.failed for change in self.found)
 
 
 def migrate(
-    root: Path, new: Path, agreed: Callable[[Migration], bool], console: Console, *, workers: int = 1
+    root: Path,
+    new: Path,
+    agreed: Callable[[Migration], bool],
+    console: Console,
+    *,
+    base: Path | None = None,
+    workers: int = 1,
 ) -> Migration:
-    """Move the course in `root` to the lessons and graders of the course in `new`.
+    """Move the course in `root` to the lessons of the course in `new`, a directory or a zip of one.
 
     agreed  gets what would change, and returns whether to do it
+    base    the lessons that the course began with (default: those that it keeps, or that are recognised)
 
     Raises StepFailed if that is impossible, and what `recalculate` raises; the course is then unchanged.
     """
-    plan = _compare_versions(root, new)
-    with _trial(root) as trial:
-        _overlay(new, trial, plan)
-        released = [name for name in plan.changed if is_registered(root, name)]
-        _check_exercises(root, trial, released)
-        release_lessons(trial, released, Console(quiet=True), workers=workers)
-        found: list[GradeChange] = []
-
-        def collect(changes: list[GradeChange]) -> bool:
-            found.extend(changes)
-            return False
-
-        recalculate(trial, list_lessons(root), collect, workers=workers)
-    plan = Migration(plan.changed, plan.new, plan.own, found)
-    if not agreed(plan):
+    demand_finished(root)
+    clear_trials(root)
+    merge, based = _merge(root, new, base)
+    tried = _without_new_exercises(root, merge)
+    merge = _without_unfit(root, tried, console)
+    stayed = {name for name, one in tried.merges.items() if one.stays}
+    unfit = [name for name, one in merge.merges.items() if one.stays and name not in stayed]
+    plan = Migration(merge, based, kept_base(root) != merge.next_base, unfit)
+    if plan.changes:
+        plan = _try(root, plan, console, workers)
+    if not agreed(plan) or not plan.changes:
         return plan
-    kept = root / f"before-migrating-{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
-    for part in PARTS:
-        shutil.copytree(root / part, kept / part, ignore=shutil.ignore_patterns("__pycache__"))
-    _overlay(new, root, plan)
-    release_lessons(root, released, console, workers=workers)
-    written = recalculate(root, list_lessons(root), lambda _: True, workers=workers)
-    return Migration(plan.changed, plan.new, plan.own, found, kept, written)
+    regraded = [(change.student, change.lesson) for change in plan.found if not change.failed]
+    with exclusive(root):
+        if read_lessons(root) != merge.ours:
+            raise StepFailed("nothing was migrated: lessons were changed meanwhile. Run the same command again")
+        lessons = (plan.release, list(merge.new))
+        kept = keep_before(root, merge.ours, merge.theirs, merge.next_base, merge.files, lessons, regraded)
+        try:
+            kept, written = finish(root, kept, console, workers=workers)
+        except GradingError as error:
+            raise StepFailed(f"{error}\nThe migration is not finished. {HOW_TO_GO_ON}") from error
+    return replace(plan, kept=kept, written=written)
 
 
-def _compare_versions(root: Path, new: Path) -> Migration:
-    ours, theirs = set(list_lessons(root)), set(list_lessons(new))
-    if new.resolve() == root.resolve() or not theirs or not (new / "grader_tests").is_dir():
+def finish(root: Path, kept: KeptMigration, console: Console, *, workers: int = 1) -> tuple[KeptMigration, int]:
+    """Do what a migration does to a course, however much of it is done; returns how many grades were written."""
+    with exclusive(root):
+        write_lessons(root, kept.files)
+        keep_base(root, read_lessons(kept.folder / NEXT_BASE))
+        _release(root, kept.release, console, workers)
+        written = _regrade(root, lambda _: True, workers)
+        return kept.moved_to(DONE), written
+
+
+def resume(root: Path, console: Console, *, workers: int = 1) -> tuple[KeptMigration, int]:
+    """Finish a migration that was interrupted. Raises StepFailed if there is none."""
+    begun = [kept for kept in kept_migrations(root) if kept.state == BEGUN]
+    if not begun:
+        raise StepFailed("no migration was interrupted: there is nothing to finish")
+    return finish(root, begun[-1], console, workers=workers)
+
+
+def _merge(root: Path, new: Path, base: Path | None) -> tuple[CourseMerge, bool]:
+    """Merge the lessons; also whether it is known what the course began with. Raises StepFailed, CourseError."""
+    if new.resolve() == root.resolve():
         raise StepFailed(
-            f"{new} is no other course: name the directory of the new version, with its source/ and grader_tests/"
+            f"{new} is no other course: name the directory or the zip of the new version, with its source/ and "
+            "grader_tests/"
         )
-    shared = not _same(root / "grader_tests" / "shared", new / "grader_tests" / "shared")
-    both = sorted(ours & theirs)
-    changed = [name for name in both if shared or not all(_same(*pair) for pair in _file_pairs(root, new, name))]
-    return Migration(changed, sorted(theirs - ours), sorted(ours - theirs))
+    ours = read_lessons(root)
+    with unpacked_course(new) as folder, unpacked_course(base) if base else nullcontext() as began:
+        theirs = read_lessons(folder or new)
+        known = read_lessons(began) if began else kept_base(root)
+    if known is None:
+        known = recognised_base(ours, theirs)
+    return merge_course(known, ours, theirs), bool(known)
 
 
-def _file_pairs(root: Path, new: Path, name: str) -> Iterator[tuple[Path, Path]]:
-    for part, called in (("source", f"{name}.py"), ("grader_tests", name)):
-        yield root / part / called, new / part / called
+def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:
+    """Leave lessons as they are in which something is handed in, and which would have other exercises: nbgrader refuses
+    to release these."""
+    why = {}
+    for name in merge.changed:
+        text = f"source/{name}.py"
+        before, after = ({c.grade_id for c in read_cells(tree[text])} - {""} for tree in (merge.ours, merge.outcome))
+        if before != after and (number := len(hand_ins(root, name))):
+            names = [f"adds {', '.join(sorted(after - before))}"] if after - before else []
+            names += [f"removes {', '.join(sorted(before - after))}"] if before - after else []
+            people = "1 student has" if number == 1 else f"{number} students have"
+            why[name] = f"{people} handed it in, and the new version {' and '.join(names)}, which nbgrader refuses then"
+    return merge.kept(why)
 
 
-def _same(one: Path, other: Path) -> bool:
-    """Whether two files or folders have the same content; two missing ones have."""
-    if not one.is_dir() or not other.is_dir():
-        return one.exists() == other.exists() and (not one.exists() or filecmp.cmp(one, other, shallow=False))
-    names = {path.relative_to(place) for place in (one, other) for path in place.rglob("*") if _counts(path)}
-    return all(_same(one / name, other / name) for name in names)
+def _without_unfit(root: Path, merge: CourseMerge, console: Console) -> CourseMerge:
+    """Leave lessons as they are that could not be built after the merge, or whose graders fail their proof.
+
+    Where a lesson that does not change cannot be built with what is shared after the merge, that stays as it is.
+    """
+    while merge.files:
+        others = [name for name in list_lessons(root) if name not in merge.changed] if merge.shared_changes else []
+        with trial_lessons(root, merge.outcome) as course:
+            failed = failed_builds(course, [*merge.changed, *merge.new, *others])
+            if set(failed) & set(others):
+                with trial_lessons(root, merge.ours) as course_of_before:
+                    before = failed_builds(course_of_before, set(failed) & set(others))
+                failed = {name: why for name, why in failed.items() if name not in before}
+            why = {name: f"after the merge it could not be built: {fault}" for name, fault in failed.items()}
+            why = why or _failed_proofs(root, course, merge, console)
+        if not why:
+            return merge
+        broken = sorted(set(why) & set(others))
+        merge = merge.kept({SHARED: f"of {broken[0]}, {why[broken[0]]}"} if broken else why)
+    return merge
 
 
-def _counts(path: Path) -> bool:
-    return path.is_file() and "__pycache__" not in path.parts
+def _failed_proofs(root: Path, course: Path, merge: CourseMerge, console: Console) -> dict[str, str]:
+    """Prove exercises that are made of both sides' changes; returns what is wrong, by lesson."""
+    common = {piece.outcome for piece in merge.merges[SHARED].pieces} if merge.shared_changes else set()
+    mixed = {(name, one) for name, lesson in merge.merges.items() for one in lesson.mixed(common)}
+    if not mixed:
+        return {}
+    from ..proof.runner import not_proved, prove  # it imports torch
+
+    failed, wanted = {}, [one for one in not_proved(course, sorted({name for name, _ in mixed})) if one in mixed]
+    if wanted:
+        names = ", ".join(exercise for _, exercise in wanted)
+        console.print(f"Made of your changes and the new ones: {names}. Proving them first.")
+    for found in prove(course, wanted):
+        if found.problems:
+            first = found.problems[0]
+            failed[found.lesson] = f"after the merge {found.exercise} fails its proof ({first.file}: {first.fault})"
+    FingerprintFile(root / PROOFS).add(FingerprintFile(course / PROOFS).read())
+    return failed
 
 
-@contextmanager
-def _trial(root: Path) -> Iterator[Path]:
-    """Copy what grading needs of the course, its gradebook into an SQLite file."""
-    for left in root.glob(f"{TRIAL}*"):  # of a killed process
-        shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
-        trial = Path(folder)
-        for path in (*root.glob("*.py"), *root.glob(f"{FILE}*")):
-            shutil.copy2(path, trial)
-        with (trial / CONFIG).open("a", encoding="utf-8") as settings:
-            settings.write(f"\nc.CourseDirectory.db_url = {_copy_gradebook(root, trial / 'gradebook.db')!r}\n")
-        for part in (*PARTS, "release"):
-            if (root / part).is_dir():
-                shutil.copytree(root / part, trial / part, ignore=shutil.ignore_patterns("__pycache__"))
-        for part in ("submitted", "autograded"):
-            if (root / part).is_dir():
-                shutil.copytree(root / part, trial / part, symlinks=True, copy_function=_link_or_copy)
-        yield trial
+def _try(root: Path, plan: Migration, console: Console, workers: int) -> Migration:
+    """Release and grade in a copy of the course, and return the plan with what changes there."""
+    merge = plan.merge
+    release = [name for name in merge.changed if is_registered(root, name)]
+    if not _released(root):
+        return plan
+    if merge.shared_changes:  # it may be in their check data, too
+        release = _released(root)
+    found: list[GradeChange] = []
+
+    def collect(changes: list[GradeChange]) -> bool:
+        found.extend(changes)
+        return False
+
+    console.print("Trying it on a copy of the course.")
+    with trial_course(root) as trial:
+        write_lessons(trial, merge.files)
+        _release(trial, release, Console(quiet=True), workers)
+        _regrade(trial, collect, workers)
+    return replace(plan, release=release, found=found)
 
 
-def _copy_gradebook(root: Path, target: Path) -> str:
-    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises StepFailed."""
-    engine = create_engine(f"sqlite:///{target}")
-    Base.metadata.create_all(engine)
-    with open_gradebook(root) as gradebook, engine.begin() as copy:
-        for table in Base.metadata.sorted_tables:
-            rows = gradebook.db.execute(select(table).execution_options(yield_per=AT_ONCE)).mappings()
-            for some in rows.partitions():
-                copy.execute(insert(table), [dict(row) for row in some])
-    engine.dispose()
-    return str(engine.url)
+def _release(root: Path, names: list[str], console: Console, workers: int) -> None:
+    """Release lessons again, so that students' notebooks, the gradebook and the graders agree."""
+    if names:  # none would mean all
+        release_lessons(root, names, console, workers=workers, again=True)
 
 
-def _link_or_copy(source: str, target: str) -> None:
-    """Hard-link a file if possible, since these are large and never written to."""
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(source, target)
+def _regrade(root: Path, agreed: Callable[[list[GradeChange]], bool], workers: int) -> int:
+    """Regrade all lessons; where none is released, nothing is graded, and no sandbox is asked for."""
+    released = _released(root)
+    return recalculate(root, released, agreed, workers=workers) if released else 0
 
 
-def _overlay(new: Path, root: Path, plan: Migration) -> None:
-    """Copy the new version's texts and graders into a course."""
-    for name in (*plan.changed, *plan.new):
-        shutil.copy2(new / "source" / f"{name}.py", root / "source")
-        _replace(new / "grader_tests" / name, root / "grader_tests" / name)
-    if (new / "grader_tests" / "shared").is_dir():
-        _replace(new / "grader_tests" / "shared", root / "grader_tests" / "shared")
-
-
-def _replace(source: Path, target: Path) -> None:
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-
-
-def _check_exercises(root: Path, trial: Path, names: list[str]) -> None:
-    """Raise StepFailed if the new version has other exercises than submissions have."""
-    from ..authoring.lesson_text import read_lesson  # it imports torch
-
-    directory = CourseDirectory(config=configuration(root))
-    refused = []
-    with Gradebook(directory.db_url, directory.course_id) as gradebook:
-        for name in names:
-            notebook = gradebook.find_notebook(name, name)
-            there = {cell.name for cell in notebook.source_cells}
-            cells = {grade_id(cell) for cell in read_lesson(trial / "source" / f"{name}.py").cells} - {""}
-            if notebook.submissions and cells != there:
-                refused.append(f"{name} ({', '.join(sorted(cells ^ there))})")
-    if refused:
-        raise StepFailed(
-            f"nothing was migrated. The new version adds or removes exercises where something is handed in already: "
-            f"{'; '.join(refused)}. Finish the term with the version that you have"
-        )
+def _released(root: Path) -> list[str]:
+    return [name for name in list_lessons(root) if is_registered(root, name)]

@@ -22,11 +22,11 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 from grading.errors import StepFailed
 from grading.notebooks.cells import exercise_named
 
+from ..course_dir.course_config import load_config
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import course_seed
 from ..course_dir.student_ids import why_unfit
@@ -34,6 +34,7 @@ from ..gradebook.open_grades import open_grades, total_points
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
+from ..nbgrader_plugins.known_traits import demand_known_settings
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,12 @@ class StudentVerdict:
 
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
-    """The course's configuration. `unsandboxed`: grade without the sandbox."""
-    config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    """The course's configuration. `unsandboxed`: grade without the sandbox.
+
+    Raises CourseFileError, and ConfigFileError for what nbgrader_config.py cannot mean.
+    """
+    demand_known_settings(root / CONFIG)
+    config = load_config(root)
     config.CourseDirectory.root = str(root)
     if unsandboxed:
         config.JudgedExecute.unsandboxed = True
@@ -99,16 +104,36 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
+def hand_ins(root: Path, lesson: str) -> set[str]:
+    """Students of whom something of this lesson is in submitted/ or in the gradebook."""
+    students = set(handed_in(root, lesson))
+    if is_registered(root, lesson):
+        with open_gradebook(root) as gradebook:
+            students |= {submission.student.id for submission in gradebook.assignment_submissions(lesson)}
+    return students
+
+
 def demand_students(root: Path, students: Iterable[str]) -> None:
     """Raise StepFailed unless each of these students is in the gradebook or has handed in something."""
-    there = {path.name for path in (root / "submitted").glob("*/")}
-    if _has_gradebook(root):
-        with open_gradebook(root) as gradebook:
-            there |= {student.id for student in gradebook.students}
+    there = known_students(root)
     for student in students:
         if student not in there:
-            near = get_close_matches(student, there, 1)
-            raise StepFailed(f"there is no student {student}" + (f"; do you mean {near[0]}?" if near else ""))
+            raise StepFailed(f"there is no student {student}{near_student(student, there)}")
+
+
+def known_students(root: Path) -> set[str]:
+    """Students who are in the gradebook or have handed in something."""
+    there = {path.name for path in (root / "submitted").glob("*/")}
+    if has_gradebook(root):
+        with open_gradebook(root) as gradebook:
+            there |= {student.id for student in gradebook.students}
+    return there
+
+
+def near_student(student: str, there: Iterable[str]) -> str:
+    """The end of an error message: the student who may be meant."""
+    near = get_close_matches(student, there, 1)
+    return f"; do you mean {near[0]}?" if near else f": `nbgrader db student add {student}` adds one"
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
@@ -156,13 +181,13 @@ def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
 
 def is_registered(root: Path, lesson: str) -> bool:
     """Whether the gradebook has the lesson; only then can it be graded."""
-    if not _has_gradebook(root):
+    if not has_gradebook(root):
         return False
     with open_gradebook(root) as gradebook:
         return any(assignment.name == lesson for assignment in gradebook.assignments)
 
 
-def _has_gradebook(root: Path) -> bool:
+def has_gradebook(root: Path) -> bool:
     """Whether there is a gradebook. Opening one in SQLite would create it."""
     url = make_url(CourseDirectory(config=configuration(root)).db_url)
     return url.get_backend_name() != "sqlite" or os.path.exists(url.database or "")

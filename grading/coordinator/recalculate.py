@@ -20,17 +20,21 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
 from ..gradebook.freshness import LessonFreshness
+from ..gradebook.grade_inputs import only_lateness
 from ..gradebook.history import Score, ScoreSnapshot, score_snapshot
 from ..gradebook.lock import exclusive
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
 from ..sandbox import require
+from ..stopped import tell_if_stopped
+from .agreement import demand_agreement
+from .due_dates import set_due_dates
 from .executors import pool
 from .gradebook_writer import Writer, time_of
 from .nbgrader_api import configuration, is_registered
@@ -63,11 +67,12 @@ class GradeChange:
 
 @dataclass
 class _LessonRegrade:
-    """New grades of one lesson, not written yet."""
+    """New grades of one lesson, not written yet. `penalties`: inputs by student, where only a penalty is new."""
 
     standing: LessonFreshness
     config: Config
     grades: list[tuple[GradingTask, GradedNotebook]] = field(default_factory=list)
+    penalties: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def recalculate(
@@ -83,15 +88,21 @@ def recalculate(
 
     agreed  gets all changes, and returns whether to write them
 
-    Locks the course. Raises CourseLocked, and SandboxUnavailable if this machine cannot confine student code, unless
-    `unsandboxed` or the course's configuration allows grading without a sandbox.
+    Where nothing but the due date, an extension or a late policy changed, nothing is judged.
+
+    Locks the course. Raises CourseLocked, and SandboxUnavailable if something has to be judged and this machine cannot
+    confine student code, unless `unsandboxed` or the course's configuration allows grading without a sandbox. Raises
+    StepFailed if release, source and graders of a lesson disagree.
     """
     config = configuration(root, unsandboxed=unsandboxed)
-    if not config.JudgedExecute.get("unsandboxed", False):
-        require()
     regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
-    with exclusive(root), pool(workers) as executor:
-        for lesson in list_lessons(root, names, ordinary=True):
+    nothing = "No grade was changed. What was computed for the comparison is lost; run the same command again."
+    with exclusive(root), tell_if_stopped(lambda: nothing), pool(workers) as executor:
+        lessons = list_lessons(root, names, ordinary=True)
+        demand_agreement(root, lessons)
+        for _ in set_due_dates(root, lessons):
+            pass  # the late penalties that follow are among the changes
+        for lesson in lessons:
             if is_registered(root, lesson):
                 regrades.append(
                     _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)
@@ -109,7 +120,11 @@ def _regrade_lesson(
     nothing = ScoreSnapshot({})
     for student in standing.grades:
         since = standing.stale_reasons(student) if students is None or student in students else []
-        if since:
+        if only_lateness(since):
+            yield _new_penalty(regrade, student, since)
+        elif since:
+            if not regrade.config.JudgedExecute.get("unsandboxed", False):
+                require()
             try:
                 task = task_of(standing, regrade.config, student)
             except NotHandedIn as error:
@@ -127,6 +142,27 @@ def _regrade_lesson(
             yield compared
 
 
+def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
+    """What a change of lateness alone does: its verdicts stand, so that nothing is judged."""
+    standing, made_of = regrade.standing, regrade.standing.made_of(student)
+    try:
+        with _gradebook(standing) as gradebook:
+            submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
+            before = score_snapshot(submitted, standing.grades[student].verdicts)
+            seconds = _seconds_late(gradebook, submitted, student, made_of["timestamp"])
+    except SubmissionNotGraded as error:
+        nothing = ScoreSnapshot({})
+        return GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
+    regrade.penalties[student] = made_of
+    return GradeChange(standing.lesson, student, since, before, _after_penalty(standing, student, before, seconds))
+
+
+def _after_penalty(standing: LessonFreshness, student: str, now: ScoreSnapshot, seconds: float) -> ScoreSnapshot:
+    whole = replace(now, penalty=0.0)
+    lost = late_rules.penalty(standing.penalties, student, whole.points, seconds) or 0.0
+    return replace(whole, penalty=lost)
+
+
 def _compare_grades(
     regrade: _LessonRegrade, task: GradingTask, graded: GradedNotebook, since: list[str]
 ) -> GradeChange:
@@ -137,9 +173,9 @@ def _compare_grades(
         submitted = gradebook.find_submission_notebook(standing.lesson, standing.lesson, student)
         before = score_snapshot(submitted, old)
         now = _new_snapshot(submitted, before, new)
-        seconds = _seconds_late(gradebook, submitted, task)
-    lost = late_rules.penalty(standing.penalties, student, now.points, seconds) or 0.0
-    return GradeChange(standing.lesson, student, since, before, replace(now, penalty=lost), list(otherwise(old, new)))
+        seconds = _seconds_late(gradebook, submitted, student, task.made_of["timestamp"])
+    now = _after_penalty(standing, student, now, seconds)
+    return GradeChange(standing.lesson, student, since, before, now, list(otherwise(old, new)))
 
 
 def _new_snapshot(
@@ -156,28 +192,42 @@ def _new_snapshot(
     return ScoreSnapshot(exercises)
 
 
-def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, task: GradingTask) -> float:
-    submission, text = submitted.assignment, task.made_of["timestamp"]
+def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str) -> float:
+    """By how many seconds it came late. text: of timestamp.txt. Raises SubmissionNotGraded if that is no time."""
+    submission = submitted.assignment
     granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate
     if came is None or due is None:
         return 0.0
-    more = granted.get(task.student) or submission.extension or timedelta()
+    more = granted.get(student) or submission.extension or timedelta()
     return max(0.0, float((came - due - more).total_seconds()))
 
 
 def _write(new: _LessonRegrade) -> int:
     """Write a lesson's new grades. Raises StepFailed if one cannot be written; those before it are."""
-    with Writer(new.standing.coursedir, new.config, new.standing) as writer:
-        for number, (task, graded) in enumerate(new.grades):
+    number, wanted = 0, [task.student for task, _ in new.grades] + list(new.penalties)
+
+    def kept() -> str:
+        return (
+            f"{number} of {len(wanted)} grades of {new.standing.lesson} are written and kept; run the same command "
+            "again for the others."
+        )
+
+    with tell_if_stopped(kept), Writer(new.standing.coursedir, new.config, new.standing) as writer:
+        by_student = {task.student: (task, graded) for task, graded in new.grades}
+        for number, student in enumerate(wanted):
             try:
-                writer.write(graded, task.made_of)
+                if student in new.penalties:
+                    writer.write_lateness(student, new.penalties[student])
+                else:
+                    task, graded = by_student[student]
+                    writer.write(graded, task.made_of)
             except (SubmissionNotGraded, OSError, SQLAlchemyError) as error:
                 raise StepFailed(
-                    f"{new.standing.lesson}, {task.student}: the grade cannot be written: {error}. {number} of this "
+                    f"{new.standing.lesson}, {student}: the grade cannot be written: {error}. {number} of this "
                     "lesson are written and kept; run the same command again for the others"
                 ) from error
-    return len(new.grades)
+    return len(wanted)
 
 
 def _gradebook(standing: LessonFreshness) -> AbstractContextManager[Gradebook]:

@@ -17,7 +17,8 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 
 from ..authoring.build import build_lesson
-from ..course_dir.paths import CONFIG, course_root, list_lessons
+from ..course_dir.lessons import list_lessons
+from ..course_dir.paths import CONFIG, course_root
 from ..gradebook.equivalent_inputs import FILE, record_value
 from ..nbgrader_plugins.execute import lesson_freshness
 from .nbgrader_api import configuration, release

@@ -2,38 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import nbformat
 from rich.console import Console
 
-from ..course_dir.paths import is_ordinary, list_lessons
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import is_ordinary, list_lessons
 from ..cpu_count import cpu_count
+from ..stopped import tell_if_stopped
+from .due_dates import set_due_dates
 from .executors import pool
 from .nbgrader_api import is_registered, release
 
 
-def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
-    """Build lessons, `workers` at a time (default: one per processor), and release them.
+def release_lessons(
+    root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
+) -> dict[str, bool]:
+    """Build lessons, `workers` at a time (default: one per processor), and release them; which are released anew.
+
+    again  also those whose release is newer than what was built
 
     Releases one lesson after the other, since only one may write the gradebook. Raises StepFailed, CourseError.
     """
     from ..authoring.build import build_lesson  # it imports torch, which only judges need for grading
 
-    with pool(workers or cpu_count()) as executor:
-        wanted = list_lessons(root, names, ordinary=True)
+    wanted = list_lessons(root, names, ordinary=True)
+    released: dict[str, bool] = {}
+
+    def kept() -> str:
+        return f"{len(released)} of {len(wanted)} lessons are released; run the same command again to go on."
+
+    with tell_if_stopped(kept), pool(workers or cpu_count()) as executor:
         building = {name: executor.submit(build_lesson, root, name) for name in wanted if not is_ordinary(root, name)}
         for name in wanted:
             if name in building:
                 building[name].result()
-            _release_built(root, name, console)
+            released[name] = _release_built(root, name, console, again)
+        for line in set_due_dates(root, wanted):
+            console.print(line)
+    return released
 
 
-def _release_built(root: Path, name: str, console: Console) -> None:
-    built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
-    newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
-    if newer and is_registered(root, name):
+def _release_built(root: Path, name: str, console: Console, again: bool) -> bool:
+    """Release a lesson that is built, if it is not up to date; returns whether it did."""
+    from ..authoring.student_repo import is_released  # it imports torch
+
+    if not again and is_released(root, name) and is_registered(root, name):
         console.print(f"{name}: release is up to date")
-        return
+        return False
     release(root, name)
-    console.print(f"{name}: released to {released.relative_to(root)}")
+    console.print(f"{name}: released to release/{name}/{name}.ipynb")
+    for line in _still_named(root, name):
+        console.print(line)
+    return True
+
+
+def _still_named(root: Path, name: str) -> Iterator[str]:
+    """Where the text of a lesson names exercises that the course leaves out, which a teacher may want to edit."""
+    left_out = () if is_ordinary(root, name) else sorted(load_course_file(root).change(name).left_out)
+    if not left_out:
+        return
+    from ..authoring.adapt_notebook import still_named
+
+    notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
+    for exercise in left_out:
+        if places := still_named(notebook, exercise):
+            listed = ", ".join(f"“{place}”" for place in places)
+            yield f"{name}: the text still names {exercise}, in {listed}. Edit source/{name}.py if that misleads."

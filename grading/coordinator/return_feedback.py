@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Container, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ from ..lms.feedback_zip import TAKES_BACK, name_for, pack
 from ..lms.identities import IdentityTable
 from ..lms.platforms import ParsedName
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
+from ..notebooks.cells import RECORD
+from ..notebooks.submitted_file import asks_for_another_file
 from .nbgrader_api import configuration, needs_manual_grading
 from .write_feedback import write_feedback
 
@@ -31,28 +34,49 @@ class HandedBack:
     not_in_it: list[str] = field(default_factory=list)
 
 
-def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, console: Console) -> HandedBack:
+def hand_back(
+    root: Path,
+    lesson: str,
+    downloads: Iterable[Path],
+    out: Path,
+    console: Console,
+    *,
+    students: Container[str] | None = None,
+) -> HandedBack:
     """Make a lesson's feedback pages and zip them, named as in these downloads. Raises StepFailed.
 
-    Leaves out submissions that still need a person or have no grade.
+    Leaves out submissions that still need a person or have no grade. A page that asks the student for another file is
+    in the zip: there is nothing to wait for.
     """
-    names_of = _feedback_names(root, lesson, downloads)
-    write_feedback(root, [lesson], console)
+    every = _feedback_names(root, lesson, downloads)
+    names_of = {who: names for who, names in every.items() if students is None or who in students}
+    write_feedback(root, [lesson], console, students=students)
     pages = {page.parents[1].name: page for page in (root / "feedback").glob(f"*/{lesson}/{lesson}.html")}
     open_ = {student for student, name, _ in needs_manual_grading(root) if name == lesson}
-    done, packed = HandedBack(nobodys=names_of.pop("", [])), dict[str, Path]()
+    done, packed = HandedBack(nobodys=every.get("", []) if students is None else []), dict[str, Path]()
+    names_of.pop("", None)
     for student, names in sorted(names_of.items()):
-        if student in open_:
+        if student in open_ and not _is_asked_again(root, lesson, student):
             done.left_out[student] = "an exercise needs a person"
         elif student not in pages:
             done.left_out[student] = "has no feedback: it is not graded"
         else:
             done.names[student] = names[-1]
             packed[names[-1]] = pages[student]
-    done.not_in_it = sorted(pages.keys() - names_of.keys())
+    done.not_in_it = sorted(page for page in pages.keys() - every.keys() if students is None or page in students)
     if packed:
         pack(out, packed)
     return done
+
+
+def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
+    """Whether the feedback asks a student to hand in another file. Reads our own notebook, not the student's."""
+    path = root / "autograded" / student / lesson / f"{lesson}.ipynb"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))["metadata"].get(RECORD, {})
+    except (OSError, ValueError, KeyError):
+        return False
+    return asks_for_another_file(str(record.get("unreadable", "")))
 
 
 def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:

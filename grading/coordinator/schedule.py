@@ -22,6 +22,7 @@ from grading.course_dir.seeds import seed_id
 from grading.course_dir.student_ids import why_unfit
 from grading.errors import NotHandedIn, SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
+from grading.gradebook.grade_inputs import only_lateness
 from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
 from grading.notebooks.submitted_file import MAX_BYTES
 
@@ -74,6 +75,9 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
         while True:
             room = workers.room()
             while len(waiting) < room and (student := next(left, None)):
+                if only_lateness(plan.reasons[student]):
+                    done(student, _lateness_written(writer, standing, student))
+                    continue
                 task = task_of(standing, config, student)
                 waiting[workers.submit(task)] = task
             if not waiting:
@@ -89,6 +93,15 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
                     done(task.student, error)
                 else:
                     done(task.student, None)
+
+
+def _lateness_written(writer: Writer, standing: LessonFreshness, student: str) -> Exception | None:
+    """Write a grade's penalty, where nothing else has changed: no judge is needed. Returns what went wrong."""
+    try:
+        writer.write_lateness(student, standing.made_of(student))
+    except SubmissionNotGraded as error:
+        return error
+    return None
 
 
 def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:

@@ -17,7 +17,7 @@ import nbformat
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..course_dir.seeds import find_seed
 from ..errors import NotHandedIn, SubmissionNotGraded
 from ..gradebook.store import StoredGrade

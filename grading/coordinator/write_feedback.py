@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from concurrent.futures import Executor, as_completed
 from pathlib import Path
 
@@ -11,33 +11,59 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..cpu_count import cpu_count
 from ..errors import StepFailed
+from ..stopped import tell_if_stopped
 from .executors import pool
 from .nbgrader_api import feedback, handed_in, is_registered
 from .progress import progress_bars, seconds_each, show_failures
 
 
-def write_feedback(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> int:
-    """Write feedback for all grades; returns how many pages could not be written.
+def write_feedback(
+    root: Path,
+    names: Iterable[str],
+    console: Console,
+    *,
+    students: Container[str] | None = None,
+    workers: int = 0,
+    report: Callable[[dict[str, str]], object] = lambda record: None,
+) -> int:
+    """Write feedback for all grades, or those of some students; returns how many pages could not be written.
 
-    workers: pages at a time (default: one per processor)
+    workers  pages at a time (default: one per processor)
+    report   gets lesson, student, page ("" if there is none) and why not, of each page as soon as they are known
     """
     failed: list[str] = []
-    with progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
+    written: list[str] = []
+
+    def done(record: dict[str, str]) -> None:
+        written.extend(filter(None, [record["page"]]))
+        report(record)
+
+    def kept() -> str:
+        return f"{len(written)} pages are written; run the same command again to write all."
+
+    with tell_if_stopped(kept), progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
         for name in list_lessons(root, names, ordinary=True):
-            students = handed_in(root, name, "autograded")
-            if students and not is_registered(root, name):
+            chosen = [who for who in handed_in(root, name, "autograded") if students is None or who in students]
+            if chosen and not is_registered(root, name):
                 failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]
             else:
-                failed += _write_pages(root, name, students, executor, progress)
+                failed += _write_pages(root, name, chosen, executor, progress, done)
     show_failures(failed, console)
     return len(failed)
 
 
-def _write_pages(root: Path, name: str, students: list[str], executor: Executor, progress: Progress) -> list[str]:
-    """One message per page that could not be written, in the order of students."""
+def _write_pages(
+    root: Path,
+    name: str,
+    students: list[str],
+    executor: Executor,
+    progress: Progress,
+    done: Callable[[dict[str, str]], object],
+) -> list[str]:
+    """One message per page that could not be written, in the order of students. `done` gets each page."""
     row, begun, failed = progress.add_task(f"{name}: feedback", total=len(students)), time.monotonic(), dict[str, str]()
     pages = {executor.submit(feedback, root, name, student): student for student in students}
     for page in as_completed(pages):
@@ -46,6 +72,8 @@ def _write_pages(root: Path, name: str, students: list[str], executor: Executor,
             page.result()
         except StepFailed as error:
             failed[student] = str(error)
+        file = "" if student in failed else f"feedback/{student}/{name}/{name}.html"
+        done({"lesson": name, "student": student, "page": file, "why": failed.get(student, "")})
         progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
     new = len(students) - len(failed)
     progress.update(row, description=f"{name}: {new} feedback{seconds_each(begun, new)}")

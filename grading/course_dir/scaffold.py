@@ -9,20 +9,22 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..errors import CourseError
+from .course_config import default_config_file
+from .course_template import write_course_file
+from .lesson_base import keep_base, read_lessons, write_lessons
 from .paths import CONFIG
 from .seeds import FILE as SEED
 from .seeds import course_seed
 
 EXCHANGE = "/srv/nbgrader/exchange"
 NAME = re.compile(r"\d\d_[a-z][a-z0-9_]*")
-LESSONS = ("source/*.py", "grader_tests/**/*.py", "grader_tests/**/*.toml")
 GITIGNORE = f"""\
 # secrets, grades, and what students handed in: in no repository
 {SEED}*
@@ -32,9 +34,16 @@ submitted/
 autograded/
 feedback/
 downloaded/
+before-migrating-*/
+.migrating-*/
+# source/, grader_tests/ and .lessons-base/ hold solutions: keep a repository that has them private
+hand-ins/
+backup-*.tar.gz
+student-*.zip
 # built from source/*.py
 source/*/
 build/
+.releases/
 .proofs.json
 .grading-lock
 .grading-owner
@@ -54,29 +63,17 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
     """
     if (root / CONFIG).exists():
         raise CourseError(f"{root} is a course already: it has an {CONFIG}, and nothing was changed")
-    if exchange and not Path(exchange).is_dir():
-        raise CourseError(
-            f"there is no directory {exchange}: nbgrader's exchange has to be there, and nothing was made"
-        )
+    check_exchange(exchange)
     done = []
-    with _unpacked_source(lessons) as origin:
-        copied = sorted({p for pattern in LESSONS for p in origin.glob(pattern)}) if origin else []
-        for path in copied:
-            target = root / path.relative_to(origin or root)
-            if target.exists():
-                raise CourseError(f"{target} is there already, and would be overwritten: begin in an empty directory")
-        for folder in ("source", "grader_tests"):
-            (root / folder).mkdir(parents=True, exist_ok=True)
-        for path in copied:
-            target = root / path.relative_to(origin or root)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-    (root / CONFIG).write_text(_settings(root.resolve().name, exchange), encoding="utf-8")
-    done.append(f"{root / CONFIG}: written")
+    with unpacked_course(lessons) as origin:
+        files = read_lessons(origin) if origin else {}
+    begin_with(root, files, files)
+    (root / CONFIG).write_text(_settings(exchange), encoding="utf-8")
+    done += [f"{path}: written" for path in (write_course_file(root), root / CONFIG)]
     if not (root / ".gitignore").exists():
         (root / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
     course_seed(root)
-    count = sum(path.parent.name == "source" for path in copied)
+    count = sum(path.startswith("source/") for path in files)
     done.append(
         f"{root / SEED}: the secret that hidden cases are drawn from; keep it as long as the grades, and to yourself"
     )
@@ -86,6 +83,29 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
     done.append(f"exchange: {exchange}" if exchange else f"no exchange: c.Exchange.root in {CONFIG} names one")
     done.append(f"Next: go to {root}, and `grading release`." if count else f"Next: go to {root}.")
     return done
+
+
+def begin_with(root: Path, files: Mapping[str, str], base: Mapping[str, str]) -> None:
+    """Write lessons where there are none, and keep the base with which `grading migrate` compares them later.
+
+    Raises CourseError.
+    """
+    for name in files:
+        if (root / name).exists():
+            raise CourseError(f"{root / name} is there already, and would be overwritten: begin in an empty directory")
+    for folder in ("source", "grader_tests"):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    write_lessons(root, files)
+    if base:
+        keep_base(root, base)
+
+
+def check_exchange(exchange: str) -> None:
+    """Raise CourseError unless nbgrader's exchange is a directory, or none is named."""
+    if exchange and not Path(exchange).is_dir():
+        raise CourseError(
+            f"there is no directory {exchange}: nbgrader's exchange has to be there, and nothing was made"
+        )
 
 
 def new_lesson(root: Path, name: str) -> list[Path]:
@@ -104,22 +124,15 @@ def new_lesson(root: Path, name: str) -> list[Path]:
     return list(texts)
 
 
-def _settings(name: str, exchange: str) -> str:
-    own = ["", f"c.CourseDirectory.course_id = {re.sub(r'[^A-Za-z0-9_-]+', '-', name)!r}"]
-    own += [f"c.Exchange.root = {exchange!r}"] if exchange else []
-    return _default_settings() + "\n".join(own) + "\n"
-
-
-def _default_settings() -> str:
-    """The default settings, from the engine's wheel or from the checkout."""
-    here = Path(__file__).parents[1]
-    found = next(path for path in (here / "templates" / CONFIG, here.parent / CONFIG) if path.is_file())
-    return found.read_text(encoding="utf-8")
+def _settings(exchange: str) -> str:
+    return default_config_file().read_text(encoding="utf-8") + (
+        f"\nc.Exchange.root = {exchange!r}\n" if exchange else ""
+    )
 
 
 @contextmanager
-def _unpacked_source(lessons: Path | None) -> Iterator[Path | None]:
-    """The directory that contains source/ and grader_tests/."""
+def unpacked_course(lessons: Path | None) -> Iterator[Path | None]:
+    """The directory with source/ and grader_tests/ in a course, or in a zip of one. Raises CourseError."""
     if lessons is None or lessons.is_dir():
         yield _find_course([lessons], lessons) if lessons else None
         return

@@ -55,10 +55,16 @@ class Question:
         scaled = tuple(replace(item, points=item.points * points / self.points) for item in self.rubric)
         return replace(self, points=points, rubric=scaled)
 
-    def comparison(self) -> str:
-        """The rubric and the model answer, as Markdown, for students whose answer is graded."""
+    def comparison(self, chosen: Collection[str] = ()) -> str:
+        """The rubric and the model answer, as Markdown, for students whose answer is graded.
+
+        chosen  ids of the items that a person found true of the answer
+        """
         points = [f"{item.points:+g}".replace("-", "−") for item in self.rubric]
-        items = [f"- {item.text} ({number})" for item, number in zip(self.rubric, points, strict=True)]
+        items = [
+            f"- {'✓ ' * (item.id in chosen)}{item.text} ({number})"
+            for item, number in zip(self.rubric, points, strict=True)
+        ]
         return "\n".join(["**Rubric**", "", *items, "", "**A model answer**", "", self.model_answer])
 
 

@@ -33,6 +33,7 @@ WORDS = {
     "version": "the version of the grader",
 }
 """The inputs of a grade, as phrases that say why it is computed again."""
+LATENESS = ("timestamp", "late")  # inputs of the penalty alone
 
 
 def of_lesson(work: Job) -> dict[str, str]:
@@ -43,7 +44,7 @@ def of_lesson(work: Job) -> dict[str, str]:
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
-        "graders": graders_fingerprint(Path(work.about["graders"])),
+        "graders": _with_change(graders_fingerprint(Path(work.about["graders"])), work.about["change"]),
         "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
         "seed": _digest(request["seed"]),
         "settings": _digest(settings, to_dict(work.policy)),
@@ -64,6 +65,11 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """What changed, each as the end of a sentence with "since"."""
     return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
+
+
+def only_lateness(since: list[str]) -> bool:
+    """Whether only what decides the late penalty changed, so that verdicts stand. since: as `differences` gives it."""
+    return bool(since) and set(since) <= {f"{WORDS[key]} changed" for key in LATENESS}
 
 
 def digest_of_file(path: Path) -> str:
@@ -102,6 +108,11 @@ def bytes_of_graders(folder: Path) -> str:
 def graders_fingerprint(folder: Path) -> str:
     """Fingerprint of a lesson's graders and what they import within grader_tests."""
     return Packages({GRADERS: folder.parent}).fingerprint(*sorted(folder.rglob("*.py")))
+
+
+def _with_change(graders: str, change: dict[str, Any]) -> str:
+    """The graders as the course asks them; their own fingerprint where course.toml changes nothing."""
+    return _digest(graders, change) if any(change.values()) else graders
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:

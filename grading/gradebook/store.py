@@ -37,7 +37,7 @@ from grading.notebooks.verdict_cell import is_autograded, verdict_of
 
 from ..gradebook import late_rules
 from . import accommodations, history
-from .grade_inputs import differences, digest_of_text
+from .grade_inputs import LATENESS, differences, digest_of_text
 from .open_grades import forget_settled
 
 LOG = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ def save(
         _write_points(submitted, nb, same, forget_settled(gradebook, submitted))
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # the database computes its sum of points
-        _apply_late_penalty(gradebook, submitted, ids["student"], penalties)
+        apply_late_penalty(gradebook, submitted, ids["student"], penalties)
         if old and was and was != history.score_snapshot(submitted, found):
             since = differences(dict(old.made_of), dict(made_of))
             history.archive(gradebook, submitted.id, old.graded_at, since, was)
@@ -156,6 +156,30 @@ def save(
                 graded_at=datetime.now(UTC).replace(tzinfo=None),  # nbgrader's times are naive UTC
             )
         )
+        gradebook.db.commit()
+    except BaseException:
+        gradebook.db.rollback()
+        raise
+
+
+def save_lateness(
+    gradebook: Gradebook, ids: Mapping[str, str], made_of: Mapping[str, str], penalties: AssignLatePenalties
+) -> None:
+    """Compute the late penalty of a stored grade anew, in one transaction; its verdicts and points stay.
+
+    Arguments as of `save`; of `made_of` only LATENESS counts.
+    """
+    try:
+        submitted = _lock_rows(gradebook, ids)
+        row = gradebook.db.get(GradeRow, submitted.id)
+        old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"])
+        was = history.score_snapshot(submitted, old.verdicts)
+        accommodations.apply(gradebook, ids["assignment"], ids["student"])
+        apply_late_penalty(gradebook, submitted, ids["student"], penalties)
+        if was != history.score_snapshot(submitted, old.verdicts):
+            history.archive(gradebook, submitted.id, old.graded_at, differences(dict(old.made_of), dict(made_of)), was)
+        row.made_of = json.dumps({**old.made_of, **{key: made_of[key] for key in LATENESS}})
+        row.graded_at = datetime.now(UTC).replace(tzinfo=None)
         gradebook.db.commit()
     except BaseException:
         gradebook.db.rollback()
@@ -223,10 +247,10 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode, same: Containe
             comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
 
 
-def _apply_late_penalty(
+def apply_late_penalty(
     gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties
 ) -> None:
-    """Write the late penalty and its reason."""
+    """Write the late penalty of the points in the gradebook, and its reason. The caller ends the transaction."""
     lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
     submitted.late_submission_penalty = lost
     late = submitted.assignment.total_seconds_late > 0

@@ -29,10 +29,12 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from grading.course_dir.lesson_change import LessonChange
 from grading.course_dir.seeds import seed_of
 from grading.errors import NoAnswer
+from grading.exercises.adapted import load_adapted
 from grading.exercises.exercise import Exercise
-from grading.exercises.lesson import Lesson, load_lesson
+from grading.exercises.lesson import Lesson
 from grading.grader import codec
 from grading.grader.cell_code import parse
 from grading.grader.references import known_mistakes, practice_cases, programs
@@ -67,15 +69,15 @@ _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interacti
 def warm(about: dict[str, Any]) -> None:
     """Compute once what all submissions of a lesson need.
 
-    about  `graders`: the lesson's folder; `seed`: the lesson's; `device`: the one that answers are graded on;
-           `mistaken`: exercises whose known mistakes are needed
+    about  `graders`: the lesson's folder; `change`: what the course changes in it; `seed`: the lesson's; `device`: the
+           one that answers are graded on; `mistaken`: exercises whose known mistakes are needed
     """
     _rehearse()
     torch.set_num_threads(1)  # references are small; on a busy machine, more threads take ten times longer
     graders = Path(about["graders"])
     for cell in _lesson_code_cells(graders.parents[1], graders.name):
         parse("".join(cell["source"]))  # cached: most cells of a student's notebook are these
-    lesson = _lesson(graders)
+    lesson = _lesson(about)
     for exercise in lesson.exercises.values():
         seed = seed_of(about["seed"], exercise.name)
         codec.request(programs(exercise, seed, about["device"]))
@@ -141,12 +143,13 @@ def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[di
 
     First {"notebook": …}, then for each code cell {"cell": its id}, with "outputs" and "count", or with "verdict".
 
-    request  `root`, `lesson`; `graders`, `seed`, `device`, `sandboxed`; `limits` of the sandbox, `cell_seconds` and
-             `notebook_seconds`; `released`: the lesson as it was released, as JSON
+    request  `root`, `lesson`; `graders`, `change`, `seed`, `device`, `sandboxed`; `limits` of the sandbox,
+             `cell_seconds` and `notebook_seconds`; `released`: the lesson as it was released, as JSON;
+             `earlier_releases`: checksums of its cells in earlier ones
     """
     released = ReleasedNotebook.from_json(request["released"])
     nb = read_submission(data)
-    repair(nb, released)
+    repair(nb, released, request.get("earlier_releases", ()))
     cells = [copy.copy(cell) for cell in nb.cells if cell.cell_type == "code"]  # unsanitized, to be run
     budget = OutputBudget()
     clean(nb, {cell.source for cell in released.order if cell.cell_type == "markdown"}, budget)
@@ -158,7 +161,7 @@ def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[di
 def _grade_cells(
     request: dict[str, Any], cells: list[NotebookNode], ready: CourseFiles, budget: OutputBudget
 ) -> Iterator[dict[str, Any]]:
-    lesson = _lesson(Path(request["graders"]))
+    lesson = _lesson(request)
     provisioning: dict[str, Any] = {"provisioner_name": "local-provisioner", "config": {}}
     if request["sandboxed"]:
         about = {"device": request["device"], "hidden": [request["root"]], "lesson": request["lesson"]}
@@ -196,9 +199,12 @@ def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
     return any(map(_DRAWS.search, own))
 
 
-def _lesson(graders: Path) -> Lesson:
-    """The lesson of these graders; one without exercises for an ordinary nbgrader assignment, which has none."""
-    return load_lesson(graders) if graders.is_dir() else Lesson(graders.name, {})
+def _lesson(about: dict[str, Any]) -> Lesson:
+    """The lesson as the course asks it; one without exercises for an ordinary nbgrader assignment, without graders."""
+    graders = Path(about["graders"])
+    if not graders.is_dir():
+        return Lesson(graders.name, {})
+    return load_adapted(graders, LessonChange.from_json(about["change"]))
 
 
 def _reach_grade_cell(cell: NotebookNode, lesson: Lesson, run: NotebookRun) -> ExerciseVerdict | None:

@@ -10,23 +10,22 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import IO
 
 from ..course_dir.student_ids import why_unfit
 from ..errors import AmbiguousOwner, ArchiveError
-from . import submitted_dir
+from .choices import ASK, KEEP, ChoiceTable
 from .downloads import DownloadIndex, some
+from .evidence import Evidence, Origin, text_of, weigh
 from .file_names import printable
 from .identities import SEVERAL, IdentityTable
 from .platforms import LASTING, NOTEBOOKS, Submitter
 from .roster import Match, Roster
 from .selection import Candidate, Selection, Submission
+from .submitted_dir import SubmittedFolder, time_of
 
 TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced by a newer one", "as before"
-SKIPPED, ASKED, LEFT = "skipped", "whose?", "left out"
+SKIPPED, ASKED, UNDECIDED, LEFT, KEPT = "skipped", "whose?", "which counts?", "left out", "kept as it was"
 NOTHING = "it is empty, but for checkpoints and installed or hidden files"
-Put = Callable[[str, dict[str, IO[bytes]], str], None]
 
 
 @dataclass(frozen=True)
@@ -38,36 +37,35 @@ class Outcome:
     student: str = ""
     when: str = ""
     why: str = ""
+    lesson: str = ""
 
     @property
     def failed(self) -> bool:
-        return self.what in (SKIPPED, ASKED)
+        return self.what in (SKIPPED, ASKED, UNDECIDED)
 
 
 @dataclass(frozen=True)
 class Lesson:
     """The lesson to collect. `notebooks`: their names; `due`: the due date; `folder`: a student's folder in
-    `submitted/`; `put`: writes notebooks and a time there."""
+    `submitted/`."""
 
+    name: str
     notebooks: list[str]
     due: datetime | None
-    folder: Callable[[str], Path]
-    put: Put
+    folder: Callable[[str], SubmittedFolder]
 
 
 class Collecting:
-    """One collection of one lesson. The caller saves `identities`, which gets the open questions."""
+    """One collection of one lesson. The caller saves `identities` and `choices`, which get the open questions."""
 
-    def __init__(self, lesson: Lesson, people: Roster, identities: IdentityTable) -> None:
-        self._lesson, self._roster, self._identities = lesson, people, identities
+    def __init__(self, lesson: Lesson, people: Roster, identities: IdentityTable, choices: ChoiceTable) -> None:
+        self._lesson, self._roster, self._identities, self._choices = lesson, people, identities, choices
 
     def outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
         """Collect all listed submissions, one after the other."""
-        for download, names in listing.nobodys.items():
-            where = f"in {download}: " if download else ""
-            yield Outcome(LEFT, some(names), why=f"{where}it is nobody's by its name, and no notebook")
-        for download, why in listing.unread:
-            yield Outcome(SKIPPED, download, why=f"the download cannot be read: {why}")
+        return (replace(outcome, lesson=self._lesson.name) for outcome in self._outcomes(listing))
+
+    def _outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
         submissions = [_identify_by_content(submission) for submission in listing.submissions]
         matches = self._roster.whose(submission.owner for submission in submissions)
         of_student: dict[str, list[Submission]] = {}
@@ -78,7 +76,7 @@ class Collecting:
             elif not match.students:
                 yield Outcome(ASKED, str(submission), why=match.why)
             for student in match.students * (not match.left_out):
-                of_student.setdefault(student, []).append(replace(submission, budget=replace(submission.budget)))
+                of_student.setdefault(student, []).append(submission.copy())
         for student, several in of_student.items():
             sure = [other for other in several if matches[other.owner].sure] or several
             for submission in several:
@@ -123,20 +121,41 @@ class Collecting:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
 
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
+        """Write the files that count, unless something speaks for those that are there."""
         folder, counting = self._lesson.folder(student), list(chosen.best.values())
-        before, stamp = folder.exists() and any(folder.glob("*.ipynb")), submitted_dir.stamp(folder)
-        same, there = submitted_dir.holds(folder, chosen.contents), submitted_dir.time_of(stamp)
+        stamp, there, same = folder.stamp, folder.origin(chosen.contents), folder.holds(chosen.contents)
         told = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
-        if before and not same and told and there and told < there:
-            why = f"it is of {submitted_dir.text_of(told)}, older than what is there, of {submitted_dir.text_of(there)}"
-            return Outcome(SKIPPED, str(submission), student, submitted_dir.text_of(told), why)
-        when = told or self._late(counting, there)
-        time = stamp if stamp and (same or when is None) else submitted_dir.text_of(when) if when else ""
+        order = max(candidate.top.order for candidate in counting)
+        new = Origin(submission.owner.channel, str(submission), told, order)
+        shown = text_of(told) if told else ""
+        if there and not same:
+            refused = self._weigh(student, chosen, there, new)
+            if refused:
+                return Outcome(refused[0], str(submission), student, shown, refused[1])
+        if same:
+            self._choices.settle(student, self._lesson.name, chosen.digest)
+        when = told or self._late(counting, time_of(stamp))
+        time = stamp if stamp and (same or when is None) else text_of(when) if when else ""
         if not same or time != stamp:
-            self._lesson.put(student, chosen.contents, time)
+            folder.write(chosen.contents, time, new)
         repaired = any(candidate.form for candidate in counting)
-        what = SAME if same else REPLACED if before else REPAIRED if repaired else TAKEN
+        what = SAME if same else REPLACED if there else REPAIRED if repaired else TAKEN
         return Outcome(what, str(submission), student, time, "; ".join(_notes(submission, chosen)))
+
+    def _weigh(self, student: str, chosen: Selection, there: Origin, new: Origin) -> tuple[str, str] | None:
+        """What became of a file that is not to replace the one in submitted/, and why; None if it may."""
+        evidence = weigh(there, new)
+        if evidence is Evidence.OLDER:
+            return SKIPPED, f"it is older than what is in submitted/ ({there})"
+        if evidence is Evidence.NEWER:
+            self._choices.settle(student, self._lesson.name)
+            return None
+        choice = self._choices.choose(student, self._lesson.name, chosen.digest, there, new)
+        if choice == KEEP:
+            return KEPT, f"as {self._choices.path.name} says: {there}"
+        if choice == ASK:
+            return UNDECIDED, f"in submitted/: {there}; in the download: {new.time}; {Evidence.NONE.value}"
+        return None
 
     def _late(self, counting: list[Candidate], there: datetime | None) -> datetime | None:
         """A time for work that is only marked late: just after the due date. None if the one there is later."""
@@ -144,6 +163,15 @@ class Collecting:
         if due is None or not any(candidate.top.late for candidate in counting):
             return None
         return None if there and there > due else due + timedelta(seconds=1)
+
+
+def nobodys_outcomes(listing: DownloadIndex) -> Iterator[Outcome]:
+    """Rows for files of nobody, and for downloads that cannot be read."""
+    for download, names in listing.nobodys.items():
+        where = f"in {download}: " if download else ""
+        yield Outcome(LEFT, some(names), why=f"{where}it is nobody's by its name, and no notebook")
+    for download, why in listing.unread:
+        yield Outcome(SKIPPED, download, why=f"the download cannot be read: {why}")
 
 
 def _identify_by_content(submission: Submission) -> Submission:

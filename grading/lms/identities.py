@@ -6,9 +6,6 @@ collect. The table also remembers which student a platform's number belonged to,
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +13,9 @@ from pathlib import Path
 
 from ..course_dir.student_ids import why_unfit
 from ..errors import IdentityTableError
-from ..safe_csv import safe_cell
 from .platforms import LASTING, Submitter
+from .teacher_csv import read_rows, replace_file, to_bytes
+from .teacher_csv import to_cell as _cell
 
 FILE, OLD_FILE = "student-ids.csv", "whose.csv"
 FIELDS = ("student", "from", "number", "name", "why")
@@ -100,43 +98,24 @@ class IdentityTable:
     def save(self) -> None:
         """Write the table if it has changed, questions first."""
         rows = sorted(self._rows.values(), key=lambda row: (bool(row.students), row.platform, row.name, row.number))
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow(FIELDS)
-        writer.writerows([" ".join(row.students), row.platform, row.number, row.name, row.why] for row in rows)
-        text = out.getvalue().encode("utf-8-sig")  # spreadsheets recognize UTF-8 by the mark
-        if rows and text != self._before:
-            beside = self.path.with_name(f".{self.path.name}.new")
-            beside.write_bytes(text)
-            os.replace(beside, self.path)
+        cells = [(" ".join(row.students), row.platform, row.number, row.name, row.why) for row in rows]
+        content = to_bytes(FIELDS, cells)
+        if rows and content != self._before:
+            replace_file(self.path, content)
 
     def _read(self) -> Iterator[Row]:
-        try:
-            text = self._before.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = self._before.decode("cp1252", errors="replace")  # spreadsheets on Windows save it so
-        if not text.strip():
-            return
-        head = text.splitlines()[0]
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
-        if missing := {"student", "from", "number", "name"} - set(reader.fieldnames or ()):
+        names, rows = read_rows(self._before, FIELDS)
+        if missing := {"student", "from", "number", "name"} - set(names):
             lacks = ", ".join(sorted(missing))
             raise IdentityTableError(f"{self.path} has no column {lacks}. Its first line should be: {','.join(FIELDS)}")
-        for line in reader:
-            cells = {name: (line.get(name) or "").strip() for name in FIELDS}
+        for line, cells in rows:
             students = tuple(re.split(r"[\s,;]+", cells["student"])) if cells["student"] else ()
             for student in students:
                 if (why := why_unfit(student)) and students != (SEVERAL,):
-                    raise IdentityTableError(f"{self.path}, line {reader.line_num}: {student!r}: {why}")
+                    raise IdentityTableError(f"{self.path}, line {line}: {student!r}: {why}")
             yield Row(cells["from"], cells["number"], cells["name"], students, cells["why"])
 
 
 def _key(platform: str, number: str, name: str) -> tuple[str, str, str]:
     """The key of a row: the number if it is permanent, otherwise number and name."""
     return platform, number, "" if number and platform in LASTING else name
-
-
-def _cell(text: str) -> str:
-    """A stranger's text as a one-line cell that a spreadsheet does not evaluate."""
-    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text).strip()
-    return ("'" if line.startswith("'") else "") + safe_cell(line)

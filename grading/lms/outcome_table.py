@@ -9,31 +9,43 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .collection import ASKED, LEFT, REPAIRED, REPLACED, SAME, SKIPPED, TAKEN, Outcome
+from .collection import ASKED, KEPT, LEFT, REPAIRED, REPLACED, SAME, SKIPPED, TAKEN, UNDECIDED, Outcome
 
-ORDER = (SAME, TAKEN, REPAIRED, REPLACED, LEFT, SKIPPED, ASKED)
-STYLES = {SKIPPED: "red", ASKED: "yellow"}
+ORDER = (SAME, TAKEN, REPAIRED, REPLACED, KEPT, LEFT, SKIPPED, UNDECIDED, ASKED)
+STYLES = {SKIPPED: "red", UNDECIDED: "yellow", ASKED: "yellow"}
+REMEDY = "Skipped: put what counts at submitted/<student>/{lesson}/{lesson}.ipynb yourself."
+WHICH = (
+    "Which counts? What is there stays. Write keep or replace in the column choice of {choices}, then collect again; "
+    "or collect with {options} for all of them."
+)
 
 
-def show(outcomes: Sequence[Outcome], console: Console, questions: str, remedy: str) -> None:
-    """Print the outcomes; unchanged ones are only counted. `questions`: the identity table; `remedy`: if skipped."""
+def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices: str, options: str) -> None:
+    """Print the outcomes; unchanged ones are only counted.
+
+    questions, choices  the tables for the teacher
+    options             the command's own, which decide for all
+    """
     shown = sorted(
         (outcome for outcome in outcomes if outcome.what != SAME),
-        key=lambda outcome: (ORDER.index(outcome.what), outcome.student),
+        key=lambda outcome: (ORDER.index(outcome.what), outcome.lesson, outcome.student),
     )
     if shown:
         table = Table(box=None, pad_edge=False)
-        for head in ("", "student", "from", "handed in", ""):
+        for head in ("", "lesson", "student", "from", "handed in", ""):
             table.add_column(head, overflow="fold")
         for outcome in shown:
             what = Text(outcome.what, style=STYLES.get(outcome.what, ""))
-            table.add_row(what, *map(Text, (outcome.student, outcome.owner, outcome.when, outcome.why)))
+            cells = outcome.lesson, outcome.student, outcome.owner, outcome.when, outcome.why
+            table.add_row(what, *map(Text, cells))
         console.print(table)
     counts = Counter(outcome.what for outcome in outcomes)
     lines = [", ".join(f"{counts[what]:,} {what}" for what in ORDER if counts[what]) or "nothing there"]
     if counts[ASKED]:
         lines.append(f"Whose? Fill in the column student of {questions}, then collect again.")
-    if counts[SKIPPED]:
-        lines.append(remedy)
+    if counts[UNDECIDED]:
+        lines.append(WHICH.format(choices=choices, options=options))
+    if skipped := sorted({outcome.lesson for outcome in outcomes if outcome.what == SKIPPED and outcome.lesson}):
+        lines.append(REMEDY.format(lesson=skipped[0] if len(skipped) == 1 else "LESSON"))
     for line in lines:
         console.print(Text(line), soft_wrap=True)

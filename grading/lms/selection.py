@@ -48,6 +48,16 @@ class Submission:
         except OverBudget as why:
             self.refused = str(why)
 
+    def copy(self) -> Submission:
+        """A submission of the same files, with a budget of its own."""
+        return replace(
+            self,
+            budget=replace(self.budget),
+            entries=list(self.entries),
+            tops=dict(self.tops),
+            installed=dict(self.installed),
+        )
+
     def join(self, other: Submission) -> None:
         """Add another submission of the same person."""
         for entry in other.entries:
@@ -128,6 +138,11 @@ class Selection:
     def close(self) -> None:
         for content in self.contents.values():
             content.close()
+
+    @property
+    def digest(self) -> str:
+        """A digest of the files that count, by which a teacher's choice holds for them alone."""
+        return hashlib.sha256(repr(sorted(self._digests.items())).encode()).hexdigest()[:16]
 
     def _report(self, path: Names, why: str) -> None:
         self.trouble.append(f"{_to_text(path)}: {why}")

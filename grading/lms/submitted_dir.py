@@ -1,48 +1,152 @@
 """Read and write a student's folder of a lesson in `submitted/`.
 
-Each notebook is replaced atomically. nbgrader reads the time of submission from `timestamp.txt`, which stays unless a
-download has another one.
+All commands that write there use this. Each notebook is replaced atomically; what it replaces is kept (`replaced`), and
+where it came from is recorded with its digest (`hand_ins`). nbgrader reads the time of submission from
+`timestamp.txt`, which stays unless a download has another one.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
-from collections.abc import Mapping
+import stat as stats
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from nbgrader.utils import parse_utc
 
 from .archives import CHUNK
+from .evidence import BY_HAND, Origin, text_of
+from .hand_ins import hand_ins, origin_file
+from .replaced import STAMP, keep_files, keep_folder
 
-STAMP = "timestamp.txt"
+HAND = "put there by hand or by another tool"
 
 
-def holds(folder: Path, contents: Mapping[str, IO[bytes]]) -> bool:
-    """Whether the notebooks in the folder have these contents."""
-    return all(_same(folder / f"{notebook}.ipynb", content) for notebook, content in contents.items())
+class SubmittedFolder:
+    """One student's folder of one lesson.
+
+    root    the course's directory
+    folder  in submitted/; it may be missing
+    """
+
+    def __init__(self, root: Path, folder: Path, student: str, lesson: str) -> None:
+        self.root, self.folder, self.student, self.lesson = root, folder, student, lesson
+        self._record = origin_file(root, student, lesson)
+
+    def holds(self, contents: Mapping[str, IO[bytes]]) -> bool:
+        """Whether the notebooks in the folder have these contents."""
+        return all(_same(self.folder / f"{notebook}.ipynb", content) for notebook, content in contents.items())
+
+    @property
+    def stamp(self) -> str:
+        """The text of the folder's timestamp.txt, "" if there is none."""
+        path = self.folder / STAMP
+        return path.read_text(encoding="utf-8", errors="replace").strip() if _is_ordinary(path) else ""
+
+    def origin(self, notebooks: Collection[str] | None = None) -> Origin | None:
+        """Where these notebooks in the folder, or all, came from; None if there are none."""
+        names = None if notebooks is None else {f"{name}.ipynb" for name in notebooks}
+        files = {name: digest for name, digest in self.digests().items() if names is None or name in names}
+        if not files:
+            return None
+        record = self._read_record()
+        if record and all(record["files"].get(name) == digest for name, digest in files.items()):
+            told = time_of(record["when"]) if self.stamp == record["stamp"] else time_of(self.stamp)
+            return Origin(record["channel"], record["source"], told, record["order"])
+        # The time beside a file that was changed by hand is that of the file before it
+        told = None if record and self.stamp == record["stamp"] else time_of(self.stamp)
+        saved = max((self.folder / name).lstat().st_mtime for name in files)
+        return Origin(BY_HAND, HAND, told, saved=datetime.fromtimestamp(saved, UTC))
+
+    def write(self, contents: Mapping[str, IO[bytes]], timestamp: str, origin: Origin) -> None:
+        """Write notebooks and their time, keep what they replace, and record the origin.
+
+        timestamp  "": keep the old time
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        changed = [f"{name}.ipynb" for name, content in contents.items() if not _same(self._path(name), content)]
+        was = self.origin(contents)
+        if there := [name for name in changed if os.path.lexists(self.folder / name)]:
+            keep_files(self.root, self.student, self.lesson, self.folder, [*there, STAMP], was, origin)
+        for notebook, content in contents.items():
+            content.seek(0)
+            beside = self.folder / f".{notebook}.new"
+            with beside.open("wb") as file:
+                shutil.copyfileobj(content, file)
+            os.replace(beside, self._path(notebook))
+        if timestamp:
+            (self.folder / STAMP).write_text(timestamp + "\n", encoding="utf-8")
+        if changed:
+            self.record(origin, {f"{name}.ipynb" for name in contents})
+
+    def set_aside(self, arriving: Origin) -> None:
+        """Move the whole folder to what was replaced, for a command that writes the folder itself."""
+        keep_folder(self.root, self.student, self.lesson, self.folder, self.origin(), arriving)
+
+    def record(self, origin: Origin, written: Collection[str]) -> None:
+        """Record where the notebooks that were written came from; another one beside them stays what it was."""
+        now, before = self.digests(), (self._read_record() or {}).get("files", {})
+        files = {name: digest for name, digest in now.items() if name in written or before.get(name) == digest}
+        about = {
+            "channel": origin.channel,
+            "source": origin.source,
+            "when": text_of(origin.when) if origin.when else "",
+            "order": origin.order,
+            "stamp": self.stamp,
+            "files": files,
+        }
+        hand_ins(self.root)
+        self._record.parent.mkdir(parents=True, exist_ok=True)
+        beside = self._record.with_suffix(".new")
+        beside.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        os.replace(beside, self._record)
+
+    def _path(self, notebook: str) -> Path:
+        return self.folder / f"{notebook}.ipynb"
+
+    def _read_record(self) -> dict[str, Any] | None:
+        try:
+            found = json.loads(self._record.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def digests(self) -> dict[str, str]:
+        """The digest of each notebook in the folder."""
+        names = sorted(path.name for path in self.folder.glob("*.ipynb")) if self.folder.is_dir() else []
+        return {name: digest_of_path(self.folder / name) for name in names}
+
+
+def digest_of_path(path: Path) -> str:
+    """The SHA-256 of an ordinary file; a word for anything else, which is never opened."""
+    if not _is_ordinary(path):
+        return "no ordinary file"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_ordinary(path: Path) -> bool:
+    """Whether it is a file, and no link, pipe or device, which a student may have handed in."""
+    try:
+        return stats.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _same(path: Path, content: IO[bytes]) -> bool:
     content.seek(0)
-    try:
-        with path.open("rb") as there:
-            while (block := there.read(CHUNK)) == content.read(CHUNK):
-                if not block:
-                    return True
-    except OSError:
-        pass
+    if not _is_ordinary(path):
+        return False
+    with path.open("rb") as there:
+        while (block := there.read(CHUNK)) == content.read(CHUNK):
+            if not block:
+                return True
     return False
-
-
-def stamp(folder: Path) -> str:
-    """The text of the folder's timestamp.txt, "" if there is none."""
-    try:
-        return (folder / STAMP).read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
 
 
 def time_of(text: str) -> datetime | None:
@@ -57,20 +161,3 @@ def time_of(text: str) -> datetime | None:
 def utc(time: datetime) -> datetime:
     """Make a time of nbgrader's, which has no zone, an aware one."""
     return time.replace(tzinfo=UTC)
-
-
-def text_of(when: datetime) -> str:
-    return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def write(folder: Path, contents: Mapping[str, IO[bytes]], timestamp: str) -> None:
-    """Write notebooks and their time to the folder. Timestamp "": keep the old time."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for notebook, content in contents.items():
-        content.seek(0)
-        beside = folder / f".{notebook}.new"
-        with beside.open("wb") as file:
-            shutil.copyfileobj(content, file)
-        os.replace(beside, folder / f"{notebook}.ipynb")
-    if timestamp:
-        (folder / STAMP).write_text(timestamp + "\n", encoding="utf-8")

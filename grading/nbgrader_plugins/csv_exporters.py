@@ -23,6 +23,7 @@ from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
+from grading.course_dir.lessons import list_lessons
 from grading.errors import CsvExportError
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
@@ -84,7 +85,7 @@ class _CsvExporter(ExportPlugin):
             sys.exit(1)
 
     def _write(self, gradebook: Gradebook) -> None:
-        assignments = _select(self.assignment, gradebook.assignments, "name", "assignment")
+        assignments = _select(self.assignment, self._ordered(gradebook.assignments), "name", "assignment")
         students = _select(self.student, gradebook.students, "id", "student")
         destination = Path(self.to or self.destination)
         rows = write_rows(destination, self._columns(assignments), self._all(gradebook, assignments, students))
@@ -98,6 +99,12 @@ class _CsvExporter(ExportPlugin):
                 "; ".join(f"{student}, {lesson}" for student, lesson in sorted(self.left_out)),
                 type(self).__name__,
             )
+
+    def _ordered(self, assignments: list[Assignment]) -> list[Assignment]:
+        """The assignments in the course's order."""
+        root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "."))
+        known = {name: place for place, name in enumerate(list_lessons(root, ordinary=True))}
+        return sorted(assignments, key=lambda one: known.get(one.name, len(known)))
 
     def _columns(self, assignments: list[Assignment]) -> list[str]:
         return [column.name for column in fields(self.row)]

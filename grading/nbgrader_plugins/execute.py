@@ -17,6 +17,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict, Enum, Float, Int, Unicode, Union
 from traitlets.config import Config
 
+from grading.course_dir.course_file import load_course_file
 from grading.course_dir.seeds import course_seed, lesson_seed, seed_id
 from grading.gradebook.freshness import LessonFreshness
 from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading
@@ -24,6 +25,8 @@ from grading.judge.start_judge import GRADERS, POLICY, Job
 from grading.notebooks.cells import RECORD
 from grading.notebooks.released import ReleasedNotebook
 from grading.sandbox.policy import Policy, to_dict
+
+from .past_releases import past_releases
 
 PATIENCE = 10  # factor from the limits of a kernel and its judge to a judge's wall-clock time
 warm_mistakes: defaultdict[str, set[str]] = defaultdict(set)
@@ -59,11 +62,19 @@ class JudgedExecute(Execute):
         root, policy = self._root(), Policy(**{**to_dict(POLICY), **self.judge_limits})
         graders = str(root / GRADERS / lesson)
         seed = lesson_seed(self.secret, lesson)
-        about = {"graders": graders, "seed": seed, "device": self._device, "mistaken": sorted(warm_mistakes[graders])}
+        change = load_course_file(root).change(lesson).to_json()
+        about = {
+            "graders": graders,
+            "change": change,
+            "seed": seed,
+            "device": self._device,
+            "mistaken": sorted(warm_mistakes[graders]),
+        }
         request = {
             "root": str(root),
             "lesson": lesson,
             "graders": graders,
+            "change": change,
             "seed": seed,
             "device": self._device,
             "sandboxed": not self.unsandboxed,
@@ -71,6 +82,7 @@ class JudgedExecute(Execute):
             "cell_seconds": float(self.timeout or 30),
             "notebook_seconds": self.notebook_seconds,
             "released": released.to_json() if released else None,
+            "earlier_releases": past_releases(root, lesson)[1:],
         }
         wall = PATIENCE * (self.notebook_seconds + policy.cpu_seconds)
         sandboxed = not self.unsandboxed

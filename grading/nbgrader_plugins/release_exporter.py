@@ -23,10 +23,18 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions
 
+from grading.course_dir.lessons import is_ordinary
 from grading.notebooks.cells import grade_id
 from grading.notebooks.written_answers import answered_question
 
+from .past_releases import remember_release
+
 UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
+
+CHANGED = (
+    "The release is as it was. The text of %s, or course.toml, has changed since the notebook in source/ was built: "
+    "`grading release %s` builds it and releases it."
+)
 
 REMEDY = (
     "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or removed ({changed}). "
@@ -58,6 +66,8 @@ class ReleaseExporter(NotebookExporter):
     def _convert_beside(self, convert: Callable[[], None]) -> None:
         coursedir: CourseDirectory = self.parent.coursedir  # type: ignore[union-attr]
         lessons = [os.path.basename(os.path.normpath(source)) for source in self.parent.assignments]  # type: ignore[union-attr]
+        for lesson in lessons:
+            self._demand_built(coursedir, lesson)
         with _redirect_release(coursedir, lessons):
             try:
                 convert()
@@ -65,6 +75,17 @@ class ReleaseExporter(NotebookExporter):
                 for why in filter(None, (_refusal_reason(coursedir, lesson) for lesson in lessons)):
                     self.log.error("%s", why)
                 raise
+
+    def _demand_built(self, coursedir: CourseDirectory, lesson: str) -> None:
+        """Raise NbGraderException if the lesson's notebook is not what its text and course.toml make now."""
+        root = Path(coursedir.format_path(coursedir.source_directory, ".", lesson)).resolve().parents[1]
+        if is_ordinary(root, lesson):
+            return
+        from grading.authoring.student_repo import is_built_from_other  # it imports torch
+
+        if is_built_from_other(root, lesson):
+            self.log.error(CHANGED, lesson, lesson)
+            raise NbGraderException(f"{lesson} has changed since it was built")
 
 
 class _AnswerLines:
@@ -103,7 +124,9 @@ def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterato
         finally:
             coursedir.release_directory = release
         for old, new in places.items():
+            remember_release(root, old.name, old / f"{old.name}.ipynb")  # of a course that did not remember it yet
             _swap(old, new, Path(beside) / "before")
+            remember_release(root, old.name, old / f"{old.name}.ipynb")
 
 
 def _swap(old: Path, new: Path, aside: Path) -> None:

@@ -1,89 +1,79 @@
 """The extractor and the collector of `nbgrader zip_collect`.
 
-nbgrader calls the extractor once, then the collector for every file in `extracted/`. Here the extractor decides
-everything: the collector, and so nbgrader's log, only sees `extracted/<student>/<notebook>.ipynb` of changed work, and
-no name that a student chose.
+nbgrader calls the extractor once, then copies every file in `extracted/` into `submitted/`, where it first deletes what
+is there. Here the extractor does it all, by the same rules as `grading collect`, and nbgrader copies nothing.
 """
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
 
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins.zipcollect import ExtractorPlugin, FileNameCollectorPlugin
 from nbgrader.utils import find_all_notebooks
-from traitlets import Int
+from traitlets import Enum, Int
 
 from grading.safe_console import SafeConsole
 
-from ..lms import submitted_dir
 from ..lms.archives import Budget
-from ..lms.collection import Collecting, Lesson, Outcome, Put
+from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
+from ..lms.collection import Collecting, Lesson, Outcome, nobodys_outcomes
 from ..lms.downloads import DownloadReader
 from ..lms.identities import IdentityTable
 from ..lms.outcome_table import show
 from ..lms.roster import Roster, Student
+from ..lms.submitted_dir import SubmittedFolder, utc
 
-REMEDY = "Skipped: put what counts at submitted/<student>/{lesson}/{notebook}.ipynb yourself."
+OPTIONS = "--TolerantExtractor.undecided=keep or --TolerantExtractor.undecided=replace"
 
 
 class TolerantExtractor(ExtractorPlugin):
-    """Finds the files that count, and copies them to `extracted/<student>/`.
+    """Finds the files that count, and puts them into `submitted/`.
 
-    outcomes: of each submission. times: student -> text for timestamp.txt.
+    outcomes: of each submission.
     """
 
     max_bytes = Int(Budget.max_bytes, help="Bytes to read and unpack of one submission.").tag(config=True)
     max_files = Int(Budget.max_files, help="Files and folders of one submission.").tag(config=True)
     max_depth = Int(Budget.max_depth, help="Archives in archives of one submission.").tag(config=True)
+    undecided = Enum(
+        (ASK, KEEP, REPLACE), ASK, help="What to do where nothing shows that a download is newer than submitted/."
+    ).tag(config=True)
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         course = self.parent.coursedir
-        self.times: dict[str, str] = {}
-
-        def put(student: str, contents: dict[str, IO[bytes]], time: str) -> None:
-            submitted_dir.write(Path(extracted_path) / student, contents, "")
-            self.times[student] = time if submitted_dir.time_of(time) else ""
-
         identities = IdentityTable.of(Path(course.root))
-        lesson, roster = about(course, identities, put)
+        choices = ChoiceTable(Path(course.root), self.undecided)
+        lesson, roster = about(course, identities)
         with ExitStack() as opened:
             reader = DownloadReader(self.budget, identities, opened)
             reader.archive_folder(Path(archive_path))
-            self.outcomes: list[Outcome] = list(Collecting(lesson, roster, identities).outcomes(reader.found))
+            collecting = Collecting(lesson, roster, identities, choices)
+            self.outcomes: list[Outcome] = [*nobodys_outcomes(reader.found), *collecting.outcomes(reader.found)]
         identities.save()
-        show(
-            self.outcomes,
-            SafeConsole(),
-            identities.path.name,
-            REMEDY.format(lesson=course.assignment_id, notebook=lesson.notebooks[0]),
-        )
+        choices.save()
+        table = str(choices.path.relative_to(course.root))
+        show(self.outcomes, SafeConsole(), identities.path.name, table, OPTIONS)
+        self.parent.process_extracted_files = lambda: None  # nothing is left to copy
 
     def budget(self) -> Budget:
         return Budget(self.max_bytes, self.max_files, self.max_depth)
 
 
 class DownloadCollector(FileNameCollectorPlugin):
-    """Tells nbgrader the student of a file that `TolerantExtractor` has copied."""
+    """Named in `c.ZipCollectApp.collector_plugin`; never asked, since `TolerantExtractor` leaves nothing to copy."""
 
-    def collect(self, submitted_file: str) -> dict[str, str]:
-        path = Path(submitted_file)
-        attributes = {"student_id": path.parent.name, "file_id": path.name}
-        time = self.parent.extractor_plugin_inst.times.get(path.parent.name, "")
-        return attributes | ({"timestamp": time} if time else {})
+    def collect(self, submitted_file: str) -> None:
+        """Collect nothing."""
 
 
-def about(course: CourseDirectory, whose: IdentityTable, put: Put | None = None) -> tuple[Lesson, Roster]:
-    """The lesson `assignment_id` and the roster of a course. `put`: writer to another folder than `submitted/`."""
+def about(course: CourseDirectory, whose: IdentityTable) -> tuple[Lesson, Roster]:
+    """The lesson `assignment_id` and the roster of a course."""
 
-    def folder(student: str) -> Path:
-        return Path(course.format_path(course.submitted_directory, student, lesson))
-
-    def into_submitted(student: str, contents: dict[str, IO[bytes]], time: str) -> None:
-        submitted_dir.write(folder(student), contents, time)
+    def folder(student: str) -> SubmittedFolder:
+        return submitted_folder(course, student, lesson)
 
     lesson = course.assignment_id
     names = find_all_notebooks(course.format_path(course.release_directory, ".", lesson)) or [lesson]
@@ -93,12 +83,11 @@ def about(course: CourseDirectory, whose: IdentityTable, put: Put | None = None)
             Student(row.id, row.first_name or "", row.last_name or "", row.email or "", str(row.lms_user_id or ""))
             for row in gradebook.students
         ]
-    return (
-        Lesson(
-            notebooks=[name.removesuffix(".ipynb") for name in names],
-            due=due and submitted_dir.utc(due),
-            folder=folder,
-            put=put or into_submitted,
-        ),
-        Roster(students, whose),
-    )
+    notebooks = [name.removesuffix(".ipynb") for name in names]
+    return Lesson(lesson, notebooks, due and utc(due), folder), Roster(students, whose)
+
+
+def submitted_folder(course: CourseDirectory, student: str, lesson: str) -> SubmittedFolder:
+    """A student's folder of a lesson, wherever the course's settings have it."""
+    place = Path(course.format_path(course.submitted_directory, student, lesson))
+    return SubmittedFolder(Path(course.root), place, student, lesson)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
 from .report_data import REPORTS

@@ -6,6 +6,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import platform
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from threading import Thread
@@ -32,9 +33,13 @@ def side_by_side(
         return
     context = multiprocessing.get_context("spawn")  # a fork of a process in which torch has threads may hang
     with ProcessPoolExecutor(workers, context, _set_up) as pool:
-        waiting = {pool.submit(task, *one): one for one in wanted}
-        for done in as_completed(waiting):
-            yield waiting[done], _called(done.result, ())
+        try:
+            waiting = {pool.submit(task, *one): one for one in wanted}
+            for done in as_completed(waiting):
+                yield waiting[done], _called(done.result, ())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # what was not begun is not begun any more
+            raise
 
 
 def _called(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exception:
@@ -46,6 +51,7 @@ def _called(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exc
 
 def _set_up() -> None:
     torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, lambda *_: os._exit(1))  # Ctrl-C reaches every process: only the parent speaks of it
     Thread(target=_end_with_parent, daemon=True).start()
     if platform.system() == "Linux":
         import resource

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import platform
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ import torch
 
 from ..authoring.build import build_lesson
 from ..course_dir.fingerprints import FingerprintFile, Packages, packages, python_files, text_digest
-from ..course_dir.paths import is_ordinary
+from ..course_dir.lessons import is_ordinary
 from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
 from .equivalents import FILE as LIST
@@ -67,12 +67,14 @@ def check(
     mutate: bool = True,
     verbose: bool = False,
     again: bool = True,
+    report: Callable[[Found], object] = lambda found: None,
 ) -> list[Found]:
     """Prove lessons, telling what is found as it is found.
 
     only     name of one exercise
     verbose  print the report of every known mistake
     again    prove what is proved as it is, too
+    report   gets what was found of each exercise as soon as it is known
     """
     names = list(names)
     found = [
@@ -83,12 +85,14 @@ def check(
         build_lesson(root, name)
     for one in found:
         print(one.told, flush=True)
+        report(one)
     every = exercises_of(root, names, only)
     left = every if again else [one for one in not_proved(root, names) if one in every]
     if kept := len(every) - len(left):
         print(f"proved as they are, and not again without `--again`: {kept}", flush=True)
     for one in prove(root, left, mutate=mutate, verbose=verbose):
         print(one.told, flush=True)
+        report(one)
         found.append(one)
     return found
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +22,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..authoring.build import export, fingerprint_file, place_of_check_data, stale_exports
+from ..authoring.check_data_files import export, fingerprint_file, place_of_check_data, stale_exports
 from ..course_dir.fingerprints import digest, packages
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..errors import CourseError
 from ..exercises.lesson import load_lesson
 from . import author_tables, mistakes_page, verdict_records, write_reports
@@ -66,18 +66,32 @@ class Plan:
     measured: list[Wanted] = field(default_factory=list)
 
 
-def sync(root: Path, exercises: Iterable[str] = (), *, check: bool = False, measure: bool = False) -> int:
+def sync(
+    root: Path,
+    exercises: Iterable[str] = (),
+    *,
+    check: bool = False,
+    measure: bool = False,
+    report: Callable[[str, list[str]], object] = lambda name, stale: None,
+) -> int:
     """Make what is out of date; the exit status: 1 if a proof fails.
 
     exercises  lessons ("02_softmax") and exercises ("softmax" or "02_softmax/softmax"); all if none is named
     check      write nothing, but list what is out of date and committed; the exit status is 1 if anything is
     measure    measure the strength of graders, too, over a hundred seeds
+    report     gets each exercise or page that is out of date, with what of it
 
     Raises CourseError.
     """
     plan = _plan(root, _chosen(root, exercises), measure)
+    stale = _stale(plan)
+    for name, kinds in stale.items():
+        report(name, kinds)
     if check:
-        listed = [*_listed(plan), *author_tables.stale(root)]
+        listed = [
+            f"{name}: out of date: {', '.join(kinds)}. Run `grading sync {name}`." for name, kinds in stale.items()
+        ]
+        listed += author_tables.stale(root)
         print("\n".join(listed) or "up to date")
         return min(1, len(listed))
     console = Console()
@@ -140,8 +154,8 @@ def _plan(root: Path, exercises: dict[str, list[str]], measure: bool) -> Plan:
     return plan
 
 
-def _listed(plan: Plan) -> Iterator[str]:
-    """What is out of date and committed, a line for each exercise."""
+def _stale(plan: Plan) -> dict[str, list[str]]:
+    """What is out of date and committed, by exercise."""
     kinds: dict[str, list[str]] = {}
     for lesson, names in plan.check_data.items():
         for name in [name for name in names if name] or [""]:  # the examples are out of date with any exercise
@@ -149,8 +163,7 @@ def _listed(plan: Plan) -> Iterator[str]:
     for kind, stale in ((VERDICTS, plan.verdicts), (PROOFS, plan.shipped)):
         for one in stale:
             kinds.setdefault("/".join(one), []).append(kind)
-    for name, out in sorted(kinds.items()):
-        yield f"{name}: out of date: {', '.join(out)}. Run `grading sync {name}`."
+    return dict(sorted(kinds.items()))
 
 
 def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:

@@ -20,7 +20,7 @@ import torch
 from matplotlib.figure import Figure
 from rich.progress import Progress
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.lessons import list_lessons
 from ..exercises.lesson import load_lesson
 from . import devices
 from .author_tables import filled_in

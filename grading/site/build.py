@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,13 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..course_dir.paths import list_lessons
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import list_lessons
 from ..errors import SiteError
+from ..extras import demand_extra
 from ..proof import mistakes_page
 from ..proof.report_data import REPORTS
+from ..stopped import tell_if_stopped
 from .executed import executed
 from .pages import Page, about, page
 
@@ -62,10 +64,14 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
     Raises CourseError where a lesson is not released or does not run, SiteError for what Sphinx complains of and for
     an `out` that holds something else.
     """
+    demand_extra("site", "A web site")
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
     names = list_lessons(root, named)
-    with _progress(console) as progress:
+    kept = (
+        f"The pages of lessons that were run are kept in {KEPT}/, and {out} is as it was; run the same command again."
+    )
+    with _progress(console) as progress, tell_if_stopped(lambda: kept):
         row = progress.add_task("lessons executed", total=len(names))
         ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))
     listed = [about(name, notebook) for name, notebook in ran.items()]
@@ -81,7 +87,8 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
         for file in own:
             shutil.copy(file, text)
         first = root / OWN / "index.md"
-        heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {root.resolve().name}\n"
+        title = load_course_file(root).title or root.resolve().name
+        heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {title}\n"
         others = [*(file.stem for file in own if file.stem != "index"), *_write_reports(root, text)]
         (text / "index.md").write_text(f"{heading}\n{_contents(listed, others)}", encoding="utf-8")
         _sphinx(text, made, heading.lstrip("# ").partition("\n")[0].strip())
@@ -116,8 +123,6 @@ def _contents(listed: list[Page], others: list[str]) -> str:
 
 
 def _sphinx(text: Path, made: Path, title: str) -> None:
-    if find_spec("sphinx_book_theme") is None or find_spec("myst_nb") is None:
-        raise SiteError('a site is made by Sphinx: `pip install "attention-course-teach[site]"` brings it')
     settings = SETTINGS | {"project": title, "html_title": title}
     (text / "conf.py").write_text(
         "".join(f"{name} = {value!r}\n" for name, value in settings.items()), encoding="utf-8"

@@ -66,7 +66,8 @@ def _digests(root: Path, names: list[str]) -> Iterator[tuple[str, str]]:
         if not released.is_file():
             raise CourseError(f"{name} is not released yet: run `grading release {name}`")
         whole = of_course.copy()
-        whole.update(released.read_bytes())
+        for file in sorted(file for file in released.parent.rglob("*") if file.is_file()):
+            whole.update(file.read_bytes())
         yield name, whole.hexdigest()[:16]
 
 

@@ -11,11 +11,12 @@ import pytest
 from course.notebook import written_answer
 from grading.authoring.build import build_lesson, notebook_of
 from grading.authoring.questions import question_data
+from grading.course_dir.lesson_change import LessonChange
 from grading.errors import BuildError
 from grading.exercises.question import load_questions
 from grading.notebooks import written_answers
 
-from ..support.by_hand_lesson import LESSON, QUESTION, WHY, cell_of, course_by_hand, lesson_by_hand
+from ..support.by_hand_lesson import LESSON, QUESTION, WHY, cell_of, course_by_hand, give_points, lesson_by_hand
 from ..support.course_builder import build_course, released_notebook
 from ..support.repository import LESSONS, ROOT
 
@@ -45,7 +46,7 @@ def built(root: Path) -> list[nbformat.NotebookNode]:
 def test_the_courses_questions_are_optional_and_their_data_is_that_of_their_files(lesson):
     tests, shipped = ROOT / "grader_tests" / lesson, ROOT / "course" / "examples" / f"{lesson}.questions"
     assert list(load_questions(tests)) == QUESTIONS.get(lesson, [])
-    assert question_data(tests, {}) == (shipped.read_bytes() if shipped.exists() else b"")
+    assert question_data(tests, LessonChange()) == (shipped.read_bytes() if shipped.exists() else b"")
     cells = {cell.id: cell for cell in released_notebook(ROOT, lesson).cells}
     for name, question in load_questions(tests).items():
         assert question.text in cells[f"question-{name}"].source
@@ -76,9 +77,10 @@ def test_a_question_that_gets_points_loses_the_file_beside_its_notebook(course):
     assert build_lesson(course, LESSON)
     beside = course / "source" / LESSON / f"{LESSON}.questions"
     assert beside.is_file()
-    assert build_lesson(course, LESSON, {WHY: 1})
+    give_points(course, 1)
+    assert build_lesson(course, LESSON)
     assert not beside.exists()
-    assert not build_lesson(course, LESSON, {WHY: 1})
+    assert not build_lesson(course, LESSON)
 
 
 def test_the_notebook_knows_an_empty_answer_as_the_build_writes_it():
@@ -103,17 +105,4 @@ def test_the_text_and_the_questions_of_a_lesson_have_to_agree(course, old, new, 
     text.write_text(f"{head}{new}{tail}", encoding="utf-8")
     with pytest.raises(BuildError) as raised:
         build_lesson(course, LESSON)
-    assert problem in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("graded", "problem"),
-    [
-        ({"wy": 2.0}, "points for 'wy': the lesson has no question of this name (did you mean why?)"),
-        ({"why": 0.0}, "the question why has 0 points: give it more than 0, or none at all"),
-    ],
-)
-def test_points_are_of_a_question_and_more_than_none(course, graded, problem):
-    with pytest.raises(BuildError) as raised:
-        build_lesson(course, LESSON, graded)
     assert problem in str(raised.value)

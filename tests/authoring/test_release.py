@@ -18,8 +18,9 @@ import torch
 
 from course.check_data import split_packed
 from course.harness.serialization import Node, pack
-from grading.authoring.build import build_examples, build_lesson
+from grading.authoring.build import build_lesson
 from grading.authoring.check_data import same_examples
+from grading.authoring.check_data_files import build_examples
 from grading.authoring.lesson_text import read_lesson
 from grading.errors import BuildError
 from grading.exercises.lesson import load_lesson

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,9 +14,10 @@ import nbformat
 import pytest
 
 from grading.authoring.student_install import SET_UP, Delivery, origin
-from grading.authoring.student_repo import make_wheel, publish, released
+from grading.authoring.student_repo import make_wheel, publish, released, stale_releases
 from grading.errors import CourseError
 
+from ..support.course_builder import build_and_release, build_course
 from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
@@ -118,3 +121,19 @@ def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_a
     assert publish(root, into, where, solved=["*"]).written == []
     with pytest.raises(CourseError, match="99_none is not released"):
         publish(root, into, where, solved=["99_none"])
+
+
+def test_what_a_course_changes_is_in_the_published_package(tmp_path):
+    root = build_course(tmp_path / "course", ["02_softmax"])
+    (root / "course.toml").write_text('[[lesson]]\nname = "02_softmax"\nexercises.softmax.points = 9\n')
+    build_and_release(root, "02_softmax")
+    publish(root, tmp_path / "students", origin(Delivery()))
+    (wheel,) = (tmp_path / "students").glob("*.whl")
+    ask = "from course.notebook.catalog import *; print(lessons(), exercises_of('02_softmax')['softmax']['points'])"
+    shutil.unpack_archive(wheel, tmp_path / "installed", "zip")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    done = subprocess.run([sys.executable, "-c", ask], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout == "['02_softmax'] 9.0\n", done.stderr
+    assert stale_releases(root, ["02_softmax"]) == []
+    (root / "course.toml").write_text('[[lesson]]\nname = "02_softmax"\nexercises.softmax.points = 10\n')
+    assert stale_releases(root, ["02_softmax"]) == ["02_softmax"]

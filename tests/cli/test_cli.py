@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from grading.cli import main
 from grading.coordinator.nbgrader_api import grades, scores
@@ -74,7 +75,7 @@ def course(handed_in: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "prove"])
 def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb):
     status, out, err = grading(build_course(tmp_path / "course"), verb, "09_none", ONE)
-    assert status == 1
+    assert status == 2
     assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
     assert out == ""
 
@@ -82,7 +83,7 @@ def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb)
 @pytest.mark.parametrize("verb", ["grade", "regrade", "verify-grades", "history"])
 def test_an_unknown_student_is_told_with_the_one_that_may_be_meant(course, grading, verb):
     status, _, err = grading(course, verb, "--students", "ad", "ada")
-    assert status == 1
+    assert status == 2
     assert err == "grading: there is no student ad; do you mean ada?\n"
 
 
@@ -95,7 +96,7 @@ def test_the_version_is_told(capsys):
 @pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "prove", "demo", "report"])
 def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
     status, out, err = grading(tmp_path, verb)
-    assert status == 1
+    assert status == 2
     assert err.startswith(
         f"grading: no course here: neither {tmp_path} nor a directory above it has an nbgrader_config"
     )
@@ -171,7 +172,7 @@ def test_the_road_by_verbs(course, grading):
 def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):
     (course / "submitted" / "bob" / ONE).mkdir(parents=True)
     status, told, _ = grading(course, "grade")
-    assert status == 1
+    assert status == 2
     assert f"{ONE}, bob: no {ONE}.ipynb was handed in" in " ".join(told.split())
     assert scores(course)["ada", ONE] == (5, 5)
 
@@ -187,8 +188,8 @@ def test_doctor_tells_by_its_exit_status_whether_grading_is_sandboxed_here(cours
 def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     done = without_sandbox(course, "doctor", "grade", "demo")
     assert done.returncode == 0, done.stderr
-    for verb in ("doctor", "grade", "demo"):
-        assert f"{verb} ends with 1" in done.stdout
+    for verb, status in (("doctor", 1), ("grade", 2), ("demo", 2)):
+        assert f"{verb} ends with {status}" in done.stdout
     assert "Nothing is graded here" in done.stdout
     message = "grading: nothing was graded. This machine does not let student code be confined. Missing: "
     assert done.stderr.count(message) == 2
@@ -196,6 +197,30 @@ def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     assert "Traceback" not in done.stderr
     assert not (course / "autograded").exists()
     assert scores(course) == {}
+
+
+@linux_only
+def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course, grading):
+    """Where no judge can start, so that none can have been asked."""
+    assert grading(course, "grade", ONE)[0] == 0
+    before = grades(course)
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_assignment(ONE, duedate="2026-11-20 23:59:00 UTC")
+    (course / "submitted" / "ada" / ONE / "timestamp.txt").write_text("2026-11-21 08:00:00 UTC")
+    half = f"regrade {ONE} --LatePolicy.policy=half"
+    shown = without_sandbox(course, half)
+    assert "ends with 0" in shown.stdout, shown.stderr
+    assert "taken off for being late: 0 before, 2.5 now" in shown.stdout
+    assert scores(course) == {("ada", ONE): (5, 5)}, "it is only shown"
+    done = without_sandbox(course, f"{half} --yes", f"grade {ONE} --LatePolicy.policy=zero")
+    assert (
+        done.stdout.count("ends with 0") == 1 and "grade 01_double --LatePolicy.policy=zero ends with 2" in done.stdout
+    )
+    assert scores(course) == {("ada", ONE): (2.5, 5)}
+    assert grades(course) == before, "the verdicts are those that were"
+    assert "5" in grading(course, "history", ONE)[1]
+    (course / "autograded" / "ada" / ONE / f"{ONE}.ipynb").unlink()
+    assert "ends with 2" in without_sandbox(course, half).stdout, "more than lateness has changed"
 
 
 @pytest.mark.full("grades from the command line, like test_the_road_by_verbs")

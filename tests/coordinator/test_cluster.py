@@ -183,7 +183,7 @@ def test_a_submission_whose_workers_are_all_lost_is_not_graded_and_says_why(runn
             worker.kill()
         time.sleep(0.05)
     said, _ = process.communicate()
-    assert process.returncode == 1
+    assert process.returncode == 2
     assert (
         f"✗ {ONE}, student-0: not graded: the worker that had it was lost, 2 times in all; the last was tcp://" in said
     )
@@ -240,7 +240,7 @@ def test_where_no_scheduler_answers_that_is_said_in_a_sentence(course, address, 
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     process = start_command(course, "grade", "--scheduler", address)
     said, _ = process.communicate()
-    assert process.returncode == 1
+    assert process.returncode == 2
     assert f"grading: there is no scheduler that answers at {address}: " in said
     assert "Traceback" not in said and not scores(course)
 
@@ -258,7 +258,7 @@ def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
             monkeypatch.setenv(name, value)
         process = by(cluster, course)
         said, _ = process.communicate()
-        assert process.returncode == 1 and not scores(course)
+        assert process.returncode == 2 and not scores(course)
         assert f"grading: there is no scheduler that answers at {cluster.address}: " in said
         assert "Traceback" not in said
 
@@ -271,7 +271,7 @@ def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
         until(lambda: scores(course), process)
         cluster.scheduler.kill()
         said, _ = process.communicate()
-    assert process.returncode == 1
+    assert process.returncode == 2
     before = graded_at(course)
     assert f"grading: the cluster at {cluster.address} does not go on: " in said
     assert f"{len(before)} are written and kept; the others are graded by the next run" in said

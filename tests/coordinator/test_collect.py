@@ -16,6 +16,7 @@ from nbconvert import PythonExporter
 from rich.console import Console
 
 from grading.cli import main
+from grading.cli.arguments import NOT_DONE
 from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
@@ -101,10 +102,72 @@ def test_a_lesson_that_names_do_not_tell_is_asked_for(
 ) -> None:
     archive = download(tmp_path, dict.fromkeys(files, notebook("x")))
     status, _, said = collect(archive)
-    assert status == 1 and why in said
+    assert status == 2 and why in said
     assert submitted(course) == {}
     collect(archive, "--lesson", TWO)
     assert submitted(course, TWO)
+
+
+def test_downloads_of_several_lessons_are_one_command(collect: Collect, course: Path, tmp_path: Path) -> None:
+    one = download(
+        tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("one"), f"bo_8_601_{ONE}.ipynb": notebook("b")}, "a.zip"
+    )
+    two = download(tmp_path, {f"jane_7_700_{TWO}.ipynb": notebook("two"), "bo_8_701_x.pdf": b""}, "b.zip")
+    gathered = tmp_path / "mailed"
+    for name in (f"cy/{ONE}.ipynb", f"cy/{TWO}.ipynb", f"dee/{TWO}.ipynb"):
+        (gathered / name).parent.mkdir(parents=True, exist_ok=True)
+        (gathered / name).write_bytes(notebook(name))
+    (gathered / "eve").mkdir()
+    (gathered / "eve" / "all.zip").write_bytes(zipped({f"x/{ONE}.ipynb": notebook("eve")}))
+    status, said, _ = collect(one, two, gathered)
+    assert submitted(course) == {"jane": "one", "bo": "b", "cy": f"cy/{ONE}.ipynb", "eve": "eve"}
+    assert submitted(course, TWO) == {"jane": "two", "cy": f"cy/{TWO}.ipynb", "dee": f"dee/{TWO}.ipynb"}
+    assert status == 1 and "7 taken, 1 skipped" in said
+    (skipped,) = (line for line in said.splitlines() if line.startswith("skipped"))
+    assert TWO in skipped and "bo (8) in b.zip" in skipped
+
+
+def test_a_file_of_another_lesson_in_an_assignments_download_is_not_sorted_to_that_lesson(
+    collect: Collect, course: Path, tmp_path: Path
+) -> None:
+    files = {f"{name}_{n}_60{n}_{TWO}.ipynb": notebook(name) for n, name in enumerate(["ada", "bo"], 1)}
+    archive = download(tmp_path, {**files, f"cy_9_609_{ONE}.ipynb": notebook("by mistake")})
+    status, said, _ = collect(archive)
+    assert status == 1 and submitted(course) == {}
+    assert submitted(course, TWO) == {"ada": "ada", "bo": "bo"}
+    assert f"no notebook of this lesson in it: cy_9_609_{ONE}.ipynb" in said
+
+
+def test_an_assignment_that_asks_for_two_lessons_is_sorted_to_both(
+    collect: Collect, course: Path, tmp_path: Path
+) -> None:
+    files = {moodle("Jane", 1, f"{name}.ipynb"): notebook(name) for name in (ONE, TWO)}
+    files |= {moodle("Bo", 2, f"{name}.ipynb"): notebook(name) for name in (ONE, TWO)}
+    status, said, _ = collect(download(tmp_path, {**files, moodle("Cy", 3, "mine.ipynb"): notebook("which?")}))
+    assert submitted(course) == {"jane": ONE, "bo": ONE} and submitted(course, TWO) == {"jane": TWO, "bo": TWO}
+    assert status == 1 and "the names in it tell of no lesson" in said and "Cy (3)" in said
+
+
+def test_what_a_teacher_mended_is_asked_about_and_brought_back(
+    collect: Collect, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mended = course / "submitted" / "jane" / ONE / f"{ONE}.ipynb"
+    mended.parent.mkdir(parents=True)
+    mended.write_bytes(notebook("mended"))
+    archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
+    for _ in range(2):
+        status, said, _ = collect(archive)
+        assert status == 1 and submitted(course) == {"jane": "mended"}
+        assert "in submitted/: put there by hand or by another tool, time unknown (file saved" in said
+    assert collect(archive, "--keep")[0] == 0
+    assert collect(archive)[0] == 0 and submitted(course) == {"jane": "mended"}
+    (course / "hand-ins" / "which-counts.csv").unlink()
+    assert collect(archive, "--replace")[0] == 0 and submitted(course) == {"jane": "jane"}
+    assert main.main(["restore"]) == 0
+    assert f"jane  {ONE}  20" in capsys.readouterr().out
+    assert main.main(["restore", "jane", ONE]) == 0 and submitted(course) == {"jane": "mended"}
+    assert main.main(["restore", "jane", ONE]) == 0 and submitted(course) == {"jane": "jane"}
+    assert main.main(["restore", "bo", ONE]) == NOT_DONE
 
 
 def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path) -> None:
@@ -135,5 +198,5 @@ def test_nothing_is_collected_while_the_course_is_graded(course: Path, tmp_path:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with exclusive(course):
         done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1 and "is being graded already" in done.stderr
+    assert done.returncode == 2 and "is being graded already" in done.stderr
     assert submitted(course) == {}

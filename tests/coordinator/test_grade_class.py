@@ -295,14 +295,17 @@ def test_what_becomes_of_each_is_a_line_of_json_and_the_rest_is_kept_apart(cours
     hand_in(course_of_three, ONE, "bob", solved_notebook(course_of_three, ONE))
     assert main.main(["grade", "--json"]) == 0
     told = capfd.readouterr()
-    lines = [json.loads(line) for line in told.out.splitlines()]
+    records = [json.loads(line) for line in told.out.splitlines()]
+    lines = [record for record in records if record["record"] == "submission"]
     assert [(line["student"], line["outcome"]) for line in lines] == [
         ("bob", "to be graded"),
         ("ada", "graded before"),
         ("cem", "graded before"),
         ("bob", "graded"),
     ]
-    assert {line["lesson"] for line in lines} == {ONE}
+    assert {record["lesson"] for record in records} == {ONE}
+    grades = {record["student"]: record["points"] for record in records if record["record"] == "grade"}
+    assert grades == {"ada": 5, "bob": 5, "cem": 3}
     assert "what was handed in changed" in lines[-1]["why"]
     assert "1 graded" in told.err
 

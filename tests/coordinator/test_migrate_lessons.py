@@ -1,26 +1,41 @@
-"""A course moved to a new version in mid-term: what changes for grades is told before anything is changed."""
+"""A course moved to a new version in mid-term: what changes is shown first, then done, and can be taken back."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
+from grading.authoring.student_repo import stale_releases
 from grading.cli import main
+from grading.coordinator.kept_migration import UNDOING, UNDONE, kept_migrations
 from grading.coordinator.nbgrader_api import scores
+from grading.course_dir.lesson_base import FOLDER, keep_base, kept_base, read_lessons
+from grading.course_dir.scaffold import init_course, new_lesson
+from grading.gradebook.store import GradeRow
 
-from ..support.course_builder import TINY_LESSONS, build_course
+from ..support.class_helpers import gradebook_url
+from ..support.course_builder import TINY_LESSONS, build_and_release, build_course, tiny_lesson, write_grader_tests
 
 pytestmark = pytest.mark.slow
 
-ONE = TINY_LESSONS[0]
+ONE, TWO = TINY_LESSONS
+TEXT, CONTRACT = f"source/{ONE}.py", f"grader_tests/{ONE}/double/contract.py"
+OLD_POINTS = {"ada": (5, 5), "bob": (0, 5), "cem": (3, 5)}
+NEW_POINTS = {"ada": (6, 6), "bob": (0, 6), "cem": (3, 6)}
 
 
 @pytest.fixture
 def course_of_three(class_of_three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """At a path of its own: a process imports the graders at one path once, and these change."""
     root = shutil.copytree(class_of_three, tmp_path / "course")
+    keep_base(root, read_lessons(root))  # as `grading init` does
     monkeypatch.chdir(root)
     monkeypatch.setenv("COLUMNS", "200")
     return root
@@ -31,15 +46,24 @@ def new_version(tmp_path: Path) -> Path:
     return make_new_version(tmp_path / "new")
 
 
+@pytest.fixture
+def lessons_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course of which nothing is released, which knows with which lessons it began."""
+    root = build_course(tmp_path / "course")
+    keep_base(root, read_lessons(root))
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COLUMNS", "200")
+    return root
+
+
 def make_new_version(root: Path) -> Path:
     """Its first lesson has another text, gives 6 points for what gave 5, and there is a third lesson."""
     new = build_course(root)
-    text, contract = new / "source" / f"{ONE}.py", new / "grader_tests" / ONE / "double" / "contract.py"
-    text.write_text(
-        text.read_text().replace("# # To double", "# # To double, and why").replace('"points": 5', '"points": 6')
-    )
-    contract.write_text(contract.read_text().replace("points=5", "points=6").replace("points=2", "points=3"))
-    contract.write_text(contract.read_text().replace('see="To double"', 'see="To double, and why"'))
+    edit(new / TEXT, "# # To double", "# # To double, and why")
+    edit(new / TEXT, '"points": 5', '"points": 6')
+    edit(new / CONTRACT, "points=5", "points=6")
+    edit(new / CONTRACT, "points=2", "points=3")
+    edit(new / CONTRACT, 'see="To double"', 'see="To double, and why"')
     for folder in (new / "source", new / "grader_tests"):
         for path in folder.glob("02_halve*"):
             copy = shutil.copytree if path.is_dir() else shutil.copy
@@ -47,9 +71,27 @@ def make_new_version(root: Path) -> Path:
     return new
 
 
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
 def everything(root: Path) -> dict[Path, bytes]:
     inside = (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path: path.read_bytes() for path in inside if path.suffix in (".py", ".ipynb")}
+
+
+def points(root: Path) -> dict[str, tuple[float, float]]:
+    return {student: earned for (student, _), earned in scores(root).items()}
+
+
+def grading(*arguments: str) -> str:
+    """What the command says in a process of its own, as here graders that changed are not imported again."""
+    command = [sys.executable, "-m", "grading", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of_three, new_version, capsys):
@@ -58,39 +100,248 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     told = capsys.readouterr().out
     assert f"changed: {ONE}" in told
     assert "new: 03_halve" in told
+    assert f"{ONE}, from the new version: double (grader and text)" in told
     rows = [" ".join(line.split()) for line in told.splitlines()]
     assert any(row.startswith(f"{ONE} ada 5 6 +1 double: 5 of 5, right before, 6 of 6, right now") for row in rows)
     assert "3 grades do not stand as things are now: 1 gain, 0 lose, 2 keep their points." in rows
     assert "Nothing is changed yet" in told
     assert everything(course) == before
-    assert scores(course)["ada", ONE] == (5, 5)
+    assert points(course) == OLD_POINTS
     assert not list(course.glob(".migrating-*"))
 
     assert main.main(["migrate", str(new_version), "--yes"]) == 0
     told = capsys.readouterr().out
     assert "3 grades written" in told
     assert "`grading release 03_halve` releases the new lessons." in told
-    assert {student: earned for (student, _), earned in scores(course).items()} == {
-        "ada": (6, 6),
-        "bob": (0, 6),
-        "cem": (3, 6),
-    }
+    assert points(course) == NEW_POINTS
     assert "and why" in (course / "release" / ONE / f"{ONE}.ipynb").read_text()
+    assert not stale_releases(course, [ONE, TWO])
     (kept,) = course.glob("before-migrating-*")
-    assert (kept / "source" / f"{ONE}.py").read_bytes() == before[course / "source" / f"{ONE}.py"]
+    assert (kept / TEXT).read_bytes() == before[course / TEXT]
+    assert kept_base(course) == read_lessons(new_version)
     assert main.main(["history"]) == 0
     assert "double 5 right" in capsys.readouterr().out
+    assert main.main(["migrate", str(new_version)]) == 0
+    assert "changes nothing in your lessons" in capsys.readouterr().out
 
 
-@pytest.mark.full("builds another version of the course")
-def test_other_exercises_than_what_is_handed_in_are_refused_with_nothing_changed(course_of_three, new_version, capsys):
-    text, before = new_version / "source" / f"{ONE}.py", everything(course_of_three)
-    text.write_text(text.read_text().replace('"check_double"', '"check_twice"'))
+@pytest.mark.full("kills a migration, and grades a class four times")
+def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of_before(
+    course_of_three, new_version, capsys
+):
+    course, before = course_of_three, everything(course_of_three)
+    kill_as_it_begins_to_write(course, new_version)
+    assert main.main(["migrate", str(new_version)]) != 0
+    told = capsys.readouterr().err
+    assert "`grading migrate --resume` finishes it, `grading migrate --undo` takes it back" in told
+    grading("migrate", "--resume")
+    assert points(course) == NEW_POINTS
+    assert kept_base(course) == read_lessons(new_version)
+    edit(course / TEXT, "and why", "and why so")
+    shutil.copytree(course / "submitted" / "ada", course / "submitted" / "dan")
+    grading("grade", ONE)
+    before |= {path: text for path, text in everything(course).items() if "dan" in path.parts}
+
+    assert main.main(["migrate", "--undo"]) == 0
+    told = capsys.readouterr().out
+    assert f"{TEXT} was changed since; its text will be in before-migrating-" in told
+    assert points(course) == {**NEW_POINTS, "dan": (6, 6)}
+    assert main.main(["migrate", "--undo", "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert "3 grades of before restored, 1 graded again" in told
+    after = {path: text for path, text in everything(course).items() if not is_kept(path, course)}
+    assert {path for path in after if after[path] != before.get(path)} == {autograded(course, "dan")}
+    assert after.keys() == before.keys()
+    assert points(course) == {**OLD_POINTS, "dan": (5, 5)}
+    assert main.main(["grade", ONE, "--dry-run"]) == 0
+    assert f"{ONE}: 0 to be graded" in capsys.readouterr().out
+    assert "and why so" in next(course.glob(f"before-migrating-*/after/{TEXT}")).read_text()
+    assert main.main(["history", ONE]) == 0
+    assert "double 6 right" in capsys.readouterr().out
+
+
+def autograded(course: Path, student: str) -> Path:
+    return course / "autograded" / student / ONE / f"{ONE}.ipynb"
+
+
+def is_kept(path: Path, course: Path) -> bool:
+    return path.relative_to(course).parts[0].startswith("before-migrating-")
+
+
+def kill_as_it_begins_to_write(course: Path, new: Path) -> None:
+    command = [sys.executable, "-m", "grading", "migrate", str(new), "--yes"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while not list(course.glob("before-migrating-*")):
+        assert process.poll() is None, "it has ended, and nothing was kept"
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    assert points(course) == OLD_POINTS
+
+
+def test_a_lesson_that_is_handed_in_keeps_its_exercises_and_other_grades_are_not_touched(course_of_three, tmp_path):
+    new, before = build_course(tmp_path / "new"), everything(course_of_three)
+    edit(new / TEXT, '"check_double"', '"check_twice"')
+    edit(new / f"source/{TWO}.py", "# # To halve", "# # To halve\n#\n# Half of it.")
+    rows = grade_rows(course_of_three)
+    told = grading("migrate", str(new), "--yes")
+    assert f"{ONE} stays as it is: 3 students have handed it in, and the new version adds check_twice" in told
+    assert "Every grade stands." in told and "0 grades written" in told
+    assert grade_rows(course_of_three) == rows
+    changed = {path for path, text in everything(course_of_three).items() if before.get(path) != text}
+    inside = {path.relative_to(course_of_three).as_posix() for path in changed if not is_kept(path, course_of_three)}
+    two = {f"source/{TWO}.py", f"source/{TWO}/{TWO}.ipynb", f"release/{TWO}/{TWO}.ipynb"}
+    assert inside == two | {f"{FOLDER}/source/{TWO}.py"}
+    assert f"{ONE} stays as it is" in grading("migrate", str(new))  # another time, as long as it is handed in
+
+
+def grade_rows(root: Path) -> list[tuple[object, ...]]:
+    with closing(Gradebook(gradebook_url(root))) as gradebook:
+        rows = gradebook.db.query(GradeRow).order_by(GradeRow.notebook_id)
+        return [(row.notebook_id, row.made_of, row.graded_at, row.digest) for row in rows]
+
+
+def test_what_both_changed_is_shown_beside_each_other_and_left_to_the_teacher(lessons_only, new_version, capsys):
+    edit(lessons_only / TEXT, "# # To double", "# # To make it twice")
+    edit(lessons_only / CONTRACT, 'see="To double"', 'see="To make it twice"')
+    before = read_lessons(lessons_only)
     assert main.main(["migrate", str(new_version), "--yes"]) == 1
-    assert f"{ONE} (check_double, check_twice)" in capsys.readouterr().err
-    assert everything(course_of_three) == before
+    told = capsys.readouterr().out
+    assert f"{ONE}, left to you, for both changed the same: double (contract.py, “To make it twice”)" in told
+    assert any("# # To make it twice" in line and "# # To double, and why" in line for line in told.splitlines())
+    assert f"yours: {TEXT}; the new one: {new_version}/{TEXT}" in told
+    (kept,) = lessons_only.glob("before-migrating-*")
+    assert f"{kept.name}/new/ has the new version of it" in told
+    assert (kept / "new" / TEXT).read_bytes() == (new_version / TEXT).read_bytes()
+    after = read_lessons(lessons_only)
+    assert {path: after[path] for path in before} == before
+    assert "source/03_halve.py" in after
+    assert main.main(["migrate", str(new_version)]) == 0  # it was said, and is not asked again
 
 
-def test_what_is_no_other_course_is_told(course_of_three, capsys):
-    assert main.main(["migrate", str(course_of_three), "--yes"]) == 1
+def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lessons_only, tmp_path, capsys):
+    tiny_lesson("09_halve").write(lessons_only)
+    (lessons_only / f"source/{TWO}.py").unlink()
+    shutil.rmtree(lessons_only / "grader_tests" / TWO)
+    new = make_new_version(tmp_path / "attention-1.1")
+    edit(new / f"source/{TWO}.py", "# # To halve", "# # To halve\n#\n# Half of it.")
+    zipped = shutil.make_archive(str(tmp_path / "v1.1"), "zip", tmp_path, new.name)
+    assert main.main(["migrate", zipped, "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert f"removed by you, and not added again: {TWO}" in told
+    assert "yours alone, and kept: 09_halve" in told
+    assert sorted(path.stem for path in Path("source").glob("*.py")) == [ONE, "03_halve", "09_halve"]
+    assert main.main(["migrate", "--undo", "--yes"]) == 0
+    assert sorted(path.stem for path in Path("source").glob("*.py")) == [ONE, "09_halve"]
+    assert not (lessons_only / "grader_tests" / "03_halve").exists()
+    assert not (lessons_only / "gradebook.db").exists()
+
+    before = read_lessons(lessons_only)
+    kept_migrations(lessons_only)[-1].moved_to(UNDOING)  # as if it had been killed
+    assert main.main(["migrate", zipped, "--yes"]) != 0
+    assert "`grading migrate --undo` finishes it" in capsys.readouterr().err
+    assert main.main(["migrate", "--undo", "--yes"]) == 0
+    assert read_lessons(lessons_only) == before
+    assert kept_migrations(lessons_only)[-1].state == UNDONE
+
+
+def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(lessons_only, tmp_path, capsys):
+    new, before = make_new_version(tmp_path / "new"), read_lessons(lessons_only)
+    (halve,) = tiny_lesson("02_halve").exercises.values()
+    shutil.rmtree(new / "grader_tests" / ONE)
+    exercises = {**tiny_lesson(ONE).exercises, "halve": halve}
+    write_grader_tests(new / "grader_tests" / ONE, exercises)
+    cells = (new / f"source/{TWO}.py").read_text().partition("# %% [markdown]")
+    (new / TEXT).write_text(f"{tiny_lesson(ONE).source}\n{cells[1]}{cells[2]}")
+    assert main.main(["migrate", str(new), "--yes"]) == 0
+    assert read_lessons(lessons_only) == read_lessons(new)
+    (lessons_only / "submitted" / "ada" / ONE).mkdir(parents=True)
+    assert main.main(["migrate", "--undo", "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"{ONE} stays as it is: it is handed in since, with other exercises than it had before" in told
+    after = read_lessons(lessons_only)
+    assert {path: text for path, text in after.items() if ONE not in path} == {
+        path: text for path, text in before.items() if ONE not in path
+    }
+    assert (lessons_only / "grader_tests" / ONE / "halve" / "contract.py").exists()
+    assert {path for path, text in (kept_base(lessons_only) or {}).items() if before.get(path) != text} == {
+        path for path in after if before.get(path) != after[path]
+    }
+
+
+def test_what_lessons_share_stays_where_one_of_them_could_not_be_built_with_the_new(lessons_only, tmp_path, capsys):
+    new = make_new_version(tmp_path / "new")
+    for root, text in ((lessons_only, "THREE = 3\nFIVE = 5\n"), (new, "THREE = 3\n")):
+        (root / "grader_tests" / "shared").mkdir()
+        (root / "grader_tests" / "shared" / "__init__.py").write_text(text)
+    keep_base(lessons_only, read_lessons(lessons_only))
+    edit(lessons_only / f"grader_tests/{TWO}/halve/contract.py", "draw.normal(3, 5)", "draw.normal(3, FIVE)")
+    edit(lessons_only / f"grader_tests/{TWO}/halve/contract.py", "\nhalve =", "\nfrom ...shared import FIVE\n\nhalve =")
+    assert main.main(["migrate", str(new), "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"shared stays as it is: of {TWO}, after the merge it could not be built: grader_tests/{TWO}/" in told
+    assert "FIVE" in (lessons_only / "grader_tests" / "shared" / "__init__.py").read_text()
+    assert "and why" in (lessons_only / TEXT).read_text()
+    assert kept_base(lessons_only)["grader_tests/shared/__init__.py"] == "THREE = 3\nFIVE = 5\n"
+
+
+def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none(lessons_only, tmp_path, capsys):
+    base = shutil.copytree(lessons_only, tmp_path / "base")
+    shutil.rmtree(lessons_only / FOLDER)
+    edit(lessons_only / TEXT, "def check(f):", "def check(g):")
+    new = make_new_version(tmp_path / "new")
+    assert main.main(["migrate", str(new)]) == 1
+    told = capsys.readouterr().out
+    assert "`--base DIR`" in told and f"{ONE} stays as it is" in told
+    assert main.main(["migrate", str(new), "--base", str(base), "--yes"]) == 0
+    text = (lessons_only / TEXT).read_text()
+    assert "def check(g):" in text and "To double, and why" in text
+
+
+def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_version, capsys):
+    edit(lessons_only / CONTRACT, "draw.normal(3, 5)", "draw.normal(3, 6)")  # as tiny as it is, no proof is asked of it
+    before = read_lessons(lessons_only)
+    assert main.main(["migrate", str(new_version), "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"{ONE} stays as it is: after the merge double fails its proof (grader_tests/{ONE}/" in told
+    after = read_lessons(lessons_only)
+    assert {path: after[path] for path in before} == before
+
+
+@pytest.mark.full("proves an exercise")
+def test_an_exercise_made_of_both_sides_changes_is_proved_and_released_with_its_check_data(
+    tmp_path, monkeypatch, capsys
+):
+    root = tmp_path / "course"
+    monkeypatch.chdir(tmp_path)
+    init_course(root)
+    new_lesson(root, "09_means")
+    keep_base(root, read_lessons(root))
+    new = shutil.copytree(root, tmp_path / "new")
+    tests, source = "grader_tests/09_means/mean", "source/09_means.py"
+    edit(root / tests / "contract.py", "points=20", "points=21")
+    edit(root / tests / "contract.py", "points=12", "points=13")
+    edit(root / source, '"points": 20', '"points": 21')
+    build_and_release(root, "09_means")
+    examples = (root / "release" / "09_means" / "09_means.examples").read_bytes()
+    edit(new / tests / "contract.py", "torch.tensor([1.0, 2.0, 6.0])", "torch.tensor([1.0, 2.0, 9.0])")
+    edit(new / source, "## Summary", "## What to keep\n#\n# ## Summary")
+    monkeypatch.chdir(root)
+    told = grading("migrate", str(new), "--yes")
+    assert "your change and the new one, in different lines: have a look: mean (contract.py)" in told
+    contract = (root / tests / "contract.py").read_text()
+    assert "points=21" in contract and "9.0" in contract
+    assert (root / "release" / "09_means" / "09_means.examples").read_bytes() != examples
+    assert main.main(["prove", "09_means"]) == 0
+    assert "proved as they are, and not again without `--again`: 1" in capsys.readouterr().out
+
+
+def test_what_is_no_other_course_is_told(course_of_three, tmp_path, capsys):
+    assert main.main(["migrate", str(course_of_three), "--yes"]) != 0
     assert "is no other course" in capsys.readouterr().err
+    assert main.main(["migrate", str(tmp_path), "--yes"]) != 0
+    assert "has no lessons" in capsys.readouterr().err
+    assert main.main(["migrate", "--undo", "--yes"]) != 0
+    assert "no migration is there to undo" in capsys.readouterr().err
+    assert main.main(["migrate", "--resume"]) != 0
+    assert "no migration was interrupted" in capsys.readouterr().err

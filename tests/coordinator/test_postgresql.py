@@ -19,6 +19,7 @@ from sqlalchemy import create_engine, inspect, text
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores, ungraded
+from grading.course_dir.lesson_base import keep_base, read_lessons
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import stored_grades
@@ -207,6 +208,7 @@ def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agr
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     hand_in(course, ONE, "bob", solved_notebook(course, ONE, double=LOSES))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
+    keep_base(course, read_lessons(course))
     told = command(course, "grading", "migrate", str(new))
     assert "2 grades do not stand as things are now: 1 gain, 0 lose, 1 keep their points." in told
     assert "Nothing is changed yet" in told
@@ -227,7 +229,7 @@ def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, dat
         said, _ = process.communicate()
     finally:
         database.start()
-    assert process.returncode == 1
+    assert process.returncode == 2
     assert "grading: grades cannot be written: " in said and "Traceback" not in said
     before = len(scores(course))
     assert 0 < before < 6
@@ -236,5 +238,5 @@ def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, dat
     add_config(course, database_config("postgresql+psycopg://teacher@/nothing?host=/nowhere"))
     process = start_command(course, "grade")
     said, _ = process.communicate()
-    assert process.returncode == 1 and "Traceback" not in said
+    assert process.returncode == 2 and "Traceback" not in said
     assert "grading: the gradebook cannot be opened: " in said

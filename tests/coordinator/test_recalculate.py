@@ -110,12 +110,15 @@ def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, c
     ("arguments", "why"),
     [
         (["extend", ONE, "ada", "--days", "1"], f"{ONE} has no due date"),
-        (["extend", ONE, "nobody", "--days", "1"], "the gradebook has no student nobody"),
-        (["excuse", "09_none", "ada"], "the gradebook has no lesson 09_none"),
+        (
+            ["extend", ONE, "nobody", "--days", "1"],
+            "there is no student nobody: `nbgrader db student add nobody` adds one",
+        ),
+        (["excuse", "09_none", "ada"], "no lesson 09_none"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_the_remedy(course_of_three, capsys, arguments, why):
-    assert main.main(arguments) == 1
+    assert main.main(arguments) == 2
     assert why in capsys.readouterr().err
 
 
@@ -123,7 +126,7 @@ def test_what_cannot_be_graded_is_told_and_stays_as_it_was(course_of_three, caps
     now_squares(course_of_three)
     (course_of_three / "submitted" / "ada" / ONE / f"{ONE}.ipynb").unlink()
     (course_of_three / "submitted" / "cem" / ONE / "timestamp.txt").write_text("yesterday evening, I think")
-    assert main.main(["regrade", ONE, "--yes"]) == 1
+    assert main.main(["regrade", ONE, "--yes"]) == 2
     told = capsys.readouterr().out
     assert f"no {ONE}.ipynb was handed in" in told
     assert "timestamp.txt holds no time: yesterday evening" in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,11 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
+from rich.console import Console
 
 from grading.cli import main
+from grading.cli.arguments import NEEDS_A_PERSON
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import configuration
 
 from ..support.canvas_server import TOKEN, FakeCanvas, canvas
@@ -101,7 +105,7 @@ def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
     ],
 )
 def test_what_canvas_does_not_have_is_told_and_nothing_is_sent(course, there, capsys, more, why):
-    assert push(there, *more, "--yes") == (1 if why else 0)
+    assert push(there, *more, "--yes") == (2 if why else 0)
     said = capsys.readouterr()
     assert why in said.err
     assert "Traceback" not in said.err
@@ -110,16 +114,16 @@ def test_what_canvas_does_not_have_is_told_and_nothing_is_sent(course, there, ca
 
 def test_no_token_and_a_wrong_one_are_told(course, there, capsys, monkeypatch):
     monkeypatch.setenv("CANVAS_API_TOKEN", "another")
-    assert push(there, "--yes") == 1
+    assert push(there, "--yes") == 2
     assert "Canvas: " in capsys.readouterr().err
     monkeypatch.delenv("CANVAS_API_TOKEN")
-    assert push(there, "--yes") == 1
+    assert push(there, "--yes") == 2
     assert "set CANVAS_API_TOKEN to it" in capsys.readouterr().err
 
 
 def test_another_maximum_in_canvas_is_told(course, there, capsys):
     there.assignments = [{"id": 91, "name": "01 Double", "points_possible": 100.0}]
-    assert push(there, "--yes") == 1
+    assert push(there, "--yes") == 2
     assert "Canvas gives up to 100 points for '01 Double', and the lesson has 5" in capsys.readouterr().err
     assert there.posted == []
 
@@ -141,7 +145,7 @@ def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, c
         f"stranger_777_9004_{ONE}.ipynb",
     )
     out = tmp_path / "back.zip"
-    assert main.main(["feedback-zip", ONE, str(came), "--out", str(out)]) == 0
+    assert main.main(["feedback-zip", ONE, str(came), "--out", str(out)]) == 1, "dan and the stranger need a person"
     told = capsys.readouterr().out
     with zipfile.ZipFile(out) as archive:
         assert archive.namelist() == [f"bob_LATE_502_9007_{ONE}.html", f"lovelaceada_501_9001_{ONE}.html"]
@@ -150,6 +154,25 @@ def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, c
     assert f"no student matches stranger_777_9004_{ONE}.ipynb" in told
     assert "not in the download: cem" in told
     assert not (course / "student-ids.csv").exists()
+
+
+def test_who_is_asked_to_hand_in_again_gets_the_page_that_says_so(course, tmp_path, capsys):
+    for student, content in {"ada": "", "cem": "{"}.items():
+        (course / "submitted" / student / ONE / f"{ONE}.ipynb").write_text(content)
+    shutil.rmtree(course / "submitted" / "bob")
+    assert not grade_class(course, [ONE], Console(quiet=True)).failed
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        gradebook.find_grade("check_double", ONE, ONE, "bob").needs_manual_grade = True
+        gradebook.db.commit()
+    names = [f"{who}_{number}_900_{ONE}.ipynb" for number, who in ((501, "ada"), (502, "bob"), (503, "cem"))]
+    out = tmp_path / "back.zip"
+    came = download(tmp_path / "came.zip", *names)
+    assert main.main(["feedback-zip", ONE, str(came), "--out", str(out)]) == NEEDS_A_PERSON
+    assert "left out: bob an exercise needs a person" in capsys.readouterr().out
+    with zipfile.ZipFile(out) as archive:
+        pages = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert pages.keys() == {f"ada_501_900_{ONE}.html", f"cem_503_900_{ONE}.html"}
+    assert all("hand in the saved file again" in page for page in pages.values())
 
 
 @pytest.mark.quick_cases("folder")
@@ -167,7 +190,7 @@ def test_feedback_goes_back_under_the_names_that_moodle_gave(course, tmp_path, c
 
 def test_a_download_that_no_platform_takes_back_is_told(course, tmp_path, capsys):
     came = download(tmp_path / "folders.zip", f"ada/{ONE}.ipynb")
-    assert main.main(["feedback-zip", ONE, str(came)]) == 1
+    assert main.main(["feedback-zip", ONE, str(came)]) == 2
     assert "nothing in it is named as Canvas or Moodle" in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.authoring.build import EXPORTER, export_fingerprints
+from grading.authoring.check_data_files import EXPORTER, export_fingerprints
 from grading.course_dir.fingerprints import FingerprintFile, Packages, code_digest, packages
 from grading.gradebook.grade_inputs import graders_fingerprint
 from grading.proof.runner import PROVER, fingerprints

@@ -16,6 +16,7 @@ from grading.authoring.lesson_text import FOLDED, read_lesson
 from grading.cli import main
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores
+from grading.course_dir.course_file import load_course_file
 from grading.course_dir.scaffold import init_course, new_lesson
 from grading.course_dir.seeds import FILE
 from grading.errors import CourseError, ExerciseError
@@ -58,7 +59,7 @@ def test_a_course_begins_with_settings_a_secret_and_nothing_to_share_by_mistake(
     root = tmp_path / "autumn 2026"
     settings = (root / "nbgrader_config.py").read_text()
     assert settings.startswith((ROOT / "nbgrader_config.py").read_text())
-    assert "c.CourseDirectory.course_id = 'autumn-2026'" in settings
+    assert load_course_file(root).id == "autumn-2026"
     assert f"c.Exchange.root = {str(exchange)!r}" in settings
     assert (root / FILE).stat().st_mode & 0o077 == 0
     assert f"{FILE}*" in (root / ".gitignore").read_text().splitlines()
@@ -98,7 +99,7 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
 
 def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_lie(course):
     released = course / "release" / MINE
-    assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", MINE}
+    assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", "outline.json", MINE}
     done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
     assert "That is the sum. How many numbers went into it?" in done.stdout
     assert "all: 20.0" in done.stdout
@@ -150,9 +151,9 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
         assert (tmp_path / "students" / name).is_file()
     source = course / "source" / f"{MINE}.py"
     source.write_text(source.read_text().replace("One idea", "Another idea"))
-    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
     assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
-    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
     assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 
 
@@ -183,7 +184,7 @@ def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monk
     monkeypatch.chdir(here)
     assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
     assert [(root / "source" / TINY_LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
-    assert main.main(["build", "--course", str(here / "source")]) == 1
+    assert main.main(["build", "--course", str(here / "source")]) == 2
     assert "is no course: it has no nbgrader_config.py" in capsys.readouterr().err
 
 
@@ -200,7 +201,7 @@ def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsy
     root = build_course(tmp_path / "course")
     path = root / "grader_tests" / TINY_LESSONS[0] / "double" / f"{file}.py"
     path.write_text(path.read_text() + text)
-    assert main.main(["build", TINY_LESSONS[0], "--course", str(root)]) == 1
+    assert main.main(["build", TINY_LESSONS[0], "--course", str(root)]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"grading: grader_tests/{TINY_LESSONS[0]}/double/")
     assert told in said

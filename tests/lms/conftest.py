@@ -32,7 +32,7 @@ class Collect:
         self.archive = root / "downloaded" / LESSON / "archive"
         self.outcomes: list[Outcome] = []
 
-    def __call__(self, files: dict[str, bytes], **settings: int) -> dict[str, str]:
+    def __call__(self, files: dict[str, bytes], **settings: int | str) -> dict[str, str]:
         self.archive.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             (self.archive / name).parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class Collect:
             ZipCollectApp.clear_instance()
         return submitted(self.root)
 
-    def replace(self, files: dict[str, bytes], **settings: int) -> dict[str, str]:
+    def replace(self, files: dict[str, bytes], **settings: int | str) -> dict[str, str]:
         """Collect another download, which replaces the one before."""
         shutil.rmtree(self.archive)
         return self(files, **settings)

@@ -66,7 +66,7 @@ def test_an_older_download_does_not_replace_a_newer_one(collect: Any) -> None:
 
     assert collect(attempt("9")) == {"jane": "at 9"}
     assert collect.replace(attempt("8")) == {"jane": "at 9"}
-    assert "older than what is there" in collect.outcome_line("Jane (7)")
+    assert "it is older than what is in submitted/" in collect.outcome_line("Jane (7)")
     assert collect.replace(attempt("10")) == {"jane": "at 10"}
 
 

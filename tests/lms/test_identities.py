@@ -165,7 +165,9 @@ def test_an_exact_number_beats_what_a_name_told_before(collect: Any, class_list:
     class_list(s1={"first_name": "Jane", "last_name": "Smith"})
     assert collect({f"smithjane_999_600_{LESSON}.ipynb": notebook("another Jane")}) == {"s1": "another Jane"}
     class_list(s1={"lms_user_id": "12345"})
-    assert collect({f"smithjane_12345_500_{LESSON}.ipynb": notebook("jane")}) == {"s1": "jane"}
+    assert collect({f"smithjane_12345_500_{LESSON}.ipynb": notebook("jane")}) == {"s1": "another Jane"}
+    assert collect.statuses() == {"smithjane (12345)": "which counts?", "smithjane (999)": "whose?"}
+    assert collect({}, undecided="replace") == {"s1": "jane"}
     assert collect.statuses() == {"smithjane (12345)": "replaced by a newer one", "smithjane (999)": "whose?"}
     collect.answer(smithjane="s1")
     assert collect({}) == {"s1": "jane"}
@@ -200,6 +202,7 @@ def test_a_folder_of_hundreds_of_people_has_a_budget_for_each(collect: Any) -> N
 def test_whom_a_name_told_in_another_lesson_gives_way_to_an_exact_number(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
     assert collect({moodle("Jane Smith", 1): notebook("on Moodle")}) == {"s1": "on Moodle"}
-    found = collect({f"renamed_12345_600_{LESSON}.ipynb": notebook("on Canvas")})
-    assert found == {"s1": "on Canvas"}
+    assert collect({f"renamed_12345_600_{LESSON}.ipynb": notebook("on Canvas")}) == {"s1": "on Moodle"}
+    assert collect.statuses()["renamed (12345)"] == "which counts?"
     assert "and renamed (12345) is by an exact id" in collect.outcome_line("Jane Smith (1)")
+    assert collect({}, undecided="replace") == {"s1": "on Canvas"}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grading.authoring import build
-from grading.authoring.build import export
+from grading.authoring import check_data_files
+from grading.authoring.check_data_files import export
 from grading.cli import main
-from grading.course_dir.paths import CourseError
+from grading.errors import CourseError
 from grading.exercises.lesson import load_lesson
 from grading.proof import author_tables, runner
 from grading.proof.equivalents import written
@@ -87,7 +87,7 @@ def work(monkeypatch) -> list[str]:
     """What is computed from now on: lessons exported and exercises proved."""
     done: list[str] = []
 
-    def exported(tests, only=(), real=build.build_examples):
+    def exported(tests, only=(), real=check_data_files.build_examples):
         names = list(only)
         done.append(f"export {tests.name}: {', '.join(names)}")
         return real(tests, names)
@@ -96,7 +96,7 @@ def work(monkeypatch) -> list[str]:
         done.extend(f"prove {lesson}/{name}" for _, lesson, name, *_ in wanted)
         return real(task, wanted)
 
-    monkeypatch.setattr(build, "build_examples", exported)
+    monkeypatch.setattr(check_data_files, "build_examples", exported)
     monkeypatch.setattr(runner, "side_by_side", proved)
     return done
 

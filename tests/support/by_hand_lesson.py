@@ -70,7 +70,9 @@ def course_by_hand(root: Path, points: float | None = 2, config: str = "") -> Pa
     questions = root / "grader_tests" / LESSON / "questions"
     questions.mkdir()
     (questions / "why.toml").write_text(QUESTION, encoding="utf-8")
-    build_lesson(root, LESSON, {} if points is None else {WHY: points})
+    if points is not None:
+        give_points(root, points)
+    build_lesson(root, LESSON)
     release(root, LESSON)
     return root
 
@@ -114,3 +116,9 @@ def cell_of(root: Path, name: str) -> Any:
     """A cell of the released notebook, by its grade_id or id."""
     cells: list[nbformat.NotebookNode] = released_notebook(root, LESSON).cells
     return next(cell for cell in cells if cell.id == name or cell.metadata.get("nbgrader", {}).get("grade_id") == name)
+
+
+def give_points(root: Path, points: float) -> None:
+    """Have the course's course.toml give the written question points."""
+    text = f'[[lesson]]\nname = "{LESSON}"\nexercises.{WHY}.points = {points:g}\n'
+    (root / "course.toml").write_text(text, encoding="utf-8")

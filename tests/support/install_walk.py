@@ -41,7 +41,7 @@ from packaging.requirements import Requirement
 from grading.authoring.student_install import PackageSource
 from grading.authoring.student_repo import make_wheel, publish
 from grading.coordinator.demo_class import correct_answers, write_answers
-from grading.course_dir.paths import list_lessons
+from grading.course_dir.lessons import list_lessons
 from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grading.course_dir.paths import list_lessons
+from grading.course_dir.lessons import list_lessons
 
 ROOT = Path(__file__).parents[2]
 LESSONS = list_lessons(ROOT)

@@ -13,6 +13,7 @@ from typing import Any
 
 from grading.safe_text import one_line
 
+DONE = (None, 0, 1)  # it runs, all is done, or something needs a person, which is no error
 MOST_SAID = 20  # last lines of its error output that are kept
 
 
@@ -56,7 +57,7 @@ class Grading:
             "planned": graded + outcomes.count("to be graded") + len(failed),
             "before": outcomes.count("graded before"),
             "failed": failed,
-            "said": "\n".join(self._error_lines(bool(failed))) if code and not self.running else "",
+            "said": "\n".join(self._error_lines(bool(failed))) if code not in DONE and not self.running else "",
         }
 
     def _error_lines(self, failed: bool) -> list[str]:
@@ -71,6 +72,8 @@ class Grading:
     async def _read_records(self, lines: asyncio.StreamReader) -> None:
         async for line in lines:
             record = json.loads(line)
+            if record["record"] != "submission":
+                continue  # points, at the end
             self._outcomes[record["lesson"], record["student"]] = record
 
     async def _read_rest(self, lines: asyncio.StreamReader) -> None:

@@ -1,7 +1,8 @@
-"""A panel in the formgrader's lists of assignments and submissions."""
+"""A panel in the formgrader's lists, and its *Autograde*, which says why it cannot take a student's id."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,19 @@ from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, PrefixLoader, pas
 from jinja2.runtime import Context
 from jupyter_server.utils import url_path_join
 from nbconvert.filters import Highlight2HTML
+from nbgrader.server_extensions.formgrader.apihandlers import AutogradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseApiHandler, check_notebook_dir, check_xsrf
 from tornado import web
 from tornado.ioloop import IOLoop
 
+from ...course_dir.student_ids import why_unfit
 from ...notebooks.sanitize_html import from_markdown
 from ...notebooks.written_answers import LINE, written_answer
 from .background import Grading
 
 TEMPLATES = Path(__file__).parent / "templates"
 ADDRESS = "/grading/api/grade"
+AUTOGRADE = "/formgrader/api/submission/([^/]+)/([^/]+)/autograde"  # nbgrader's
 SETTING = "attention_grading"
 HIGHLIGHTED = Highlight2HTML(pygments_lexer="python")
 
@@ -56,10 +60,28 @@ class GradeHandler(BaseApiHandler):
         self.finish(self.grading.state())
 
 
+class NamedAutogradeHandler(AutogradeHandler):
+    """nbgrader's, which takes an id with [ or * in it for a pattern, and says that nothing matches it."""
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def post(self, assignment_id: str, student_id: str) -> None:
+        if why := why_unfit(student_id):
+            self.write(json.dumps({"success": False, "error": why, "log": f"[ERROR] {why}\n"}))
+        else:
+            super().post(assignment_id, student_id)
+
+
 def install(app: Any) -> None:
-    """Add the panel and its address to a Jupyter server."""
+    """Add the panel and its address to a Jupyter server.
+
+    The server asks extensions in the order of their names, so this one's handler comes before nbgrader's.
+    """
     app.settings[SETTING] = Grading()
-    app.add_handlers(".*$", [(url_path_join(app.settings["base_url"], ADDRESS), GradeHandler)])
+    base = app.settings["base_url"]
+    handlers = {ADDRESS: GradeHandler, AUTOGRADE: NamedAutogradeHandler}
+    app.add_handlers(".*$", [(url_path_join(base, address), handler) for address, handler in handlers.items()])
     IOLoop.current().add_callback(_extend, app.settings)  # after all extensions, the formgrader too, are loaded
 
 

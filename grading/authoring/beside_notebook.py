@@ -1,0 +1,101 @@
+"""Files that a lesson's notebook needs beside it, where a course differs from the student's package.
+
+outline.json                   what the course asks, if it has a course.toml that asks something else
+NN_lesson.examples             points, hints and visible examples, if the package does not have the lesson as it is
+NN_lesson/<exercise>.practice  practice cases of exercises that are the course's own, or changed
+    NN_lesson.questions            rubrics and model answers of written questions that have no points
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from course import outline
+from course.check_data import ENDING as PRACTICE
+from course.harness.serialization import unpack
+from course.notebook import catalog
+
+from ..course_dir.course_file import load_course_file
+from ..course_dir.fingerprints import FingerprintFile
+from ..course_dir.lesson_change import LessonChange
+from ..course_dir.lesson_marks import points_asked
+from ..course_dir.lessons import COURSE_FILE, list_lessons
+from .check_data_files import FINGERPRINTS, begins_lesson, export, export_fingerprints, key_of, write
+from .questions import question_data
+
+NO_QUESTIONS = b"{}\n"
+
+
+def write_beside(root: Path, name: str) -> bool:
+    """Write what `check` needs and the package lacks into the lesson's folder; returns whether a file changed.
+
+    nbgrader releases the notebook with these files. Files that are no longer needed are deleted. Raises BuildError.
+    """
+    folder, tests = root / "source" / name, root / "grader_tests" / name
+    wanted = _not_in_the_package(root, name)
+    changed = bool(wanted) and export(tests, folder, wanted)
+    kept = {folder / f"{name}{catalog.ENDING}"} if wanted else set()
+    kept |= {folder / name / f"{exercise}{PRACTICE}" for exercise in wanted}
+    for file in {*folder.glob(f"*{catalog.ENDING}"), *folder.glob(f"*/*{PRACTICE}")} - kept:
+        file.unlink()
+        changed = True
+    told = course_outline(root)
+    changed = _write_or_delete(folder / outline.FILE, told.to_json().encode() if told else b"") or changed
+    return _write_questions(root, name) or changed
+
+
+def _write_questions(root: Path, name: str) -> bool:
+    """Write what learners compare their written answers with, where the package has something else."""
+    tests, file = root / "grader_tests" / name, f"{name}{catalog.QUESTIONS}"
+    shipped = _package_examples(root) / file
+    changed = False
+    if (root / "course").is_dir():
+        changed = _write_or_delete(shipped, question_data(tests, LessonChange()))
+    asked = question_data(tests, load_course_file(root).change(name)) or NO_QUESTIONS
+    same = asked == (shipped.read_bytes() if shipped.is_file() else NO_QUESTIONS)
+    return _write_or_delete(root / "source" / name / file, b"" if same else asked) or changed
+
+
+def _write_or_delete(path: Path, content: bytes) -> bool:
+    """Write a file, or delete it if it would be empty; returns whether anything changed."""
+    if content:
+        return write(path, content)
+    there = path.is_file()
+    path.unlink(missing_ok=True)
+    return there
+
+
+def course_outline(root: Path) -> outline.Outline | None:
+    """What the course asks, if it has a course.toml and asks something else than the package; else None."""
+    if not (root / COURSE_FILE).exists():
+        return None
+    course = load_course_file(root)
+    lessons = {name: points_asked(root, name, course.change(name)) for name in list_lessons(root)}
+    package = {
+        path.stem: {name: exercise["points"] for name, exercise in unpack(path.read_bytes())["exercises"].items()}
+        for path in sorted(_package_examples(root).glob(f"*{catalog.ENDING}"))
+    }
+    return None if list(lessons.items()) == list(package.items()) else outline.Outline(course.title, lessons)
+
+
+def _package_examples(root: Path) -> Path:
+    """The check data that come with the student's package: in a checkout, the checkout's."""
+    own = root / "course" / "examples"
+    return own if own.is_dir() else catalog.EXAMPLES
+
+
+def _not_in_the_package(root: Path, name: str) -> list[str]:
+    """Exercises, and "" for the lesson's examples, whose check data the student's package does not have."""
+    if (root / "course").is_dir() or not begins_lesson(root, name):
+        return []
+    tests = root / "grader_tests" / name
+    known, current = shipped_fingerprints(), export_fingerprints(tests, catalog.EXAMPLES)
+    other = [exercise for exercise, made in current.items() if known.get(key_of(tests, exercise)) != made]
+    return list(dict.fromkeys(["", *other])) if other else []
+
+
+def shipped_fingerprints() -> dict[str, str]:
+    """What the check data in the student's package were made of, from the engine's wheel or from the checkout."""
+    here = Path(__file__).parents[1]
+    places = (here / "templates" / FINGERPRINTS, here.parent / "grader_tests" / FINGERPRINTS)
+    return next((FingerprintFile(path).read() for path in places if path.is_file()), {})

@@ -1,0 +1,128 @@
+"""Check data in files: written where they are out of date, with the same bytes on every x86-64 machine.
+
+Does not cover: what is in them (`check_data.py`), which of them a notebook needs beside it (`beside_notebook.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Container, Iterable
+from pathlib import Path
+
+from course.notebook import catalog
+
+from ..course_dir.fingerprints import FingerprintFile, Packages, code_digest, packages, python_files
+from ..errors import BuildError
+from ..exercises.lesson import load_lesson
+from .check_data import export_lesson, same_examples
+
+EXPORTER = "grading/authoring/check_data.py"
+FINGERPRINTS = "fingerprints.json"  # beside the lessons in grader_tests, and committed with them
+# Sums in another order, and functions by other instructions, differ in their last digits: examples are computed with
+# what every x86-64 processor in use has (AVX2 at most), on one thread, whatever this one is and how many it has.
+ON_ANY_MACHINE = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MKL_CBWR": "COMPATIBLE",  # matrix products
+    "ATEN_CPU_CAPABILITY": "avx2",  # torch's own kernels; older ones lose a digit more where gradients cancel out
+    "ONEDNN_MAX_CPU_ISA": "SSE41",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX,-FMA,-FMA4",  # exp, sin and the like
+    "PYTHONHASHSEED": "0",
+}
+
+
+def export(tests: Path, folder: Path, only: Container[str] | None = None) -> bool:
+    """Write a lesson's check data into a folder where it is out of date; returns whether a file changed.
+
+    only  names of exercises, and "" for the lesson's examples: all else stays as it is
+
+    Raises BuildError.
+    """
+    stale = stale_exports(tests, folder)
+    wanted = [name for name in stale if only is None or name in only]
+    if not wanted:
+        return False
+    changed = False
+    for file, made in build_examples(tests, filter(None, wanted)).items():
+        path = folder / file
+        if not (path.exists() and same_examples(made, path.read_bytes())):
+            changed = write(path, made) or changed
+    current = export_fingerprints(tests, folder)
+    fingerprint_file(tests.parent).add({key_of(tests, name): current[name] for name in ("", *wanted)})
+    return changed
+
+
+def stale_exports(tests: Path, folder: Path, code: Packages | None = None) -> list[str]:
+    """The exercises of a lesson whose practice is out of date; "" stands for the lesson's examples."""
+    known, current = fingerprint_file(tests.parent).read(), export_fingerprints(tests, folder, code)
+    return [name for name, made in current.items() if known.get(key_of(tests, name)) != made]
+
+
+def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None) -> dict[str, str]:
+    """For each exercise a hash of what its practice is made of, and of the file; for "" the same of the examples."""
+    code, settings = code or packages(tests.parent), [f"{name}={value}" for name, value in ON_ANY_MACHINE.items()]
+    names = load_lesson(tests).all_exercises
+
+    def made_of(file: Path, *modules: Path) -> str:
+        held = code_digest(file) if file.is_file() else ""
+        return code.fingerprint(EXPORTER, *modules, about=[*settings, held])
+
+    every = [module for name in names for module in python_files(tests / name)]
+    practice = {n: made_of(folder / tests.name / f"{n}.practice", *python_files(tests / n)) for n in names}
+    return {"": made_of(folder / f"{tests.name}{catalog.ENDING}", *every), **practice}
+
+
+def fingerprint_file(grader_tests: Path) -> FingerprintFile:
+    """What committed data was made of: a fresh clone need not make it again."""
+    return FingerprintFile(grader_tests / FINGERPRINTS)
+
+
+def key_of(tests: Path, name: str) -> str:
+    return f"check data of {tests.name}" + (f"/{name}" if name else "")
+
+
+def place_of_check_data(root: Path, name: str) -> Path | None:
+    """Where `grading sync` writes all check data of a lesson; None where they come with the installed package."""
+    if (root / "course").is_dir():
+        return root / "course" / "examples"
+    known = (catalog.EXAMPLES / f"{name}{catalog.ENDING}").exists()
+    return root / "source" / name if begins_lesson(root, name) and not known else None
+
+
+def begins_lesson(root: Path, name: str) -> bool:
+    """Whether a lesson's notebook calls `begin`, so that `check` in it needs check data."""
+    text = (root / "source" / f"{name}.py").read_text(encoding="utf-8")
+    return re.search(rf'^[^#\n]*\bbegin\("{name}"\)', text, re.MULTILINE) is not None
+
+
+def build_examples(tests: Path, only: Iterable[str] = ()) -> dict[str, bytes]:
+    """`export_lesson` in a process of its own, whose numbers are the same on every x86-64 machine.
+
+    only  exercises whose practice is made; all if none is named
+
+    Raises BuildError, with all that the process had to say.
+    """
+    with tempfile.TemporaryDirectory(prefix="grading-") as made:
+        command = [sys.executable, "-m", __name__, str(tests.resolve()), made, *only]
+        done = subprocess.run(command, env={**os.environ, **ON_ANY_MACHINE}, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise BuildError(f"{tests.name}: the examples could not be made\n{done.stderr.strip()}")
+        files = sorted(path for path in Path(made).rglob("*") if path.is_file())
+        return {path.relative_to(made).as_posix(): path.read_bytes() for path in files}
+
+
+def write(path: Path, content: bytes) -> bool:
+    if path.exists() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return True
+
+
+if __name__ == "__main__":
+    for file, content in export_lesson(Path(sys.argv[1]), sys.argv[3:] or None).items():
+        write(Path(sys.argv[2]) / file, content)

@@ -1,0 +1,107 @@
+"""The verb migrate: a new version of the lessons in mid-term, finished after a stop, or taken back."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from grading.safe_text import say
+
+from .arguments import Commands, add_yes, confirmed, plural
+
+
+def add_commands(commands: Commands) -> None:
+    migrate = commands.add(
+        "migrate", "Show how a new version of the lessons changes yours and the grades, and move to it.", _migrate
+    )
+    what = migrate.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "new",
+        nargs="?",
+        type=Path,
+        metavar="NEW",
+        help="the new version: a directory with source/ and grader_tests/, or a zip as GitHub makes it of a tag",
+    )
+    what.add_argument("--undo", action="store_true", help="take the last migration back: lessons, releases and grades")
+    what.add_argument("--resume", action="store_true", help="finish a migration that was interrupted")
+    migrate.add_argument(
+        "--base",
+        type=Path,
+        metavar="FROM",
+        help="the lessons that the course began with, a directory or a zip (default: those that `grading init` kept)",
+    )
+    add_yes(migrate, "move, or move back,")
+
+
+def _migrate(options: argparse.Namespace) -> int:
+    if options.undo:
+        return _undo(options)
+    if options.resume:
+        return _resume(options)
+    from grading.safe_console import SafeConsole
+
+    from ..coordinator.console_tables import show_revised
+    from ..coordinator.migrate_lessons import Migration, migrate
+    from ..coordinator.migration_tables import show_migration
+    from ..cpu_count import cpu_count
+
+    console = SafeConsole()
+
+    def agreed(plan: Migration) -> bool:
+        show_migration(plan, options.new, console)
+        show_revised(plan.found, console)
+        return plan.changes and confirmed(options, "move the course and write these grades")
+
+    done = migrate(options.root, options.new, agreed, console, base=options.base, workers=cpu_count())
+    if done.kept:
+        _say_done(done.kept.folder.name, done.written, done.kept.added)
+        if done.needs_a_person:
+            say(f"What is left to you is yours in the course; {done.kept.folder.name}/new/ has the new version of it.")
+    return int(done.needs_a_person)
+
+
+def _resume(options: argparse.Namespace) -> int:
+    from grading.safe_console import SafeConsole
+
+    from ..coordinator.migrate_lessons import resume
+    from ..cpu_count import cpu_count
+
+    kept, written = resume(options.root, SafeConsole(), workers=cpu_count())
+    _say_done(kept.folder.name, written, kept.added)
+    return 0
+
+
+def _say_done(folder: str, written: int, added: list[str]) -> None:
+    say(
+        f"{plural(written, 'grade')} written. {folder}/ has the old lessons, `grading history` the old grades; "
+        "`grading migrate --undo` takes all of it back."
+    )
+    if added:
+        say(f"`grading release {' '.join(added)}` releases the new lessons.")
+
+
+def _undo(options: argparse.Namespace) -> int:
+    from grading.safe_console import SafeConsole
+
+    from ..coordinator.undo_migration import Undoing, undo
+    from ..cpu_count import cpu_count
+
+    def agreed(plan: Undoing) -> bool:
+        folder = plan.kept.folder.name
+        say(f"{plural(len(plan.files), 'file')} will be as before: {folder}/ has them.")
+        for name, why in plan.stays.items():
+            say(f"{name} stays as it is: {why}")
+        for path in plan.edited:
+            say(f"{path} was changed since; its text will be in {folder}/after/{path}")
+        if plan.release:
+            say(f"released again: {', '.join(plan.release)}")
+        return confirmed(options, "take the migration back")
+
+    done = undo(options.root, agreed, SafeConsole(), workers=cpu_count())
+    if done is None:
+        return 0
+    say(
+        f"The lessons are as before. {plural(len(done.restored), 'grade')} of before restored, {done.again} graded "
+        "again."
+    )
+    return int(bool(done.plan.stays))

@@ -1,0 +1,258 @@
+"""Back up a course while it is graded, check a backup, and restore one.
+
+A grade in the gradebook and its notebook in `autograded/` are written one after the other, by another process. So the
+files are copied first and the gradebook after them; then each grade's notebook is copied again until it is the one that
+was graded. A gradebook in PostgreSQL is read in one transaction that sees it at one moment. In the backup it is an
+SQLite file, like any other, which opens without the server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import Table, create_engine, func, insert, make_url, select
+from sqlalchemy.engine import Connection
+
+from ..course_dir.paths import CONFIG
+from ..errors import StepFailed
+from ..gradebook.personal_rows import tables_of
+from ..gradebook.store import stored_grades
+from .nbgrader_api import configuration, open_gradebook
+
+GRADEBOOK, ABOUT, VERSION = "gradebook.db", "backup.json", "alembic_version"
+CACHES = frozenset(["__pycache__", ".ipynb_checkpoints"])
+UNFINISHED = (".migrating-", ".releasing-", ".unfinished-", ".backup-")  # prefixes of names left out
+MADE_AGAIN = ("build", "site", ".site", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
+LEFT_OUT = frozenset([".git", ".venv", "venv", "node_modules", *MADE_AGAIN])  # at the top
+LEFT_OUT_FILES = ("gradebook.db", "backup-", ".grading-lock", ".grading-owner")  # prefixes at the top
+ROUNDS, PAUSE = 24, 0.25  # of looking for notebooks of grades that are being written; seconds between two
+AT_ONCE = 1000  # rows of the gradebook in memory at a time
+
+
+@dataclass(frozen=True)
+class Backup:
+    """What a backup holds. wrong: what is not whole in it, in words."""
+
+    grades: int
+    submissions: int
+    files: int
+    wrong: tuple[str, ...] = ()
+
+
+def back_up(root: Path, to: Path) -> Backup:
+    """Write a backup that only its owner can read. Raises StepFailed."""
+    if to.exists():
+        raise StepFailed(f"{to} exists already, and was not overwritten. Name another file.")
+    with tempfile.TemporaryDirectory(prefix=".backup-", dir=to.parent) as place:
+        folder = Path(place) / "course"
+        _copy_files(root, folder)
+        grades, missing = _copy_gradebook_with_notebooks(root, folder)
+        about = {"made": datetime.now(UTC).isoformat(" ", "seconds"), "grades": grades, "not whole": missing}
+        (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        made = Path(place) / "made"
+        private = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with (
+            os.fdopen(private, "wb") as file,
+            tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as archive,
+        ):
+            archive.add(folder, arcname=".")
+        os.rename(made, to)
+    return verify(to)
+
+
+def verify(file: Path) -> Backup:
+    """Read a backup to its end: every grade has its verdicts and the notebook that was graded. Raises StepFailed."""
+    digests: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as place, _opened(file) as archive:
+        for member in archive:
+            stream = archive.extractfile(member) if member.isfile() else None
+            if stream is not None:
+                digests[os.path.normpath(member.name)] = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+            if stream is not None and os.path.normpath(member.name) == GRADEBOOK:
+                stream.seek(0)
+                with (Path(place) / GRADEBOOK).open("wb") as copy:
+                    shutil.copyfileobj(stream, copy)
+        if GRADEBOOK not in digests or CONFIG not in digests:
+            raise StepFailed(f"{file} is no backup of a course: it has no {GRADEBOOK} and {CONFIG}")
+        with closing(Gradebook(f"sqlite:///{place}/{GRADEBOOK}")) as gradebook:
+            grades = list(stored_grades(gradebook))
+    wrong = []
+    for grade in grades:
+        name = f"autograded/{grade.student}/{grade.lesson}/{grade.notebook}.ipynb"
+        if digests.get(name) != grade.digest:
+            wrong.append(f"{name} is not the notebook of its grade: `grading grade` grades it again")
+        if not grade.verdicts:
+            wrong.append(f"{grade.lesson}, {grade.student}: the grade has no verdicts")
+    submissions = {tuple(Path(name).parts[1:3]) for name in digests if name.startswith("submitted/")}
+    return Backup(len(grades), len(submissions), len(digests), tuple(wrong))
+
+
+def restore_backup(file: Path, to: Path) -> Backup:
+    """Unpack a backup into an empty or missing directory. Raises StepFailed."""
+    if to.exists() and any(to.iterdir()):
+        raise StepFailed(f"{to} is not empty, and nothing was written. Name an empty or new directory.")
+    found = verify(file)
+    to.mkdir(parents=True, exist_ok=True)
+    with _opened(file) as archive:
+        archive.extractall(to, filter=_inside)
+    return found
+
+
+def _inside(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+    """Python's filter for data, which leaves out what leads out of the directory, such as a link of a student's."""
+    with suppress(tarfile.FilterError):
+        return tarfile.data_filter(member, path)
+    return None
+
+
+def load_gradebook(root: Path) -> int:
+    """Copy a restored gradebook into the empty database that the course's settings name; returns the number of rows.
+
+    Raises StepFailed.
+    """
+    source = create_engine(f"sqlite:///{root / GRADEBOOK}")
+    written = 0
+    with open_gradebook(root) as gradebook, source.connect() as rows, gradebook.engine.begin() as target:
+        tables = tables_of(rows)
+        tables.create_all(target)
+        mine = [table for table in tables.sorted_tables if table.name != VERSION]
+        made = tables.tables["course"]  # by opening it
+        if full := [table.name for table in mine if table is not made and _count(target, table)]:
+            raise StepFailed(f"the database is not empty ({full[0]} has rows), and nothing was written")
+        target.execute(made.delete())
+        for table in mine:
+            written += _copy_table(rows, target, table)
+            _continue_numbers(target, table)
+    source.dispose()
+    return written
+
+
+def opens_its_own(root: Path) -> bool:
+    """Whether the course's settings name the gradebook that a backup restored, and no other database."""
+    url = make_url(CourseDirectory(config=configuration(root)).db_url)
+    return url.get_backend_name() == "sqlite" and Path(url.database or "").resolve() == (root / GRADEBOOK).resolve()
+
+
+def _copy_table(source: Connection, target: Connection, table: Table) -> int:
+    """Copy all rows of a table; returns how many."""
+    count = 0
+    rows = source.execute(select(table).execution_options(yield_per=AT_ONCE)).mappings()
+    for some in rows.partitions():
+        target.execute(insert(table), [dict(row) for row in some])
+        count += len(some)
+    return count
+
+
+def _continue_numbers(connection: Connection, table: Table) -> None:
+    """Have PostgreSQL number new rows after those that were copied."""
+    number = table.autoincrement_column
+    if connection.dialect.name == "postgresql" and number is not None:
+        sequence = func.pg_get_serial_sequence(table.name, number.name)
+        connection.execute(select(func.setval(sequence, select(func.max(number)).scalar_subquery())))
+
+
+def _count(connection: Connection, table: Table) -> int:
+    return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def _copy_gradebook_with_notebooks(root: Path, folder: Path) -> tuple[int, list[str]]:
+    """Copy the gradebook, and again what was graded since the files were copied, until both agree."""
+    missing: dict[str, str] = {}
+    for attempt in range(ROUNDS):
+        if attempt % 4 == 0:  # the grade may have been written once more
+            _copy_gradebook(root, folder / GRADEBOOK)
+            with closing(Gradebook(f"sqlite:///{folder / GRADEBOOK}")) as gradebook:
+                grades = {
+                    f"{grade.student}/{grade.lesson}/{grade.notebook}.ipynb": grade.digest
+                    for grade in stored_grades(gradebook)
+                }
+        missing = {name: digest for name, digest in grades.items() if _digest(folder / "autograded" / name) != digest}
+        if not missing:
+            break
+        if attempt:
+            time.sleep(PAUSE)
+        for name in missing:
+            for step in ("autograded", "submitted"):
+                _copy_again(root / step, folder / step, Path(name).parent)
+    return len(grades), sorted(missing)
+
+
+def _copy_again(source: Path, target: Path, name: Path) -> None:
+    shutil.rmtree(target / name, ignore_errors=True)
+    _copy(source / name, target / name)
+
+
+def _copy_gradebook(root: Path, target: Path) -> None:
+    """Write the gradebook as it is at one moment to an SQLite file."""
+    target.unlink(missing_ok=True)
+    with open_gradebook(root) as gradebook:
+        if gradebook.engine.dialect.name == "sqlite":
+            with (
+                closing(sqlite3.connect(str(gradebook.engine.url.database))) as source,
+                closing(sqlite3.connect(target)) as copy,
+            ):
+                source.backup(copy)
+            return
+        engine = create_engine(f"sqlite:///{target}")
+        moment = gradebook.engine.connect().execution_options(isolation_level="REPEATABLE READ")
+        with moment as rows, engine.begin() as copy_:
+            tables = tables_of(rows)
+            tables.create_all(copy_)
+            for table in tables.sorted_tables:
+                _copy_table(rows, copy_, table)
+        engine.dispose()
+
+
+def _copy_files(root: Path, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for name in sorted(os.listdir(root)):
+        if name not in LEFT_OUT and not name.startswith(LEFT_OUT_FILES):
+            _copy(root / name, folder / name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, or a folder with what is in it.
+
+    Links are copied as links, pipes and the like are left out, and so is what another process moves away meanwhile.
+    """
+    if source.name in CACHES or source.name.startswith(UNFINISHED):
+        return
+    with suppress(FileNotFoundError):
+        mode = source.lstat().st_mode
+        if stat.S_ISDIR(mode):
+            target.mkdir(parents=True, exist_ok=True)
+            for name in sorted(os.listdir(source)):
+                _copy(source / name, target / name)
+        elif stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+            shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.open(file, "r:gz") as archive:
+            yield archive
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise StepFailed(f"{file} cannot be read as a backup: {error}") from error

@@ -1,0 +1,34 @@
+"""Due dates: from course.toml into the gradebook, where nbgrader looks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lessons import COURSE_FILE
+from ..gradebook.late_rules import shown
+from .nbgrader_api import has_gradebook, is_registered, open_gradebook
+
+
+def due_dates(root: Path) -> dict[str, datetime]:
+    """The due dates in the gradebook, in UTC without a zone."""
+    if not has_gradebook(root):
+        return {}
+    with open_gradebook(root) as gradebook:
+        return {assignment.name: assignment.duedate for assignment in gradebook.assignments if assignment.duedate}
+
+
+def set_due_dates(root: Path, lessons: Iterable[str]) -> Iterator[str]:
+    """Give released lessons the due dates that course.toml has. Yields a line for each that changes."""
+    course = load_course_file(root)
+    wanted = {lesson: due for lesson in lessons if (due := course.due(lesson)) and is_registered(root, lesson)}
+    if not wanted:
+        return
+    with open_gradebook(root) as gradebook:
+        for lesson, due in wanted.items():
+            naive, assignment = due.astimezone(UTC).replace(tzinfo=None), gradebook.find_assignment(lesson)
+            if assignment.duedate != naive:
+                gradebook.update_or_create_assignment(lesson, duedate=naive)
+                yield f"{lesson}: due {shown(naive)} ({COURSE_FILE})"

@@ -1,0 +1,101 @@
+"""Write one file with everybody's points: `grading gradebook`. One row per person, one column per lesson.
+
+What is not there is empty, never 0: not handed in, not graded, provisional; who is excused has EX. The column `missing`
+says which lessons somebody has not handed in.
+
+Does not cover: the file of an LMS (`lms.gradebook_csv`), nbgrader's own exports (`nbgrader_plugins.csv_exporters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import MissingEntry
+
+from ..class_report.model import Submission
+from ..errors import StepFailed
+from ..safe_csv import write_rows
+from .class_data import load_class
+from .nbgrader_api import open_gradebook
+
+EXCUSED = "EX"
+
+
+@dataclass
+class GradebookFile:
+    """What was written. Each list holds (lesson, student)."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[tuple[str, str]] = field(default_factory=list)
+    not_graded: list[tuple[str, str]] = field(default_factory=list)
+    provisional: list[tuple[str, str]] = field(default_factory=list)
+
+
+def write_gradebook(
+    root: Path,
+    to: Path,
+    lessons: Sequence[str],
+    *,
+    students: Collection[str] | None = None,
+    scale: float | None = None,
+    total: bool = False,
+    provisional: bool = False,
+) -> GradebookFile:
+    """Write the points of released lessons for everybody in the gradebook.
+
+    scale        points that a whole lesson counts for, instead of its own
+    total        whether a column adds up each row, and one says of how many points
+    provisional  whether points count that a person has yet to complete
+
+    In a total, a lesson that was not handed in counts with 0 points; one that somebody is excused from, or that has no
+    final points yet, does not count. Raises StepFailed if none of these lessons is released.
+    """
+    course, done = load_class(root), GradebookFile()
+    found = {(one.lesson, one.student): one for one in course.submissions}
+    excused, ungraded = ({(lesson, who) for who, lesson in pairs} for pairs in (course.excused, course.ungraded))
+    with open_gradebook(root) as gradebook:
+        most = {}
+        for lesson in lessons:
+            try:
+                most[lesson] = float(gradebook.find_assignment(lesson).max_score)
+            except MissingEntry:
+                continue  # not released: nobody can have points in it
+        people = [
+            {"student_id": one.id, "last_name": one.last_name, "first_name": one.first_name, "email": one.email}
+            for one in gradebook.students
+            if students is None or one.id in students
+        ]
+    if not most:
+        raise StepFailed("nothing was written: none of these lessons is released. Run `grading release` first")
+    for person in people:
+        row, counted = {key: value or "" for key, value in person.items()}, dict[str, float]()
+        for lesson in most:
+            key = (lesson, str(person["student_id"]))
+            one = found.get(key)
+            if key in excused:
+                row[lesson] = EXCUSED
+            elif one and (provisional or not one.open):
+                counted[lesson] = _scaled(one, scale)
+                row[lesson] = counted[lesson]
+            elif one:
+                done.provisional.append(key)
+            elif key in ungraded:
+                done.not_graded.append(key)
+            else:
+                done.missing.append(key)
+                counted[lesson] = 0.0
+        row["missing"] = " ".join(lesson for lesson, who in done.missing if who == person["student_id"])
+        if total:
+            row["total"] = round(sum(counted.values()), 4)
+            row["out_of"] = sum(most[lesson] if scale is None else scale for lesson in counted)
+        done.rows.append(row)
+    identity = ["student_id", "last_name", "first_name", "email"]
+    write_rows(to, [*identity, *most, *(["total", "out_of"] if total else []), "missing"], done.rows)
+    return done
+
+
+def _scaled(one: Submission, scale: float | None) -> float:
+    return round(one.points if scale is None else one.share * scale, 4)

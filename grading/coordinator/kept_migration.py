@@ -1,0 +1,149 @@
+"""What a migration keeps of a course, so that it can be finished after a kill, and undone.
+
+    before-migrating-…/
+        source/, grader_tests/, .lessons-base/   the lessons of before
+        new/                                     the new version's
+        merged/, next-base/                      what the migration writes, and its base
+        autograded/STUDENT/LESSON/               graded notebooks that it replaces, and what their grades were made of
+        migration.json                           how far it is
+
+The folder appears whole, under one rename, before anything of the course changes.
+
+Does not cover: the steps of a migration (`migrate_lessons`) and of undoing one (`undo_migration`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..course_dir.lesson_base import FOLDER, read_lessons, write_lessons
+from ..errors import StepFailed
+from ..gradebook.grade_inputs import digest_of_file
+from ..gradebook.store import stored_grades
+from .nbgrader_api import is_registered, open_gradebook
+from .trial_course import TRIAL
+
+PREFIX = "before-migrating-"
+RECORD, MADE_OF = "migration.json", "made-of.json"
+BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"
+HOW_TO_GO_ON = "`grading migrate --resume` finishes it, `grading migrate --undo` takes it back."
+NEW, MERGED, NEXT_BASE = "new", "merged", "next-base"  # folders in it
+
+
+@dataclass(frozen=True)
+class KeptGrade:
+    """A grade that a migration replaces: what it was made of, and the text of its notebook."""
+
+    student: str
+    lesson: str
+    made_of: Mapping[str, str]
+    text: str
+
+
+@dataclass(frozen=True)
+class KeptMigration:
+    """A migration's record.
+
+    state    BEGUN until the course is whole again, then DONE; UNDOING until it is undone, then UNDONE
+    written  files that it writes; gone: files that it removes
+    release  lessons to release again, if they are released; added: lessons that the new version adds
+    """
+
+    folder: Path
+    state: str
+    written: list[str]
+    gone: list[str]
+    release: list[str]
+    added: list[str]
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """What the migration writes: the text of each file, None for one that goes."""
+        merged = read_lessons(self.folder / MERGED)
+        return {**{path: merged[path] for path in self.written}, **dict.fromkeys(self.gone)}
+
+    def grades_of(self, lesson: str) -> Iterator[KeptGrade]:
+        """The grades of a lesson that it replaces, but for those of students who were forgotten since."""
+        for file in sorted(self.folder.glob(f"autograded/*/{lesson}/{MADE_OF}")):
+            student = file.parent.parent.name
+            notebook = file.with_name(f"{lesson}.ipynb").read_text(encoding="utf-8")
+            yield KeptGrade(student, lesson, json.loads(file.read_text(encoding="utf-8")), notebook)
+
+    def moved_to(self, state: str) -> KeptMigration:
+        """Record how far it is."""
+        moved = replace(self, state=state)
+        moved.save()
+        return moved
+
+    def save(self) -> None:
+        about = asdict(self)
+        del about["folder"]
+        new = self.folder / f"{RECORD}.new"
+        new.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        os.replace(new, self.folder / RECORD)
+
+
+def kept_migrations(root: Path) -> list[KeptMigration]:
+    """All of a course, the oldest first; folders of version 0.1, which have no record, are not among them."""
+    records = sorted(root.glob(f"{PREFIX}*/{RECORD}"))
+    return [KeptMigration(path.parent, **json.loads(path.read_text(encoding="utf-8"))) for path in records]
+
+
+def demand_finished(root: Path) -> None:
+    """Raise StepFailed if a migration or its undoing was interrupted."""
+    for kept in kept_migrations(root):
+        if kept.state == BEGUN:
+            raise StepFailed(f"a migration was interrupted, and {kept.folder.name}/ has what is needed. {HOW_TO_GO_ON}")
+        if kept.state == UNDOING:
+            raise StepFailed("undoing a migration was interrupted: `grading migrate --undo` finishes it")
+
+
+def keep_before(
+    root: Path,
+    ours: Mapping[str, str],
+    theirs: Mapping[str, str],
+    next_base: Mapping[str, str],
+    files: Mapping[str, str | None],
+    lessons: tuple[list[str], list[str]],
+    regraded: Iterable[tuple[str, str]],
+) -> KeptMigration:
+    """Keep a course before it changes.
+
+    files     what is to be written; lessons: to release again, and added
+    regraded  (student, lesson) of the grades that will be replaced
+    """
+    work = Path(tempfile.mkdtemp(prefix=TRIAL, dir=root))
+    for name, tree in (("", ours), (NEW, theirs), (NEXT_BASE, next_base)):
+        write_lessons(work / name, tree)
+    write_lessons(work / MERGED, {path: text for path, text in files.items() if text is not None})
+    if (root / FOLDER).is_dir():
+        shutil.copytree(root / FOLDER, work / FOLDER)
+    written, gone = ([path for path, text in files.items() if (text is None) is none] for none in (False, True))
+    folder = root / f"{PREFIX}{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
+    kept = KeptMigration(work, BEGUN, written, gone, *lessons)
+    _keep_grades(root, work, set(regraded))
+    kept.save()
+    (work / ".gitignore").write_text("*\n", encoding="utf-8")  # it holds what students handed in
+    work.rename(folder)
+    return replace(kept, folder=folder)
+
+
+def _keep_grades(root: Path, into: Path, wanted: set[tuple[str, str]]) -> None:
+    """Copy graded notebooks, with what the grades are made of; one that was changed cannot be brought back."""
+    if not any(is_registered(root, lesson) for _, lesson in wanted):
+        return
+    with open_gradebook(root) as gradebook:
+        for stored in stored_grades(gradebook):
+            place = Path("autograded") / stored.student / stored.lesson
+            file = root / place / f"{stored.lesson}.ipynb"
+            if (stored.student, stored.lesson) in wanted and digest_of_file(file) == stored.digest:
+                (into / place).mkdir(parents=True)
+                shutil.copyfile(file, into / place / file.name)
+                (into / place / MADE_OF).write_text(json.dumps(dict(stored.made_of)), encoding="utf-8")

@@ -1,0 +1,129 @@
+"""Show what a migration changes: lessons and exercises, and side by side what both changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..authoring.lesson_pieces import Piece
+from ..authoring.merge_lessons import LessonMerge
+from ..authoring.three_way import Outcome
+from .migrate_lessons import Migration
+
+AROUND = 2  # lines that are the same, above and below a difference
+MOST = 40  # rows of one piece
+ABSENT = "(not there)"
+UNKNOWN = (
+    "Nobody knows with which lessons this course began, so what differs may be your change or the new version's. "
+    "`--base DIR` or `--base ZIP` names the lessons that it began with."
+)
+
+
+def show_migration(plan: Migration, new: Path, console: Console) -> None:
+    """Show what changes in the lessons. `new`: the new version, as the teacher named it."""
+    for line in plan_lines(plan):
+        console.print(Text(line), soft_wrap=True)
+    for merge in plan.merge.merges.values():
+        for piece in merge.conflicts:
+            console.print(_side_by_side(merge.name, piece))
+            console.print(Text(f"yours: {piece.path}; the new one: {new / piece.path}"), soft_wrap=True)
+
+
+def plan_lines(plan: Migration) -> Iterator[str]:
+    """What changes in each lesson, and what does not and why."""
+    merge = plan.merge
+    if not plan.based:
+        yield UNKNOWN
+    for what, names in (
+        ("changed", [name for name, one in merge.merges.items() if one.files]),
+        ("new", merge.new),
+        ("yours alone, and kept", merge.own),
+        ("no longer in the new version, and kept", merge.dropped),
+        ("removed by you, and not added again", merge.removed),
+    ):
+        if names:
+            yield f"{what}: {', '.join(names)}"
+    told = [line for one in merge.merges.values() for line in _lesson_lines(one)]
+    yield from told
+    if not (told or merge.files):
+        yield "The new version changes nothing in your lessons and graders."
+
+
+def _lesson_lines(merge: LessonMerge) -> Iterator[str]:
+    if merge.stays:
+        yield f"{merge.name} stays as it is: {merge.stays}"
+        return
+    taken = [piece for piece in merge.pieces if piece.outcome is Outcome.TAKEN and not piece.left]
+    merged = [piece for piece in merge.pieces if piece.outcome is Outcome.MERGED and not piece.left]
+    if taken:
+        yield f"{merge.name}, from the new version: {'; '.join(_kinds(taken))}"
+    for what, pieces in (
+        ("your change and the new one, in different lines: have a look", merged),
+        ("left to you, for both changed the same", merge.conflicts),
+        ("changed in the new version, and yours, since another part of the exercise is left to you", _left(merge)),
+        ("removed by you, and not added again", _of(merge, Outcome.LEFT_OUT)),
+    ):
+        if pieces:
+            yield f"{merge.name}, {what}: {'; '.join(_places(pieces))}"
+
+
+def _left(merge: LessonMerge) -> list[Piece]:
+    return [piece for piece in merge.pieces if piece.left]
+
+
+def _of(merge: LessonMerge, outcome: Outcome) -> list[Piece]:
+    return [piece for piece in merge.pieces if piece.outcome is outcome]
+
+
+def _kinds(pieces: Iterable[Piece]) -> Iterator[str]:
+    """Each exercise, with whether its text or its grader is meant, then how much of the lesson's own."""
+    grouped: dict[str, list[str]] = {}
+    for piece in pieces:
+        grouped.setdefault(piece.exercise, []).append("text" if piece.path.startswith("source/") else "grader")
+    lesson = grouped.pop("", [])
+    yield from (f"{name} ({' and '.join(sorted({*kinds}))})" for name, kinds in sorted(grouped.items()))
+    for kind, one, several in (("text", "other cell", "other cells"), ("grader", "common file", "common files")):
+        if number := lesson.count(kind):
+            yield f"{number} {one if number == 1 else several}"
+
+
+def _places(pieces: Iterable[Piece]) -> Iterator[str]:
+    """Each exercise with its pieces, then those of the lesson."""
+    grouped: dict[str, list[str]] = {}
+    for piece in pieces:
+        grouped.setdefault(piece.exercise, []).append(piece.place)
+    for exercise, places in sorted(grouped.items(), key=lambda group: (not group[0], group[0])):
+        listed = ", ".join(dict.fromkeys(places))
+        yield f"{exercise} ({listed})" if exercise else listed
+
+
+def _side_by_side(lesson: str, piece: Piece) -> Table:
+    title = f"{lesson}, {piece.exercise}: {piece.place}" if piece.exercise else f"{lesson}: {piece.place}"
+    table = Table("yours", "the new version's", box=SIMPLE_HEAD, title=Text(title), title_justify="left", expand=True)
+    rows = list(_rows(_lines(piece.ours), _lines(piece.theirs)))
+    for ours, theirs, differs in rows[:MOST]:
+        table.add_row(Text(ours, style="red" if differs else "dim"), Text(theirs, style="green" if differs else "dim"))
+    if len(rows) > MOST:
+        table.add_row(f"… {len(rows) - MOST} lines more", "")
+    return table
+
+
+def _rows(ours: list[str], theirs: list[str]) -> Iterator[tuple[str, str, bool]]:
+    """Lines beside each other, and whether they differ; what is the same is left out but for what is around."""
+    for group in SequenceMatcher(None, ours, theirs, autojunk=False).get_grouped_opcodes(AROUND):
+        if group[0][1] or group[0][3]:
+            yield "⋮", "⋮", False
+        for tag, low, high, start, end in group:
+            for i in range(max(high - low, end - start)):
+                mine, other = ours[low:high], theirs[start:end]
+                yield (mine[i] if i < len(mine) else ""), (other[i] if i < len(other) else ""), tag != "equal"
+
+
+def _lines(text: str | None) -> list[str]:
+    return [ABSENT] if text is None else text.splitlines()

@@ -1,0 +1,27 @@
+"""Bring back what a newer submission replaced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+
+from ..errors import StepFailed
+from ..gradebook.lock import exclusive
+from ..lms.replaced import Replaced, bring_back, list_replaced
+from ..nbgrader_plugins.zip_collect import submitted_folder
+from .nbgrader_api import configuration
+
+
+def restore(root: Path, student: str, lesson: str, at: str = "") -> Replaced:
+    """Put back what was replaced last, or at a time that `list_replaced` names. Raises StepFailed, CourseLocked."""
+    with exclusive(root):
+        found = list_replaced(root, student, lesson)
+        if not found:
+            raise StepFailed(f"nothing of {lesson} by {student} was replaced")
+        chosen = [replaced for replaced in found if at in ("", replaced.at)]
+        if not chosen:
+            raise StepFailed(f"nothing was replaced at {at}. There is: {', '.join(replaced.at for replaced in found)}")
+        folder = submitted_folder(CourseDirectory(config=configuration(root)), student, lesson)
+        bring_back(root, folder.folder, chosen[0], folder.origin())
+        return chosen[0]

@@ -1,0 +1,81 @@
+"""The settings of a course as console tables: its lessons, and what differs from the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..authoring.student_install import Delivery
+from ..course_dir.course_config import Setting
+from ..course_dir.course_file import load_course_file
+from ..course_dir.lesson_marks import points_asked
+from ..course_dir.lessons import COURSE_FILE, list_lessons
+from ..course_dir.paths import CONFIG
+from ..nbgrader_plugins.execute import JudgedExecute
+from ..nbgrader_plugins.late_policy import LatePolicy
+
+LOOKED_FOR = [
+    *((LatePolicy, name) for name in ("policy", "grace_minutes", "most")),
+    *((Delivery, name) for name in ("repository", "package", "solutions")),
+    *((JudgedExecute, name) for name in ("limits", "notebook_seconds", "device", "unsandboxed")),
+]
+
+
+def with_defaults(found: Sequence[Setting]) -> list[Setting]:
+    """These settings, and the defaults of those that teachers look for."""
+    made = {setting.name for setting in found}
+    usual = {f"{kind.__name__}.{name}": kind.class_traits()[name].default() for kind, name in LOOKED_FOR}
+    return sorted(
+        [*found, *(Setting(name, value, "default") for name, value in usual.items() if name not in made)],
+        key=lambda setting: setting.name,
+    )
+
+
+@dataclass(frozen=True)
+class LessonSettings:
+    """A lesson of the course. `due`: with its zone, ""; `points`: by exercise; `given`: exercises that are left out."""
+
+    lesson: str
+    due: str
+    points: Mapping[str, float]
+    changed: Sequence[str]
+    given: Sequence[str]
+
+
+def lesson_settings(root: Path) -> list[LessonSettings]:
+    """The lessons of the course in order. Raises CourseFileError."""
+    course, found = load_course_file(root), []
+    for name in list_lessons(root):
+        change, due = course.change(name), course.due(name)
+        when = f"{due:%Y-%m-%d %H:%M %Z}" if due else ""
+        points = points_asked(root, name, change)
+        changed = [exercise for exercise in points if exercise in change.points]
+        found.append(LessonSettings(name, when, points, changed, sorted(change.left_out)))
+    return found
+
+
+def show_settings(root: Path, found: Sequence[Setting], console: Console) -> None:
+    """Print the course's title, its lessons in order, and every setting with the file that makes it."""
+    if title := load_course_file(root).title:
+        console.print(Text(title, style="bold"))
+    lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")
+    lessons.columns[2].justify = "right"
+    for one in lesson_settings(root):
+        differs = [f"{exercise}: {one.points[exercise]:g} points" for exercise in one.changed]
+        differs += [f"{exercise}: left out" for exercise in one.given]
+        lessons.add_row(Text(one.lesson), one.due, f"{sum(one.points.values()):g}", Text(", ".join(differs)))
+    console.print(lessons)
+    settings = Table("setting", "value", "from", box=SIMPLE_HEAD, title="Settings", title_justify="left")
+    for setting in found:
+        settings.add_row(Text(setting.name), Text(str(setting.value), overflow="fold"), setting.source)
+    console.print(settings)
+    if not (root / COURSE_FILE).exists():
+        console.print(
+            f"There is no {COURSE_FILE}: every value is from {CONFIG}. `grading init --upgrade .` writes one."
+        )

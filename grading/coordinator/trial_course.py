@@ -1,0 +1,99 @@
+"""Copies of a course on which changes are tried: one with its grades, and one with its lessons alone.
+
+They are folders in the course directory, under a name that the next trial clears away after a killed process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from nbgrader.api import Base
+from sqlalchemy import create_engine, insert, select
+
+from ..course_dir.lesson_base import write_lessons
+from ..course_dir.paths import CONFIG
+from ..course_dir.seeds import FILE
+from ..errors import CourseError
+from .nbgrader_api import open_gradebook
+
+TRIAL = ".migrating-"  # prefix of the folders
+PARTS = ("source", "grader_tests", "release")
+AT_ONCE = 1000  # rows of the gradebook in memory at a time
+SETTINGS = ("*.py", "*.toml", f"{FILE}*", ".proofs.json")
+
+
+def clear_trials(root: Path) -> None:
+    """Remove what a killed process left."""
+    for left in root.glob(f"{TRIAL}*"):
+        shutil.rmtree(left)
+
+
+@contextmanager
+def trial_course(root: Path) -> Iterator[Path]:
+    """Copy what grading needs of the course, its gradebook into an SQLite file."""
+    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
+        trial = Path(folder)
+        _copy_settings(root, trial)
+        with (trial / CONFIG).open("a", encoding="utf-8") as settings:
+            settings.write(f"\nc.CourseDirectory.db_url = {_copy_gradebook(root, trial / 'gradebook.db')!r}\n")
+        for part in PARTS:
+            if (root / part).is_dir():
+                shutil.copytree(root / part, trial / part, ignore=shutil.ignore_patterns("__pycache__"))
+        for part in ("submitted", "autograded"):
+            if (root / part).is_dir():
+                shutil.copytree(root / part, trial / part, symlinks=True, copy_function=_link_or_copy)
+        yield trial
+
+
+@contextmanager
+def trial_lessons(root: Path, lessons: Mapping[str, str]) -> Iterator[Path]:
+    """A course with the settings of the one in `root` and these lessons. Its path is new: nothing of it is imported."""
+    with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
+        _copy_settings(root, Path(folder))
+        write_lessons(Path(folder), lessons)
+        yield Path(folder)
+
+
+def failed_builds(course: Path, names: Iterable[str]) -> dict[str, str]:
+    """Build these lessons; returns why one cannot be built, by lesson."""
+    from ..authoring.build import build_lesson  # it imports torch
+
+    failed = {}
+    for name in names:
+        try:
+            build_lesson(course, name)
+        except (CourseError, FileNotFoundError) as error:
+            failed[name] = str(error).replace(f"{course}/", "")
+    return failed
+
+
+def _copy_settings(root: Path, trial: Path) -> None:
+    for pattern in SETTINGS:
+        for path in root.glob(pattern):
+            shutil.copy2(path, trial)
+
+
+def _copy_gradebook(root: Path, target: Path) -> str:
+    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises StepFailed."""
+    engine = create_engine(f"sqlite:///{target}")
+    Base.metadata.create_all(engine)
+    with open_gradebook(root) as gradebook, engine.begin() as copy:
+        for table in Base.metadata.sorted_tables:
+            rows = gradebook.db.execute(select(table).execution_options(yield_per=AT_ONCE)).mappings()
+            for some in rows.partitions():
+                copy.execute(insert(table), [dict(row) for row in some])
+    engine.dispose()
+    return str(engine.url)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    """Hard-link a file if possible, since these are large and never written to."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,78 @@
+"""Write course.toml: for a new course, and for one that was begun without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ..errors import CourseError
+from .lesson_marks import exercise_points
+from .lessons import COURSE_FILE, list_lessons
+from .paths import CONFIG
+
+GET_CONFIG = "c = get_config()\n"
+TAKE_OVER = """\
+# What course.toml says; what follows here wins
+from grading.course_dir.course_config import course_settings  # noqa: E402
+
+c.merge(course_settings(__file__))
+"""
+TEMPLATES = Environment(
+    loader=PackageLoader("grading"), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+)
+
+
+def course_id(name: str) -> str:
+    """nbgrader's id for a course in a folder of this name."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name)
+
+
+def write_course_file(root: Path, *, name: str = "", due: Mapping[str, datetime] | None = None) -> Path:
+    """Write a course.toml that lists the lessons in source/ and changes nothing. Returns its path.
+
+    name  the course's id (default: the folder's name)
+    due   due dates by lesson, in UTC without a zone, as nbgrader has them
+    """
+    dates, folder = due or {}, root.resolve().name
+    lessons = [
+        {
+            "name": lesson,
+            "exercises": {name: f"{points:g}" for name, points in _points(root, lesson).items()},
+            "due": f"{dates[lesson].replace(tzinfo=UTC):%Y-%m-%dT%H:%M:%SZ}" if lesson in dates else "",
+        }
+        for lesson in list_lessons(root)
+    ]
+    text = TEMPLATES.get_template("course.toml.j2").render(
+        title=folder.replace("_", " ").replace("-", " ").capitalize(), id=name or course_id(folder), lessons=lessons
+    )
+    path = root / COURSE_FILE
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def upgrade_course(root: Path, due: Mapping[str, datetime], name: str) -> list[str]:
+    """Give a course that was begun without it a course.toml. Returns lines that say what was done.
+
+    Its nbgrader_config.py takes the file over before its own settings, which win. Raises CourseError.
+    """
+    if (root / COURSE_FILE).exists():
+        raise CourseError(f"{root} has a {COURSE_FILE} already, and nothing was changed")
+    done = [f"{write_course_file(root, name=name, due=due)}: written. It changes nothing until you edit it"]
+    settings = root / CONFIG
+    text = settings.read_text(encoding="utf-8")
+    if "course_settings" not in text and GET_CONFIG in text:
+        settings.write_text(text.replace(GET_CONFIG, f"{GET_CONFIG}\n{TAKE_OVER}", 1), encoding="utf-8")
+        done.append(f"{settings}: three lines added, so that nbgrader's own commands read {COURSE_FILE}")
+    elif "course_settings" not in text:
+        done.append(
+            f"{settings} has no line `{GET_CONFIG.strip()}`: nbgrader's own commands will not read {COURSE_FILE}"
+        )
+    return done
+
+
+def _points(root: Path, lesson: str) -> dict[str, float]:
+    return exercise_points((root / "source" / f"{lesson}.py").read_text(encoding="utf-8"))

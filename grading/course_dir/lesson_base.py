@@ -1,0 +1,119 @@
+"""The lessons as a course began with them: what a new version of them is compared with, beside the teacher's own.
+
+`grading init` keeps them in a folder of the course. For a course that was begun earlier, files of lessons that were
+published are recognised by their hashes.
+
+Does not cover: merging (`authoring.merge_lessons`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+FOLDER = ".lessons-base"  # in the course directory; it holds solutions, as source/ does
+PARTS = ("source", "grader_tests")
+PUBLISHED = Path(__file__).with_name("published_lessons.json")  # path -> hashes of the file in published versions
+ENDINGS = (".py", ".toml")  # of the files that are a lesson; what else is there is derived from them
+ABOUT = """\
+The lessons as this course began with them, or as the last `grading migrate` found them in the new version.
+`grading migrate` compares with them, so that it knows what you changed. Change nothing here. They hold solutions.
+"""
+
+
+def read_lessons(root: Path) -> dict[str, str]:
+    """The files of a course's lessons and graders, by their paths in it; bytes that are no text are kept."""
+    paths = [*sorted(root.glob("source/*.py")), *sorted((root / "grader_tests").rglob("*"))]
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes().decode("utf-8", "surrogateescape")
+        for path in paths
+        if path.suffix in ENDINGS and path.is_file() and not _is_hidden(path.relative_to(root))
+    }
+
+
+def write_lessons(root: Path, files: Mapping[str, str | None]) -> None:
+    """Write files of lessons, each whole or not at all; None removes one, and its folder with the last one."""
+    for name, text in files.items():
+        path = root / name
+        if text is None:
+            path.unlink(missing_ok=True)
+            _remove_empty(path.parent, root)
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f".{path.name}.new")
+        new.write_bytes(text.encode("utf-8", "surrogateescape"))
+        os.replace(new, path)
+
+
+def keep_base(root: Path, files: Mapping[str, str]) -> None:
+    """Keep these lessons as the base of the course. One that was kept before is there until the new one is whole."""
+    new, old = root / f"{FOLDER}.new", root / f"{FOLDER}.old"
+    if old.exists() and not (root / FOLDER).exists():  # a process was killed between the two renames below
+        old.rename(root / FOLDER)
+    for left in (new, old):
+        shutil.rmtree(left, ignore_errors=True)
+    write_lessons(new, files)
+    new.mkdir(exist_ok=True)
+    (new / "README.txt").write_text(ABOUT, encoding="utf-8")
+    if (root / FOLDER).exists():
+        (root / FOLDER).rename(old)
+    new.rename(root / FOLDER)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def kept_base(root: Path) -> dict[str, str] | None:
+    """The lessons that the course began with; None if none are kept."""
+    found = next((root / name for name in (FOLDER, f"{FOLDER}.old") if (root / name).is_dir()), None)
+    return None if found is None else read_lessons(found)
+
+
+def recognised_base(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+    """The base of a course that keeps none, as far as published files are recognised in its own lessons or in the new.
+
+    A file that was published, and that both changed since, is there and empty. Nothing, if no file of ours is known.
+    """
+    published: dict[str, list[str]] = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    if not any(_hash(text) in published.get(path, ()) for path, text in ours.items()):
+        return {}
+    sides = (ours, theirs)
+    return {
+        path: next((side[path] for side in sides if path in side and _hash(side[path]) in known), "")
+        for path, known in published.items()
+    }
+
+
+def record_published(root: Path, file: Path = PUBLISHED) -> None:
+    """Add the hashes of a checkout's lessons, before they are published."""
+    known: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    for path, text in read_lessons(root).items():
+        known[path] = list(dict.fromkeys([*known.get(path, []), _hash(text)]))
+    file.write_text(json.dumps(known, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _is_hidden(path: Path) -> bool:
+    """Whether it is a copy that an editor keeps, such as those of Jupyter's checkpoints."""
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Remove a folder of a lesson's, and those around it, if nothing but caches is left in it."""
+    while folder != root and folder.parent != root and not list(_content(folder)):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder = folder.parent
+
+
+def _content(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+if __name__ == "__main__":
+    record_published(Path(sys.argv[1]) if sys.argv[1:] else Path.cwd())

@@ -1,0 +1,24 @@
+"""How a course differs from a lesson as its author wrote it: points of exercises, and exercises left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class LessonChange:
+    """What a course changes in a lesson. `points`: of exercises; `left_out`: exercises that the course does not ask."""
+
+    points: dict[str, int] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.points or self.left_out)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"points": self.points, "left_out": sorted(self.left_out)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> LessonChange:
+        return cls(dict(data["points"]), frozenset(data["left_out"]))

@@ -1,0 +1,36 @@
+"""Exercises and points as the text of a lesson has them, read without running anything.
+
+Does not cover: the lesson as a notebook (`authoring/lesson_text.py`), its graders (`exercises/lesson.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from .lesson_change import LessonChange
+
+CHECK = "check_"  # the grade cell of the exercise `dot` is check_dot
+MARKS = re.compile(r"^# %%.*?\bnbgrader=(?=\{)", re.M)
+
+
+def exercise_points(text: str) -> dict[str, float]:
+    """The points of each exercise in the text of a lesson (py:percent), in order."""
+    decoder, found = json.JSONDecoder(), dict[str, float]()
+    for mark in MARKS.finditer(text):
+        try:
+            marks, _ = decoder.raw_decode(text, mark.end())
+        except ValueError:
+            continue
+        graded = marks.get("grade") and not marks.get("solution") and "grade_id" in marks
+        if graded and str(marks["grade_id"]).startswith(CHECK):
+            found[marks["grade_id"].removeprefix(CHECK)] = float(marks.get("points", 0))
+    return found
+
+
+def points_asked(root: Path, lesson: str, change: LessonChange) -> dict[str, float]:
+    """The exercises that a course asks in a lesson, with their points there."""
+    points = exercise_points((root / "source" / f"{lesson}.py").read_text(encoding="utf-8"))
+    asked = {name: value for name, value in points.items() if name not in change.left_out}
+    return {name: float(change.points.get(name, value)) for name, value in asked.items()}

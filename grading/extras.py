@@ -1,0 +1,35 @@
+"""Packages that only some verbs need: found missing before anything runs.
+
+They are the optional dependencies of grading/pyproject.toml.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from .errors import GradingError
+
+EXTRAS = {
+    "canvas": ("canvasapi", "requests"),
+    "cluster": ("distributed",),
+    "site": ("docutils", "myst_nb", "sphinx", "sphinx_book_theme"),
+}
+
+
+class MissingExtra(GradingError):
+    """Packages of an extra are not installed; the message names them and the command that installs them."""
+
+
+def demand_package(package: str, purpose: str) -> None:
+    """Raise MissingExtra unless a package is installed that every new installation brings. purpose: "Completion"."""
+    if find_spec(package) is None:
+        raise MissingExtra(f"{purpose} needs {package}, which is not installed: run `pip install {package}`")
+
+
+def demand_extra(name: str, purpose: str) -> None:
+    """Raise MissingExtra unless the packages of an extra are installed. purpose: "A web site"."""
+    if missing := [package for package in EXTRAS[name] if find_spec(package) is None]:
+        raise MissingExtra(
+            f"nothing was done. {purpose} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not "
+            f'installed: run `pip install "attention-course-teach[{name}]"`'
+        )

@@ -1,0 +1,35 @@
+"""The folder `hand-ins/` of a course: where each submission came from, and what was replaced.
+
+    hand-ins/origins/STUDENT/LESSON.json          what a command wrote into submitted/, with digests
+    hand-ins/replaced/STUDENT/LESSON/TIME/        files that a newer submission took the place of
+    hand-ins/which-counts.csv                     questions for the teacher (`choices`)
+
+It is never inside a student's folder in submitted/, which nbgrader copies whole. Its own `.gitignore` keeps it out of
+repositories, also in courses that were begun before it existed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+NAME = "hand-ins"
+ORIGINS, REPLACED = "origins", "replaced"
+CHOICES = "which-counts.csv"
+
+
+def hand_ins(root: Path) -> Path:
+    """The folder, created if it is missing."""
+    folder = root / NAME
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return folder
+
+
+def origin_file(root: Path, student: str, lesson: str) -> Path:
+    return root / NAME / ORIGINS / student / f"{lesson}.json"
+
+
+def replaced_folder(root: Path, student: str, lesson: str) -> Path:
+    return root / NAME / REPLACED / student / lesson

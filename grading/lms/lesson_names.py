@@ -1,0 +1,113 @@
+"""Which lessons a download holds, by the names of the files in it.
+
+A platform's download is of one assignment: the lesson that more than half of its submissions name. It holds several
+lessons only if each is named by more than half, as where an assignment asks for two notebooks. A file of another lesson
+in it is then somebody's mistake, and stays a row in the table. Folders and files that a teacher gathered have no
+assignment: each belongs to the lessons that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from ..errors import OverBudget
+from .archives import Names, archive_kind, unpacked
+from .downloads import DownloadIndex
+from .file_names import which_notebook
+from .platforms import GATHERED
+from .selection import Submission
+
+NO_LESSON = "the names in it tell of no lesson"
+SEVERAL_LESSONS = "the names in it tell of several lessons ({})"
+
+
+@dataclass
+class SortedDownloads:
+    """Submissions by lesson. untold: those whose lesson no name tells, by the reason."""
+
+    lessons: dict[str, DownloadIndex] = field(default_factory=dict)
+    untold: list[tuple[str, list[Submission]]] = field(default_factory=list)
+
+    def add(self, lesson: str, submissions: Iterable[Submission]) -> None:
+        """Add submissions to a lesson, each with a budget of its own."""
+        of_lesson = self.lessons.setdefault(lesson, DownloadIndex())
+        of_lesson.submissions += [submission.copy() for submission in submissions]
+
+
+def sort_by_lesson(listings: list[DownloadIndex], lessons: list[str]) -> SortedDownloads:
+    """Sort the submissions of each download by the lessons of the course that their files name."""
+    done = SortedDownloads()
+    for listing in listings:
+        told = {submission: _named(submission, lessons) for submission in listing.submissions}
+        gathered = [submission for submission in told if submission.owner.platform in GATHERED]
+        _sort_gathered({submission: told.pop(submission) for submission in gathered}, lessons, done)
+        _sort_download(told, lessons, done)
+    if len(done.lessons) == 1:  # what tells of none is of that one, too
+        (only,) = done.lessons
+        for why, submissions in done.untold:
+            if why == NO_LESSON:
+                done.add(only, submissions)
+        done.untold = [(why, submissions) for why, submissions in done.untold if why != NO_LESSON]
+    return done
+
+
+def _sort_download(told: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
+    """Sort a platform's download. told: the lessons that each submission's files name."""
+    if not told:
+        return
+    named = set().union(*told.values()) or _lessons_in([next(iter(told)).download], lessons)
+    asked = [name for name in lessons if 2 * sum(name in names for names in told.values()) > len(told)]
+    asked = asked or (sorted(named) if len(named) == 1 else [])
+    if not asked:
+        which = SEVERAL_LESSONS.format(", ".join(sorted(named))) if named else NO_LESSON
+        done.untold.append((which, list(told)))
+    elif len(asked) == 1:
+        done.add(asked[0], told)
+    else:
+        _sort_each({submission: names & set(asked) for submission, names in told.items()}, done)
+
+
+def _sort_gathered(told: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
+    """Sort what a teacher gathered; what names no lesson is of the only one that the others name."""
+    named = set().union(*told.values()) or _lessons_in([submission.download for submission in told], lessons)
+    only = named if len(named) == 1 else set[str]()
+    _sort_each({submission: names or only for submission, names in told.items()}, done)
+
+
+def _sort_each(told: dict[Submission, set[str]], done: SortedDownloads) -> None:
+    for submission, names in told.items():
+        for name in sorted(names):
+            done.add(name, [submission])
+        if not names:
+            done.untold.append((NO_LESSON, [submission]))
+
+
+def _named(submission: Submission, lessons: list[str]) -> set[str]:
+    """The lessons that the names of a submission's files tell of, in archives too if none outside does."""
+    found = _lessons_in((entry.path[-1] for entry in submission.entries), lessons)
+    if not found and any(not entry.unfit and archive_kind(entry.path[-1]) for entry in submission.entries):
+        found = _lessons_in(_names_inside(submission), lessons)
+    return found
+
+
+def _names_inside(submission: Submission) -> list[str]:
+    found: list[str] = []
+    with suppress(OverBudget):  # collecting reports it
+        entries = unpacked(submission.entries, replace(submission.budget), _pass_over)
+        found.extend(entry.path[-1] for entry in entries)
+    return found
+
+
+def _pass_over(path: Names, why: str) -> None:
+    """Say nothing of an archive that cannot be read, which collecting reports."""
+
+
+def _lessons_in(names: Iterable[str], lessons: list[str]) -> set[str]:
+    stems = list(names)
+    return {
+        lesson
+        for lesson in lessons
+        if any((meant := which_notebook(stem, [lesson])) is not None and meant.by_name for stem in stems)
+    }

@@ -1,0 +1,138 @@
+"""Keep what a newer submission replaces, and bring it back.
+
+Each replacement is a folder `hand-ins/replaced/STUDENT/LESSON/TIME/` with the files as they were, and beside it
+`TIME.json`: where they came from, and what took their place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat as stats
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .evidence import Origin, text_of
+from .hand_ins import hand_ins, replaced_folder
+
+STAMP = "timestamp.txt"
+UNFINISHED = ".unfinished"  # name of a folder in preparation
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Files that were replaced. at: when, as a name; files: their names; was, by: origins in words."""
+
+    student: str
+    lesson: str
+    at: str
+    folder: Path
+    files: tuple[str, ...]
+    was: str
+    by: str
+
+
+def keep_files(
+    root: Path, student: str, lesson: str, folder: Path, names: Iterable[str], was: Origin | None, by: Origin
+) -> None:
+    """Copy the named files that are in the folder, before others take their place."""
+    made = _begin(root, student, lesson)
+    for name in names:
+        path = folder / name
+        if path.is_symlink() or path.is_file():
+            shutil.copy2(path, made / name, follow_symlinks=False)
+    _finish(made, was, by)
+
+
+def keep_folder(root: Path, student: str, lesson: str, folder: Path, was: Origin | None, by: Origin) -> None:
+    """Move a student's whole folder to what was replaced. Nothing in it is opened."""
+    made = _begin(root, student, lesson)
+    made.rmdir()
+    try:
+        os.rename(folder, made)
+    except OSError:  # submitted/ is on another disk
+        shutil.copytree(folder, made, symlinks=True, ignore=_special)
+        shutil.rmtree(folder)
+    _finish(made, was, by)
+
+
+def list_replaced(root: Path, student: str = "", lesson: str = "") -> list[Replaced]:
+    """What was replaced of a student, a lesson or all, newest first."""
+    found = []
+    for who in [student] if student else _names(replaced_folder(root, "", "")):
+        for what in [lesson] if lesson else _names(replaced_folder(root, who, "")):
+            about = sorted(replaced_folder(root, who, what).glob("*.json"), key=_age, reverse=True)
+            found += [_read(who, what, file) for file in about]
+    return found
+
+
+def _age(file: Path) -> tuple[str, int]:
+    """The time in a name, and the number after it if several are of one second."""
+    parts = file.stem.split("-")
+    return "-".join(parts[:4]), int(parts[4]) if len(parts) > 4 and parts[4].isdecimal() else 1
+
+
+def bring_back(root: Path, folder: Path, replaced: Replaced, now: Origin | None) -> None:
+    """Put replaced files back into a student's folder in submitted/, and keep those that are there now.
+
+    The files count as put there by hand from now on.
+    """
+    names = sorted(path.name for path in replaced.folder.iterdir())
+    by = Origin("", f"what was replaced at {replaced.at}, brought back")
+    keep_files(root, replaced.student, replaced.lesson, folder, [*names, *({STAMP} - set(names))], now, by)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        source, beside = replaced.folder / name, folder / f".{name}.new"
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, folder / name, symlinks=True, dirs_exist_ok=True, ignore=_special)
+        else:
+            shutil.copy2(source, beside, follow_symlinks=False)
+            os.replace(beside, folder / name)
+    if STAMP not in names:  # the time of the file that is gone
+        (folder / STAMP).unlink(missing_ok=True)
+    shutil.rmtree(replaced.folder)
+    replaced.folder.with_name(f"{replaced.folder.name}.json").unlink(missing_ok=True)
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def _read(student: str, lesson: str, file: Path) -> Replaced:
+    try:
+        about = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        about = {}
+    folder = file.with_suffix("")
+    files = tuple(sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()))
+    return Replaced(student, lesson, folder.name, folder, files, str(about.get("was", "")), str(about.get("by", "")))
+
+
+def _begin(root: Path, student: str, lesson: str) -> Path:
+    hand_ins(root)
+    made = replaced_folder(root, student, lesson) / UNFINISHED
+    shutil.rmtree(made, ignore_errors=True)  # of a killed process
+    made.mkdir(parents=True)
+    return made
+
+
+def _finish(made: Path, was: Origin | None, by: Origin) -> None:
+    """Name the folder after the time, which is later than those of all others."""
+    now = datetime.now(UTC)
+    name, count = f"{now:%Y-%m-%d-%H%M%S}", 1
+    while (made.parent / name).exists():
+        count += 1
+        name = f"{now:%Y-%m-%d-%H%M%S}-{count}"
+    about = {"was": str(was) if was else "no notebook", "by": str(by), "at": text_of(now)}
+    text = json.dumps(about, indent=1, ensure_ascii=False)
+    (made.parent / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    os.rename(made, made.parent / name)
+
+
+def _special(folder: str, names: list[str]) -> list[str]:
+    """Names of pipes, sockets and devices, which are not copied."""
+    kinds = (stats.S_ISREG, stats.S_ISDIR, stats.S_ISLNK)
+    return [name for name in names if not any(kind(os.lstat(os.path.join(folder, name)).st_mode) for kind in kinds)]

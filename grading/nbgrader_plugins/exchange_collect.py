@@ -1,0 +1,121 @@
+"""The exchange's `collect`, by the same rules as `grading collect`.
+
+nbgrader's own deletes the folder in `submitted/` that it updates. Here the folder is kept in `hand-ins/replaced`, and
+what did not come through the exchange is replaced only if the exchange's is evidently newer. An id that nbgrader cannot
+take is refused now, and not only when it is graded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange.default.collect import ExchangeCollect
+from traitlets import Enum
+
+from grading.course_dir.student_ids import why_unfit
+from grading.safe_text import one_line
+
+from ..lms.choices import ASK, KEEP, REPLACE, ChoiceTable
+from ..lms.evidence import Evidence, Origin, weigh
+from ..lms.submitted_dir import SubmittedFolder, digest_of_path, time_of
+from .zip_collect import submitted_folder
+
+CHANNEL = "exchange"
+UNDECIDED = (
+    "%s was not collected: in submitted/ is what was %s; in the exchange: %s. Nothing shows which is newer. Write keep "
+    "or replace in the column choice of %s, then collect again."
+)
+
+
+@dataclass(frozen=True)
+class _Inbound:
+    """A submission in the exchange: nbgrader's record of it, its folder and its origin."""
+
+    record: dict[str, Any]
+    path: Path
+    student: str
+    origin: Origin
+
+    @property
+    def digests(self) -> dict[str, str]:
+        return {path.name: digest_of_path(path) for path in sorted(self.path.glob("*.ipynb"))}
+
+
+class Collect(ExchangeCollect):
+    """nbgrader's step for one assignment, which never loses what is there."""
+
+    undecided = Enum(
+        (ASK, KEEP, REPLACE), ASK, help="What to do where nothing shows that the exchange's is newer than submitted/."
+    ).tag(config=True)
+
+    src_records: list[dict[str, Any]]
+
+    def copy_files(self) -> None:
+        self._choices = ChoiceTable(Path(self.coursedir.root), self.undecided)
+        every = list(map(self._inbound, self.src_records))
+        taken = [inbound for inbound in every if self._may_copy(inbound)]
+        self._choices.save()
+        self.src_records = [inbound.record for inbound in taken]
+        try:
+            if taken or not every:
+                super().copy_files()
+        finally:
+            for inbound in taken:
+                self._record(inbound)
+
+    def _inbound(self, record: dict[str, Any]) -> _Inbound:
+        when: datetime = record["timestamp"].replace(tzinfo=UTC)
+        path = Path(self.inbound_path) / record["filename"]
+        return _Inbound(record, path, record["username"], Origin(CHANNEL, "the exchange", when))
+
+    def _may_copy(self, inbound: _Inbound) -> bool:
+        """Whether nbgrader may go on with a submission; what it would delete is then kept elsewhere."""
+        if why := why_unfit(inbound.student):
+            self.log.error("%s was not collected: %s", one_line(inbound.student), why)
+            return False
+        folder = self._folder(inbound)
+        if not folder.folder.is_dir():
+            return True
+        there = folder.origin()
+        if there is None:
+            folder.set_aside(inbound.origin)
+            return True
+        same, evidence = folder.digests() == inbound.digests, weigh(there, inbound.origin)
+        in_time = self.before_duedate and there.channel == CHANNEL  # an older one may be what was asked for
+        if same and (evidence is not Evidence.NEWER or there.when == inbound.origin.when):
+            self.log.info("%s: as before", one_line(inbound.student))
+            return False
+        if evidence is Evidence.NEWER or in_time:
+            self._choices.settle(inbound.student, folder.lesson)
+            if self.update or self.before_duedate:
+                folder.set_aside(inbound.origin)
+            return True  # nbgrader says how to update, where that was not asked for
+        return self._decide(folder, there, inbound, evidence)
+
+    def _decide(self, folder: SubmittedFolder, there: Origin, inbound: _Inbound, evidence: Evidence) -> bool:
+        """Whether to copy what is not evidently newer: as the teacher chose."""
+        if evidence is Evidence.OLDER:
+            why = f"it is older than what is in submitted/ ({one_line(str(there))})"
+            self.log.error("%s was not collected: %s", one_line(inbound.student), why)
+            return False
+        digest = "".join(inbound.digests.values())[:16]
+        choice = self._choices.choose(inbound.student, folder.lesson, digest, there, inbound.origin)
+        if choice == REPLACE:
+            folder.set_aside(inbound.origin)
+            return True
+        if choice == ASK:
+            names = one_line(inbound.student), one_line(str(there)), inbound.origin.time, self._choices.path
+            self.log.error(UNDECIDED, *names)
+        return False
+
+    def _record(self, inbound: _Inbound) -> None:
+        """Record the origin of what nbgrader has copied."""
+        folder = self._folder(inbound)
+        if folder.digests() == inbound.digests and time_of(folder.stamp) == inbound.origin.when:
+            folder.record(inbound.origin, inbound.digests)
+
+    def _folder(self, inbound: _Inbound) -> SubmittedFolder:
+        return submitted_folder(self.coursedir, inbound.student, self.coursedir.assignment_id)

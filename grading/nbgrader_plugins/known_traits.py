@@ -1,0 +1,154 @@
+"""Which settings nbgrader's configuration may have: of nbgrader, of what a course plugs into it, and of the engine.
+
+traitlets passes over a setting that no class has, so that a misspelt one does nothing. Here it is found, with the name
+that may be meant.
+"""
+
+from __future__ import annotations
+
+import re
+from ast import literal_eval
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from traitlets import Container, Dict, HasTraits, TraitError, TraitType
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import LazyConfigValue
+from traitlets.utils.importstring import import_item
+
+from ..course_dir.course_config import ConfigFileError, load_config
+from ..errors import GradingError
+
+MODULES = (  # in which the classes are that a course's configuration may name without importing them
+    "nbgrader.apps",
+    "nbgrader.auth",
+    "nbgrader.plugins",
+    "grading.authoring.student_install",
+    *(f"grading.nbgrader_plugins.{name}" for name in ("execute", "feedback_exporter", "late_policy", "zip_collect")),
+    *(f"grading.nbgrader_plugins.{name}" for name in ("release_exporter", "submission_exporter", "csv_exporters")),
+)
+SETTING = re.compile(r"\s*c\.(\w+)\.(\w+)\s*=")
+Traits = Mapping[str, TraitType[Any, Any]]
+
+
+class SettingError(GradingError):
+    """A setting that no class has, or a value that it cannot take; the message names it and what may be meant."""
+
+
+def unknown_traits(config: Config) -> list[str]:
+    """What is wrong with the names in a configuration, a line for each; none if all are known."""
+    _import_named(config)
+    known = _known()
+    lines = []
+    for section, settings in config.items():
+        if section not in known:
+            lines.append(
+                f"no class {section}{_meant(section, known)} ({', '.join(f'{section}.{n}' for n in settings)})"
+            )
+            continue
+        lines += [
+            f"{section} has no setting {name}{_meant(name, known[section], f'{section}.')}"
+            for name in settings
+            if name not in known[section]
+        ]
+    return lines
+
+
+def demand_known_settings(config_file: Path) -> None:
+    """Raise ConfigFileError, with the line, for each setting in a course's nbgrader_config.py that no class has."""
+    _check_settings(config_file, config_file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _check_settings(config_file: Path, _: int) -> None:
+    config = load_config(config_file.parent)
+    if not unknown_traits(config):
+        return
+    found = []
+    for number, line in enumerate(config_file.read_text(encoding="utf-8").splitlines(), 1):
+        if setting := SETTING.match(line):
+            one = Config({setting[1]: {setting[2]: config[setting[1]].get(setting[2])}})
+            found += [f"{config_file.name}:{number}: {problem}" for problem in unknown_traits(one)]
+    raise ConfigFileError("\n".join(found or [f"{config_file.name}: {line}" for line in unknown_traits(config)]))
+
+
+def parse_settings(texts: Iterable[tuple[str, str, str]]) -> Config:
+    """The configuration that (class, setting, value) of a command line give. Raises SettingError.
+
+    A list is given as Python writes it, or by its items, one after the other.
+    """
+    values: dict[tuple[str, str], list[str]] = {}
+    for section, name, value in texts:
+        values.setdefault((section, name), []).append(value)
+    config = Config()
+    for section, name in values:
+        config[section][name] = ""
+    if unknown := unknown_traits(config):
+        raise SettingError(f"{'; '.join(unknown)}. Nothing was done")
+    known = _known()
+    for (section, name), given in values.items():
+        trait = known[section][name]
+        try:
+            config[section][name] = _value(trait, given)
+        except (TraitError, ValueError, SyntaxError) as error:
+            raise SettingError(f"--{section}.{name}={given[-1]}: expected {trait.info()}") from error
+    return config
+
+
+def _value(trait: TraitType[Any, Any], given: list[str]) -> Any:
+    """The value that a command line gives to a setting. Raises TraitError, ValueError, SyntaxError."""
+    value: Any
+    if not isinstance(trait, (Container, Dict)):
+        value = trait.from_string(given[-1])
+    elif len(given) == 1 and given[0][:1] in ("[", "(", "{"):
+        value = literal_eval(given[0])
+    else:
+        value = given
+    return trait._validate(HasTraits(), value)
+
+
+def _known() -> Mapping[str, Traits]:
+    """All configurable classes that are loaded, by name, with the settings that they and their subclasses take."""
+    for module in MODULES:
+        import_module(module)
+    found: dict[str, dict[str, TraitType[Any, Any]]] = {}
+    for cls in _subclasses(Configurable):
+        for parent in cls.mro():
+            if issubclass(parent, Configurable):
+                traits = found.setdefault(parent.__name__, {})
+                for name, trait in cls.class_traits(config=True).items():
+                    traits.setdefault(name, trait)
+    return found
+
+
+def _subclasses(cls: type[Configurable]) -> Iterator[type[Configurable]]:
+    yield cls
+    for sub in cls.__subclasses__():
+        yield from _subclasses(sub)
+
+
+def _import_named(value: Any) -> None:
+    """Import the classes that a configuration names by their dotted path, so that their settings are known."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _import_named(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _import_named(item)
+    elif isinstance(value, LazyConfigValue):
+        _import_named([*value._extend, *value._prepend])
+    elif isinstance(value, str) and value.replace(".", "").isidentifier() and "." in value.strip("."):
+        try:
+            import_item(value)
+        except Exception:  # whatever its module raises: who uses it will say so
+            return
+
+
+def _meant(name: str, known: Iterable[str], before: str = "") -> str:
+    names = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), names, 1)
+    return f"; do you mean {before}{names[near[0]]}?" if near else ""

@@ -1,0 +1,162 @@
+"""A lesson merged from three versions, by exercise: lesson 02, changed as teachers and as authors change one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grading.authoring.lesson_cells import join_cells, read_cells
+from grading.authoring.lesson_names import merge_names
+from grading.authoring.merge_lessons import LessonMerge, merge_lesson
+from grading.authoring.three_way import Outcome
+
+from ..support.repository import ROOT
+
+LESSON = "02_softmax"
+TEXT, TESTS = f"source/{LESSON}.py", f"grader_tests/{LESSON}"
+NAMES, COMMON = f"{TESTS}/__init__.py", f"{TESTS}/common.py"
+SOFTMAX, ENTROPY = f"{TESTS}/softmax/contract.py", f"{TESTS}/entropy/contract.py"
+Tree = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def base() -> Tree:
+    paths = [ROOT / TEXT, *(path for path in (ROOT / TESTS).rglob("*") if path.suffix in (".py", ".toml"))]
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def edited(tree: Tree, path: str, old: str, new: str) -> Tree:
+    assert old in tree[path]
+    return {**tree, path: tree[path].replace(old, new, 1)}
+
+
+def without_exercise(tree: Tree, name: str) -> Tree:
+    """As a teacher drops one: its cells, its folder and its name."""
+    cells = [cell for cell in read_cells(tree[TEXT]) if cell.exercise != name]
+    kept = {path: text for path, text in tree.items() if not path.startswith(f"{TESTS}/{name}/")}
+    kept[TEXT] = join_cells([(cell.text, cell.space) for cell in cells])
+    return edited(kept, NAMES, f', "{name}"', "")
+
+
+def with_exercise(tree: Tree, name: str) -> Tree:
+    """As an author adds one, after `softmax`: made of `entropy`."""
+    cells, added = read_cells(tree[TEXT]), list[tuple[str, str]]()
+    for cell in cells:
+        added.append((cell.text, cell.space))
+        if cell.grade_id == "check_softmax":
+            added += [(c.text.replace("entropy", name), c.space) for c in cells if c.exercise == "entropy"]
+    files = {
+        p.replace("/entropy/", f"/{name}/"): t.replace("entropy", name) for p, t in tree.items() if "/entropy/" in p
+    }
+    return edited({**tree, TEXT: join_cells(added), **files}, NAMES, '"softmax", ', f'"softmax", "{name}", ')
+
+
+def merged(base: Tree, ours: Tree, theirs: Tree) -> tuple[Tree, LessonMerge]:
+    """What the course has after the merge, and the merge."""
+    done = merge_lesson(LESSON, base, ours, theirs)
+    return {path: text for path, text in {**ours, **done.files}.items() if text is not None}, done
+
+
+def test_what_one_side_changed_is_taken_from_it_and_a_version_left_alone_is_the_other(base):
+    changed = without_exercise(edited(with_exercise(base, "spread"), COMMON, "7.0", "8.0"), "log_softmax")
+    assert merged(base, base, changed)[0] == merged(base, changed, base)[0] == changed
+    assert merged(base, changed, changed) == (changed, merge_lesson(LESSON, base, changed, changed))
+    assert not merge_lesson(LESSON, base, changed, base).conflicts
+
+
+def test_changes_of_different_pieces_and_of_different_lines_are_both_made(base):
+    ours = edited(base, SOFTMAX, "points=7", "points=8")
+    ours = edited(edited(ours, TEXT, '"points": 7', '"points": 8'), TEXT, "Lesson 2: Softmax", "Week 3: Softmax")
+    theirs = edited(edited(base, SOFTMAX, "draw.normal(5)", "draw.normal(6)"), ENTROPY, "points=4", "points=3")
+    theirs = edited(theirs, TEXT, "about 55 minutes", "about 50 minutes")
+    after, done = merged(base, ours, theirs)
+    assert not done.conflicts
+    assert "points=8" in after[SOFTMAX] and "draw.normal(6)" in after[SOFTMAX]
+    assert after[ENTROPY] == theirs[ENTROPY]
+    assert '"points": 8' in after[TEXT] and "about 50 minutes" in after[TEXT] and "Week 3" in after[TEXT]
+    assert {piece.path for piece in done.pieces if piece.outcome is Outcome.MERGED} == {SOFTMAX, TEXT}
+
+
+def test_an_exercise_in_which_both_changed_the_same_stays_ours_as_a_whole(base):
+    ours = edited(base, SOFTMAX, "points=1.5)", "points=2)")
+    theirs = edited(edited(base, SOFTMAX, "points=1.5)", "points=1)"), TEXT, "Write the weights", "Return the weights")
+    theirs = edited(theirs, f"{TESTS}/softmax/mistakes.py", "right", "good")
+    theirs = edited(theirs, ENTROPY, "points=4", "points=3")
+    after, done = merged(base, ours, theirs)
+    assert after == {**ours, ENTROPY: theirs[ENTROPY]}
+    assert [(piece.place, piece.exercise) for piece in done.conflicts] == [("contract.py", "softmax")]
+    assert {piece.path for piece in done.pieces if piece.left} == {f"{TESTS}/softmax/mistakes.py", TEXT}
+
+
+def test_what_the_teacher_removed_stays_removed_however_it_changed(base):
+    ours = without_exercise(base, "entropy")
+    theirs = edited(edited(base, ENTROPY, "points=4", "points=3"), TEXT, "check(entropy)", "check(entropy)  # now")
+    theirs = {**theirs, f"{TESTS}/entropy/more.py": "X = 1\n"}
+    theirs = with_exercise(theirs, "spread")
+    after, done = merged(base, ours, theirs)
+    assert after == with_exercise_like(ours, theirs, "spread")
+    assert {piece.exercise for piece in done.pieces if piece.outcome is Outcome.LEFT_OUT} == {"entropy"}
+    assert not done.conflicts
+
+
+def with_exercise_like(ours: Tree, theirs: Tree, name: str) -> Tree:
+    """Ours with that exercise of theirs, and nothing else of it."""
+    files = {path: text for path, text in theirs.items() if f"/{name}/" in path}
+    cells = [(c.text, c.space) for c in read_cells(ours[TEXT])]
+    new = [(c.text, c.space) for c in read_cells(theirs[TEXT]) if c.exercise == name]
+    place = next(i for i, cell in enumerate(read_cells(ours[TEXT])) if cell.grade_id == "check_softmax") + 1
+    text = join_cells([*cells[:place], *new, *cells[place:]])
+    return {**edited(ours, NAMES, '"softmax", ', f'"softmax", "{name}", '), **files, TEXT: text}
+
+
+def test_an_exercise_that_the_new_version_removes_goes_unless_the_teacher_changed_it(base):
+    theirs = without_exercise(base, "entropy")
+    assert merged(base, edited(base, COMMON, "7.0", "8.0"), theirs)[0] == edited(theirs, COMMON, "7.0", "8.0")
+    ours = edited(base, ENTROPY, "points=4", "points=3")
+    after, done = merged(base, ours, theirs)
+    assert after == ours
+    assert [piece.path for piece in done.conflicts] == [ENTROPY]
+
+
+def test_one_exercise_dropped_beside_one_added_leaves_lists_and_text_that_agree(base):
+    after, done = merged(base, without_exercise(base, "log_softmax"), with_exercise(base, "spread"))
+    assert not done.conflicts
+    assert 'EXERCISES = ("softmax", "spread", "softmax_with_temperature", "entropy")' in after[NAMES]
+    marked = [cell.grade_id for cell in read_cells(after[TEXT]) if cell.grade_id.startswith("check_")]
+    assert json.dumps([name.removeprefix("check_") for name in marked])[1:-1] in after[NAMES]
+
+
+def test_a_lesson_stays_as_it_is_where_both_changed_what_all_its_exercises_share(base):
+    ours, theirs = (edited(base, COMMON, "7.0", number) for number in ("8.0", "9.0"))
+    done = merge_lesson(LESSON, base, ours, edited(theirs, ENTROPY, "points=4", "points=3"))
+    assert not done.files and COMMON in done.stays
+
+
+def test_without_a_base_what_differs_is_left_to_the_teacher(base):
+    ours = edited(base, TEXT, "about 55 minutes", "about 50 minutes")
+    done = merge_lesson(LESSON, {}, ours, edited(base, TEXT, "Write the weights", "Return the weights"))
+    assert not done.files and TEXT in done.stays
+    done = merge_lesson(LESSON, {}, base, edited(base, ENTROPY, "points=4", "points=3"))
+    assert not done.files and [piece.path for piece in done.conflicts] == [ENTROPY]
+
+
+@pytest.mark.parametrize("broken", ["def (:\n", "x = (1,\n"])
+def test_lines_that_merge_into_no_python_are_left_to_the_teacher(base, broken):
+    ours = edited(base, COMMON, "7.0", "8.0")
+    done = merge_lesson(LESSON, base, ours, {**base, COMMON: base[COMMON] + broken})
+    assert not done.files and COMMON in done.stays
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "merged"),
+    [
+        ('EXERCISES = ("a",)\n', 'EXERCISES = ("a", "b", "c")\n', 'EXERCISES = ("a", "c")\n'),
+        ('EXERCISES = ["b", "a"]\n', "EXERCISES = ('a', 'b', 'c')\n", 'EXERCISES = ("b", "c", "a")\n'),
+        ('"""Mine."""\nEXERCISES = ("a", "b")\n', 'EXERCISES = ("b")\n', '"""Mine."""\nEXERCISES = ("a", "b")\n'),
+        ('EXERCISES = ("a", "b"\n', 'EXERCISES = ("a", "b", "c")\n', 'EXERCISES = ("a", "b"\n'),
+    ],
+)
+def test_lists_of_exercises_merge_name_by_name(ours, theirs, merged):
+    there = {"a", "b", "c"}  # the new version's removal of `a` is not taken in the third
+    assert merge_names("__init__.py", there, 'EXERCISES = ("a", "b")\n', ours, theirs).value == merged

@@ -1,0 +1,71 @@
+"""Three-way merges of texts and orders: what one side changed is taken, and nothing is lost in silence."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grading.authoring.three_way import Merged, Outcome, merge_lines, merge_order, merge_value
+
+from ..support.fuzz_bounds import fuzz_settings
+
+LINES = st.lists(st.sampled_from("abcdef"), max_size=8).map(
+    lambda letters: "".join(f"{letter}\n" for letter in letters)
+)
+TEXTS = st.none() | LINES
+KEYS = st.lists(st.integers(0, 9), unique=True, max_size=8)
+
+
+@fuzz_settings(200)
+@given(TEXTS, TEXTS)
+def test_what_one_side_left_alone_is_the_other_sides(base, changed):
+    assert merge_value(base, base, changed).value == merge_value(base, changed, base).value == changed
+    assert merge_value(base, changed, changed) == Merged(changed, Outcome.SAME)
+
+
+@fuzz_settings(200)
+@given(LINES, LINES, LINES, LINES, LINES)
+def test_changes_of_different_lines_are_both_made(first, second, ours, theirs, middle):
+    between = f"x\n{middle}y\n"  # lines that neither side has
+    merged = merge_lines(f"{first}{between}{second}", f"{ours}{between}{second}", f"{first}{between}{theirs}")
+    assert merged == f"{ours}{between}{theirs}"
+
+
+@fuzz_settings(200)
+@given(LINES, LINES, LINES)
+def test_a_merge_of_lines_has_no_side_it_prefers(base, ours, theirs):
+    assert merge_lines(base, ours, theirs) == merge_lines(base, theirs, ours)
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "merged"),
+    [
+        ("a\n", "b\n", "c\n", Merged("b\n", Outcome.CONFLICT)),
+        ("a\nb\n", "x\nb\n", "a\ny\n", Merged("x\nb\n", Outcome.CONFLICT)),  # edits that touch may belong together
+        ("a\nb\nc\n", "x\nb\nc\n", "a\nb\ny\n", Merged("x\nb\ny\n", Outcome.MERGED)),
+        ("a\n", None, "b\n", Merged(None, Outcome.LEFT_OUT)),
+        ("a\n", "b\n", None, Merged("b\n", Outcome.CONFLICT)),
+        (None, "a\n", "b\n", Merged("a\n", Outcome.CONFLICT)),
+        (None, None, "b\n", Merged("b\n", Outcome.TAKEN)),
+        ("a\n", None, "a\n", Merged(None, Outcome.OURS)),
+        ("a\n", "a\n", None, Merged(None, Outcome.TAKEN)),
+    ],
+)
+def test_how_each_kind_of_change_comes_out(base, ours, theirs, merged):
+    assert merge_value(base, ours, theirs) == merged
+
+
+@fuzz_settings(200)
+@given(KEYS, KEYS)
+def test_the_order_of_one_side_stands_where_the_other_left_it_alone(base, changed):
+    for merged in (merge_order(base, base, changed), merge_order(base, changed, base)):
+        assert [key for key in merged if key in changed] == changed
+        assert set(merged) == {*base, *changed}
+
+
+def test_what_the_other_side_adds_follows_what_it_follows_there():
+    assert merge_order("abc", "abxc", "aybc") == ["a", "y", "b", "x", "c"]
+    assert merge_order("abc", "ac", "abyc") == ["a", "b", "y", "c"]
+    assert merge_order("abc", "abcx", "cab") == ["c", "x", "a", "b"]
+    assert merge_order("abc", "bac", "cab") == ["b", "a", "c"]  # both moved something: ours

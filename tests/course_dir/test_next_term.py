@@ -1,0 +1,139 @@
+"""The next term begun from this one: lessons and settings, a new secret, and nothing of its students."""
+
+from __future__ import annotations
+
+import pytest
+
+from grading.cli import main
+from grading.coordinator.nbgrader_api import configuration
+from grading.course_dir.lesson_base import kept_base, read_lessons
+from grading.course_dir.next_term import begin_next_term, next_term_config, next_term_settings
+from grading.course_dir.scaffold import init_course
+from grading.course_dir.seeds import course_seed
+from grading.errors import CourseError
+
+from ..support.course_builder import TINY_LESSONS, build_course
+
+pytestmark = pytest.mark.slow
+
+CONFIG = """\
+c.CourseDirectory.db_url = (
+    "postgresql://teacher@db/autumn"
+)
+c.JudgedExecute.seed = "autumn"
+c.LatePolicy.policy = "half"
+c.Delivery.repository = "https://github.com/you/autumn"
+if True:
+    c.CourseDirectory.root = "/srv/autumn"
+"""
+SETTINGS = """\
+title = "Attention"
+id = "autumn"
+timezone = "Europe/Berlin"
+
+[publish]
+solutions = [
+    "01_double",
+]
+repository = "https://github.com/you/attention"
+
+[[lesson]]
+name = "01_double"
+due = 2026-11-20 23:59:00
+exercises.double.points = 8
+"""
+
+
+@pytest.fixture
+def autumn(tmp_path):
+    """A course in mid-term, with a lesson that the teacher changed."""
+    origin = build_course(tmp_path / "attention")
+    root = tmp_path / "autumn"
+    init_course(root, origin)
+    text = root / "source" / f"{TINY_LESSONS[0]}.py"
+    text.write_text(text.read_text().replace("# # To double", "# # To double\n#\n# Twice as much."))
+    with (root / "nbgrader_config.py").open("a") as config:
+        config.write(CONFIG)
+    for path, content in {
+        "course.toml": SETTINGS,
+        "comments.toml": "more = 'Say more.'\n",
+        "students.csv": "id\nada\n",
+        "student-ids.csv": "",
+        "gradebook.db": "",
+        "own_policy.py": "X = 1\n",
+        "submitted/ada/01_double/01_double.ipynb": "{}",
+        "release/01_double/01_double.ipynb": "{}",
+        "source/01_double/01_double.ipynb": "{}",
+        "source/hw1/hw1.ipynb": "{}",
+        "grader_tests/01_double/double/table.json": "[]",
+        "rubrics/01_double/why.toml": "points = 2\n",
+        "before-migrating-2026/source/01_double.py": "",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content)
+    return root
+
+
+def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_students(autumn, tmp_path, capsys):
+    spring = tmp_path / "spring"
+    assert main.main(["init", str(spring), "--from", str(autumn)]) == 0
+    told = capsys.readouterr().out
+    assert read_lessons(spring) == read_lessons(autumn)
+    assert kept_base(spring) == kept_base(autumn) == read_lessons(tmp_path / "attention")
+    there = {path.relative_to(spring).as_posix() for path in spring.rglob("*") if path.is_file()}
+    lessons = set(read_lessons(spring)) | {f".lessons-base/{path}" for path in read_lessons(spring)}
+    assert there - lessons == {
+        ".gitignore",
+        ".grading-seed",
+        ".lessons-base/README.txt",
+        "comments.toml",
+        "course.toml",
+        "grader_tests/01_double/double/table.json",
+        "nbgrader_config.py",
+        "own_policy.py",
+        "rubrics/01_double/why.toml",
+        *(f"source/{name}/{name}.ipynb" for name in TINY_LESSONS),
+        *(f"source/{name}/outline.json" for name in TINY_LESSONS),
+        "source/hw1/hw1.ipynb",
+    }
+    assert course_seed(spring) != course_seed(autumn)
+    config = configuration(spring)
+    assert "db_url" not in config.CourseDirectory and "seed" not in config.JudgedExecute
+    assert config.CourseDirectory.course_id == "spring"
+    assert config.LatePolicy.policy == "half"
+    assert "c.CourseDirectory.db_url, is commented out: it names the gradebook of the last term" in told
+    assert "c.CourseDirectory.root, is as it was: see whether it holds for the new term" in told
+    assert "c.Delivery.repository, is as it was" in told
+    assert "course.toml: commented out, because they hold for one term: lines 3, 7, 8, 9, 14" in told
+
+
+def test_settings_of_one_term_are_comments_and_all_else_is_as_it_was():
+    after = next_term_settings(SETTINGS, "spring")
+    assert [line for line in after.splitlines() if not line.startswith("#")] == [
+        'id = "spring"',
+        'title = "Attention"',
+        'timezone = "Europe/Berlin"',
+        "",
+        "[publish]",
+        'repository = "https://github.com/you/attention"',
+        "",
+        "[[lesson]]",
+        'name = "01_double"',
+        "exercises.double.points = 8",
+    ]
+    assert [line.removeprefix("# ") for line in after.splitlines()[1:]] == SETTINGS.splitlines()
+    assert next_term_config("c.LatePolicy.most = 0.5\n", "spring")[1] == []
+
+
+def test_a_course_that_is_there_or_cannot_be_read_is_told_and_nothing_is_made(autumn, tmp_path):
+    with pytest.raises(CourseError, match="is a course already"):
+        begin_next_term(autumn, autumn)
+    with pytest.raises(CourseError, match="is inside the course"):
+        begin_next_term(autumn / "spring", autumn)
+    with pytest.raises(CourseError, match="no directory"):
+        begin_next_term(tmp_path / "spring", autumn, exchange=str(tmp_path / "nowhere"))
+    with (autumn / "nbgrader_config.py").open("a") as config:
+        config.write("c.LatePolicy.policy = \n")
+    with pytest.raises(CourseError, match=r"nbgrader_config.py:\d+: invalid syntax. Correct the line first"):
+        begin_next_term(tmp_path / "spring", autumn)
+    assert not (tmp_path / "spring").exists()
