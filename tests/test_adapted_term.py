@@ -184,8 +184,8 @@ def points(report: str) -> dict[str, dict[str, float | None]]:
     """student -> lesson -> points, of `grading report --students --json`; None where something is open."""
     found: dict[str, dict[str, float | None]] = {}
     for row in map(json.loads, report.splitlines()):
-        if row["record"] == "submission":
-            found.setdefault(row["student"], {})[row["lesson"]] = None if row["open"] else row["points"]
+        if row["record"] == "grade" and row["status"] in ("graded", "needs a person"):
+            found.setdefault(row["student"], {})[row["lesson"]] = row["points"]
     return found
 
 

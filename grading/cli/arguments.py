@@ -192,7 +192,7 @@ def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
     """Print a record as a line of JSON, if --json asks for it. record: its name in docs/json.md."""
     if options.json:
         line: Mapping[str, Any] = {"record": record, **fields}
-        say(json.dumps(line), file=options.stdout, flush=True)
+        say(json.dumps(line, default=str), file=options.stdout, flush=True)
 
 
 def _positive(text: str) -> int:

@@ -22,6 +22,8 @@ from ..lms.outcome_table import show
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
 from .nbgrader_api import configuration
 
+OPTIONS = "--keep or --replace"
+
 
 def collect(
     root: Path, archives: Iterable[Path], lesson: str, console: Console, *, undecided: str = ASK
@@ -51,7 +53,7 @@ def collect(
             collected += track(outcomes, title, total, console=console, transient=True)
     identities.save()
     choices.save()
-    show(collected, console, str(identities.path), str(choices.path))
+    show(collected, console, str(identities.path), str(choices.path), OPTIONS)
     return collected
 
 

@@ -36,7 +36,7 @@ def hand_in_sample(root: Path, lesson: str, student: str, notebook: NotebookNode
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     contents = {lesson: io.BytesIO(text.encode())}
-    there = folder.origin()
+    there = folder.origin(contents)
     if folder.holds(contents) or (there is not None and there.channel == BY_HAND):
         return False
     now = datetime.now(UTC)

@@ -16,15 +16,24 @@ from pathlib import Path
 from rich.console import Console
 
 from ..authoring.lesson_cells import read_cells
+from ..authoring.lesson_pieces import SHARED
 from ..authoring.merge_course import CourseMerge, merge_course
-from ..authoring.merge_lessons import SHARED
 from ..course_dir.fingerprints import FingerprintFile
 from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, recognised_base, write_lessons
 from ..course_dir.lessons import list_lessons
 from ..course_dir.scaffold import unpacked_course
-from ..errors import StepFailed
+from ..errors import GradingError, StepFailed
 from ..gradebook.lock import exclusive
-from .kept_migration import BEGUN, DONE, NEXT_BASE, KeptMigration, demand_finished, keep_before, kept_migrations
+from .kept_migration import (
+    BEGUN,
+    DONE,
+    HOW_TO_GO_ON,
+    NEXT_BASE,
+    KeptMigration,
+    demand_finished,
+    keep_before,
+    kept_migrations,
+)
 from .nbgrader_api import hand_ins, is_registered
 from .recalculate import GradeChange, recalculate
 from .release import release_lessons
@@ -101,7 +110,10 @@ def migrate(
             raise StepFailed("nothing was migrated: lessons were changed meanwhile. Run the same command again")
         lessons = (plan.release, list(merge.new))
         kept = keep_before(root, merge.ours, merge.theirs, merge.next_base, merge.files, lessons, regraded)
-        kept, written = finish(root, kept, console, workers=workers)
+        try:
+            kept, written = finish(root, kept, console, workers=workers)
+        except GradingError as error:
+            raise StepFailed(f"{error}\nThe migration is not finished. {HOW_TO_GO_ON}") from error
     return replace(plan, kept=kept, written=written)
 
 

@@ -132,7 +132,6 @@ def _outside(root: Path, config: Config) -> list[str]:
     exchange = config.get("Exchange", {}).get("root", "")
     url = CourseDirectory(config=config).db_url
     backups = sorted(path.name for path in root.glob("backup-*.tar.gz"))
-    copies = sorted(path.name for path in root.glob("before-*") if path.is_dir())
     lines = [
         "your learning platform: hand-ins, points and feedback there; collecting a download again brings them back",
         "downloads and gradebook files of yours elsewhere, and the page of the class if you saved or sent it",
@@ -141,10 +140,6 @@ def _outside(root: Path, config: Config) -> list[str]:
         "machines of a cluster, if you grade on one: its workers' temporary folders",
         "a version control system, if submissions or grades were committed",
     ]
-    if copies:
-        lines.append(
-            f"{', '.join(copies)}: lessons of earlier versions, which hold nothing of students; looked through"
-        )
     if isinstance(exchange, str) and exchange:
         lines.append(f"nbgrader's exchange, {exchange}: inbound/ and feedback/, and the caches of students")
     if not url.startswith("sqlite"):

@@ -115,7 +115,7 @@ class Collect(ExchangeCollect):
         """Record the origin of what nbgrader has copied."""
         folder = self._folder(inbound)
         if folder.digests() == inbound.digests and time_of(folder.stamp) == inbound.origin.when:
-            folder.record(inbound.origin)
+            folder.record(inbound.origin, inbound.digests)
 
     def _folder(self, inbound: _Inbound) -> SubmittedFolder:
         return submitted_folder(self.coursedir, inbound.student, self.coursedir.assignment_id)

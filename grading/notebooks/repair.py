@@ -24,6 +24,7 @@ from grading.notebooks.cells import RECORD, grade_id
 from .handed_out import Checksums, find_release, is_as_handed_out, kept_checksum, todays_release
 from .released import MarkedCell, PlainCell, ReleasedNotebook
 from .repair_notes import Notes
+from .written_answers import answered_question
 
 LANGUAGE = "python"  # of the lessons
 LOG = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ class _NotebookRepair:
     def _claim_answers_by_content(self) -> None:
         for name, owners in self.owners.items():
             if not owners and self.released.marked[name].solution:
-                found = [cell for cell in self._unclaimed() if defines(cell.source, name)]
+                found = [c for c in self._unclaimed() if defines(c.source, name) or answered_question(c) == name]
                 code = [cell for cell in found if cell.cell_type == "code"]
                 owners += code or found[-1:]
 

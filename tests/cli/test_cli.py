@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from grading.cli import main
 from grading.coordinator.nbgrader_api import grades, scores
@@ -196,6 +197,30 @@ def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     assert "Traceback" not in done.stderr
     assert not (course / "autograded").exists()
     assert scores(course) == {}
+
+
+@linux_only
+def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course, grading):
+    """Where no judge can start, so that none can have been asked."""
+    assert grading(course, "grade", ONE)[0] == 0
+    before = grades(course)
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_assignment(ONE, duedate="2026-11-20 23:59:00 UTC")
+    (course / "submitted" / "ada" / ONE / "timestamp.txt").write_text("2026-11-21 08:00:00 UTC")
+    half = f"regrade {ONE} --LatePolicy.policy=half"
+    shown = without_sandbox(course, half)
+    assert "ends with 0" in shown.stdout, shown.stderr
+    assert "taken off for being late: 0 before, 2.5 now" in shown.stdout
+    assert scores(course) == {("ada", ONE): (5, 5)}, "it is only shown"
+    done = without_sandbox(course, f"{half} --yes", f"grade {ONE} --LatePolicy.policy=zero")
+    assert (
+        done.stdout.count("ends with 0") == 1 and "grade 01_double --LatePolicy.policy=zero ends with 2" in done.stdout
+    )
+    assert scores(course) == {("ada", ONE): (2.5, 5)}
+    assert grades(course) == before, "the verdicts are those that were"
+    assert "5" in grading(course, "history", ONE)[1]
+    (course / "autograded" / "ada" / ONE / f"{ONE}.ipynb").unlink()
+    assert "ends with 2" in without_sandbox(course, half).stdout, "more than lateness has changed"
 
 
 @pytest.mark.full("grades from the command line, like test_the_road_by_verbs")

@@ -125,6 +125,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert "changes nothing in your lessons" in capsys.readouterr().out
 
 
+@pytest.mark.full("kills a migration, and grades a class four times")
 def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of_before(
     course_of_three, new_version, capsys
 ):
@@ -137,22 +138,30 @@ def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of
     assert points(course) == NEW_POINTS
     assert kept_base(course) == read_lessons(new_version)
     edit(course / TEXT, "and why", "and why so")
+    shutil.copytree(course / "submitted" / "ada", course / "submitted" / "dan")
+    grading("grade", ONE)
+    before |= {path: text for path, text in everything(course).items() if "dan" in path.parts}
 
     assert main.main(["migrate", "--undo"]) == 0
     told = capsys.readouterr().out
     assert f"{TEXT} was changed since; its text will be in before-migrating-" in told
-    assert points(course) == NEW_POINTS
+    assert points(course) == {**NEW_POINTS, "dan": (6, 6)}
     assert main.main(["migrate", "--undo", "--yes"]) == 0
     told = capsys.readouterr().out
-    assert "3 grades of before restored, 0 graded again" in told
+    assert "3 grades of before restored, 1 graded again" in told
     after = {path: text for path, text in everything(course).items() if not is_kept(path, course)}
-    assert after == before
-    assert points(course) == OLD_POINTS
+    assert {path for path in after if after[path] != before.get(path)} == {autograded(course, "dan")}
+    assert after.keys() == before.keys()
+    assert points(course) == {**OLD_POINTS, "dan": (5, 5)}
     assert main.main(["grade", ONE, "--dry-run"]) == 0
     assert f"{ONE}: 0 to be graded" in capsys.readouterr().out
     assert "and why so" in next(course.glob(f"before-migrating-*/after/{TEXT}")).read_text()
     assert main.main(["history", ONE]) == 0
     assert "double 6 right" in capsys.readouterr().out
+
+
+def autograded(course: Path, student: str) -> Path:
+    return course / "autograded" / student / ONE / f"{ONE}.ipynb"
 
 
 def is_kept(path: Path, course: Path) -> bool:

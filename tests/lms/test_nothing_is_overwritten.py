@@ -65,6 +65,7 @@ class Course:
         (handed_in / f"{LESSON}.ipynb").write_bytes(notebook(text))
         (handed_in / "timestamp.txt").write_text(stamp)
         config = course_config(self.root)
+        config.CourseDirectory.course_id = "attention"
         config.Exchange.root = str(self.place / "exchange")
         config.Collect.undecided = undecided
         config.ExchangeCollect.check_owner = False
@@ -221,6 +222,17 @@ def test_what_was_replaced_is_brought_back_and_counts_as_put_there_by_hand(cours
     assert course_of_jane.kept == ["second", "third"]
     course_of_jane.by_collect("fourth", None)
     assert course_of_jane.text == "first" and "which counts?" in course_of_jane.said
+
+
+def test_a_notebook_of_another_name_is_neither_replaced_nor_in_the_way(course_of_jane: Course) -> None:
+    course_of_jane.folder.mkdir(parents=True)
+    (course_of_jane.folder / "scratch.ipynb").write_bytes(notebook("mine"))
+    course_of_jane.by_collect("first", None)
+    course_of_jane.by_collect("second", None)
+    assert course_of_jane.text == "second" and course_of_jane.kept == ["first"]
+    assert (course_of_jane.folder / "scratch.ipynb").read_bytes() == notebook("mine")
+    course_of_jane.by_exchange("third", TEN)
+    assert course_of_jane.text == "second" and "othing shows which is newer" in course_of_jane.said
 
 
 def test_the_demo_leaves_what_is_there_by_hand(course_of_jane: Course) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grading.cli import main
+from grading.cli.arguments import NOT_DONE
 from grading.coordinator.nbgrader_api import open_gradebook, scores
 from grading.errors import IdentityTableError
 from grading.lms.identities import IdentityTable
@@ -31,7 +32,11 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     exchange = tmp_path / "exchange"
     (exchange / "attention" / "inbound").mkdir(parents=True)
     exchange.chmod(0o777)
-    settings = ["JudgedExecute.unsandboxed = True", f"Exchange.root = {str(exchange)!r}"]
+    settings = [
+        "JudgedExecute.unsandboxed = True",
+        "CourseDirectory.course_id = 'attention'",
+        f"Exchange.root = {str(exchange)!r}",
+    ]
     config = "\n".join(f"c.{setting}" for setting in settings)
     root = build_course(tmp_path / "course", config=config, release=[LESSON])
     monkeypatch.chdir(root)
@@ -58,7 +63,7 @@ def test_every_entry_point_refuses_and_takes_the_same(course, tmp_path, capsys):
 
     for student in UNFIT:  # as people put them there by hand
         submit(course, LESSON, student)
-    assert main.main(["grade", LESSON]) == 1
+    assert main.main(["grade", LESSON]) == NOT_DONE
     assert capsys.readouterr().out.count(REMEDY) == len(UNFIT)
     assert {student for student, _ in scores(course)} == set(FIT)
     said = nbgrader(course, "autograde", LESSON)

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grading.authoring import check_data_files
 from grading.authoring.check_data_files import export
 from grading.cli import main
-from grading.course_dir.paths import CourseError
+from grading.errors import CourseError
 from grading.exercises.lesson import load_lesson
 from grading.proof import author_tables, runner
 from grading.proof.equivalents import written

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, PrefixLoader, pass_context
 from jinja2.runtime import Context
 from jupyter_server.utils import url_path_join
+from nbconvert.filters import Highlight2HTML
 from nbgrader.server_extensions.formgrader.apihandlers import AutogradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseApiHandler, check_notebook_dir, check_xsrf
 from tornado import web
@@ -16,12 +18,14 @@ from tornado.ioloop import IOLoop
 
 from ...course_dir.student_ids import why_unfit
 from ...notebooks.sanitize_html import from_markdown
+from ...notebooks.written_answers import LINE, written_answer
 from .background import Grading
 
 TEMPLATES = Path(__file__).parent / "templates"
 ADDRESS = "/grading/api/grade"
 AUTOGRADE = "/formgrader/api/submission/([^/]+)/([^/]+)/autograde"  # nbgrader's
 SETTING = "attention_grading"
+HIGHLIGHTED = Highlight2HTML(pygments_lexer="python")
 
 
 class GradeHandler(BaseApiHandler):
@@ -84,6 +88,7 @@ def install(app: Any) -> None:
 def _extend(settings: dict[str, Any]) -> None:
     _add_panel(settings)
     _render_formulas(settings)
+    _read_anew(settings)
 
 
 def _add_panel(settings: dict[str, Any]) -> None:
@@ -95,15 +100,38 @@ def _add_panel(settings: dict[str, Any]) -> None:
 
 
 def _render_formulas(settings: dict[str, Any]) -> None:
-    """Render the formgrader's Markdown like the feedback page: MathML and no script."""
+    """Render the formgrader's Markdown, and answers in prose, like the feedback page: MathML and no script."""
     exporter = settings.get("nbgrader_exporter")
     if exporter is not None:
+        exporter.filters = {**exporter.filters, "highlight_code": _code_or_answer}  # makes a new environment
         theirs: BaseLoader = exporter.environment.loader
         ours = FileSystemLoader(TEMPLATES / "notebook")
         exporter.environment.loader = ChoiceLoader([ours, PrefixLoader({"nbgrader": theirs}), theirs])
         exporter.register_filter("markdown2html", _markdown)
 
 
+def _read_anew(settings: dict[str, Any]) -> None:
+    """Have nbgrader read the gradebook anew for each request: it keeps one session, and would show what it read first.
+
+    So the page shows what another program has written meanwhile, such as a grade that `grading reopen` has opened.
+    """
+    log: Callable[[web.RequestHandler], None] = settings["log_function"]  # tornado calls it after each request
+
+    def end_reading(handler: web.RequestHandler) -> None:
+        if (gradebook := settings.get("nbgrader_gradebook")) is not None:
+            gradebook.db.rollback()  # its handlers have committed what they wrote
+        log(handler)
+
+    settings["log_function"] = end_reading
+
+
 @pass_context
 def _markdown(context: Context, source: str) -> str:
     return from_markdown(source, context.get("cell", {}).get("attachments"))
+
+
+def _code_or_answer(source: str, language: str | None = None, metadata: Any = None) -> str:
+    """A code cell's text: highlighted, or as Markdown where it is the answer to a written question."""
+    if LINE.match(source):
+        return f'<div class="rendered_html">{from_markdown(written_answer(source))}</div>'
+    return str(HIGHLIGHTED(source, language, metadata))

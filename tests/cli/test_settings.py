@@ -1,0 +1,112 @@
+"""`--Class.trait=value`, names that no class has, and packages that are missing: found before anything runs."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from traitlets.config import Config
+
+from grading import extras
+from grading.cli import main
+from grading.coordinator.nbgrader_api import configuration
+from grading.course_dir import overrides
+from grading.extras import MissingExtra, demand_extra
+from grading.nbgrader_plugins.known_traits import SettingError, parse_settings, unknown_traits
+
+from ..support.course_builder import TINY_LESSONS, add_config, build_course
+
+ONE = TINY_LESSONS[0]
+
+
+@pytest.fixture(autouse=True)
+def no_settings_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overrides, "given", Config())
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = build_course(tmp_path / "course")
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_the_command_line_wins_over_the_course_and_for_one_command_only(course):
+    add_config(course, "c.LatePolicy.policy = 'zero'\nc.LatePolicy.most = 0.5")
+    assert main.main(["report", "--LatePolicy.policy=half", "--Delivery.solutions=['*']"]) == 0
+    config = configuration(course)
+    assert (config.LatePolicy.policy, config.LatePolicy.most) == ("half", 0.5)
+    assert config.Delivery.solutions == ["*"]
+    assert main.main(["report"]) == 0
+    assert configuration(course).LatePolicy.policy == "zero"
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        ("--JudgdExecute.seed=1", "no class JudgdExecute; do you mean JudgedExecute? (JudgdExecute.seed)"),
+        ("--JudgedExecute.unsandboxd=1", "has no setting unsandboxd; do you mean JudgedExecute.unsandboxed?"),
+        ("--LatePolicy.policy=halff", "--LatePolicy.policy=halff: expected any of ['none', 'zero', 'half'"),
+        ("--ExecutePreprocessor.timeout=soon", "--ExecutePreprocessor.timeout=soon: expected an int"),
+        ("--JudgedExecute.limits={'memory': ", "expected a dict"),
+    ],
+)
+def test_a_setting_that_there_is_not_is_told_with_what_may_be_meant(course, capsys, argument, why):
+    assert main.main(["report", argument]) == 2
+    said = capsys.readouterr()
+    assert why in said.err and said.err.startswith("grading: ") and said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_a_verb_that_reads_no_configuration_takes_no_setting(course, capsys):
+    assert main.main(["doctor", "--LatePolicy.policy=half"]) == 2
+    assert "it reads no nbgrader_config.py, so --LatePolicy.policy would change nothing" in capsys.readouterr().err
+
+
+def test_values_have_the_types_that_the_settings_have():
+    given = [
+        ("JudgedExecute", "unsandboxed", "False"),
+        ("JudgedExecute", "limits", "{'memory': 5}"),
+        ("CourseDirectory", "ignore", "a"),
+        ("CourseDirectory", "ignore", "b"),
+    ]
+    config = parse_settings(given)
+    assert config.JudgedExecute == {"unsandboxed": False, "limits": {"memory": 5}}
+    assert config.CourseDirectory.ignore == ["a", "b"]
+    with pytest.raises(SettingError, match="expected a boolean"):
+        parse_settings([("JudgedExecute", "unsandboxed", "maybe")])
+
+
+def test_all_settings_of_a_new_course_are_known_and_those_of_a_plugin_of_its_own(course):
+    (course / "our_rule.py").write_text(
+        "from nbgrader.plugins import LateSubmissionPlugin\nfrom traitlets import Int\n"
+        "class OurRule(LateSubmissionPlugin):\n    days = Int(3).tag(config=True)\n"
+    )
+    add_config(
+        course,
+        f"import sys; sys.path.insert(0, {str(course)!r})\n"
+        "c.AssignLatePenalties.plugin_class = 'our_rule.OurRule'\nc.OurRule.days = 2\nc.OurRule.dais = 2\n"
+        "c.Delivery.repositry = 'x'",
+    )
+    assert unknown_traits(configuration(course)) == [
+        "OurRule has no setting dais; do you mean OurRule.days?",
+        "Delivery has no setting repositry; do you mean Delivery.repository?",
+    ]
+
+
+def test_a_missing_package_is_told_before_anything_runs(course, capsys, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "sphinx" else found(name))
+    for arguments in (["publish", "../students", "--site"], ["site"]):
+        assert main.main(arguments) == 2
+        assert capsys.readouterr() == (
+            "",
+            "grading: nothing was done. "
+            f"{'The' if arguments[0] == 'publish' else 'A'} web site needs sphinx, which is not installed: run "
+            '`pip install "attention-course-teach[site]"`\n',
+        )
+    assert not (course.parent / "students").exists()
+    demand_extra("canvas", "Sending points")
+    with pytest.raises(MissingExtra, match=r"A site needs sphinx, which is not installed"):
+        demand_extra("site", "A site")
