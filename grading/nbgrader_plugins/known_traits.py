@@ -140,7 +140,7 @@ def _import_named(value: Any) -> None:
         for item in value:
             _import_named(item)
     elif isinstance(value, LazyConfigValue):
-        _import_named([*value._extend, *value._prepend])
+        _import_named(value.get_value([]))  # what is added to a list
     elif isinstance(value, str) and value.replace(".", "").isidentifier() and "." in value.strip("."):
         try:
             import_item(value)
