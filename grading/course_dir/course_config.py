@@ -25,18 +25,16 @@ from typing import Any
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from grading.errors import ConfigFileError, CourseFileError
+
 from ..errors import GradingError
 from . import overrides
-from .course_file import CourseFile, CourseFileError, load_course_file, size_in_bytes
+from .course_file import CourseFile, load_course_file, size_in_bytes
 from .lessons import COURSE_FILE
 from .paths import CONFIG
 
 NO_ID = "course"  # PostgreSQL takes no empty one
 _without_course_file: ContextVar[bool] = ContextVar("without_course_file", default=False)
-
-
-class ConfigFileError(GradingError):
-    """nbgrader_config.py cannot be run."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from grading import extras
 from grading.cli import main
 from grading.coordinator.nbgrader_api import configuration
 from grading.course_dir import overrides
-from grading.extras import MissingExtra, demand_extra
-from grading.nbgrader_plugins.known_traits import SettingError, parse_settings, unknown_traits
+from grading.errors import MissingExtra, SettingError
+from grading.extras import demand_extra
+from grading.nbgrader_plugins.known_traits import parse_settings, unknown_traits
 
 from ..support.course_builder import TINY_LESSONS, add_config, build_course
 
