@@ -19,8 +19,8 @@ from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 
 from .support import install_walk
+from .support.installed import demanded, linked
 from .support.repository import ROOT
-from .test_wheels import demanded, linked
 
 pytestmark = pytest.mark.slow
 

@@ -35,6 +35,12 @@ def lessons() -> list[str]:
     return [lesson for lesson in outline.lessons if lesson in found] if outline else found
 
 
+def course_title() -> str:
+    """The title that the course's teacher gave it; "" if there is none."""
+    outline = _outline()
+    return outline.title if outline else ""
+
+
 def known_lessons() -> list[str]:
     """Names of all lessons, asked or not: the package's and those next to the notebook.
 

@@ -58,7 +58,7 @@ def to_text(found: list[LessonProgress]) -> str:
         f"{'✓' if not line.next else '◐' if line.done else '○'} {line.title:<{wide}}  {_done(line)}, {_points(line)}"
         for line in found
     ]
-    return "\n".join(["The course so far:", *(f"  {row}" for row in rows), *_summary(found)])
+    return "\n".join([f"{_title()}:", *(f"  {row}" for row in rows), *_summary(found)])
 
 
 def to_html(found: list[LessonProgress]) -> str:
@@ -68,9 +68,13 @@ def to_html(found: list[LessonProgress]) -> str:
     rows = "".join(f"<tr>{_cells(line, cell)}</tr>" for line in found)
     notes = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _summary(found))
     return (
-        f'<div style="color:{INK};overflow-x:auto"><table><caption style="text-align:left"><b>The course so far</b>'
+        f'<div style="color:{INK};overflow-x:auto"><table><caption style="text-align:left"><b>{escape(_title())}</b>'
         f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}</div>"
     )
+
+
+def _title() -> str:
+    return f"{catalog.course_title() or 'The course'} so far"
 
 
 def _cells(line: LessonProgress, how: str) -> str:

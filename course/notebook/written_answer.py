@@ -13,6 +13,7 @@ from typing import Any
 from ..report import display_markdown
 from . import catalog
 
+STUB = "YOUR ANSWER HERE"  # nbgrader's; a cell with nothing below its first line is an error to IPython
 LINE = re.compile(r"\s*(?P<name>\w*)\s*(?P<points>\(.*point.*\))?.*")  # what follows `%%answer`
 
 
@@ -28,10 +29,11 @@ def show_answer(lesson: str, line: str, cell: str) -> None:
     """
     found = LINE.fullmatch(line)
     name, points = (found["name"], found["points"]) if found else ("", None)
-    if not cell.strip():
+    text = "\n".join(line for line in cell.splitlines() if line.strip() != STUB).strip()
+    if not text:
         print("Write your answer below the first line of this cell, in your own words, then run the cell again.")
         return
-    parts = [f"**Your answer**\n\n{cell.strip()}"]
+    parts = [f"**Your answer**\n\n{text}"]
     if points:
         parts.append("*Save the notebook: a person grades this answer when you have handed it in.*")
     else:

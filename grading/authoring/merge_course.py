@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .merge_lessons import SHARED, TESTS, LessonMerge, Tree, lessons_of, merge_lesson, part_of
+from .lesson_pieces import SHARED, TESTS, Tree
+from .merge_lessons import LessonMerge, lessons_of, merge_lesson, part_of
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from ..course_dir.lesson_change import LessonChange
 from ..errors import BuildError
 from ..exercises.question import FOLDER, Question, load_questions
+from ..notebooks.written_answers import STUB
 
 PLACE = re.compile(r"\s*%%answer[ \t]+(\S+)\s*")
-OPTIONAL = (
-    "*In your own words · optional, without points.* Write below the first line of the next cell, then run it to "
-    "compare."
-)
-GRADED = "*In your own words · {points}, given by a person.* Write below the first line of the next cell."
+OPTIONAL = "*In your own words · optional.* Write your answer in the next cell, then run the cell to compare."
+GRADED = "*In your own words · {points}, given by a person.* Write your answer in the next cell."
 
 
 def graded_questions(tests: Path, change: LessonChange) -> dict[str, float]:
@@ -62,7 +60,8 @@ def _question_cells(question: Question, points: float | None) -> list[NotebookNo
         marks = {"grade": True, "solution": True, "locked": False, "task": False, "schema_version": 3}
         metadata["nbgrader"] = {**marks, "grade_id": name, "points": points}
     text = f"### {question.title}\n\n{about}\n\n{question.text}"
-    return [new_markdown_cell(text, id=f"question-{name}"), new_code_cell(line, id=name, metadata=metadata)]
+    answer = new_code_cell(f"{line}\n{STUB}", id=name, metadata=metadata)
+    return [new_markdown_cell(text, id=f"question-{name}"), answer]
 
 
 def _place_of(cell: NotebookNode) -> str:

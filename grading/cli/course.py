@@ -96,10 +96,14 @@ def _build_lessons(root: Path) -> int:
 
     if lessons := list_lessons(root):
         from ..authoring.build import build_lesson  # it imports torch
+        from ..errors import CourseError
 
         say(f"Building {plural(len(lessons), 'lesson')} in source/.", flush=True)
         for name in lessons:
-            build_lesson(root.resolve(), name)
+            try:
+                build_lesson(root.resolve(), name)
+            except CourseError as error:
+                say(f"{name} is not built: {error}", file=sys.stderr)
     return DONE
 
 
@@ -120,7 +124,10 @@ def _settings(options: argparse.Namespace) -> int:
 
     from ..coordinator.settings_table import lesson_settings, show_settings, with_defaults
     from ..course_dir.course_config import settings_in_force
+    from ..course_dir.paths import CONFIG
+    from ..nbgrader_plugins.known_traits import demand_known_settings
 
+    demand_known_settings(options.root / CONFIG)
     found = with_defaults(settings_in_force(options.root))
     for lesson in lesson_settings(options.root):
         emit(options, "lesson", **asdict(lesson))

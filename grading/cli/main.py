@@ -13,7 +13,7 @@ from importlib.metadata import version
 from grading.safe_text import say
 
 from ..errors import GradingError
-from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, people, term
+from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, people, review, term
 from .arguments import NOT_DONE, Commands, UsageError, find_selected
 from .completion import complete
 from .old_verbs import with_new_verb
@@ -22,7 +22,7 @@ DESCRIPTION = "Build and prove lessons, grade a class, and return grades and fee
 EPILOG = """\
 `grading VERB --help` lists the options of a verb. --Class.trait=value, as with nbgrader, sets one thing of
 nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
-GROUPS = (course, authoring, term, by_hand, lms, gradebook, changes, people, migrate, completion)
+GROUPS = (course, authoring, term, review, by_hand, lms, gradebook, changes, people, migrate, completion)
 VERBS = {  # where --help lists each verb: in the order of a term
     "Begin a course": ("init", "settings", "demo"),
     "Write lessons": ("new-lesson", "build", "prove", "sync"),

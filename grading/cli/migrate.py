@@ -30,7 +30,7 @@ def add_commands(commands: Commands) -> None:
         metavar="FROM",
         help="the lessons that the course began with, a directory or a zip (default: those that `grading init` kept)",
     )
-    add_yes(migrate, "move to the new version, or back")
+    add_yes(migrate, "move, or move back,")
 
 
 def _migrate(options: argparse.Namespace) -> int:

@@ -55,13 +55,15 @@ def _restore(options: argparse.Namespace) -> int:
 
     if options.list or not options.lesson:
         found = list_replaced(options.root, options.student, options.lesson)
-        for one in found:
-            say(f"{one.student}  {one.lesson}  {one.at}: {', '.join(one.files)} ({one.was}), replaced by {one.by}")
+        for replaced in found:
+            files = f"{', '.join(replaced.files)} ({replaced.was}), replaced by {replaced.by}"
+            say(f"{replaced.student}  {replaced.lesson}  {replaced.at}: {files}")
         if not found:
             say("nothing was replaced")
         return 0
-    one = restore(options.root, options.student, options.lesson, options.at)
-    say(f"{one.student}, {one.lesson}: {', '.join(one.files)} of {one.at} brought back ({one.was})")
+    replaced = restore(options.root, options.student, options.lesson, options.at)
+    files = f"{', '.join(replaced.files)} of {replaced.at}"
+    say(f"{replaced.student}, {replaced.lesson}: {files} brought back ({replaced.was})")
     say("What was there is kept as well. `grading grade` grades what is there now.")
     return 0
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..course_dir.course_file import load_course_file
-from ..course_dir.lesson_marks import exercise_points, points_asked
+from ..course_dir.lesson_marks import CHECK, exercise_points, points_asked
 from ..course_dir.lessons import COURSE_FILE, is_ordinary
 from ..errors import StepFailed
-from ..notebooks.cells import CHECK, exercise_named
+from ..notebooks.cells import exercise_named
 from .nbgrader_api import is_registered, open_gradebook
 
 

@@ -71,7 +71,7 @@ def back_up(root: Path, to: Path) -> Backup:
             tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as archive,
         ):
             archive.add(folder, arcname=".")
-        os.link(made, to)
+        os.rename(made, to)
     return verify(to)
 
 

@@ -22,6 +22,8 @@ from ..lms.outcome_table import show
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
 from .nbgrader_api import configuration
 
+OPTIONS = "--keep or --replace"
+
 
 def collect(
     root: Path, archives: Iterable[Path], lesson: str, console: Console, *, undecided: str = ASK
@@ -38,12 +40,12 @@ def collect(
     with exclusive(root), ExitStack() as opened:
         listings = [_read(path, config, identities, opened) for path in archives]
         if lesson:
-            sorted_ = SortedDownloads({lesson: DownloadIndex()})
-            sorted_.add(lesson, (one for listing in listings for one in listing.submissions))
+            by_lesson = SortedDownloads({lesson: DownloadIndex()})
+            by_lesson.add(lesson, (submission for listing in listings for submission in listing.submissions))
         else:
-            sorted_ = sort_by_lesson(listings, list_lessons(root, ordinary=True))
-        collected = list(_not_sorted(root, listings, sorted_))
-        for name, listing in sorted(sorted_.lessons.items()):
+            by_lesson = sort_by_lesson(listings, list_lessons(root, ordinary=True))
+        collected = list(_not_sorted(root, listings, by_lesson))
+        for name, listing in sorted(by_lesson.lessons.items()):
             config.CourseDirectory.assignment_id = name
             of_lesson, roster = about(CourseDirectory(config=config), identities)
             outcomes = Collecting(of_lesson, roster, identities, choices).outcomes(listing)
@@ -51,7 +53,7 @@ def collect(
             collected += track(outcomes, title, total, console=console, transient=True)
     identities.save()
     choices.save()
-    show(collected, console, str(identities.path), str(choices.path))
+    show(collected, console, str(identities.path), str(choices.path), OPTIONS)
     return collected
 
 

@@ -24,17 +24,19 @@ def demonstrate(root: Path, console: Console) -> int:
     names = list_lessons(root)
     release_lessons(root, names, console)
     for name in names:
-        new = [student for student, notebook in sample_class(root, name) if _hand_in(root, name, student, notebook)]
+        new = [
+            student for student, notebook in sample_class(root, name) if hand_in_sample(root, name, student, notebook)
+        ]
         console.print(f"{name}: {len(new)} sample submissions handed in" if new else f"{name}: sample class reused")
     return len(grade_class(root, names, console).failed) + write_feedback(root, names, console)
 
 
-def _hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
+def hand_in_sample(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
     """Write a sample notebook and its time; returns whether anything changed. What somebody else put there stays."""
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     contents = {lesson: io.BytesIO(text.encode())}
-    there = folder.origin()
+    there = folder.origin(contents)
     if folder.holds(contents) or (there is not None and there.channel == BY_HAND):
         return False
     now = datetime.now(UTC)

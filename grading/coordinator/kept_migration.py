@@ -4,8 +4,8 @@
         source/, grader_tests/, .lessons-base/   the lessons of before
         new/                                     the new version's
         merged/, next-base/                      what the migration writes, and its base
-        autograded/                              graded notebooks that it replaces
-        migration.json                           how far it is, and what the replaced grades were made of
+        autograded/STUDENT/LESSON/               graded notebooks that it replaces, and what their grades were made of
+        migration.json                           how far it is
 
 The folder appears whole, under one rename, before anything of the course changes.
 
@@ -18,8 +18,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,18 +31,20 @@ from .nbgrader_api import is_registered, open_gradebook
 from .trial_course import TRIAL
 
 PREFIX = "before-migrating-"
-RECORD = "migration.json"
+RECORD, MADE_OF = "migration.json", "made-of.json"
 BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"
+HOW_TO_GO_ON = "`grading migrate --resume` finishes it, `grading migrate --undo` takes it back."
 NEW, MERGED, NEXT_BASE = "new", "merged", "next-base"  # folders in it
 
 
 @dataclass(frozen=True)
 class KeptGrade:
-    """A grade that a migration replaces: what it was made of. Its notebook is in the folder's autograded/."""
+    """A grade that a migration replaces: what it was made of, and the text of its notebook."""
 
     student: str
     lesson: str
     made_of: Mapping[str, str]
+    text: str
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,6 @@ class KeptMigration:
     gone: list[str]
     release: list[str]
     added: list[str]
-    grades: list[KeptGrade] = field(default_factory=list)
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -68,8 +69,12 @@ class KeptMigration:
         merged = read_lessons(self.folder / MERGED)
         return {**{path: merged[path] for path in self.written}, **dict.fromkeys(self.gone)}
 
-    def notebook(self, grade: KeptGrade) -> Path:
-        return self.folder / "autograded" / grade.student / grade.lesson / f"{grade.lesson}.ipynb"
+    def grades_of(self, lesson: str) -> Iterator[KeptGrade]:
+        """The grades of a lesson that it replaces, but for those of students who were forgotten since."""
+        for file in sorted(self.folder.glob(f"autograded/*/{lesson}/{MADE_OF}")):
+            student = file.parent.parent.name
+            notebook = file.with_name(f"{lesson}.ipynb").read_text(encoding="utf-8")
+            yield KeptGrade(student, lesson, json.loads(file.read_text(encoding="utf-8")), notebook)
 
     def moved_to(self, state: str) -> KeptMigration:
         """Record how far it is."""
@@ -87,22 +92,15 @@ class KeptMigration:
 
 def kept_migrations(root: Path) -> list[KeptMigration]:
     """All of a course, the oldest first; folders of version 0.1, which have no record, are not among them."""
-    found = []
-    for path in sorted(root.glob(f"{PREFIX}*/{RECORD}")):
-        about = json.loads(path.read_text(encoding="utf-8"))
-        grades = [KeptGrade(**grade) for grade in about.pop("grades")]
-        found.append(KeptMigration(path.parent, **about, grades=grades))
-    return found
+    records = sorted(root.glob(f"{PREFIX}*/{RECORD}"))
+    return [KeptMigration(path.parent, **json.loads(path.read_text(encoding="utf-8"))) for path in records]
 
 
 def demand_finished(root: Path) -> None:
     """Raise StepFailed if a migration or its undoing was interrupted."""
     for kept in kept_migrations(root):
         if kept.state == BEGUN:
-            raise StepFailed(
-                f"a migration was interrupted, and {kept.folder.name}/ has what is needed: `grading migrate --resume` "
-                "finishes it, `grading migrate --undo` takes it back"
-            )
+            raise StepFailed(f"a migration was interrupted, and {kept.folder.name}/ has what is needed. {HOW_TO_GO_ON}")
         if kept.state == UNDOING:
             raise StepFailed("undoing a migration was interrupted: `grading migrate --undo` finishes it")
 
@@ -130,24 +128,22 @@ def keep_before(
     written, gone = ([path for path, text in files.items() if (text is None) is none] for none in (False, True))
     folder = root / f"{PREFIX}{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
     kept = KeptMigration(work, BEGUN, written, gone, *lessons)
-    kept = replace(kept, grades=_keep_grades(root, kept, set(regraded)))
+    _keep_grades(root, work, set(regraded))
     kept.save()
     (work / ".gitignore").write_text("*\n", encoding="utf-8")  # it holds what students handed in
     work.rename(folder)
     return replace(kept, folder=folder)
 
 
-def _keep_grades(root: Path, kept: KeptMigration, wanted: set[tuple[str, str]]) -> list[KeptGrade]:
-    """Copy the graded notebooks, and return what the grades are made of; a changed notebook cannot be brought back."""
-    grades = []
-    if wanted and any(is_registered(root, lesson) for _, lesson in wanted):
-        with open_gradebook(root) as gradebook:
-            for stored in stored_grades(gradebook):
-                grade = KeptGrade(stored.student, stored.lesson, dict(stored.made_of))
-                file = root / "autograded" / stored.student / stored.lesson / f"{stored.notebook}.ipynb"
-                same = stored.notebook == stored.lesson and digest_of_file(file) == stored.digest
-                if (stored.student, stored.lesson) in wanted and same:
-                    kept.notebook(grade).parent.mkdir(parents=True)
-                    shutil.copyfile(file, kept.notebook(grade))
-                    grades.append(grade)
-    return grades
+def _keep_grades(root: Path, into: Path, wanted: set[tuple[str, str]]) -> None:
+    """Copy graded notebooks, with what the grades are made of; one that was changed cannot be brought back."""
+    if not any(is_registered(root, lesson) for _, lesson in wanted):
+        return
+    with open_gradebook(root) as gradebook:
+        for stored in stored_grades(gradebook):
+            place = Path("autograded") / stored.student / stored.lesson
+            file = root / place / f"{stored.lesson}.ipynb"
+            if (stored.student, stored.lesson) in wanted and digest_of_file(file) == stored.digest:
+                (into / place).mkdir(parents=True)
+                shutil.copyfile(file, into / place / file.name)
+                (into / place / MADE_OF).write_text(json.dumps(dict(stored.made_of)), encoding="utf-8")

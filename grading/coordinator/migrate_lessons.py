@@ -8,7 +8,7 @@ Does not cover: how lessons merge (`authoring.merge_course`), taking a migration
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,15 +16,24 @@ from pathlib import Path
 from rich.console import Console
 
 from ..authoring.lesson_cells import read_cells
+from ..authoring.lesson_pieces import SHARED
 from ..authoring.merge_course import CourseMerge, merge_course
-from ..authoring.merge_lessons import SHARED
 from ..course_dir.fingerprints import FingerprintFile
 from ..course_dir.lesson_base import keep_base, kept_base, read_lessons, recognised_base, write_lessons
 from ..course_dir.lessons import list_lessons
 from ..course_dir.scaffold import unpacked_course
-from ..errors import StepFailed
+from ..errors import GradingError, StepFailed
 from ..gradebook.lock import exclusive
-from .kept_migration import BEGUN, DONE, NEXT_BASE, KeptMigration, demand_finished, keep_before, kept_migrations
+from .kept_migration import (
+    BEGUN,
+    DONE,
+    HOW_TO_GO_ON,
+    NEXT_BASE,
+    KeptMigration,
+    demand_finished,
+    keep_before,
+    kept_migrations,
+)
 from .nbgrader_api import hand_ins, is_registered
 from .recalculate import GradeChange, recalculate
 from .release import release_lessons
@@ -87,11 +96,12 @@ def migrate(
     clear_trials(root)
     merge, based = _merge(root, new, base)
     tried = _without_new_exercises(root, merge)
-    merge = _without_unfit(root, tried)
-    unfit = [name for name, one in merge.merges.items() if one.stays and not (tried.merges.get(name) or one).stays]
+    merge = _without_unfit(root, tried, console)
+    stayed = {name for name, one in tried.merges.items() if one.stays}
+    unfit = [name for name, one in merge.merges.items() if one.stays and name not in stayed]
     plan = Migration(merge, based, kept_base(root) != merge.next_base, unfit)
     if plan.changes:
-        plan = _try(root, plan, workers)
+        plan = _try(root, plan, console, workers)
     if not agreed(plan) or not plan.changes:
         return plan
     regraded = [(change.student, change.lesson) for change in plan.found if not change.failed]
@@ -100,7 +110,10 @@ def migrate(
             raise StepFailed("nothing was migrated: lessons were changed meanwhile. Run the same command again")
         lessons = (plan.release, list(merge.new))
         kept = keep_before(root, merge.ours, merge.theirs, merge.next_base, merge.files, lessons, regraded)
-        kept, written = finish(root, kept, console, workers=workers)
+        try:
+            kept, written = finish(root, kept, console, workers=workers)
+        except GradingError as error:
+            raise StepFailed(f"{error}\nThe migration is not finished. {HOW_TO_GO_ON}") from error
     return replace(plan, kept=kept, written=written)
 
 
@@ -153,50 +166,49 @@ def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:
     return merge.kept(why)
 
 
-def _without_unfit(root: Path, merge: CourseMerge) -> CourseMerge:
+def _without_unfit(root: Path, merge: CourseMerge, console: Console) -> CourseMerge:
     """Leave lessons as they are that could not be built after the merge, or whose graders fail their proof.
 
     Where a lesson that does not change cannot be built with what is shared after the merge, that stays as it is.
     """
-    before: Mapping[str, str] | None = None
     while merge.files:
         others = [name for name in list_lessons(root) if name not in merge.changed] if merge.shared_changes else []
         with trial_lessons(root, merge.outcome) as course:
-            built = failed_builds(course, [*merge.changed, *merge.new, *others])
-            failed = {name: f"it could not be built: {why}" for name, why in built.items()}
-            if not failed:
-                failed = _failed_proofs(root, course, merge)
-        if others and set(failed) & set(others):
-            if before is None:
-                with trial_lessons(root, merge.ours) as course:
-                    before = failed_builds(course, list_lessons(root))
-            if broken := sorted(set(failed) & set(others) - set(before)):
-                merge = merge.kept({SHARED: f"after the merge, of {broken[0]}: {failed[broken[0]]}"})
-                continue
-        why = {name: f"after the merge {failed[name]}" for name in failed if name not in others}
+            failed = failed_builds(course, [*merge.changed, *merge.new, *others])
+            if set(failed) & set(others):
+                with trial_lessons(root, merge.ours) as course_of_before:
+                    before = failed_builds(course_of_before, set(failed) & set(others))
+                failed = {name: why for name, why in failed.items() if name not in before}
+            why = {name: f"after the merge it could not be built: {fault}" for name, fault in failed.items()}
+            why = why or _failed_proofs(root, course, merge, console)
         if not why:
             return merge
-        merge = merge.kept(why)
+        broken = sorted(set(why) & set(others))
+        merge = merge.kept({SHARED: f"of {broken[0]}, {why[broken[0]]}"} if broken else why)
     return merge
 
 
-def _failed_proofs(root: Path, course: Path, merge: CourseMerge) -> dict[str, str]:
+def _failed_proofs(root: Path, course: Path, merge: CourseMerge, console: Console) -> dict[str, str]:
     """Prove exercises that are made of both sides' changes; returns what is wrong, by lesson."""
-    mixed = {(name, exercise) for name in merge.changed for exercise in merge.merges[name].mixed}
+    common = {piece.outcome for piece in merge.merges[SHARED].pieces} if merge.shared_changes else set()
+    mixed = {(name, one) for name, lesson in merge.merges.items() for one in lesson.mixed(common)}
     if not mixed:
         return {}
     from ..proof.runner import not_proved, prove  # it imports torch
 
-    failed = {}
-    for found in prove(course, [one for one in not_proved(course, merge.changed) if one in mixed]):
+    failed, wanted = {}, [one for one in not_proved(course, sorted({name for name, _ in mixed})) if one in mixed]
+    if wanted:
+        names = ", ".join(exercise for _, exercise in wanted)
+        console.print(f"Made of your changes and the new ones: {names}. Proving them first.")
+    for found in prove(course, wanted):
         if found.problems:
             first = found.problems[0]
-            failed[found.lesson] = f"{found.exercise} fails its proof ({first.file}: {first.fault})"
+            failed[found.lesson] = f"after the merge {found.exercise} fails its proof ({first.file}: {first.fault})"
     FingerprintFile(root / PROOFS).add(FingerprintFile(course / PROOFS).read())
     return failed
 
 
-def _try(root: Path, plan: Migration, workers: int) -> Migration:
+def _try(root: Path, plan: Migration, console: Console, workers: int) -> Migration:
     """Release and grade in a copy of the course, and return the plan with what changes there."""
     merge = plan.merge
     release = [name for name in merge.changed if is_registered(root, name)]
@@ -210,6 +222,7 @@ def _try(root: Path, plan: Migration, workers: int) -> Migration:
         found.extend(changes)
         return False
 
+    console.print("Trying it on a copy of the course.")
     with trial_course(root) as trial:
         write_lessons(trial, merge.files)
         _release(trial, release, Console(quiet=True), workers)

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..authoring.merge_lessons import LessonMerge, Piece
+from ..authoring.lesson_pieces import Piece
+from ..authoring.merge_lessons import LessonMerge
 from ..authoring.three_way import Outcome
 from .migrate_lessons import Migration
 

@@ -27,12 +27,14 @@ from grading.errors import StepFailed
 from grading.notebooks.cells import exercise_named
 
 from ..course_dir.course_config import load_config
+from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import course_seed
 from ..course_dir.student_ids import why_unfit
 from ..gradebook.open_grades import open_grades, total_points
 from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
+from ..nbgrader_plugins.known_traits import demand_known_settings
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,11 @@ class StudentVerdict:
 
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
-    """The course's configuration. `unsandboxed`: grade without the sandbox."""
+    """The course's configuration. `unsandboxed`: grade without the sandbox.
+
+    Raises CourseFileError, and ConfigFileError for what nbgrader_config.py cannot mean.
+    """
+    demand_known_settings(root / CONFIG)
     config = load_config(root)
     config.CourseDirectory.root = str(root)
     if unsandboxed:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..errors import StepFailed
@@ -101,8 +102,12 @@ def forget_student(root: Path, student: str) -> PersonalData:
     with exclusive(root):
         found = find_personal_data(root, student)
         if has_gradebook(root):
-            with open_gradebook(root) as gradebook:
-                delete_rows(gradebook, student)
+            try:
+                with open_gradebook(root) as gradebook:
+                    delete_rows(gradebook, student)
+            except SQLAlchemyError as error:  # such as one that another program has locked
+                why = " ".join(str(error).split())
+                raise StepFailed(f"the gradebook could not be changed: {why}. Run the command again") from error
         remove_files(root, student, found.files)
         left = find_files(root, student)
         return PersonalData(student, {}, left, found.named, found.outside)
@@ -127,7 +132,6 @@ def _outside(root: Path, config: Config) -> list[str]:
     exchange = config.get("Exchange", {}).get("root", "")
     url = CourseDirectory(config=config).db_url
     backups = sorted(path.name for path in root.glob("backup-*.tar.gz"))
-    copies = sorted(path.name for path in root.glob("before-*") if path.is_dir())
     lines = [
         "your learning platform: hand-ins, points and feedback there; collecting a download again brings them back",
         "downloads and gradebook files of yours elsewhere, and the page of the class if you saved or sent it",
@@ -136,10 +140,6 @@ def _outside(root: Path, config: Config) -> list[str]:
         "machines of a cluster, if you grade on one: its workers' temporary folders",
         "a version control system, if submissions or grades were committed",
     ]
-    if copies:
-        lines.append(
-            f"{', '.join(copies)}: lessons of earlier versions, which hold nothing of students; looked through"
-        )
     if isinstance(exchange, str) and exchange:
         lines.append(f"nbgrader's exchange, {exchange}: inbound/ and feedback/, and the caches of students")
     if not url.startswith("sqlite"):

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..lms.hand_ins import ORIGINS, REPLACED
 from ..lms.identities import FIELDS, FILE, OLD_FILE
 from ..lms.teacher_csv import read_rows, replace_file, to_bytes
+from .kept_migration import RECORD
 
 STEPS = ("submitted", "autograded", "feedback", ORIGINS, REPLACED, "extracted", "archive")
 SKIPPED = frozenset([".git", ".venv", "venv", "node_modules", "__pycache__", ".ipynb_checkpoints"])
@@ -30,7 +33,7 @@ class PersonalFiles:
     """Paths are relative to the course.
 
     folders   of the student alone
-    lines     lines of tables and logs that are about the student, by file
+    lines     lines of tables and logs, and entries of records, that are about the student, by file
     mentions  other files in which the id occurs
     """
 
@@ -51,9 +54,10 @@ def find_files(root: Path, student: str) -> PersonalFiles:
         names[:] = sorted(n for n in names if n not in SKIPPED and not (n == student and here.name in STEPS))
         for name in sorted(files):
             path = here / name
-            if path.is_symlink() or not path.is_file() or GRADEBOOK.fullmatch(name):
+            is_gradebook = here == root and GRADEBOOK.fullmatch(name)  # whose rows are looked at
+            if path.is_symlink() or not path.is_file() or is_gradebook:
                 continue
-            if name.endswith(TABLES + LOGS) and (lines := _lines(path, student)):
+            if lines := _lines(path, student):
                 found.lines[path.relative_to(root)] = lines
             elif word.search(path.read_bytes()) or word.search(name.encode()):
                 found.mentions.append(path.relative_to(root))
@@ -67,6 +71,10 @@ def remove_files(root: Path, student: str, found: PersonalFiles) -> None:
     for path in found.lines:
         if path.name in (FILE, OLD_FILE):
             _leave_identities(root / path, student)
+        elif path.name == RECORD:
+            record = json.loads((root / path).read_text(encoding="utf-8"))
+            _take_out(record, student)
+            replace_file(root / path, (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
         else:
             kept = [raw for raw, is_personal in _records(root / path, student) if not is_personal]
             replace_file(root / path, b"".join(kept))
@@ -85,7 +93,23 @@ def _word(student: str) -> re.Pattern[bytes]:
 
 
 def _lines(path: Path, student: str) -> list[str]:
+    """Lines of a table or a log, and entries of a migration's record, about the student."""
+    if path.name == RECORD:
+        try:
+            return [json.dumps(entry) for entry in _take_out(json.loads(path.read_text(encoding="utf-8")), student)]
+        except ValueError:
+            return []
+    if not path.name.endswith(TABLES + LOGS):
+        return []
     return [raw.decode(errors="replace").strip() for raw, is_personal in _records(path, student) if is_personal]
+
+
+def _take_out(record: Any, student: str) -> list[Any]:
+    """Take a student's grades out of a migration's record, in place; returns them."""
+    grades = record.get("grades", []) if isinstance(record, dict) else []
+    taken = [entry for entry in grades if isinstance(entry, dict) and entry.get("student") == student]
+    grades[:] = [entry for entry in grades if entry not in taken]
+    return taken
 
 
 def _records(path: Path, student: str) -> Iterator[tuple[bytes, bool]]:
@@ -115,7 +139,7 @@ def _leave_identities(path: Path, student: str) -> None:
     word = re.compile(rf"(?<!\w){re.escape(student)}(?!\w)")
     kept = []
     for _, cells in read_rows(path.read_bytes(), FIELDS)[1]:
-        students = [one for one in SEPARATOR.split(cells["student"]) if one and one != student]
+        students = [other for other in SEPARATOR.split(cells["student"]) if other and other != student]
         named = student in SEPARATOR.split(cells["student"])
         if not (named and not students) and not word.search(cells["why"]) and cells["name"] != student:
             kept.append([" ".join(students), *(cells[name] for name in FIELDS[1:])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from ..lms.feedback_zip import TAKES_BACK, name_for, pack
 from ..lms.identities import IdentityTable
 from ..lms.platforms import ParsedName
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
+from ..notebooks.cells import RECORD
+from ..notebooks.submitted_file import asks_for_another_file
 from .nbgrader_api import configuration, needs_manual_grading
 from .write_feedback import write_feedback
 
@@ -42,7 +45,8 @@ def hand_back(
 ) -> HandedBack:
     """Make a lesson's feedback pages and zip them, named as in these downloads. Raises StepFailed.
 
-    Leaves out submissions that still need a person or have no grade.
+    Leaves out submissions that still need a person or have no grade. A page that asks the student for another file is
+    in the zip: there is nothing to wait for.
     """
     every = _feedback_names(root, lesson, downloads)
     names_of = {who: names for who, names in every.items() if students is None or who in students}
@@ -52,7 +56,7 @@ def hand_back(
     done, packed = HandedBack(nobodys=every.get("", []) if students is None else []), dict[str, Path]()
     names_of.pop("", None)
     for student, names in sorted(names_of.items()):
-        if student in open_:
+        if student in open_ and not _is_asked_again(root, lesson, student):
             done.left_out[student] = "an exercise needs a person"
         elif student not in pages:
             done.left_out[student] = "has no feedback: it is not graded"
@@ -63,6 +67,16 @@ def hand_back(
     if packed:
         pack(out, packed)
     return done
+
+
+def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
+    """Whether the feedback asks a student to hand in another file. Reads our own notebook, not the student's."""
+    path = root / "autograded" / student / lesson / f"{lesson}.ipynb"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))["metadata"].get(RECORD, {})
+    except (OSError, ValueError, KeyError):
+        return False
+    return asks_for_another_file(str(record.get("unreadable", "")))
 
 
 def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:

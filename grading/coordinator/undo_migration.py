@@ -18,7 +18,8 @@ from rich.console import Console
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..authoring.lesson_cells import read_cells
-from ..authoring.merge_lessons import SHARED, part_of
+from ..authoring.lesson_pieces import SHARED
+from ..authoring.merge_lessons import part_of
 from ..course_dir.lesson_base import FOLDER, keep_base, kept_base, read_lessons, write_lessons
 from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed, SubmissionNotGraded
@@ -142,11 +143,10 @@ def _restore_grades(root: Path, plan: Undoing, workers: int) -> Undone:
             continue
         standing = lesson_freshness(CourseDirectory(config=config), config, lesson)
         with Writer(standing.coursedir, config, standing) as writer:
-            for grade in plan.kept.grades:
-                if grade.lesson == lesson and _fits(standing.made_of(grade.student), grade):
+            for grade in plan.kept.grades_of(lesson):
+                if _fits(standing.made_of(grade.student), grade):
                     try:
-                        text = plan.kept.notebook(grade).read_text(encoding="utf-8")
-                        writer.write(GradedNotebook(grade.student, text, frozenset()), grade.made_of)
+                        writer.write(GradedNotebook(grade.student, grade.text, frozenset()), grade.made_of)
                     except (SubmissionNotGraded, OSError, SQLAlchemyError):
                         continue  # it is graded again below
                     done.restored.append((lesson, grade.student))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .lesson_change import LessonChange
 
-CHECK = "check_"  # as in notebooks/cells.py, on which proofs depend
+CHECK = "check_"  # the grade cell of the exercise `dot` is check_dot
 MARKS = re.compile(r"^# %%.*?\bnbgrader=(?=\{)", re.M)
 
 
@@ -23,9 +23,9 @@ def exercise_points(text: str) -> dict[str, float]:
             marks, _ = decoder.raw_decode(text, mark.end())
         except ValueError:
             continue
-        name = str(marks.get("grade_id", ""))
-        if marks.get("grade") and not marks.get("solution") and name.startswith(CHECK):
-            found[name.removeprefix(CHECK)] = float(marks.get("points", 0))
+        graded = marks.get("grade") and not marks.get("solution") and "grade_id" in marks
+        if graded and str(marks["grade_id"]).startswith(CHECK):
+            found[marks["grade_id"].removeprefix(CHECK)] = float(marks.get("points", 0))
     return found
 
 

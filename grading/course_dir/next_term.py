@@ -131,7 +131,7 @@ def _write_settings(root: Path, course: str) -> Iterator[str]:
 
 
 def _other_files(root: Path) -> Iterator[Path]:
-    """What a course has beside its lessons and is not about students: assignments of nbgrader's, data, modules."""
+    """What a course has beside its lessons and is not about students: assignments of nbgrader's, modules, rubrics."""
     yield from (path for path in (root / name for name in CARRIED) if path.is_file())
     yield from (path for path in root.glob("*.py") if path.name != CONFIG)
     folders = [
@@ -139,7 +139,7 @@ def _other_files(root: Path) -> Iterator[Path]:
         for path in root.glob("source/*/*.ipynb")
         if not (root / "source" / f"{path.parent.name}.py").exists()
     ]
-    for folder in dict.fromkeys([*folders, root / "grader_tests"]):
+    for folder in dict.fromkeys([*folders, root / "grader_tests", root / "rubrics"]):
         for path in sorted(folder.rglob("*")):
             hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
             if path.is_file() and not hidden:

@@ -37,9 +37,13 @@ downloaded/
 before-migrating-*/
 .migrating-*/
 # source/, grader_tests/ and .lessons-base/ hold solutions: keep a repository that has them private
+hand-ins/
+backup-*.tar.gz
+student-*.zip
 # built from source/*.py
 source/*/
 build/
+.releases/
 .proofs.json
 .grading-lock
 .grading-owner

@@ -55,9 +55,12 @@ class Question:
         scaled = tuple(replace(item, points=item.points * points / self.points) for item in self.rubric)
         return replace(self, points=points, rubric=scaled)
 
-    def comparison(self) -> str:
-        """The rubric and the model answer, as Markdown, for students whose answer is graded."""
-        items = [f"- {item.text} ({item.points:+g})" for item in self.rubric]
+    def comparison(self, chosen: Collection[str] = ()) -> str:
+        """The rubric and the model answer, as Markdown, for students whose answer is graded.
+
+        chosen  ids of the items that a person found true of the answer
+        """
+        items = [f"- {'✓ ' * (item.id in chosen)}{item.text} ({item.points:+g})" for item in self.rubric]
         return "\n".join(["**Rubric**", "", *items, "", "**A model answer**", "", self.model_answer])
 
 

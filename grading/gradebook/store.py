@@ -143,7 +143,7 @@ def save(
         _write_points(submitted, nb, same, forget_settled(gradebook, submitted))
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # the database computes its sum of points
-        _apply_late_penalty(gradebook, submitted, ids["student"], penalties)
+        apply_late_penalty(gradebook, submitted, ids["student"], penalties)
         if old and was and was != history.score_snapshot(submitted, found):
             since = differences(dict(old.made_of), dict(made_of))
             history.archive(gradebook, submitted.id, old.graded_at, since, was)
@@ -175,7 +175,7 @@ def save_lateness(
         old = _stored_grade(row, ids["student"], ids["assignment"], ids["notebook"])
         was = history.score_snapshot(submitted, old.verdicts)
         accommodations.apply(gradebook, ids["assignment"], ids["student"])
-        _apply_late_penalty(gradebook, submitted, ids["student"], penalties)
+        apply_late_penalty(gradebook, submitted, ids["student"], penalties)
         if was != history.score_snapshot(submitted, old.verdicts):
             history.archive(gradebook, submitted.id, old.graded_at, differences(dict(old.made_of), dict(made_of)), was)
         row.made_of = json.dumps({**old.made_of, **{key: made_of[key] for key in LATENESS}})
@@ -247,10 +247,10 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode, same: Containe
             comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
 
 
-def _apply_late_penalty(
+def apply_late_penalty(
     gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties
 ) -> None:
-    """Write the late penalty and its reason."""
+    """Write the late penalty of the points in the gradebook, and its reason. The caller ends the transaction."""
     lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
     submitted.late_submission_penalty = lost
     late = submitted.assignment.total_seconds_late > 0

@@ -20,6 +20,7 @@ from grading.notebooks.cells import grade_id
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
 from .late_rules import reason_kept
+from .marks import chosen_items
 from .open_grades import is_open
 
 
@@ -60,7 +61,10 @@ def known_to_gradebook(
         who = f"{full_name} ({student.id})" if full_name else str(student.id)
         penalty = float(notebook.late_submission_penalty or 0.0)
         graded = {name: grade for name, grade in grades.items() if name in questions and not grade.waiting}
-        models = {name: questions[name].worth(grade.points).comparison() for name, grade in graded.items()}
+        chosen = chosen_items(gradebook, notebook.id) if graded else {}
+        models = {
+            name: questions[name].worth(grade.points).comparison(chosen.get(name, ())) for name, grade in graded.items()
+        }
         late = reason_kept(gradebook, notebook.id)
         return GradebookView(who, grades, comments, penalty, late, title, left_out, models)
 

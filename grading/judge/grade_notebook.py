@@ -144,11 +144,12 @@ def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[di
     First {"notebook": …}, then for each code cell {"cell": its id}, with "outputs" and "count", or with "verdict".
 
     request  `root`, `lesson`; `graders`, `change`, `seed`, `device`, `sandboxed`; `limits` of the sandbox,
-             `cell_seconds` and `notebook_seconds`; `released`: the lesson as it was released, as JSON
+             `cell_seconds` and `notebook_seconds`; `released`: the lesson as it was released, as JSON;
+             `earlier_releases`: checksums of its cells in earlier ones
     """
     released = ReleasedNotebook.from_json(request["released"])
     nb = read_submission(data)
-    repair(nb, released)
+    repair(nb, released, request.get("earlier_releases", ()))
     cells = [copy.copy(cell) for cell in nb.cells if cell.cell_type == "code"]  # unsanitized, to be run
     budget = OutputBudget()
     clean(nb, {cell.source for cell in released.order if cell.cell_type == "markdown"}, budget)

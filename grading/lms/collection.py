@@ -123,7 +123,7 @@ class Collecting:
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
         """Write the files that count, unless something speaks for those that are there."""
         folder, counting = self._lesson.folder(student), list(chosen.best.values())
-        stamp, there, same = folder.stamp, folder.origin(), folder.holds(chosen.contents)
+        stamp, there, same = folder.stamp, folder.origin(chosen.contents), folder.holds(chosen.contents)
         told = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
         order = max(candidate.top.order for candidate in counting)
         new = Origin(submission.owner.channel, str(submission), told, order)

@@ -15,13 +15,17 @@ ORDER = (SAME, TAKEN, REPAIRED, REPLACED, KEPT, LEFT, SKIPPED, UNDECIDED, ASKED)
 STYLES = {SKIPPED: "red", UNDECIDED: "yellow", ASKED: "yellow"}
 REMEDY = "Skipped: put what counts at submitted/<student>/{lesson}/{lesson}.ipynb yourself."
 WHICH = (
-    "Which counts? Nothing was replaced. Write keep or replace in the column choice of {choices}, then collect again; "
-    "or collect with --keep or --replace for all of them."
+    "Which counts? What is there stays. Write keep or replace in the column choice of {choices}, then collect again; "
+    "or collect with {options} for all of them."
 )
 
 
-def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices: str) -> None:
-    """Print the outcomes; unchanged ones are only counted. `questions`, `choices`: the tables for the teacher."""
+def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices: str, options: str) -> None:
+    """Print the outcomes; unchanged ones are only counted.
+
+    questions, choices  the tables for the teacher
+    options             the command's own, which decide for all
+    """
     shown = sorted(
         (outcome for outcome in outcomes if outcome.what != SAME),
         key=lambda outcome: (ORDER.index(outcome.what), outcome.lesson, outcome.student),
@@ -40,7 +44,7 @@ def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices:
     if counts[ASKED]:
         lines.append(f"Whose? Fill in the column student of {questions}, then collect again.")
     if counts[UNDECIDED]:
-        lines.append(WHICH.format(choices=choices))
+        lines.append(WHICH.format(choices=choices, options=options))
     if skipped := sorted({outcome.lesson for outcome in outcomes if outcome.what == SKIPPED and outcome.lesson}):
         lines.append(REMEDY.format(lesson=skipped[0] if len(skipped) == 1 else "LESSON"))
     for line in lines:

@@ -39,6 +39,7 @@ BLACKBOARD = re.compile(
     r"(?P<name>.+?)_attempt_(?P<when>[0-9]{4}(?:-[0-9]{2}){5})(?:_(?P<own>.+)|(?P<about>\.txt))", re.S
 )
 LASTING = ("canvas", "blackboard", "gradescope", "github")  # with ids that are the same in all lessons
+RENUMBERED = ("moodle", "brightspace")  # a person has another number in each lesson
 GATHERED = ("folder", "file")  # no platform: a teacher put it together
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json", ".py")  # endings of possible notebooks
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -61,7 +62,9 @@ class Submitter:
     @property
     def channel(self) -> str:
         """The account that files came from; one for all files and folders that a teacher gathered."""
-        return self.platform if self.platform in GATHERED else f"{self.platform} {self.number or self.name}"
+        if self.platform in GATHERED:
+            return self.platform
+        return f"{self.platform} {self.name if self.platform in RENUMBERED else self.number or self.name}"
 
     def __str__(self) -> str:
         return printable(self.name) + (f" ({printable(self.number)})" if self.number else "")

@@ -75,17 +75,17 @@ def _age(file: Path) -> tuple[str, int]:
     return "-".join(parts[:4]), int(parts[4]) if len(parts) > 4 and parts[4].isdecimal() else 1
 
 
-def bring_back(root: Path, folder: Path, one: Replaced, now: Origin | None) -> None:
+def bring_back(root: Path, folder: Path, replaced: Replaced, now: Origin | None) -> None:
     """Put replaced files back into a student's folder in submitted/, and keep those that are there now.
 
     The files count as put there by hand from now on.
     """
-    names = sorted(path.name for path in one.folder.iterdir())
-    by = Origin("", f"what was replaced at {one.at}, brought back")
-    keep_files(root, one.student, one.lesson, folder, [*names, *({STAMP} - set(names))], now, by)
+    names = sorted(path.name for path in replaced.folder.iterdir())
+    by = Origin("", f"what was replaced at {replaced.at}, brought back")
+    keep_files(root, replaced.student, replaced.lesson, folder, [*names, *({STAMP} - set(names))], now, by)
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
-        source, beside = one.folder / name, folder / f".{name}.new"
+        source, beside = replaced.folder / name, folder / f".{name}.new"
         if source.is_dir() and not source.is_symlink():
             shutil.copytree(source, folder / name, symlinks=True, dirs_exist_ok=True, ignore=_special)
         else:
@@ -93,8 +93,8 @@ def bring_back(root: Path, folder: Path, one: Replaced, now: Origin | None) -> N
             os.replace(beside, folder / name)
     if STAMP not in names:  # the time of the file that is gone
         (folder / STAMP).unlink(missing_ok=True)
-    shutil.rmtree(one.folder)
-    one.folder.with_name(f"{one.folder.name}.json").unlink(missing_ok=True)
+    shutil.rmtree(replaced.folder)
+    replaced.folder.with_name(f"{replaced.folder.name}.json").unlink(missing_ok=True)
 
 
 def _names(folder: Path) -> list[str]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from .file_names import letters, slug
 from .identities import BY_NAME, LEAVE, NEW, SEVERAL, IdentityTable, Row
-from .platforms import LASTING, Submitter
+from .platforms import LASTING, RENUMBERED, Submitter
 
-RENUMBERED = ("moodle", "brightspace")  # a person has another number in each lesson
 LONGEST_ID = 200  # bytes: an id is a folder's name, of at most 255
 OF_A_GROUP = "-"  # between a group's name and a person's, in Moodle's downloads by group
 # Moodle's name for everybody if it grades anonymously; only the number identifies a person then

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import stat as stats
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -48,13 +48,14 @@ class SubmittedFolder:
         path = self.folder / STAMP
         return path.read_text(encoding="utf-8", errors="replace").strip() if _is_ordinary(path) else ""
 
-    def origin(self) -> Origin | None:
-        """Where the notebooks in the folder came from; None if there are none."""
-        files = self.digests()
+    def origin(self, notebooks: Collection[str] | None = None) -> Origin | None:
+        """Where these notebooks in the folder, or all, came from; None if there are none."""
+        names = None if notebooks is None else {f"{name}.ipynb" for name in notebooks}
+        files = {name: digest for name, digest in self.digests().items() if names is None or name in names}
         if not files:
             return None
         record = self._read_record()
-        if record and record.get("files") == files:
+        if record and all(record["files"].get(name) == digest for name, digest in files.items()):
             told = time_of(record["when"]) if self.stamp == record["stamp"] else time_of(self.stamp)
             return Origin(record["channel"], record["source"], told, record["order"])
         # The time beside a file that was changed by hand is that of the file before it
@@ -69,8 +70,9 @@ class SubmittedFolder:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         changed = [f"{name}.ipynb" for name, content in contents.items() if not _same(self._path(name), content)]
+        was = self.origin(contents)
         if there := [name for name in changed if os.path.lexists(self.folder / name)]:
-            keep_files(self.root, self.student, self.lesson, self.folder, [*there, STAMP], self.origin(), origin)
+            keep_files(self.root, self.student, self.lesson, self.folder, [*there, STAMP], was, origin)
         for notebook, content in contents.items():
             content.seek(0)
             beside = self.folder / f".{notebook}.new"
@@ -80,21 +82,23 @@ class SubmittedFolder:
         if timestamp:
             (self.folder / STAMP).write_text(timestamp + "\n", encoding="utf-8")
         if changed:
-            self.record(origin)
+            self.record(origin, {f"{name}.ipynb" for name in contents})
 
     def set_aside(self, arriving: Origin) -> None:
         """Move the whole folder to what was replaced, for a command that writes the folder itself."""
         keep_folder(self.root, self.student, self.lesson, self.folder, self.origin(), arriving)
 
-    def record(self, origin: Origin) -> None:
-        """Record where the notebooks that are in the folder now came from."""
+    def record(self, origin: Origin, written: Collection[str]) -> None:
+        """Record where the notebooks that were written came from; another one beside them stays what it was."""
+        now, before = self.digests(), (self._read_record() or {}).get("files", {})
+        files = {name: digest for name, digest in now.items() if name in written or before.get(name) == digest}
         about = {
             "channel": origin.channel,
             "source": origin.source,
             "when": text_of(origin.when) if origin.when else "",
             "order": origin.order,
             "stamp": self.stamp,
-            "files": self.digests(),
+            "files": files,
         }
         hand_ins(self.root)
         self._record.parent.mkdir(parents=True, exist_ok=True)

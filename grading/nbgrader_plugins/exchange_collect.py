@@ -55,66 +55,67 @@ class Collect(ExchangeCollect):
 
     def copy_files(self) -> None:
         self._choices = ChoiceTable(Path(self.coursedir.root), self.undecided)
-        inbound = list(map(self._inbound, self.src_records))
-        taken = [one for one in inbound if self._may_copy(one)]
+        every = list(map(self._inbound, self.src_records))
+        taken = [inbound for inbound in every if self._may_copy(inbound)]
         self._choices.save()
-        self.src_records = [one.record for one in taken]
+        self.src_records = [inbound.record for inbound in taken]
         try:
-            if taken or not inbound:
+            if taken or not every:
                 super().copy_files()
         finally:
-            for one in taken:
-                self._record(one)
+            for inbound in taken:
+                self._record(inbound)
 
     def _inbound(self, record: dict[str, Any]) -> _Inbound:
         when: datetime = record["timestamp"].replace(tzinfo=UTC)
         path = Path(self.inbound_path) / record["filename"]
         return _Inbound(record, path, record["username"], Origin(CHANNEL, "the exchange", when))
 
-    def _may_copy(self, one: _Inbound) -> bool:
+    def _may_copy(self, inbound: _Inbound) -> bool:
         """Whether nbgrader may go on with a submission; what it would delete is then kept elsewhere."""
-        if why := why_unfit(one.student):
-            self.log.error("%s was not collected: %s", one_line(one.student), why)
+        if why := why_unfit(inbound.student):
+            self.log.error("%s was not collected: %s", one_line(inbound.student), why)
             return False
-        folder = self._folder(one)
+        folder = self._folder(inbound)
         if not folder.folder.is_dir():
             return True
         there = folder.origin()
         if there is None:
-            folder.set_aside(one.origin)
+            folder.set_aside(inbound.origin)
             return True
-        same, evidence = folder.digests() == one.digests, weigh(there, one.origin)
+        same, evidence = folder.digests() == inbound.digests, weigh(there, inbound.origin)
         in_time = self.before_duedate and there.channel == CHANNEL  # an older one may be what was asked for
-        if same and (evidence is not Evidence.NEWER or there.when == one.origin.when):
-            self.log.info("%s: as before", one_line(one.student))
+        if same and (evidence is not Evidence.NEWER or there.when == inbound.origin.when):
+            self.log.info("%s: as before", one_line(inbound.student))
             return False
         if evidence is Evidence.NEWER or in_time:
+            self._choices.settle(inbound.student, folder.lesson)
             if self.update or self.before_duedate:
-                folder.set_aside(one.origin)
+                folder.set_aside(inbound.origin)
             return True  # nbgrader says how to update, where that was not asked for
-        return self._decide(folder, there, one, evidence)
+        return self._decide(folder, there, inbound, evidence)
 
-    def _decide(self, folder: SubmittedFolder, there: Origin, one: _Inbound, evidence: Evidence) -> bool:
+    def _decide(self, folder: SubmittedFolder, there: Origin, inbound: _Inbound, evidence: Evidence) -> bool:
         """Whether to copy what is not evidently newer: as the teacher chose."""
         if evidence is Evidence.OLDER:
             why = f"it is older than what is in submitted/ ({one_line(str(there))})"
-            self.log.error("%s was not collected: %s", one_line(one.student), why)
+            self.log.error("%s was not collected: %s", one_line(inbound.student), why)
             return False
-        digest = "".join(one.digests.values())[:16]
-        choice = self._choices.choose(one.student, folder.lesson, digest, there, one.origin)
+        digest = "".join(inbound.digests.values())[:16]
+        choice = self._choices.choose(inbound.student, folder.lesson, digest, there, inbound.origin)
         if choice == REPLACE:
-            folder.set_aside(one.origin)
+            folder.set_aside(inbound.origin)
             return True
         if choice == ASK:
-            names = one_line(one.student), one_line(str(there)), one.origin.time, self._choices.path
+            names = one_line(inbound.student), one_line(str(there)), inbound.origin.time, self._choices.path
             self.log.error(UNDECIDED, *names)
         return False
 
-    def _record(self, one: _Inbound) -> None:
+    def _record(self, inbound: _Inbound) -> None:
         """Record the origin of what nbgrader has copied."""
-        folder = self._folder(one)
-        if folder.digests() == one.digests and time_of(folder.stamp) == one.origin.when:
-            folder.record(one.origin)
+        folder = self._folder(inbound)
+        if folder.digests() == inbound.digests and time_of(folder.stamp) == inbound.origin.when:
+            folder.record(inbound.origin, inbound.digests)
 
-    def _folder(self, one: _Inbound) -> SubmittedFolder:
-        return submitted_folder(self.coursedir, one.student, self.coursedir.assignment_id)
+    def _folder(self, inbound: _Inbound) -> SubmittedFolder:
+        return submitted_folder(self.coursedir, inbound.student, self.coursedir.assignment_id)

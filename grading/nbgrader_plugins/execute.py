@@ -26,6 +26,8 @@ from grading.notebooks.cells import RECORD
 from grading.notebooks.released import ReleasedNotebook
 from grading.sandbox.policy import Policy, to_dict
 
+from .past_releases import past_releases
+
 PATIENCE = 10  # factor from the limits of a kernel and its judge to a judge's wall-clock time
 warm_mistakes: defaultdict[str, set[str]] = defaultdict(set)
 """Exercises with wrong answers so far, by folder of graders: the next judges prepare their known mistakes."""
@@ -80,6 +82,7 @@ class JudgedExecute(Execute):
             "cell_seconds": float(self.timeout or 30),
             "notebook_seconds": self.notebook_seconds,
             "released": released.to_json() if released else None,
+            "earlier_releases": past_releases(root, lesson)[1:],
         }
         wall = PATIENCE * (self.notebook_seconds + policy.cpu_seconds)
         sandboxed = not self.unsandboxed

@@ -23,6 +23,7 @@ from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox import SandboxUnavailable, require
 
 from ..gradebook.grade_inputs import digest_of_file
+from ..gradebook.rubric import RubricError, with_edited_rubrics
 from ..gradebook.store import stored_grades
 from ..gradebook.view import known_to_gradebook, lesson_of
 
@@ -58,8 +59,8 @@ class FeedbackExporter(Exporter):
     def _questions(self, lesson: str) -> dict[str, Question]:
         """The lesson's written questions; none, with a warning, if one cannot be read."""
         try:
-            return load_questions(self._root() / GRADERS / lesson)
-        except ExerciseError as error:
+            return with_edited_rubrics(self._root(), lesson, load_questions(self._root() / GRADERS / lesson))
+        except (ExerciseError, RubricError) as error:
             self.log.warning("No page shows model answers: %s", error)
             return {}
 

@@ -6,10 +6,13 @@ that may be meant.
 
 from __future__ import annotations
 
+import re
 from ast import literal_eval
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from traitlets import Container, Dict, HasTraits, TraitError, TraitType
@@ -17,6 +20,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import LazyConfigValue
 from traitlets.utils.importstring import import_item
 
+from ..course_dir.course_config import ConfigFileError, load_config
 from ..errors import GradingError
 
 MODULES = (  # in which the classes are that a course's configuration may name without importing them
@@ -27,6 +31,7 @@ MODULES = (  # in which the classes are that a course's configuration may name w
     *(f"grading.nbgrader_plugins.{name}" for name in ("execute", "feedback_exporter", "late_policy", "zip_collect")),
     *(f"grading.nbgrader_plugins.{name}" for name in ("release_exporter", "submission_exporter", "csv_exporters")),
 )
+SETTING = re.compile(r"\s*c\.(\w+)\.(\w+)\s*=")
 Traits = Mapping[str, TraitType[Any, Any]]
 
 
@@ -51,6 +56,24 @@ def unknown_traits(config: Config) -> list[str]:
             if name not in known[section]
         ]
     return lines
+
+
+def demand_known_settings(config_file: Path) -> None:
+    """Raise ConfigFileError, with the line, for each setting in a course's nbgrader_config.py that no class has."""
+    _check_settings(config_file, config_file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _check_settings(config_file: Path, _: int) -> None:
+    config = load_config(config_file.parent)
+    if not unknown_traits(config):
+        return
+    found = []
+    for number, line in enumerate(config_file.read_text(encoding="utf-8").splitlines(), 1):
+        if setting := SETTING.match(line):
+            one = Config({setting[1]: {setting[2]: config[setting[1]].get(setting[2])}})
+            found += [f"{config_file.name}:{number}: {problem}" for problem in unknown_traits(one)]
+    raise ConfigFileError("\n".join(found or [f"{config_file.name}: {line}" for line in unknown_traits(config)]))
 
 
 def parse_settings(texts: Iterable[tuple[str, str, str]]) -> Config:

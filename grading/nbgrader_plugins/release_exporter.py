@@ -27,6 +27,8 @@ from grading.course_dir.lessons import is_ordinary
 from grading.notebooks.cells import grade_id
 from grading.notebooks.written_answers import answered_question
 
+from .past_releases import remember_release
+
 UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
 
 CHANGED = (
@@ -56,7 +58,7 @@ class ReleaseExporter(NotebookExporter):
         """Register one of nbgrader's preprocessors, and ours around the one that puts code into empty answers."""
         if not isinstance(preprocessor, ClearSolutions):
             return super().register_preprocessor(preprocessor, enabled)  # type: ignore[no-untyped-call]  # see above
-        lines = _AnswerLines()
+        lines = _AnswerLines(preprocessor.text_stub)
         for part in (lines.keep, preprocessor, lines.put_back):
             super().register_preprocessor(part, enabled and part is preprocessor)  # type: ignore[no-untyped-call]
         return preprocessor
@@ -87,10 +89,10 @@ class ReleaseExporter(NotebookExporter):
 
 
 class _AnswerLines:
-    """Keeps the first line of each cell for a written answer (`%%answer NAME`), and nothing else of it."""
+    """Keeps the first line of each cell for a written answer (`%%answer NAME`), with nbgrader's stub for a text."""
 
-    def __init__(self) -> None:
-        self._lines: list[str] = []
+    def __init__(self, stub: str) -> None:
+        self._stub, self._lines = stub, list[str]()
 
     def keep(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         self._lines = [cell.source.partition("\n")[0] if answered_question(cell) else "" for cell in nb.cells]
@@ -98,7 +100,7 @@ class _AnswerLines:
 
     def put_back(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         for cell, line in zip(nb.cells, self._lines, strict=True):
-            cell.source = line or cell.source
+            cell.source = f"{line}\n{self._stub}" if line else cell.source
         return nb, resources
 
 
@@ -122,7 +124,9 @@ def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterato
         finally:
             coursedir.release_directory = release
         for old, new in places.items():
+            remember_release(root, old.name, old / f"{old.name}.ipynb")  # of a course that did not remember it yet
             _swap(old, new, Path(beside) / "before")
+            remember_release(root, old.name, old / f"{old.name}.ipynb")
 
 
 def _swap(old: Path, new: Path, aside: Path) -> None:

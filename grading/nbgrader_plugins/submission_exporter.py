@@ -152,6 +152,15 @@ class SubmissionExporter(NotebookExporter):
         matches = {folder: re.match(place, folder) for folder in found}
         return {folder: (match["lesson"], match["student"]) for folder, match in matches.items() if match}
 
+    def _unmatched_folders(self, matched: set[str]) -> list[Path]:
+        """Folders of this assignment that nbgrader passes over, since it takes their names for patterns."""
+        coursedir = self._coursedir
+        if not matched or coursedir.student_id != "*":
+            return []
+        place = Path(coursedir.format_path(coursedir.submitted_directory, "x", coursedir.assignment_id)).parents[1]
+        found = (place / name / coursedir.assignment_id for name in sorted(os.listdir(place)) if why_unfit(name))
+        return [folder for folder in found if folder.is_dir() and str(folder) not in matched]
+
     @property
     def _coursedir(self) -> Any:
         return getattr(self.parent, "coursedir", None)
@@ -176,6 +185,8 @@ class SubmissionExporter(NotebookExporter):
             if why := why_unfit(name):
                 del self.parent.assignments[folder]  # type: ignore[union-attr]
                 self.log.error("%s: %s", one_line(folder), why)
+        for passed_over in self._unmatched_folders(set(names)):
+            self.log.error("%s: %s", one_line(str(passed_over)), why_unfit(passed_over.parent.name))
         if names and not self._submissions():
             raise NbGraderException("Nothing was graded.")
 

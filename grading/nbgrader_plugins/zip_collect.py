@@ -26,6 +26,8 @@ from ..lms.outcome_table import show
 from ..lms.roster import Roster, Student
 from ..lms.submitted_dir import SubmittedFolder, utc
 
+OPTIONS = "--TolerantExtractor.undecided=keep or --TolerantExtractor.undecided=replace"
+
 
 class TolerantExtractor(ExtractorPlugin):
     """Finds the files that count, and puts them into `submitted/`.
@@ -52,7 +54,8 @@ class TolerantExtractor(ExtractorPlugin):
             self.outcomes: list[Outcome] = [*nobodys_outcomes(reader.found), *collecting.outcomes(reader.found)]
         identities.save()
         choices.save()
-        show(self.outcomes, SafeConsole(), identities.path.name, str(choices.path.relative_to(course.root)))
+        table = str(choices.path.relative_to(course.root))
+        show(self.outcomes, SafeConsole(), identities.path.name, table, OPTIONS)
         self.parent.process_extracted_files = lambda: None  # nothing is left to copy
 
     def budget(self) -> Budget:

@@ -12,8 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from grading.course_dir.lesson_marks import CHECK
+
 RECORD = "attention_course"  # the key of our metadata in a notebook and in nbconvert's resources
-CHECK = "check_"  # the grade cell of the exercise `dot` is check_dot
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"  # nbgrader's marks, each on its own line
 HIDDEN = re.compile(rf"^[^\n]*{BEGIN_HIDDEN}.*?(?:{END_HIDDEN}[^\n]*\n?|\Z)", re.DOTALL | re.MULTILINE)
 

@@ -3,7 +3,8 @@
 A judge does this first, whatever the student's editor did to the cells. A cell belongs to an exercise by its grade_id,
 else by its cell id, else by its content; all metadata that nbgrader uses then comes from the gradebook and none from
 the student. Missing cells are put back, changed checks restored, copies resolved, checks moved below their answers; the
-student's own cells stay where they were. Every repair is described in `nb.metadata["attention_course"]["repairs"]`.
+student's own cells stay where they were. `nb.metadata["attention_course"]["repairs"]` describes every repair, but not
+what only differs because the lesson was released again (`handed_out`).
 
 A notebook without any exercise of the lesson (most often another lesson's) is marked as unreadable, like a file that
 could not be read: a person decides, and nothing is run.
@@ -12,7 +13,7 @@ could not be read: a person decides, and nothing is run.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from nbformat.notebooknode import NotebookNode, from_dict
@@ -20,26 +21,13 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from grading.grader.cell_code import bound_names, defines, parse, same_code
 from grading.notebooks.cells import RECORD, grade_id
 
+from .handed_out import Checksums, find_release, is_as_handed_out, kept_checksum, todays_release
 from .released import MarkedCell, PlainCell, ReleasedNotebook
+from .repair_notes import Notes
+from .written_answers import answered_question
 
 LANGUAGE = "python"  # of the lessons
 LOG = logging.getLogger(__name__)
-SENTENCES = {
-    "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
-    "no check": "The check was missing and was put back: {}.",
-    "no text": "A cell of the lesson was missing and was put back: {}.",
-    "no answer": "The cell for the answer was missing; an empty one stands in its place: {}.",
-    "answer elsewhere": "The answer stood in another cell and is judged from there: {}.",
-    "changed": "The check had been changed; the original is used: {}.",
-    "kept": "Code that stood in a check was kept, in a cell of its own above it: {}.",
-    "moved": "The check stood above the answer and was moved below it: {}.",
-    "retyped": "The cell was no longer of its type (code or text); it is treated as what it was: {}.",
-    "answers": "There was more than one cell for the answer; the last one above its check counts: {}.",
-    "checks": "There was more than one check; one of them counts: {}.",
-    "tags": "Tags on locked cells were removed: {}.",
-    "strange": "Marks that belong to no exercise of this lesson were removed from cells: {}.",
-    "language": "The notebook asked for another language; it is graded with Python: {}.",
-}
 NOTHING_FOUND = (
     "None of this lesson's exercises is in the notebook. Is it the right file? "
     "Hand in the notebook of this lesson, under its own name."
@@ -50,15 +38,18 @@ ANSWER_ABOVE = "# The answer to {} stands in another cell, above; this one was a
 MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in another cell."
 
 
-def repair(nb: NotebookNode, released: ReleasedNotebook) -> None:
-    """Repair a notebook in place; its record says what was repaired."""
+def repair(nb: NotebookNode, released: ReleasedNotebook, earlier: Sequence[Checksums] = ()) -> None:
+    """Repair a notebook in place; its record says what was repaired.
+
+    earlier  checksums of the cells in earlier releases, newest first
+    """
     record = {"repairs": [], **nb.metadata.get(RECORD, {})}
     notes, cells = Notes(), nb.cells
     if "unreadable" in record:
         nb.cells = [*cells, *_NotebookRepair([], released, Notes()).cells]
     else:
         try:
-            result = _NotebookRepair(cells, released, notes)
+            result = _NotebookRepair(cells, released, notes, earlier)
             nb.cells = result.cells
             if not result.found:
                 notes, record["unreadable"] = Notes(), NOTHING_FOUND
@@ -78,26 +69,21 @@ def _require_python(nb: NotebookNode, notes: Notes) -> None:
         notes.add("language", language[:40])
 
 
-class Notes:
-    """Repairs by kind; each kind makes one sentence, for any number of cells."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, dict[str, None]] = {}
-
-    def add(self, kind: str, what: str) -> None:
-        self._found.setdefault(kind, {})[what] = None
-
-    def sentences(self) -> list[str]:
-        return [SENTENCES[kind].format(", ".join(found)) for kind, found in self._found.items()]
-
-
 class _NotebookRepair:
     """One pass: `cells` is the result, `found` whether any exercise was in it."""
 
-    def __init__(self, cells: Iterable[NotebookNode], released: ReleasedNotebook, notes: Notes) -> None:
+    def __init__(
+        self,
+        cells: Iterable[NotebookNode],
+        released: ReleasedNotebook,
+        notes: Notes,
+        earlier: Sequence[Checksums] = (),
+    ) -> None:
         self.cells = list(cells)
         self.released = released
         self.notes = notes
+        self.todays = todays_release(released)
+        self.handed_out = find_release(self.cells, released, earlier)
         self.owners: dict[str, list[NotebookNode]] = {name: [] for name in released.marked}
         self._claim_by_marks()
         self._claim_checks_by_content()
@@ -120,7 +106,7 @@ class _NotebookRepair:
         for cell in self.cells:
             name = grade_id(cell)
             if name not in self.released.marked:
-                if cell.metadata.get("nbgrader"):
+                if cell.metadata.get("nbgrader") and name not in self.handed_out:
                     self.notes.add("strange", name[:40] or "without a name")
                 colab = cell.metadata.get("id")
                 ids = (i for i in (cell.get("id"), colab) if isinstance(i, str))
@@ -137,7 +123,7 @@ class _NotebookRepair:
     def _claim_answers_by_content(self) -> None:
         for name, owners in self.owners.items():
             if not owners and self.released.marked[name].solution:
-                found = [cell for cell in self._unclaimed() if defines(cell.source, name)]
+                found = [c for c in self._unclaimed() if defines(c.source, name) or answered_question(c) == name]
                 code = [cell for cell in found if cell.cell_type == "code"]
                 owners += code or found[-1:]
 
@@ -160,7 +146,8 @@ class _NotebookRepair:
                 below = [c for c in owners if answer is not None and above[id(c)] == answer]
                 owners[:] = (below or owners)[-1:]
             cell = owners[0]
-            if not same_code(cell.source, marked.visible) and cell.source != marked.source:
+            is_other = not same_code(cell.source, marked.visible) and cell.source != marked.source
+            if is_other and not is_as_handed_out(cell):
                 self.notes.add("changed", marked.exercise)
                 self._keep_code_of(cell, marked)
 
@@ -234,18 +221,29 @@ class _NotebookRepair:
     def _restore(self, cell: NotebookNode, marked: MarkedCell) -> None:
         trusted, marks = marked.metadata(), cell.metadata.get("nbgrader")
         expected = {k: v for k, v in trusted["nbgrader"].items() if k not in ("checksum", "cell_type")}
-        if not isinstance(marks, dict) or any(marks.get(k, False) != v for k, v in expected.items()):
+        is_earlier = self._is_of_earlier_release(cell, marked)
+        is_lost = not isinstance(marks, dict) or any(marks.get(k, False) != v for k, v in expected.items())
+        if is_lost and not is_earlier:
             self.notes.add("lost", marked.name)
         tags = cell.metadata.get("tags")
-        if marked.locked and tags and tags != list(marked.tags):
+        if marked.locked and tags and tags != list(marked.tags) and not is_earlier:
             self.notes.add("tags", marked.name)
-        if cell.cell_type != marked.cell_type:
+        if cell.cell_type != marked.cell_type and not is_earlier:
             self.notes.add("retyped", marked.name)
         _retype(cell, marked.cell_type)
         cell.metadata = from_dict(trusted)
         if marked.locked:
             cell.source = marked.source
             cell.pop("attachments", None)
+
+    def _is_of_earlier_release(self, cell: NotebookNode, marked: MarkedCell) -> bool:
+        """Whether the cell was handed out otherwise than it is now, so that its marks differ for that reason."""
+        return kept_checksum(cell) not in ("", self.todays[marked.name])
+
+    def _note_missing(self, kind: str, cell: str, what: str) -> None:
+        """Note a missing cell, unless the student was never given it."""
+        if cell in self.handed_out:
+            self.notes.add(kind, what)
 
     # Put back what is missing or in the wrong place
 
@@ -256,10 +254,13 @@ class _NotebookRepair:
                 continue
             elsewhere, check = self._definitions(name), self._check_of(name)
             if marked.locked:
-                self.notes.add("no text", name)
+                self._note_missing("no text", name, name)
                 cell = _cell_of(marked, marked.source)
             else:
-                self.notes.add("answer elsewhere" if elsewhere else "no answer", name)
+                if elsewhere:
+                    self.notes.add("answer elsewhere", name)
+                else:
+                    self._note_missing("no answer", name, name)
                 text = MISSING_BUT_ELSEWHERE if elsewhere else MISSING_ANSWER
                 note = text.format(name)
                 cell = _cell_of(marked, note if marked.cell_type == "code" else note.lstrip("# "))
@@ -281,7 +282,7 @@ class _NotebookRepair:
             answer = self.released.answer_of(marked)
             anchor = self._last_of_answer(answer) if answer else None
             if not owners:
-                self.notes.add("no check", marked.exercise)
+                self._note_missing("no check", name, marked.exercise)
                 owners.append(_cell_of(marked, marked.source))
                 place = self._index_for(marked) if anchor is None else self._index(anchor) + 1
                 self.cells.insert(place, owners[0])

@@ -7,6 +7,7 @@ opened, and makes the notebook that gives the reason. A judge reads the file (`r
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from itertools import islice
@@ -25,6 +26,11 @@ BESIDE = (".txt", ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".webp")  # f
 MAX_BESIDE, MOST_BESIDE = 256 * 2**20, 1_000  # bytes, and number, of all files beside a notebook
 AGAIN = "Open it in Jupyter or Colab, run it, save it, and hand in the saved file again."
 WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
+
+
+def asks_for_another_file(reason: str) -> bool:
+    """Whether the reason why a notebook cannot be read asks the student to hand in again, and is no error of ours."""
+    return re.search(r"\bhand (it )?in\b", reason, re.IGNORECASE) is not None
 
 
 def resolve(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+STUB = "YOUR ANSWER HERE"  # nbgrader's; `course.notebook.written_answer` has the same
 LINE = re.compile(r"%%answer[ \t]+(\w+)[^\n]*(?:\n|\Z)")
 
 
@@ -17,4 +18,5 @@ def answered_question(cell: Mapping[str, Any]) -> str:
 
 def written_answer(source: str) -> str:
     """What a student wrote below the first line."""
-    return LINE.sub("", source, count=1).strip()
+    lines = LINE.sub("", source, count=1).splitlines()
+    return "\n".join(line for line in lines if line.strip() != STUB).strip()

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from grading.authoring.lesson_cells import join_cells, read_cells
+from grading.authoring.lesson_names import merge_names
 from grading.authoring.merge_lessons import LessonMerge, merge_lesson
 from grading.authoring.three_way import Outcome
 
@@ -145,3 +146,17 @@ def test_lines_that_merge_into_no_python_are_left_to_the_teacher(base, broken):
     ours = edited(base, COMMON, "7.0", "8.0")
     done = merge_lesson(LESSON, base, ours, {**base, COMMON: base[COMMON] + broken})
     assert not done.files and COMMON in done.stays
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "merged"),
+    [
+        ('EXERCISES = ("a",)\n', 'EXERCISES = ("a", "b", "c")\n', 'EXERCISES = ("a", "c")\n'),
+        ('EXERCISES = ["b", "a"]\n', "EXERCISES = ('a', 'b', 'c')\n", 'EXERCISES = ("b", "c", "a")\n'),
+        ('"""Mine."""\nEXERCISES = ("a", "b")\n', 'EXERCISES = ("b")\n', '"""Mine."""\nEXERCISES = ("a", "b")\n'),
+        ('EXERCISES = ("a", "b"\n', 'EXERCISES = ("a", "b", "c")\n', 'EXERCISES = ("a", "b"\n'),
+    ],
+)
+def test_lists_of_exercises_merge_name_by_name(ours, theirs, merged):
+    there = {"a", "b", "c"}  # the new version's removal of `a` is not taken in the third
+    assert merge_names("__init__.py", there, 'EXERCISES = ("a", "b")\n', ours, theirs).value == merged

@@ -8,11 +8,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.notebook import written_answer
 from grading.authoring.build import build_lesson, notebook_of
 from grading.authoring.questions import question_data
 from grading.course_dir.lesson_change import LessonChange
 from grading.errors import BuildError
 from grading.exercises.question import load_questions
+from grading.notebooks import written_answers
 
 from ..support.by_hand_lesson import LESSON, QUESTION, WHY, cell_of, course_by_hand, give_points, lesson_by_hand
 from ..support.course_builder import build_course, released_notebook
@@ -48,7 +50,7 @@ def test_the_courses_questions_are_optional_and_their_data_is_that_of_their_file
     cells = {cell.id: cell for cell in released_notebook(ROOT, lesson).cells}
     for name, question in load_questions(tests).items():
         assert question.text in cells[f"question-{name}"].source
-        assert cells[name].source == f"%%answer {name}" and not cells[name].metadata
+        assert cells[name].source == f"%%answer {name}\nYOUR ANSWER HERE" and not cells[name].metadata
         assert 3 <= sum(item.points > 0 for item in question.rubric) <= 4
     graded = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in cells.values()]
     assert sum(graded) == 20
@@ -56,7 +58,7 @@ def test_the_courses_questions_are_optional_and_their_data_is_that_of_their_file
 
 def test_an_optional_question_has_no_mark_and_its_data_comes_with_the_notebook(tmp_path):
     root = course_by_hand(tmp_path / "course", points=None)
-    assert cell_of(root, WHY).source == "%%answer why"
+    assert cell_of(root, WHY).source == "%%answer why\nYOUR ANSWER HERE"
     assert "nbgrader" not in cell_of(root, WHY).metadata
     data = json.loads((root / "release" / LESSON / f"{LESSON}.questions").read_text(encoding="utf-8"))
     assert data[WHY]["model_answer"] == "Because $x + x = 2x$."
@@ -79,6 +81,10 @@ def test_a_question_that_gets_points_loses_the_file_beside_its_notebook(course):
     assert build_lesson(course, LESSON)
     assert not beside.exists()
     assert not build_lesson(course, LESSON)
+
+
+def test_the_notebook_knows_an_empty_answer_as_the_build_writes_it():
+    assert written_answer.STUB == written_answers.STUB
 
 
 def test_building_twice_gives_the_same_bytes(course):

@@ -85,6 +85,7 @@ def test_the_formgraders_lists_run_nothing_of_a_name(teacher, place):
 
 def test_formulas_show_without_the_internet(teacher):
     opened = open_page(teacher, teacher.formgrader(HONEST))
+    opened.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
     drawn = opened.page.locator(".text_cell_render math")
     assert drawn.count() > 20
     assert drawn.first.bounding_box()["width"] > 2

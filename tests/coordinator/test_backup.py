@@ -102,7 +102,7 @@ def test_a_backup_that_is_not_whole_is_told(course_of_three, tmp_path, capsys):
 @pytest.mark.full("grades a class over a PostgreSQL server")
 def test_a_gradebook_on_a_server_is_backed_up_and_loaded_into_an_empty_database(tmp_path, capsys):
     with server() as database:
-        unsandboxed = "c.JudgedExecute.unsandboxed = True"
+        unsandboxed = "c.JudgedExecute.unsandboxed = True\nc.CourseDirectory.course_id = 'attention'"
         config = f"{unsandboxed}\nc.CourseDirectory.db_url = {database.url('first')!r}"
         root = build_course(tmp_path / "course", config=config, release=[ONE])
         for student in STUDENTS:

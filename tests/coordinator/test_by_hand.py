@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
@@ -17,7 +19,7 @@ from traitlets.config import Config
 
 from grading.cli import main
 from grading.coordinator.grade_class import grade_class
-from grading.coordinator.nbgrader_api import configuration, feedback, scores
+from grading.coordinator.nbgrader_api import autograde, configuration, feedback, scores
 from grading.nbgrader_plugins import csv_exporters
 
 from ..support.by_hand_lesson import (
@@ -165,6 +167,7 @@ def test_what_is_open_is_listed_and_named_where_it_is_left_out(course, there, ca
     assert "left as they are (--provisional sends them): ada" in capsys.readouterr().out
 
 
+@pytest.mark.full("starts nbgrader twice")
 def test_nbgraders_command_takes_the_trait(course):
     command = [Path(sys.executable).parent / "nbgrader", "export", "--to=grades.csv"]
 
@@ -206,8 +209,29 @@ def test_grading_again_keeps_points_by_hand_and_opens_only_a_new_text(course, ca
     )
 
 
+@pytest.mark.full("autogrades like its neighbours")
+def test_nbgraders_own_command_keeps_points_by_hand_too(course):
+    grade_by_hand(course, "ada", POINTS)
+    autograde(course, LESSON, "ada", again=True, config=configuration(course, unsandboxed=True))
+    assert open_cells(course, "ada") == set()
+    assert scores(course)["ada", LESSON] == (12.5, 15)
+
+
+@pytest.mark.full("autogrades like its neighbours")
+def test_an_answer_that_was_typed_into_another_cell_is_found(course):
+    notebook = nbformat.read(course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if cell.id != WHY]
+    notebook.cells.append(new_code_cell("%%answer why\nIt is a sum, retyped."))
+    nbformat.write(notebook, course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb")
+    regrade(course)
+    graded = nbformat.read(course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    (cell,) = [cell for cell in graded.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == WHY]
+    assert "retyped" in cell.source
+    assert WHY in open_cells(course, "ada")
+
+
 def test_the_release_has_the_question_and_an_empty_answer_cell(course):
-    assert cell_of(course, "why").source == "%%answer why (2 points)"
+    assert cell_of(course, "why").source == "%%answer why (2 points)\nYOUR ANSWER HERE"
     assert cell_of(course, "question-why").source.startswith(
         "### Why twice?\n\n*In your own words · 2 points, given by a person.*"
     )

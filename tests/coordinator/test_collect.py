@@ -16,6 +16,7 @@ from nbconvert import PythonExporter
 from rich.console import Console
 
 from grading.cli import main
+from grading.cli.arguments import NOT_DONE
 from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
@@ -166,7 +167,7 @@ def test_what_a_teacher_mended_is_asked_about_and_brought_back(
     assert f"jane  {ONE}  20" in capsys.readouterr().out
     assert main.main(["restore", "jane", ONE]) == 0 and submitted(course) == {"jane": "mended"}
     assert main.main(["restore", "jane", ONE]) == 0 and submitted(course) == {"jane": "jane"}
-    assert main.main(["restore", "bo", ONE]) == 1
+    assert main.main(["restore", "bo", ONE]) == NOT_DONE
 
 
 def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path) -> None:

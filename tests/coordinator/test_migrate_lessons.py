@@ -125,6 +125,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert "changes nothing in your lessons" in capsys.readouterr().out
 
 
+@pytest.mark.full("kills a migration, and grades a class four times")
 def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of_before(
     course_of_three, new_version, capsys
 ):
@@ -137,22 +138,30 @@ def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of
     assert points(course) == NEW_POINTS
     assert kept_base(course) == read_lessons(new_version)
     edit(course / TEXT, "and why", "and why so")
+    shutil.copytree(course / "submitted" / "ada", course / "submitted" / "dan")
+    grading("grade", ONE)
+    before |= {path: text for path, text in everything(course).items() if "dan" in path.parts}
 
     assert main.main(["migrate", "--undo"]) == 0
     told = capsys.readouterr().out
     assert f"{TEXT} was changed since; its text will be in before-migrating-" in told
-    assert points(course) == NEW_POINTS
+    assert points(course) == {**NEW_POINTS, "dan": (6, 6)}
     assert main.main(["migrate", "--undo", "--yes"]) == 0
     told = capsys.readouterr().out
-    assert "3 grades of before restored, 0 graded again" in told
+    assert "3 grades of before restored, 1 graded again" in told
     after = {path: text for path, text in everything(course).items() if not is_kept(path, course)}
-    assert after == before
-    assert points(course) == OLD_POINTS
+    assert {path for path in after if after[path] != before.get(path)} == {autograded(course, "dan")}
+    assert after.keys() == before.keys()
+    assert points(course) == {**OLD_POINTS, "dan": (5, 5)}
     assert main.main(["grade", ONE, "--dry-run"]) == 0
     assert f"{ONE}: 0 to be graded" in capsys.readouterr().out
     assert "and why so" in next(course.glob(f"before-migrating-*/after/{TEXT}")).read_text()
     assert main.main(["history", ONE]) == 0
     assert "double 6 right" in capsys.readouterr().out
+
+
+def autograded(course: Path, student: str) -> Path:
+    return course / "autograded" / student / ONE / f"{ONE}.ipynb"
 
 
 def is_kept(path: Path, course: Path) -> bool:
@@ -258,6 +267,22 @@ def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(l
     assert {path for path, text in (kept_base(lessons_only) or {}).items() if before.get(path) != text} == {
         path for path in after if before.get(path) != after[path]
     }
+
+
+def test_what_lessons_share_stays_where_one_of_them_could_not_be_built_with_the_new(lessons_only, tmp_path, capsys):
+    new = make_new_version(tmp_path / "new")
+    for root, text in ((lessons_only, "THREE = 3\nFIVE = 5\n"), (new, "THREE = 3\n")):
+        (root / "grader_tests" / "shared").mkdir()
+        (root / "grader_tests" / "shared" / "__init__.py").write_text(text)
+    keep_base(lessons_only, read_lessons(lessons_only))
+    edit(lessons_only / f"grader_tests/{TWO}/halve/contract.py", "draw.normal(3, 5)", "draw.normal(3, FIVE)")
+    edit(lessons_only / f"grader_tests/{TWO}/halve/contract.py", "\nhalve =", "\nfrom ...shared import FIVE\n\nhalve =")
+    assert main.main(["migrate", str(new), "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"shared stays as it is: of {TWO}, after the merge it could not be built: grader_tests/{TWO}/" in told
+    assert "FIVE" in (lessons_only / "grader_tests" / "shared" / "__init__.py").read_text()
+    assert "and why" in (lessons_only / TEXT).read_text()
+    assert kept_base(lessons_only)["grader_tests/shared/__init__.py"] == "THREE = 3\nFIVE = 5\n"
 
 
 def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none(lessons_only, tmp_path, capsys):

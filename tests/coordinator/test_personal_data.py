@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import subprocess
 import zipfile
@@ -53,6 +54,7 @@ def course(request: pytest.FixtureRequest, build_once: Callable[..., Path], fres
 def build_people(root: Path, config: str = "") -> Path:
     quiet = Console(quiet=True)
     late = "c.LatePolicy.policy = '10% a day'\nc.JudgedExecute.unsandboxed = True\n"
+    late += "c.CourseDirectory.course_id = 'attention'\n"
     build_course(root, config=late + config, release=[ONE])
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     with open_gradebook(root) as gradebook:
@@ -79,6 +81,10 @@ def build_people(root: Path, config: str = "") -> Path:
     rows = f'{WHO},moodle,7,Zoe Zimmer,by the name\r\n{OTHER} {WHO},moodle,8,"a, group",\r\n'
     identities.write_bytes(identities.read_bytes() + rows.encode())
     (root / "grades.csv").write_text(f'student_id,score\n{WHO},3\n{OTHER},"4\n5"\n')
+    kept = root / "before-migrating-2026-01-01-120000"
+    shutil.copytree(root / "autograded", kept / "autograded")
+    grades = [{"student": student, "lesson": ONE, "made_of": {}} for student in (WHO, OTHER)]
+    (kept / "migration.json").write_text(json.dumps({"state": "done", "grades": grades}))
     (root / ".nbgrader.log").write_text(f"submitted/{WHO}/{ONE}\nsubmitted/{OTHER}/{ONE}\n")
     with open_gradebook(root) as gradebook, gradebook.engine.begin() as connection:
         assert [grade.student for grade in past_grades(gradebook)] == [WHO]
@@ -147,6 +153,10 @@ def test_nothing_about_a_person_is_left_and_everything_about_the_others(course, 
     ids = (course / "student-ids.csv").read_text(encoding="utf-8-sig")
     assert f'{OTHER},moodle,8,"a, group",' in ids and "Zoe Zimmer" not in ids and f"{ONE} (1).ipynb" in ids
     assert (course / "hand-ins" / "which-counts.csv").exists()
+    (kept,) = course.glob("before-migrating-*")
+    record = json.loads((kept / "migration.json").read_text())
+    assert record == {"state": "done", "grades": [{"student": OTHER, "lesson": ONE, "made_of": {}}]}
+    assert [path.name for path in (kept / "autograded").iterdir()] == [OTHER]
     assert not grade_class(course, [ONE], Console(quiet=True)).graded
     assert main.main([*arguments, "--yes"]) != 0
     assert f"the course holds nothing about {WHO}" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,11 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
+from rich.console import Console
 
 from grading.cli import main
+from grading.cli.arguments import NEEDS_A_PERSON
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import configuration
 
 from ..support.canvas_server import TOKEN, FakeCanvas, canvas
@@ -150,6 +154,25 @@ def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, c
     assert f"no student matches stranger_777_9004_{ONE}.ipynb" in told
     assert "not in the download: cem" in told
     assert not (course / "student-ids.csv").exists()
+
+
+def test_who_is_asked_to_hand_in_again_gets_the_page_that_says_so(course, tmp_path, capsys):
+    for student, content in {"ada": "", "cem": "{"}.items():
+        (course / "submitted" / student / ONE / f"{ONE}.ipynb").write_text(content)
+    shutil.rmtree(course / "submitted" / "bob")
+    assert not grade_class(course, [ONE], Console(quiet=True)).failed
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        gradebook.find_grade("check_double", ONE, ONE, "bob").needs_manual_grade = True
+        gradebook.db.commit()
+    names = [f"{who}_{number}_900_{ONE}.ipynb" for number, who in ((501, "ada"), (502, "bob"), (503, "cem"))]
+    out = tmp_path / "back.zip"
+    came = download(tmp_path / "came.zip", *names)
+    assert main.main(["feedback-zip", ONE, str(came), "--out", str(out)]) == NEEDS_A_PERSON
+    assert "left out: bob an exercise needs a person" in capsys.readouterr().out
+    with zipfile.ZipFile(out) as archive:
+        pages = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert pages.keys() == {f"ada_501_900_{ONE}.html", f"cem_503_900_{ONE}.html"}
+    assert all("hand in the saved file again" in page for page in pages.values())
 
 
 @pytest.mark.quick_cases("folder")

@@ -84,6 +84,8 @@ def test_a_mistake_ends_a_command_without_a_traceback(course, toml, capsys):
         ("x = y", "NameError: name 'y' is not defined"),
         ("c.LatePolicy.policy = ", "SyntaxError: invalid syntax"),
         ("import nothing_of_this_name", "ModuleNotFoundError: No module named"),
+        ("c.LatePolicy.polcy = 'half'", "LatePolicy has no setting polcy"),
+        ("c.LatePolcy.policy = 'half'", "no class LatePolcy"),
     ],
 )
 def test_a_mistake_in_the_other_file_has_its_line(tmp_path, capsys, line, said):

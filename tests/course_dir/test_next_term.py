@@ -51,7 +51,7 @@ def autumn(tmp_path):
     root = tmp_path / "autumn"
     init_course(root, origin)
     text = root / "source" / f"{TINY_LESSONS[0]}.py"
-    text.write_text(text.read_text().replace("# # To double", "# # To make it twice"))
+    text.write_text(text.read_text().replace("# # To double", "# # To double\n#\n# Twice as much."))
     with (root / "nbgrader_config.py").open("a") as config:
         config.write(CONFIG)
     for path, content in {
@@ -66,6 +66,7 @@ def autumn(tmp_path):
         "source/01_double/01_double.ipynb": "{}",
         "source/hw1/hw1.ipynb": "{}",
         "grader_tests/01_double/double/table.json": "[]",
+        "rubrics/01_double/why.toml": "points = 2\n",
         "before-migrating-2026/source/01_double.py": "",
     }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -90,10 +91,12 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
         "grader_tests/01_double/double/table.json",
         "nbgrader_config.py",
         "own_policy.py",
+        "rubrics/01_double/why.toml",
+        *(f"source/{name}/{name}.ipynb" for name in TINY_LESSONS),
+        *(f"source/{name}/outline.json" for name in TINY_LESSONS),
         "source/hw1/hw1.ipynb",
     }
     assert course_seed(spring) != course_seed(autumn)
-    (spring / "course.toml").unlink()
     config = configuration(spring)
     assert "db_url" not in config.CourseDirectory and "seed" not in config.JudgedExecute
     assert config.CourseDirectory.course_id == "spring"
@@ -101,12 +104,13 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
     assert "c.CourseDirectory.db_url, is commented out: it names the gradebook of the last term" in told
     assert "c.CourseDirectory.root, is as it was: see whether it holds for the new term" in told
     assert "c.Delivery.repository, is as it was" in told
-    assert "course.toml: commented out, for they hold for one term: lines 2, 6, 7, 8, 13" in told
+    assert "course.toml: commented out, because they hold for one term: lines 3, 7, 8, 9, 14" in told
 
 
 def test_settings_of_one_term_are_comments_and_all_else_is_as_it_was():
     after = next_term_settings(SETTINGS, "spring")
     assert [line for line in after.splitlines() if not line.startswith("#")] == [
+        'id = "spring"',
         'title = "Attention"',
         'timezone = "Europe/Berlin"',
         "",
@@ -117,7 +121,7 @@ def test_settings_of_one_term_are_comments_and_all_else_is_as_it_was():
         'name = "01_double"',
         "exercises.double.points = 8",
     ]
-    assert [line.removeprefix("# ") for line in after.splitlines()] == SETTINGS.splitlines()
+    assert [line.removeprefix("# ") for line in after.splitlines()[1:]] == SETTINGS.splitlines()
     assert next_term_config("c.LatePolicy.most = 0.5\n", "spring")[1] == []
 
 

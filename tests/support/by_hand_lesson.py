@@ -87,7 +87,7 @@ def hand_in_by_hand(root: Path, student: str, *, essay: str = "My essay.", why: 
         elif name == CODE:
             cell.source = "plot = 3"
         elif name == WHY and why:
-            cell.source += f"\n{why}"
+            cell.source = cell.source.replace("YOUR ANSWER HERE", why)
     hand_in(root, LESSON, student, notebook)
 
 

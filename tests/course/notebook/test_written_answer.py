@@ -19,14 +19,16 @@ def shown(capsys: pytest.CaptureFixture[str], line: str, cell: str, lesson: str 
     return capsys.readouterr().out
 
 
-def test_an_empty_cell_asks_to_write_first(capsys):
-    told = shown(capsys, NAME, "\n  \n")
+@pytest.mark.parametrize("text", ["\n  \n", "YOUR ANSWER HERE\n"])
+def test_an_empty_cell_asks_to_write_first(capsys, text):
+    told = shown(capsys, NAME, text)
     assert told.startswith("Write your answer below the first line of this cell")
     assert "model answer" not in told
 
 
 def test_an_answer_is_shown_with_the_rubric_and_the_model_answer(capsys):
-    told = shown(capsys, NAME, "The scores are spread too widely.\n")
+    told = shown(capsys, NAME, "YOUR ANSWER HERE\nThe scores are spread too widely.\n")
+    assert "YOUR ANSWER HERE" not in told
     question = catalog.questions_of(LESSON)[NAME]
     assert "The scores are spread too widely." in told
     assert question["model_answer"] in told

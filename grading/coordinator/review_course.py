@@ -1,0 +1,111 @@
+"""Run the review page of a lesson until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import logging
+import os
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import AssignLatePenalties
+
+from ..course_dir.lessons import list_lessons
+from ..errors import StepFailed
+from ..review.desk import ReviewDesk
+from ..review.web_server import ReviewServer
+from ..safe_text import make_safe
+from .nbgrader_api import configuration, is_registered, open_gradebook
+
+
+def review(
+    root: Path,
+    lesson: str,
+    question: str,
+    *,
+    by: str,
+    port: int,
+    names: bool,
+    browser: bool,
+    tell: Callable[[str], None],
+) -> int:
+    """Serve the page until Ctrl-C; returns 1 if answers still wait for a person, else 0. Raises StepFailed.
+
+    question  to open first; "": the lesson's first
+    by        who grades; "": this user's name
+    names     whether the page begins with students' names
+    """
+    list_lessons(root, [lesson], ordinary=True)
+    if not is_registered(root, lesson):
+        raise StepFailed(f"{lesson} is not released, so nothing was handed in: `grading release {lesson}` releases it")
+    config = configuration(root)
+    with open_gradebook(root) as gradebook:
+        coursedir, penalties = CourseDirectory(config=config), AssignLatePenalties(config=config)
+        desk = ReviewDesk(root, lesson, gradebook, coursedir, penalties)
+        first = _question(desk, question)
+        make_safe(logging.getLogger("tornado.application"))  # a traceback may quote an answer
+        begun = desk.count_steps()
+        try:
+            asyncio.run(_serve(desk, by or _user_name(), port, names, first, browser, tell))
+        except KeyboardInterrupt:
+            tell(f"\n{_farewell(desk, begun)}")
+        return int(any(row["done"] < row["total"] for row in desk.overview()["questions"]))
+
+
+async def _serve(
+    desk: ReviewDesk, by: str, port: int, names: bool, first: str, browser: bool, tell: Callable[[str], None]
+) -> None:
+    try:
+        server = ReviewServer(desk, by, port, names=names, first=first)
+    except OSError as error:
+        raise StepFailed(f"port {port} cannot be used: {error.strerror}. Leave out --port for a free one.") from error
+    tell(f"Grade {desk.lesson} at {server.address}")
+    tell("The address is for you alone: whoever has it can grade. Ctrl-C ends; each grade is saved as you give it.")
+    if browser and _has_display():
+        with suppress(webbrowser.Error):
+            webbrowser.open(server.address)
+    await asyncio.Event().wait()
+
+
+def _question(desk: ReviewDesk, named: str) -> str:
+    """The key of the question to open. Raises StepFailed if there is none of this name, or none at all."""
+    if not desk.questions:
+        raise StepFailed(f"{desk.lesson} has no question that a person grades, and no exercise that needs a person")
+    if not named:
+        return next(iter(desk.questions))
+    names = {question.cells.name: key for key, question in desk.questions.items()} | {k: k for k in desk.questions}
+    names |= {question.answer: key for key, question in desk.questions.items()}
+    if named in names:
+        return names[named]
+    near = get_close_matches(named, names, 1)
+    hint = f"do you mean {near[0]}?" if near else f"there are {', '.join(q.answer for q in desk.questions.values())}"
+    raise StepFailed(f"{desk.lesson} has no question {named}; {hint}")
+
+
+def _farewell(desk: ReviewDesk, begun: int) -> str:
+    done = desk.count_steps() - begun
+    rows = desk.overview()["questions"]
+    waiting = sum(row["total"] - row["done"] for row in rows)
+    saved = f"{done} step{'s' * (done != 1)} of grading saved" if done else "Nothing was changed"
+    if not waiting:
+        return f"{saved}; every answer of {desk.lesson} is graded."
+    noun = "answer waits" if waiting == 1 else "answers wait"
+    return f"{saved}; {waiting} {noun} for a person. `grading review {desk.lesson}` goes on."
+
+
+def _has_display() -> bool:
+    """Whether a browser has a screen here. A text browser would take the terminal."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _user_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # the user has no name
+        return "somebody"

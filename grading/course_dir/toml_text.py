@@ -1,0 +1,48 @@
+"""Write small TOML files: tables of texts, numbers and truth values, with lists of such tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+Value = str | float | bool
+Table = Mapping[str, Value | Sequence[Mapping[str, Value]]]
+
+
+def to_toml(data: Table, note: str = "") -> str:
+    """The text of a TOML file; note: its first line, as a comment."""
+    lines = [f"# {note}", ""] if note else []
+    lines += [f"{key} = {_value(value)}" for key, value in data.items() if isinstance(value, Value)]
+    for key, rows in data.items():
+        if not isinstance(rows, Value):
+            for row in rows:
+                lines += ["", f"[[{key}]]", *(f"{name} = {_value(value)}" for name, value in row.items())]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, str):  # JSON's escapes are TOML's, but for one character that JSON leaves as it is
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)
+
+
+def replace_file(path: Path, text: str | None) -> None:
+    """Write a file whole or not at all; None deletes it."""
+    if text is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o644 if not path.exists() else path.stat().st_mode & 0o777)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise

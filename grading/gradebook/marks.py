@@ -1,0 +1,242 @@
+"""What a person has marked of each answer, in the gradebook: points and comments as nbgrader has them, and beside them
+which items of the rubric they were given for.
+
+Two people, or a person and the formgrader, may write at once. So each write says which state it has seen; if another
+is there, nothing is written (`Conflict`). The rows of the submissions are locked meanwhile, as grading locks them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from nbgrader.api import Base, Comment, Grade, Gradebook, SubmittedNotebook
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import Boolean, Column, DateTime, Float, String, Text, and_, false, select, update
+
+from ..errors import GradingError
+from .rubric import ROUNDING, Rubric
+from .store import GradeRow, apply_late_penalty
+
+
+class MarkRow(Base):
+    """The rubric items of an answer. Made and left behind as `store.GradeRow` is."""
+
+    __tablename__ = "attention_review"
+
+    notebook_id = Column(String(32), primary_key=True)  # of the submitted notebook
+    cell = Column(String(128), primary_key=True)  # name of the cell that has the points
+    items = Column(Text, nullable=False)
+    adjust = Column(Float, nullable=False)
+    points = Column(Float)  # as written to nbgrader's columns; None: not graded
+    alone = Column(Boolean, nullable=False)
+    by = Column(String(128), nullable=False)
+    at = Column(DateTime, nullable=False)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An answer's state in the gradebook.
+
+    items, adjust   what of the rubric is true of it, and points added by hand; of a grade that was given elsewhere,
+                    `adjust` is what the items do not explain
+    written         the points as the review page wrote them; None: it wrote none
+    alone           whether it was taken out of its group of like answers
+    by, at          who wrote it on the review page, and when; "" if nobody
+    auto            the grader's own points
+    manual, extra   points by hand and extra credit, nbgrader's columns
+    waiting         whether a person still has to grade it, or to look again (`open_grades`)
+    """
+
+    items: tuple[str, ...] = ()
+    adjust: float = 0.0
+    written: float | None = None
+    alone: bool = False
+    by: str = ""
+    at: str = ""
+    auto: float | None = None
+    manual: float | None = None
+    extra: float | None = None
+    waiting: bool = True
+    comment: str = ""
+
+    @property
+    def points(self) -> float | None:
+        """Points that a person gave; None if nobody did."""
+        return None if self.manual is None else round(self.manual + (self.extra or 0.0), ROUNDING)
+
+    @property
+    def from_elsewhere(self) -> bool:
+        """Whether the points are others than the review page wrote, as after a change in the formgrader."""
+        return self.points is not None and self.points != self.written
+
+    @property
+    def stamp(self) -> str:
+        """Changes with everything that a person may have changed."""
+        follows = {"by", "at"} | ({"adjust"} if self.from_elsewhere else set())
+        kept = {name: value for name, value in asdict(self).items() if name not in follows}
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+
+    def outdated(self, rubric: Rubric) -> bool:
+        """Whether the review page gave the points by another rubric, as after an edit of its file."""
+        if self.points is None or self.from_elsewhere:
+            return False
+        return self.points != round(max(rubric.earned(self.items) + self.adjust, 0.0), ROUNDING)
+
+    def given(self, rubric: Rubric, items: Iterable[str], adjust: float, *, graded: bool) -> Mark:
+        """This answer with other points. graded: False takes them back, and it waits for a person again."""
+        if not graded:
+            waits = self.auto is None or self.waiting
+            return replace(self, items=(), adjust=0.0, written=None, manual=None, extra=None, waiting=waits)
+        chosen = rubric.known(items)
+        total = round(max(rubric.earned(chosen) + adjust, 0.0), ROUNDING)
+        extra = round(total - rubric.points, ROUNDING)
+        return replace(
+            self,
+            items=chosen,
+            adjust=round(adjust, ROUNDING),
+            written=total,
+            manual=min(total, rubric.points),
+            extra=extra if extra > 0 else None,
+            waiting=False,
+        )
+
+
+@dataclass(frozen=True)
+class QuestionCells:
+    """The rows of nbgrader that belong to a question. comment_id: of the cell that takes comments, if any."""
+
+    notebook: str
+    name: str
+    cell_id: str
+    comment_id: str | None
+
+
+class Conflict(GradingError):
+    """Somebody else changed what was to be written; nothing is. `args[1]`: ids of the submitted notebooks."""
+
+
+def read_marks(gradebook: Gradebook, cells: QuestionCells, rubric: Rubric) -> dict[str, Mark]:
+    """The marks of all graded submissions, by id of the submitted notebook."""
+    ours = Comment.cell_id == cells.comment_id if cells.comment_id else false()
+    comment = and_(Comment.notebook_id == Grade.notebook_id, ours)
+    kept = and_(MarkRow.notebook_id == Grade.notebook_id, MarkRow.cell == cells.name)
+    columns = (Grade.notebook_id, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade)
+    rows = gradebook.db.execute(
+        select(*columns, Comment.manual_comment, MarkRow.items, MarkRow.adjust, MarkRow.points)
+        .add_columns(MarkRow.alone, MarkRow.by, MarkRow.at)
+        .join(GradeRow, GradeRow.notebook_id == Grade.notebook_id)
+        .outerjoin(Comment, comment)
+        .outerjoin(MarkRow, kept)
+        .where(Grade.cell_id == cells.cell_id)
+    )
+    return {row.notebook_id: _mark(row, rubric) for row in rows}
+
+
+def _mark(row: Any, rubric: Rubric) -> Mark:
+    chosen = tuple(json.loads(row.items or "[]")) if row.manual_score is not None else ()
+    mark = Mark(
+        chosen,
+        float(row.adjust or 0.0),
+        row.points,
+        bool(row.alone),
+        row.by or "",
+        row.at.isoformat() if row.at else "",
+        row.auto_score,
+        row.manual_score,
+        row.extra_credit or None,
+        bool(row.needs_manual_grade) or (row.manual_score is None and row.auto_score is None),  # `open_grades.is_open`
+        (row.manual_comment or "").strip(),
+    )
+    if not mark.from_elsewhere:
+        return mark
+    assert mark.points is not None
+    return replace(mark, adjust=round(mark.points - rubric.earned(chosen), ROUNDING))
+
+
+def chosen_items(gradebook: Gradebook, notebook: str) -> dict[str, list[str]]:
+    """Ids of the rubric items that are true of a submitted notebook's graded answers, by name of the cell."""
+    rows = gradebook.db.query(MarkRow).filter(MarkRow.notebook_id == notebook, MarkRow.points.is_not(None))
+    return {row.cell: json.loads(row.items) for row in rows}
+
+
+@contextmanager
+def locked(gradebook: Gradebook, notebooks: Iterable[str]) -> Iterator[None]:
+    """Keep others from writing the points of these submitted notebooks until the end, which commits or undoes."""
+    db = gradebook.db
+    db.rollback()
+    try:
+        if gradebook.engine.dialect.name == "sqlite":
+            db.connection().exec_driver_sql("BEGIN IMMEDIATE")  # it has no locks of rows
+        else:
+            rows = select(SubmittedNotebook.id).where(SubmittedNotebook.id.in_(list(notebooks)))
+            db.execute(rows.order_by(SubmittedNotebook.id).with_for_update()).all()
+        yield
+        db.commit()
+    except BaseException:
+        db.rollback()
+        raise
+
+
+def demand_unchanged(now: Mapping[str, Mark], seen: Mapping[str, str]) -> None:
+    """Raise Conflict if a mark is another than was seen. seen: stamp by id."""
+    changed = [key for key, stamp in seen.items() if key not in now or now[key].stamp != stamp]
+    if changed:
+        raise Conflict("somebody else has changed this meanwhile", changed)
+
+
+def write_marks(
+    gradebook: Gradebook, cells: QuestionCells, marks: Mapping[str, Mark], by: str, penalties: AssignLatePenalties
+) -> None:
+    """Write marks by id of the submitted notebook, and the late penalties that follow. The caller has them locked."""
+    now = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
+    for notebook, mark in marks.items():
+        gradebook.db.execute(
+            update(Grade)
+            .where(Grade.cell_id == cells.cell_id, Grade.notebook_id == notebook)
+            .values(manual_score=mark.manual, extra_credit=mark.extra, needs_manual_grade=mark.waiting)
+            .execution_options(synchronize_session=False)
+        )
+        if cells.comment_id is not None:
+            gradebook.db.execute(
+                update(Comment)
+                .where(Comment.cell_id == cells.comment_id, Comment.notebook_id == notebook)
+                .values(manual_comment=mark.comment or None)
+                .execution_options(synchronize_session=False)
+            )
+        gradebook.db.merge(
+            MarkRow(
+                notebook_id=notebook,
+                cell=cells.name,
+                items=json.dumps(mark.items),
+                adjust=mark.adjust,
+                points=mark.written,
+                alone=mark.alone,
+                by=by,
+                at=now,
+            )
+        )
+    gradebook.db.flush()
+    _write_late_penalties(gradebook, marks, penalties)
+
+
+def _write_late_penalties(gradebook: Gradebook, notebooks: Iterable[str], penalties: AssignLatePenalties) -> None:
+    """A penalty may be a share of the points, which have changed."""
+    found = gradebook.db.query(SubmittedNotebook).filter(SubmittedNotebook.id.in_(list(notebooks)))
+    for submitted in found:
+        if submitted.assignment.total_seconds_late > 0:
+            gradebook.db.expire(submitted)  # the database computes its sum of points
+            apply_late_penalty(gradebook, submitted, submitted.student.id, penalties)
+
+
+def to_json(mark: Mark) -> dict[str, Any]:
+    return asdict(mark)
+
+
+def from_json(data: Mapping[str, Any]) -> Mark:
+    return Mark(**{**data, "items": tuple(data["items"])})

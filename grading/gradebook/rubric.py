@@ -1,0 +1,141 @@
+"""The rubric of a question: items with points, which a person marks as true of an answer.
+
+A rubric that was edited on the page is a file of the course, rubrics/LESSON/NAME.toml. It is no part of
+grader_tests/, so that a new version of the lessons does not meet it, the release stays up to date while a class is
+graded, and the next term begins with it. Until then the rubric is the question's own, if it has one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..course_dir.toml_text import to_toml
+from ..errors import CourseError
+from ..exercises.question import Question, RubricItem
+
+FOLDER = "rubrics"
+NOTE = "Edited on the page of `grading review`; this file takes the place of the question's own rubric."
+MOST_ITEMS, MOST_TEXT = 50, 2_000
+ROUNDING = 4  # digits of points
+
+
+class RubricError(CourseError):
+    """A rubric's file cannot be read, or a new rubric cannot be used; the message says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that may be true of an answer, and the points that it gains or loses."""
+
+    id: str
+    text: str
+    points: float
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """The items of a question. from_full: an answer begins with all points and loses some, instead of with none."""
+
+    points: float
+    items: tuple[Item, ...] = ()
+    from_full: bool = False
+
+    def earned(self, ids: Iterable[str]) -> float:
+        """The points of an answer of which these items are true, from 0 to the question's points."""
+        chosen = set(ids)
+        total = sum(item.points for item in self.items if item.id in chosen)
+        return round(min(max(total + (self.points if self.from_full else 0.0), 0.0), self.points), ROUNDING)
+
+    def known(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Those of these ids that are in the rubric, in its order."""
+        chosen = set(ids)
+        return tuple(item.id for item in self.items if item.id in chosen)
+
+    @property
+    def stamp(self) -> str:
+        """Changes with the rubric."""
+        return hashlib.sha256(self.to_text().encode()).hexdigest()[:16]
+
+    def to_text(self) -> str:
+        return to_toml({"points": self.points, "from_full": self.from_full, "rubric": [asdict(i) for i in self.items]})
+
+    def to_file(self) -> str:
+        return f"# {NOTE}\n\n{self.to_text()}"
+
+
+def file_of(root: Path, lesson: str, name: str) -> Path:
+    """Where a rubric that was edited is kept. name: of the question's cell."""
+    safe = re.sub(r"[^\w.-]", lambda odd: f"%{ord(odd[0]):x}", name)
+    return root / FOLDER / lesson / f"{safe}.toml"
+
+
+def load_rubric(file: Path, points: float, question: Question | None) -> Rubric:
+    """The rubric in force, at the points that the question has in this course. Raises RubricError."""
+    if file.exists():
+        return _scaled(_parsed(file), points)
+    if question is None:
+        return Rubric(points)
+    return Rubric(points, tuple(Item(i.id, i.text, round(i.points, ROUNDING)) for i in question.worth(points).rubric))
+
+
+def with_edited_rubrics(root: Path, lesson: str, questions: Mapping[str, Question]) -> dict[str, Question]:
+    """The questions with the rubrics in force instead of their own. Raises RubricError."""
+    found = {}
+    for name, question in questions.items():
+        rubric = load_rubric(file_of(root, lesson, name), question.points, question)
+        found[name] = replace(question, rubric=tuple(RubricItem(i.id, i.text, i.points) for i in rubric.items))
+    return found
+
+
+def _scaled(rubric: Rubric, points: float) -> Rubric:
+    """The rubric for another number of points than it was written for."""
+    if rubric.points == points or not rubric.points:
+        return replace(rubric, points=points)
+    factor = points / rubric.points
+    items = tuple(replace(item, points=round(item.points * factor, ROUNDING)) for item in rubric.items)
+    return replace(rubric, points=points, items=items)
+
+
+def _parsed(file: Path) -> Rubric:
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        items = tuple(Item(str(i["id"]), str(i["text"]), float(i["points"])) for i in data.get("rubric", []))
+        return checked(Rubric(float(data["points"]), items, bool(data.get("from_full", False))))
+    except (OSError, ValueError, KeyError, TypeError, RubricError) as error:
+        why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise RubricError(f"{file}: {why}. Mend the file, or delete it to use the question's own rubric.") from None
+
+
+def from_page(rows: Sequence[Mapping[str, Any]], points: float, from_full: bool, taken: Iterable[str]) -> Rubric:
+    """The rubric that a page sends; items without an id get one. taken: ids not to be used again."""
+    used, items = {str(row["id"]) for row in rows if row.get("id")} | set(taken), []
+    for row in rows:
+        name = str(row.get("id") or "")
+        if not name:
+            name = next(f"item-{n}" for n in range(1, len(used) + 2) if f"item-{n}" not in used)
+            used.add(name)
+        items.append(Item(name, str(row["text"]).strip(), round(float(row["points"]), ROUNDING)))
+    return checked(Rubric(points, tuple(items), from_full))
+
+
+def checked(rubric: Rubric) -> Rubric:
+    """The rubric itself. Raises RubricError if it cannot be used."""
+    ids = [item.id for item in rubric.items]
+    if len(ids) > MOST_ITEMS:
+        raise RubricError(f"{len(ids)} items, and {MOST_ITEMS} are the most")
+    if len(set(ids)) < len(ids):
+        raise RubricError("two items have the same id")
+    for item in rubric.items:
+        if not item.text:
+            raise RubricError("an item has no text")
+        if len(item.text) > MOST_TEXT:
+            raise RubricError(f"an item has {len(item.text):,} characters, and {MOST_TEXT:,} are the most")
+        if not abs(item.points) <= 1e6:  # false for NaN, too
+            raise RubricError(f"{item.points} is not a valid number of points")
+    return rubric

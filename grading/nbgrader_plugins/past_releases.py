@@ -1,0 +1,40 @@
+"""The releases that a lesson has had: `.releases/LESSON.json`, with the checksum of each cell that nbgrader marks.
+
+With it feedback can tell what a student changed from what the teacher changed after handing out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from grading.notebooks.cells import grade_id
+
+FOLDER = ".releases"
+MOST = 50  # releases of a lesson that are remembered
+
+
+def remember_release(root: Path, lesson: str, notebook: Path) -> None:
+    """Add the release in this notebook, unless it is the last one that is known."""
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError):  # an assignment of several notebooks, or of another name
+        return
+    now = {grade_id(cell): str(cell["metadata"]["nbgrader"].get("checksum", "")) for cell in cells if grade_id(cell)}
+    known = past_releases(root, lesson)
+    if not known or known[0] != now:
+        file = root / FOLDER / f"{lesson}.json"
+        file.parent.mkdir(exist_ok=True)
+        beside = file.with_suffix(".new")
+        beside.write_text(json.dumps([now, *known][:MOST], indent=1) + "\n", encoding="utf-8")
+        os.replace(beside, file)
+
+
+def past_releases(root: Path, lesson: str) -> list[dict[str, str]]:
+    """Checksums by name of cell, of all releases that are known, newest first."""
+    try:
+        found: list[dict[str, str]] = json.loads((root / FOLDER / f"{lesson}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return found

@@ -1,0 +1,33 @@
+"""What was repaired in a notebook, in sentences for its feedback."""
+
+from __future__ import annotations
+
+SENTENCES = {
+    "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
+    "no check": "The check was missing and was put back: {}.",
+    "no text": "A cell of the lesson was missing and was put back: {}.",
+    "no answer": "The cell for the answer was missing; an empty one stands in its place: {}.",
+    "answer elsewhere": "The answer stood in another cell and is judged from there: {}.",
+    "changed": "The check had been changed; the original is used: {}.",
+    "kept": "Code that stood in a check was kept, in a cell of its own above it: {}.",
+    "moved": "The check stood above the answer and was moved below it: {}.",
+    "retyped": "The cell was no longer of its type (code or text); it is treated as what it was: {}.",
+    "answers": "There was more than one cell for the answer; the last one above its check counts: {}.",
+    "checks": "There was more than one check; one of them counts: {}.",
+    "tags": "Tags on locked cells were removed: {}.",
+    "strange": "Marks that belong to no exercise of this lesson were removed from cells: {}.",
+    "language": "The notebook asked for another language; it is graded with Python: {}.",
+}
+
+
+class Notes:
+    """Repairs by kind; each kind makes one sentence, for any number of cells."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, None]] = {}
+
+    def add(self, kind: str, what: str) -> None:
+        self._found.setdefault(kind, {})[what] = None
+
+    def sentences(self) -> list[str]:
+        return [SENTENCES[kind].format(", ".join(found)) for kind, found in self._found.items()]

@@ -1,0 +1,82 @@
+"""The texts of answers, from the graded notebooks in autograded/.
+
+A judge has cleaned and written each of them. Only a file that is still the one that was graded is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nbgrader.coursedir import CourseDirectory
+
+from ..gradebook.grade_inputs import digest_of_text
+from ..notebooks.cells import grade_id
+from ..notebooks.written_answers import answered_question, written_answer
+from .review_questions import ReviewQuestion
+
+Cells = list[Mapping[str, Any]]
+
+
+class AnswerTexts:
+    """Answers of one lesson by question and submission. Each notebook is read once per grading."""
+
+    def __init__(self, coursedir: CourseDirectory, lesson: str) -> None:
+        self._coursedir, self._lesson = coursedir, lesson
+        self._read: dict[str, tuple[str, dict[str, str]]] = {}  # by submitted notebook: digest, answers
+
+    def of(
+        self, questions: Iterable[ReviewQuestion], notebook: str, submitted: str, student: str, digest: str
+    ) -> dict[str, str]:
+        """A submission's answers by key of the question; none if its graded notebook is not there.
+
+        notebook, submitted  the notebook's name, and the id of the submitted one
+        digest               of the file that was graded
+        """
+        known = self._read.get(submitted)
+        if known is None or known[0] != digest:
+            cells = self._cells(notebook, student, digest)
+            if cells is None:
+                return {}
+            mine = [question for question in questions if question.cells.notebook == notebook]
+            known = self._read[submitted] = digest, {question.key: _answer(question, cells) for question in mine}
+        return known[1]
+
+    def file_of(self, notebook: str, student: str) -> Path:
+        """The graded notebook."""
+        folder = self._coursedir.format_path(self._coursedir.autograded_directory, student, self._lesson)
+        return Path(folder) / f"{notebook}.ipynb"
+
+    def forget(self) -> None:
+        """Read all again, as after a change of the lesson's questions."""
+        self._read.clear()
+
+    def _cells(self, notebook: str, student: str, digest: str) -> Cells | None:
+        try:
+            text = self.file_of(notebook, student).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+        return list(json.loads(text)["cells"]) if digest_of_text(text) == digest else None
+
+
+def _answer(question: ReviewQuestion, cells: Cells) -> str:
+    names = [grade_id(cell) for cell in cells]
+    if question.answer not in names:
+        return ""
+    first = names.index(question.answer)
+    if question.kind != "task":
+        return _source(cells[first])
+    below = []
+    for name, cell in zip(names[first + 1 :], cells[first + 1 :], strict=True):
+        if name or _source(cell).strip() in question.own:  # the lesson goes on
+            break
+        below.append(_source(cell))
+    return "\n\n".join(below)
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    source = cell["source"]
+    text = source if isinstance(source, str) else "".join(source)
+    return written_answer(text) if answered_question({**cell, "source": text}) else text

@@ -1,0 +1,33 @@
+"""Have answers in Markdown rendered by a judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import JudgeFailed, SubmissionNotGraded, Unreadable
+from ..judge.start_judge import Job, JudgeProcess
+from ..notebooks.submitted_file import MAX_BYTES, resolve
+from ..sandbox import SandboxUnavailable, require
+
+TASK = "grading.feedback.answer_html"
+
+
+def render_answer(root: Path, notebook: Path, text: str) -> str:
+    """The answer as HTML that runs and loads nothing; "" if it cannot be made. notebook: the graded file it is from."""
+    try:
+        judge = JudgeProcess(Job(TASK, root, {"text": text}, confined=_can_confine()), resolve(notebook), MAX_BYTES)
+        try:
+            return str(next(message["html"] for message in judge.messages()))
+        finally:
+            judge.close()
+    except (JudgeFailed, SubmissionNotGraded, SandboxUnavailable, Unreadable, OSError):
+        return ""
+
+
+def _can_confine() -> bool:
+    """Whether this machine can confine a judge; if not, it is still a process of its own."""
+    try:
+        require()
+    except SandboxUnavailable:
+        return False
+    return True

@@ -1,0 +1,44 @@
+"""What a changed rubric does to the answers that were graded with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..gradebook.marks import Mark
+from ..gradebook.rubric import Rubric
+
+
+def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
+    """The marks that are others with this rubric.
+
+    An answer keeps the points that were added to its items by hand. If all of its items are gone, and nothing was
+    added, it waits for a person again. Points that were given elsewhere, without any item, stay.
+    """
+    found = {}
+    for key, mark in marks.items():
+        if mark.points is None or (mark.from_elsewhere and not mark.items):
+            continue
+        kept = rubric.known(mark.items)
+        bare = bool(mark.items) and not kept and not mark.adjust
+        new = mark.given(rubric, kept, mark.adjust, graded=not bare)
+        if (new.points, new.items) != (mark.points, mark.items):
+            found[key] = new if bare else replace(new, waiting=mark.waiting)
+    return found
+
+
+def summary(before: Mapping[str, Mark], after: Mapping[str, Mark]) -> list[dict[str, Any]]:
+    """How many answers go from how many points to how many; None: to be graded again."""
+    moves = Counter((before[key].points, mark.points) for key, mark in after.items())
+    rows = [{"from": old, "to": new, "answers": count} for (old, new), count in moves.items() if old != new]
+    return sorted(rows, key=lambda row: -row["answers"])
+
+
+def digest(before: Mapping[str, Mark], after: Mapping[str, Mark]) -> str:
+    """Changes with what would be changed, so that what is applied is what was shown."""
+    rows = sorted((key, before[key].stamp, mark.stamp) for key, mark in after.items())
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]

@@ -1,0 +1,57 @@
+"""All lessons of a course merged with a new version: what is written, and with what the next merge compares."""
+
+from __future__ import annotations
+
+import pytest
+
+from grading.authoring.lesson_pieces import SHARED
+from grading.authoring.merge_course import merge_course
+from grading.authoring.merge_lessons import lessons_of, part_of
+from grading.course_dir.lesson_base import read_lessons
+
+from ..support.course_builder import TINY_LESSONS, build_course, tiny_lesson
+
+ONE, TWO = TINY_LESSONS
+COMMON = "grader_tests/shared/__init__.py"
+Tree = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    return {**read_lessons(build_course(tmp_path_factory.mktemp("course"))), COMMON: "THREE = 3\n"}
+
+
+@pytest.fixture(scope="module")
+def theirs(base: Tree, tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """Another text of the first lesson, a third lesson, no second one, and something more that they share."""
+    root = tmp_path_factory.mktemp("third")
+    tiny_lesson("03_halve").write(root)
+    left = {path: text for path, text in base.items() if TWO not in path}
+    left[f"source/{ONE}.py"] = left[f"source/{ONE}.py"].replace("def check(f)", "def check(g)")
+    return {**left, **read_lessons(root), COMMON: "THREE = 3\nFIVE = 5\n"}
+
+
+def test_a_course_that_nobody_changed_becomes_the_new_version_but_loses_no_lesson(base, theirs):
+    merge = merge_course(base, base, theirs)
+    assert merge.outcome == {**theirs, **part_of(base, TWO)}
+    assert (merge.changed, merge.new, merge.dropped, merge.removed) == ([ONE], ("03_halve",), (TWO,), ())
+    assert merge.shared_changes and merge.next_base == theirs
+    assert not merge_course(merge.next_base, merge.outcome, theirs).files
+
+
+def test_a_version_that_changes_nothing_leaves_a_course_as_it_is(base, theirs):
+    assert merge_course(base, theirs, base).files == {}
+    assert merge_course(base, theirs, base).own == ("03_halve",)
+    assert merge_course(base, theirs, theirs).files == {}
+
+
+def test_what_stays_as_it_is_is_compared_with_the_old_base_another_time(base, theirs):
+    merge = merge_course(base, base, theirs).kept({ONE: "handed in", SHARED: "needed", "03_halve": "not built"})
+    assert merge.files == {} and merge.outcome == base
+    assert merge.next_base == {**part_of(base, ONE), COMMON: base[COMMON]}
+    again = merge_course(merge.next_base, base, theirs)
+    assert (again.changed, again.new, again.own) == ([ONE], ("03_halve",), (TWO,))
+
+
+def test_only_files_of_lessons_are_lessons():
+    assert lessons_of(["source/01_a.py", "source/a.py", "source/1_a.py", "source/01_a/01_a.py"]) == {"01_a"}
