@@ -34,14 +34,21 @@ pytestmark = pytest.mark.slow
 PAGE = (ROOT / "docs" / "teachers.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"^    ((?:grading|nbgrader|make|pip|cd|source|export|jupyter|c\.\w+\.) ?.*?)(?:\s+# .*)?$", re.M)
 BIN = Path(sys.executable).parent
-LESSON = "02_softmax"
-ASKED = re.compile(r"^\d+ .*\d (skipped|whose\?)", re.M)  # the last line of what `grading collect` says
-OPEN = (  # the commands that end with 1, too, since somebody's file is cut off and needs a person
+LESSON, MINE = "02_softmax", "20_means"
+COURSE_FILE = re.search(r"^    title = .*?(?=^\S)", PAGE, re.M | re.S)[0].replace("\n    ", "\n").strip()
+DOWNLOAD = "~/Downloads/submissions.zip"
+NEEDS_A_PERSON = (  # commands that end with 1 while a file is cut off, a grade is reopened or a hand-in is skipped
     "grading grade",
+    "grading grade --unsandboxed",
     f"grading fill-gradebook canvas-export.csv {LESSON}",
-    f"grading feedback-zip {LESSON} ~/Downloads/submissions.zip",
+    "grading gradebook class-points.csv --total",
+    "grading gradebook class-points.csv --scale 10",
+    f"grading feedback-zip {LESSON} {DOWNLOAD}",
+    f"grading collect {DOWNLOAD}",
+    f"grading collect {DOWNLOAD} --keep",
+    f"grading collect {DOWNLOAD} --replace",
 )
-HANDED_IN, OTHERS = 30, 26  # of whom four are the page's own: jsmith, bjones, cstone, and Zoë, who is in no list
+HANDED_IN, OTHERS = 30, 25  # of whom five are the page's own: jsmith, bjones, cstone, adoe, and Zoë, who is in no list
 
 
 @dataclass
@@ -68,8 +75,7 @@ class Term:
             os.chdir(arguments[0])
             return ""
         done = subprocess.run([BIN / program, *arguments], capture_output=True, text=True)
-        asks = command in OPEN or bool(ASKED.search(done.stdout))
-        assert done.returncode == asks, f"{command}\n{done.stdout}{done.stderr}"
+        assert done.returncode == (command in NEEDS_A_PERSON), f"{command}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
 
@@ -78,24 +84,42 @@ def nothing(term: Term) -> None:
 
 
 def lessons_come(term: Term) -> None:
-    """A release's source archive, with one of the lessons in it."""
+    """A release's source archive, with the lessons that the page's course.toml names."""
     new = term.place / "attention-course"
-    build_course(new, [LESSON])
+    build_course(new, sorted(set(re.findall(r'^name = "(.+)"', COURSE_FILE, re.M))))
     archive = term.place / f"attention-course-{version('attention-course-teach')}"
     shutil.make_archive(str(archive), "zip", term.place, new.name)
+
+
+def course_is_adapted(term: Term) -> None:
+    """The teacher writes what the page shows into course.toml."""
+    (term.course / "course.toml").write_text(COURSE_FILE, encoding="utf-8")
+
+
+def file_is_missing(term: Term) -> None:
+    """As in a course that was begun with version 0.1."""
+    (term.course / "course.toml").unlink()
 
 
 def class_list_comes(term: Term) -> None:
     """As the page shows it, with more people."""
     (head, first) = re.search(r"^    (id,first_name.*)\n    (jsmith,.*)$", PAGE, re.M).groups()
-    more = ["bjones,Bo,Jones,,9", "cstone,Cy,Stone,,31", *(f"s{n},Sam,{n}th,,{n}" for n in range(100, 100 + OTHERS))]
+    more = ["bjones,Bo,Jones,,9", "cstone,Cy,Stone,,31", "adoe,Ann,Doe,,12"]
+    more += [*(f"s{n},Sam,{n}th,,{n}" for n in range(100, 100 + OTHERS))]
     (term.course / "students.csv").write_text("\n".join([head, first, *more]) + "\n", encoding="utf-8")
 
 
 def class_hands_in(term: Term) -> None:
-    """Canvas's download: thirty people, with what the page tells of three of them, and a file that is cut off."""
+    """Canvas's download: thirty people, with what the page tells of some of them, and a file that is cut off.
+
+    Ann Doe's notebook is in submitted/ already, and another one is in the download.
+    """
     texts = [nbformat.writes(notebook) for _, notebook in sample_class(term.course, LESSON)]
+    by_hand = term.course / "submitted" / "adoe" / LESSON / f"{LESSON}.ipynb"
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_text(texts[3], encoding="utf-8")
     with zipfile.ZipFile(term.home / "Downloads" / "submissions.zip", "w") as download:
+        download.writestr(f"doeann_12_995_{LESSON}.ipynb", texts[1])
         download.writestr(f"smithjane_12345_990_{LESSON}.ipynb", texts[3])
         download.writestr(f"smithjane_LATE_12345_991_{LESSON}-1.ipynb", texts[0])
         download.writestr(f"jonesbo_LATE_9_992_{LESSON}.ipynb.txt", texts[0])
@@ -106,18 +130,18 @@ def class_hands_in(term: Term) -> None:
             download.writestr(f"sam_{number}_{number + 900}_{LESSON}.ipynb", text)
 
 
-def whose_is_told(term: Term) -> None:
-    """The teacher fills in the table, and collects again; and asks Cy Stone for a notebook, in vain."""
+def whose_is_known(term: Term) -> None:
+    """The teacher fills in the table; and asks Cy Stone for a notebook, in vain."""
     table = term.course / "student-ids.csv"
     table.write_text(re.sub(r"^,(canvas,44,)", r"zozil,\1", table.read_text("utf-8-sig"), flags=re.M), encoding="utf-8")
-    assert f"{OTHERS + 2} as before, 1 taken, 1 skipped" in term.run("grading collect ~/Downloads/submissions.zip")
 
 
 def platform_exports(term: Term) -> None:
-    people = [("Smith, Jane", 12345), ("Jones, Bo", 9), ("Stone, Cy", 31), *(("Sam", n) for n in range(100, 126))]
+    people = [("Smith, Jane", 12345), ("Jones, Bo", 9), ("Stone, Cy", 31), ("Doe, Ann", 12)]
+    people += [("Sam", n) for n in range(100, 100 + OTHERS)]
     with (term.course / "canvas-export.csv").open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file)
-        lines.writerows([["Student", "ID", "02 Softmax (812)"], ["    Points Possible", "", "20"]])
+        lines.writerows([["Student", "ID", "02 Softmax (812)"], ["    Points Possible", "", "17"]])
         lines.writerows([name, number, ""] for name, number in people)
     term.canvas.users += [{"id": number, "name": name} for name, number in people]
 
@@ -127,7 +151,7 @@ def time_counts(term: Term) -> None:
 
 
 def rule_gets_milder(term: Term) -> None:
-    settings = term.course / "nbgrader_config.py"
+    settings = term.course / "course.toml"
     text = settings.read_text(encoding="utf-8")
     assert '"10% a day"' in text
     settings.write_text(text.replace('"10% a day"', '"none"'), encoding="utf-8")
@@ -154,33 +178,43 @@ TERM: list[Step] = [
     ("grading doctor", nothing, "sandbox"),
     ("make demo", nothing, ""),  # tests/coordinator/test_grade_class.py
     ("source .venv/bin/activate", nothing, ""),
-    ("grading init autumn --lessons attention-course-0.2.0.zip", lessons_come, "1 lessons taken"),
+    ("grading init autumn --lessons attention-course-0.2.0.zip", lessons_come, "2 lessons taken"),
     ("cd autumn", nothing, "^$"),
+    ("grading settings", course_is_adapted, f"{LESSON} .* 17 (?s:.*)10% a day +course.toml"),
+    ("grading init --upgrade .", file_is_missing, "course.toml: written"),
+    (f"grading new-lesson {MINE}", course_is_adapted, f"source/{MINE}.py: written"),
     ("nbgrader db student import students.csv", class_list_comes, "."),
-    ("grading release", nothing, rf"\A(?!(?s:.*)Proving)(?s:.*){LESSON}: released to"),
+    ("grading release", nothing, rf"present form: {MINE}\.(?s:.*){LESSON}: released to(?s:.*)still names entropy"),
     (f"nbgrader generate_assignment {LESSON}", nothing, "."),
-    ("grading publish ../students --repository https://github.com/you/attention-autumn", nothing, "4 files written"),
+    ("grading publish ../students --repository https://github.com/you/attention-autumn", nothing, r"\d files written"),
     ('pip install "attention-course-teach[site]"', nothing, ""),  # it is here
-    ("grading publish ../students --site", nothing, "index.html: written, 1 lessons"),
-    ("grading site", nothing, "index.html: written, 1 lessons"),
-    (f'nbgrader db assignment add {LESSON} --duedate "2026-11-20 23:59:00 UTC"', nothing, "."),
-    ('c.LatePolicy.policy = "10% a day"', nothing, "^$"),
+    ("grading publish ../students --site", nothing, "index.html: written, 3 lessons"),
+    ("grading site", nothing, "index.html: written, 3 lessons"),
+    ('nbgrader db assignment add 04_scaling --duedate "2026-12-04 23:59:00 UTC"', nothing, "."),
     (
-        "grading collect ~/Downloads/submissions.zip",
+        f"grading collect {DOWNLOAD}",
         class_hands_in,
-        f"{OTHERS + 1} taken, 1 repaired, 1 skipped, 1 whose",
+        rf"{OTHERS + 1} taken, 1 repaired, 1 skipped, 1 which counts\?, 1 whose",
     ),
     ("nbgrader db student add zozil --first-name Zoë --last-name Özil", nothing, "."),
-    ("grading grade --dry-run", whose_is_told, f"{HANDED_IN - 1} to be graded"),
+    (f"grading collect {DOWNLOAD} --replace", whose_is_known, f"{OTHERS + 2} as before, 2 taken, 1 skipped"),
+    (f"grading collect {DOWNLOAD} --keep", nothing, f"{OTHERS + 4} as before, 1 skipped"),
+    ("grading restore", nothing, f"adoe +{LESSON}"),
+    (f"grading restore adoe {LESSON}", nothing, "brought back"),
+    ("grading grade --dry-run", nothing, f"{HANDED_IN - 1} to be graded"),
     ("grading grade", nothing, f"{HANDED_IN - 1} graded"),
     (f"nbgrader autograde {LESSON}", nothing, "."),
+    ("grading review 04_scaling", nothing, ""),  # tests/test_adapted_term.py, tests/browser/test_review.py
+    ("grading review 04_scaling --anonymous", nothing, ""),
     ("jupyter lab", nothing, ""),  # tests/browser/test_formgrader_walk.py
     ("grading report", nothing, "s100, 02_softmax: .*softmax(?s:.*)subtracts no maximum in softmax"),
-    ("grading report --students", nothing, r"jsmith +18/20"),
+    ("grading report --students", nothing, r"jsmith +15.3/17"),
     ("grading report --html class.html --csv tables --anonymous", nothing, "class.html: written"),
     (f"grading feedback {LESSON}", nothing, f"{HANDED_IN - 1} feedback"),
     (f"grading fill-gradebook canvas-export.csv {LESSON}", platform_exports, f"{HANDED_IN - 3} filled"),
-    (f"grading feedback-zip {LESSON} ~/Downloads/submissions.zip", nothing, f"{HANDED_IN - 2} pages written"),
+    (f"grading fill-gradebook canvas-export.csv {LESSON} --provisional", nothing, f"{HANDED_IN - 2} filled"),
+    ("grading gradebook class-points.csv --total", nothing, f"{HANDED_IN} rows(?s:.*)provisional.*: s100"),
+    ("grading gradebook class-points.csv --scale 10", nothing, f"{HANDED_IN} rows"),
     ('pip install "attention-course-teach[canvas]"', nothing, ""),
     ("export CANVAS_API_TOKEN=…", nothing, ""),
     (
@@ -188,14 +222,21 @@ TERM: list[Step] = [
         nothing,
         f"{HANDED_IN - 3} to send",
     ),
+    (f"grading feedback-zip {LESSON} {DOWNLOAD}", nothing, f"{HANDED_IN - 1} pages written"),
     (f'grading extend {LESSON} jsmith --days 2 --why "ill"', nothing, "jsmith, 02_softmax: 2 days more"),
     (f'grading extend {LESSON} jsmith --until "2026-11-24 12:00 UTC"', nothing, "until 2026-11-24 12:00"),
     (f"grading excuse {LESSON} cstone", nothing, "it does not count"),
-    (f"grading verify-grades {LESSON} --students jsmith", time_counts, "jsmith: the same, to the last criterion"),
+    (
+        f'grading reopen jsmith {LESSON} softmax --because "asked about the second criterion"',
+        time_counts,
+        "softmax is open again",
+    ),
+    (f"grading verify-grades {LESSON} --students jsmith", nothing, "jsmith: the same, to the last criterion"),
     (f"grading regrade {LESSON}", rule_gets_milder, "1 gain, 0 lose(?s:.*)Nothing is changed yet"),
     (f"grading regrade {LESSON} --yes", nothing, "grades written"),
-    (f"grading history {LESSON} --students jsmith", nothing, "18"),
+    (f"grading history {LESSON} --students jsmith", nothing, "15.3(?s:.*)second criterion"),
     ("grading migrate ../attention-course", version_comes, f"changed: {LESSON}(?s:.*)Nothing is changed yet"),
+    ("grading migrate --undo", nothing, ""),  # tests/coordinator/test_migrate_lessons.py
     ("nbgrader export --to grades.csv", nothing, "."),
     ("nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv", nothing, "."),
     (
@@ -203,7 +244,13 @@ TERM: list[Step] = [
         nothing,
         ".",
     ),
+    ("grading init ../spring --from .", nothing, "3 lessons and their graders taken"),
     ('c.JudgedExecute.seed = "spring 2027: any long text that nobody guesses"', nothing, "^$"),
+    ("grading backup --to autumn.tar.gz", nothing, f"{HANDED_IN - 1} grades"),
+    ("grading restore-backup autumn.tar.gz", nothing, f"{HANDED_IN - 1} grades"),
+    ("grading restore-backup autumn.tar.gz ../autumn-restored", nothing, f"{HANDED_IN - 1} submissions restored"),
+    ("grading export-student jsmith", nothing, "student-jsmith.zip: written"),
+    ("grading forget jsmith", nothing, "submitted/jsmith/(?s:.*)Nothing is changed yet"),
     ("grading grade --unsandboxed", two_are_left, "2 graded"),
     (f"nbgrader autograde {LESSON} --JudgedExecute.unsandboxed=True", nothing, "."),
     ('c.JudgedExecute.device = "cuda"', nothing, "^$"),
@@ -233,7 +280,7 @@ def test_a_term_by_the_page(tmp_path, monkeypatch):
         ("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}"),
     ):
         monkeypatch.setenv(name, value)
-    with canvas([], [{"id": 91, "name": "02 Softmax", "points_possible": 20.0}]) as there:
+    with canvas([], [{"id": 91, "name": "02 Softmax", "points_possible": 17.0}]) as there:
         term = Term(tmp_path, tmp_path / "home", there)
         for command, before, said in TERM:
             before(term)
