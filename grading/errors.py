@@ -8,7 +8,12 @@
     │   ├── EditError               an edit of an answer that does not fit its text
     │   ├── CheckDataError          a contract that cannot be shipped as data
     │   ├── EquivalentsFileError    an equivalent.toml that cannot be read
-    │   └── SiteError               the web site cannot be made
+    │   ├── SiteError               the web site cannot be made
+    │   ├── CourseFileError         course.toml is not valid
+    │   ├── ConfigFileError         nbgrader_config.py cannot be used
+    │   ├── SettingError            a setting that no class has
+    │   ├── RubricError             a rubric that cannot be used
+    │   └── CommentBankError        the bank of comments cannot be read
     ├── StepFailed                  a step of a term cannot be done
     ├── CourseLocked                another process is grading this course
     ├── CannotWrite                 grades cannot be written
@@ -30,7 +35,12 @@
     ├── IdentityTableError          the table of student ids cannot be read
     ├── GradebookCsvError           an LMS's gradebook file that cannot be filled
     ├── CanvasError                 Canvas refuses, or cannot be reached
-    └── CsvExportError              a CSV export of something that is not in the gradebook
+    ├── CsvExportError              a CSV export of something that is not in the gradebook
+    ├── UsageError                  arguments that do not fit together
+    ├── MissingExtra                packages of an extra are not installed
+    ├── ReviewError                 the review page asks for what is not possible
+    ├── Conflict                    somebody else changed what was to be written
+    └── ChoiceTableError            the table of choices cannot be read
 
 The first argument is the message, for a person; all survive pickling, since they cross processes. The sandbox's
 exceptions (`grading.sandbox`) and those of `course` are no part of this tree: those packages import nothing of ours.
@@ -73,6 +83,26 @@ class EquivalentsFileError(CourseError):
 
 class SiteError(CourseError):
     """The site cannot be made; the message says what is wrong."""
+
+
+class CourseFileError(CourseError):
+    """course.toml is not valid: every problem on a line of its own, with its place in the file."""
+
+
+class ConfigFileError(CourseError):
+    """nbgrader_config.py cannot be run."""
+
+
+class SettingError(CourseError):
+    """A setting that no class has, or a value that it cannot take; the message names it and what may be meant."""
+
+
+class RubricError(CourseError):
+    """A rubric's file cannot be read, or a new rubric cannot be used; the message says what is wrong."""
+
+
+class CommentBankError(CourseError):
+    """The bank of comments cannot be read or a comment cannot be kept; the message says why."""
 
 
 class StepFailed(GradingError):
@@ -161,3 +191,23 @@ class CanvasError(GradingError):
 
 class CsvExportError(GradingError):
     """A student or lesson that was asked for is not in the gradebook; the message says which there are."""
+
+
+class UsageError(GradingError):
+    """Arguments that do not fit together; the message says what is missing."""
+
+
+class MissingExtra(GradingError):
+    """Packages of an extra are not installed; the message names them and the command that installs them."""
+
+
+class ReviewError(GradingError):
+    """The page asked for something that is not there or not possible; the message says what."""
+
+
+class Conflict(GradingError):
+    """Somebody else changed what was to be written; nothing is. `args[1]`: ids of the submitted notebooks."""
+
+
+class ChoiceTableError(GradingError):
+    """The table of choices cannot be read; the message says where, and what to do."""

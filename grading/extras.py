@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from .errors import GradingError
+from grading.errors import MissingExtra
 
 EXTRAS = {
     "canvas": ("canvasapi", "requests"),
     "cluster": ("distributed",),
     "site": ("docutils", "myst_nb", "sphinx", "sphinx_book_theme"),
 }
-
-
-class MissingExtra(GradingError):
-    """Packages of an extra are not installed; the message names them and the command that installs them."""
 
 
 def demand_package(package: str, purpose: str) -> None:

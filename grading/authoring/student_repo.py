@@ -21,6 +21,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import course
 from course.outline import FILE as OUTLINE
+from course.outline import Outline, read_outline
 
 from ..course_dir.lessons import is_ordinary, list_lessons
 from ..course_dir.paths import CONFIG
@@ -72,19 +73,31 @@ def has_site(into: Path) -> bool:
 
 def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
     """The lessons of which the text, course.toml or the built files have changed since their release."""
-    outline = course_outline(root)
+    asked = course_outline(root)
 
     def is_stale(name: str) -> bool:
         folder = root / "source" / name
         if not (folder / f"{name}.ipynb").exists():
             return False
         if not is_ordinary(root, name):
-            told = (folder / OUTLINE).read_text(encoding="utf-8") if (folder / OUTLINE).exists() else None
-            if told != (outline and outline.to_json()) or is_built_from_other(root, name):
+            there = (
+                read_outline((folder / OUTLINE).read_text(encoding="utf-8")) if (folder / OUTLINE).exists() else None
+            )
+            if _differ(there, asked) or is_built_from_other(root, name):
                 return True
         return not is_released(root, name)
 
     return [name for name in names if is_stale(name)]
+
+
+def _differ(there: Outline | None, asked: Outline | None) -> bool:
+    """Whether two outlines differ in the lessons that both have; a lesson that is new changes nothing in others."""
+    if there is None or asked is None:
+        return there is not asked
+    both = there.lessons.keys() & asked.lessons.keys()
+    return [pair for pair in there.lessons.items() if pair[0] in both] != [
+        pair for pair in asked.lessons.items() if pair[0] in both
+    ]
 
 
 def is_built_from_other(root: Path, name: str) -> bool:
@@ -127,6 +140,8 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
         titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
         _write(into, f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
     beside = {name: path.read_bytes() for name, path in examples.items()} | solutions
+    if asked := course_outline(root):
+        beside[OUTLINE] = asked.to_json().encode()
     for name, content in beside.items():
         _write(into, name, content, done)
     if ships:

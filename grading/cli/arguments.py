@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from grading.errors import UsageError
 from grading.safe_text import say
 
 Handler = Callable[[argparse.Namespace], int]
@@ -154,10 +155,6 @@ def _find_lesson(options: argparse.Namespace) -> None:
         raise UsageError("name the lesson, by LESSON or --lesson")
     if after and not getattr(options, after):
         raise UsageError(f"name the {after}")
-
-
-class UsageError(Exception):
-    """Arguments that do not fit together; the message says what is missing."""
 
 
 def add_workers(verb: argparse._ActionsContainer, items: str) -> None:

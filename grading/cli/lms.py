@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grading.errors import UsageError
 from grading.safe_text import say
 
 from .arguments import (
@@ -15,7 +16,6 @@ from .arguments import (
     NEEDS_A_PERSON,
     NOT_DONE,
     Commands,
-    UsageError,
     add_after_lesson,
     add_json,
     add_lesson,

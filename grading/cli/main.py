@@ -10,11 +10,12 @@ import sys
 from contextlib import nullcontext, redirect_stdout, suppress
 from importlib.metadata import version
 
+from grading.errors import UsageError
 from grading.safe_text import say
 
 from ..errors import GradingError
 from . import authoring, by_hand, changes, completion, course, gradebook, lms, migrate, people, review, term
-from .arguments import NOT_DONE, Commands, UsageError, find_selected
+from .arguments import NOT_DONE, Commands, find_selected
 from .completion import complete
 from .old_verbs import with_new_verb
 

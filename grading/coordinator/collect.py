@@ -17,8 +17,8 @@ from ..lms.choices import ASK, ChoiceTable
 from ..lms.collection import SKIPPED, Collecting, Outcome, nobodys_outcomes
 from ..lms.downloads import DownloadIndex, DownloadReader
 from ..lms.identities import IdentityTable
-from ..lms.lesson_names import SortedDownloads, sort_by_lesson
 from ..lms.outcome_table import show
+from ..lms.which_lesson import SortedDownloads, sort_by_lesson
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
 from .nbgrader_api import configuration
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,20 @@ def due_dates(root: Path) -> dict[str, datetime]:
         return {}
     with open_gradebook(root) as gradebook:
         return {assignment.name: assignment.duedate for assignment in gradebook.assignments if assignment.duedate}
+
+
+@contextmanager
+def due_dates_tried(root: Path, lessons: Iterable[str]) -> Iterator[Callable[[], None]]:
+    """Set the due dates for a block, which sees their late penalties; put the old ones back unless it calls `keep`."""
+    before, kept = due_dates(root), list[bool]()
+    changed = [line.partition(":")[0] for line in set_due_dates(root, lessons)]
+    try:
+        yield lambda: kept.append(True)
+    finally:
+        if changed and not kept:
+            with open_gradebook(root) as gradebook:
+                for lesson in changed:
+                    gradebook.update_or_create_assignment(lesson, duedate=before.get(lesson))
 
 
 def set_due_dates(root: Path, lessons: Iterable[str]) -> Iterator[str]:

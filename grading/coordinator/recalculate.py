@@ -34,7 +34,7 @@ from ..notebooks.cells import exercise_named
 from ..sandbox import require
 from ..stopped import tell_if_stopped
 from .agreement import demand_agreement
-from .due_dates import set_due_dates
+from .due_dates import due_dates_tried
 from .executors import pool
 from .gradebook_writer import Writer, time_of
 from .nbgrader_api import configuration, is_registered
@@ -100,16 +100,16 @@ def recalculate(
     with exclusive(root), tell_if_stopped(lambda: nothing), pool(workers) as executor:
         lessons = list_lessons(root, names, ordinary=True)
         demand_agreement(root, lessons)
-        for _ in set_due_dates(root, lessons):
-            pass  # the late penalties that follow are among the changes
-        for lesson in lessons:
-            if is_registered(root, lesson):
-                regrades.append(
-                    _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)
-                )
-                found += _regrade_lesson(regrades[-1], students, executor)
-        if agreed(found):
-            written = sum(_write(regrade) for regrade in regrades)
+        with due_dates_tried(root, lessons) as keep:
+            for lesson in lessons:
+                if is_registered(root, lesson):
+                    regrades.append(
+                        _LessonRegrade(lesson_freshness(CourseDirectory(config=config), config, lesson), config)
+                    )
+                    found += _regrade_lesson(regrades[-1], students, executor)
+            if agreed(found):
+                keep()
+                written = sum(_write(regrade) for regrade in regrades)
     return written
 
 

@@ -25,17 +25,16 @@ from typing import Any
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from grading.errors import ConfigFileError, CourseFileError
+
 from ..errors import GradingError
 from . import overrides
-from .course_file import CourseFile, CourseFileError, load_course_file, size_in_bytes
+from .course_file import CourseFile, load_course_file, size_in_bytes
 from .lessons import COURSE_FILE
 from .paths import CONFIG
 
+NO_ID = "course"  # PostgreSQL takes no empty one
 _without_course_file: ContextVar[bool] = ContextVar("without_course_file", default=False)
-
-
-class ConfigFileError(GradingError):
-    """nbgrader_config.py cannot be run."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +93,10 @@ def course_settings(config_file: str) -> Config:
 
 
 def settings_of(course: CourseFile) -> Config:
-    """nbgrader's settings for this file. What the file does not say is not set."""
+    """nbgrader's settings for this file. What the file does not say is not set, but for the course's id."""
     config: Any = Config()
     said = course.model_fields_set
-    if course.id:
-        config.CourseDirectory.course_id = course.id
+    config.CourseDirectory.course_id = course.id or NO_ID
     if "late" in said:
         for name in sorted(course.late.model_fields_set):
             config.LatePolicy[name] = getattr(course.late, name)

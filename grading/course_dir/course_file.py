@@ -25,7 +25,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..errors import GradingError
+from grading.errors import CourseFileError
+
 from .lesson_change import LessonChange
 from .lesson_marks import exercise_points
 from .lessons import COURSE_FILE as FILE
@@ -34,10 +35,6 @@ from .toml_lines import find_line, key_lines, nearest
 Policy = Literal["none", "zero", "half", "10% a day", "20% a day", "2% an hour"]
 SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 Size = Annotated[str, Field(pattern=r"^\d+ (KiB|MiB|GiB)$")]
-
-
-class CourseFileError(GradingError):
-    """course.toml is not valid: every problem on a line of its own, with its place in the file."""
 
 
 class Table(BaseModel):

@@ -60,7 +60,11 @@ class Question:
 
         chosen  ids of the items that a person found true of the answer
         """
-        items = [f"- {'✓ ' * (item.id in chosen)}{item.text} ({item.points:+g})" for item in self.rubric]
+        points = [f"{item.points:+g}".replace("-", "−") for item in self.rubric]
+        items = [
+            f"- {'✓ ' * (item.id in chosen)}{item.text} ({number})"
+            for item, number in zip(self.rubric, points, strict=True)
+        ]
         return "\n".join(["**Rubric**", "", *items, "", "**A model answer**", "", self.model_answer])
 
 

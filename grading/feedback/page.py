@@ -106,6 +106,7 @@ class Cell:
     comment: Markup = NOTHING
     model: Markup = NOTHING  # rubric and model answer
     prose: bool = False  # whether `html` is text rather than code
+    answer: bool = False  # whether `html` is the student's own, and graded where it is
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,8 @@ def _cell(cell: NotebookNode, known: GradebookView) -> Cell:
         shown = _body(cell) if own else _extra_check_code(cell, name)
         model = sanitize_html.from_markdown(known.models[name]) if name in known.models else NOTHING
         exercise = _exercise(cell, name, known)
-        return Cell("exercise", shown, (), name, exercise, comment, model, bool(own and _is_prose(cell)))
+        prose, answer = bool(own and _is_prose(cell)), bool(marks.get("solution"))
+        return Cell("exercise", shown, (), name, exercise, comment, model, prose, answer)
     kind = "answer" if marks.get("solution") else "text" if cell.cell_type == "markdown" else "code"
     return Cell(kind, _body(cell), tuple(_outputs(cell)), name, comment=comment, prose=_is_prose(cell))
 

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from course.outline import FILE as OUTLINE
 from grading.course_dir.fingerprints import Packages
 from grading.errors import Unreadable
 from grading.judge.start_judge import GRADERS, SHARED, Job
@@ -116,8 +117,9 @@ def _with_change(graders: str, change: dict[str, Any]) -> str:
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:
-    """The release's other files, which a kernel finds beside the notebook, hashed."""
+    """The release's other files, which a kernel finds beside the notebook, hashed; no grade depends on the outline."""
     kept = (file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix != ".ipynb")
+    kept = (file for file in kept if file.name != OUTLINE)
     named = ((str(file.relative_to(folder)), file) for file in kept)
     return [(name, digest_of_file(file)) for name, file in named if not name.startswith(".")]
 

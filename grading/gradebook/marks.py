@@ -19,7 +19,8 @@ from nbgrader.api import Base, Comment, Grade, Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Boolean, Column, DateTime, Float, String, Text, and_, false, select, update
 
-from ..errors import GradingError
+from grading.errors import Conflict
+
 from .rubric import ROUNDING, Rubric
 from .store import GradeRow, apply_late_penalty
 
@@ -115,10 +116,6 @@ class QuestionCells:
     name: str
     cell_id: str
     comment_id: str | None
-
-
-class Conflict(GradingError):
-    """Somebody else changed what was to be written; nothing is. `args[1]`: ids of the submitted notebooks."""
 
 
 def read_marks(gradebook: Gradebook, cells: QuestionCells, rubric: Rubric) -> dict[str, Mark]:

@@ -15,18 +15,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grading.errors import RubricError
+
 from ..course_dir.toml_text import to_toml
-from ..errors import CourseError
 from ..exercises.question import Question, RubricItem
 
 FOLDER = "rubrics"
 NOTE = "Edited on the page of `grading review`; this file takes the place of the question's own rubric."
 MOST_ITEMS, MOST_TEXT = 50, 2_000
 ROUNDING = 4  # digits of points
-
-
-class RubricError(CourseError):
-    """A rubric's file cannot be read, or a new rubric cannot be used; the message says what is wrong."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 
 `platforms` parses the names that a platform gives to files, `metadata` reads the files that it adds; `file_names` finds
 which notebook a file is. `roster` finds the student's id, using the answers in `identities`. `archives` lists the files
-of folders and archives within a budget, `downloads` the submissions in them, `lesson_names` their lessons. `selection`
+of folders and archives within a budget, `downloads` the submissions in them, `which_lesson` their lessons. `selection`
 chooses which of a submission's files counts, `evidence` whether it is newer than the one in `submitted/`, `choices`
 asks where nothing shows that, `submitted_dir` writes it, `replaced` keeps and brings back what was there, `collection`
 runs all of this, `outcome_table` shows the result. `gradebook_csv`, `feedback_zip` and `canvas_api` return points and

@@ -10,17 +10,14 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
-from ..errors import GradingError
+from grading.errors import ChoiceTableError
+
 from .evidence import Origin
 from .hand_ins import CHOICES, NAME, hand_ins
 from .teacher_csv import read_rows, replace_file, to_bytes, to_cell
 
 KEEP, REPLACE, ASK = "keep", "replace", "ask"
 FIELDS = ("student", "lesson", "choice", "in submitted", "new file", "digest")
-
-
-class ChoiceTableError(GradingError):
-    """The table of choices cannot be read; the message says where, and what to do."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Bool
 
-from grading.errors import ExerciseError, JudgeFailed, SubmissionNotGraded, Unreadable
+from grading.errors import ExerciseError, JudgeFailed, RubricError, SubmissionNotGraded, Unreadable
 from grading.exercises.question import Question, load_questions
 from grading.judge.start_judge import GRADERS, Job, JudgeProcess
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox import SandboxUnavailable, require
 
 from ..gradebook.grade_inputs import digest_of_file
-from ..gradebook.rubric import RubricError, with_edited_rubrics
+from ..gradebook.rubric import with_edited_rubrics
 from ..gradebook.store import stored_grades
 from ..gradebook.view import known_to_gradebook, lesson_of
 

@@ -20,8 +20,9 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import LazyConfigValue
 from traitlets.utils.importstring import import_item
 
-from ..course_dir.course_config import ConfigFileError, load_config
-from ..errors import GradingError
+from grading.errors import ConfigFileError, SettingError
+
+from ..course_dir.course_config import load_config
 
 MODULES = (  # in which the classes are that a course's configuration may name without importing them
     "nbgrader.apps",
@@ -33,10 +34,6 @@ MODULES = (  # in which the classes are that a course's configuration may name w
 )
 SETTING = re.compile(r"\s*c\.(\w+)\.(\w+)\s*=")
 Traits = Mapping[str, TraitType[Any, Any]]
-
-
-class SettingError(GradingError):
-    """A setting that no class has, or a value that it cannot take; the message names it and what may be meant."""
 
 
 def unknown_traits(config: Config) -> list[str]:
@@ -140,7 +137,7 @@ def _import_named(value: Any) -> None:
         for item in value:
             _import_named(item)
     elif isinstance(value, LazyConfigValue):
-        _import_named([*value._extend, *value._prepend])
+        _import_named(value.get_value([]))  # what is added to a list
     elif isinstance(value, str) and value.replace(".", "").isidentifier() and "." in value.strip("."):
         try:
             import_item(value)

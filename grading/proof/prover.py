@@ -38,10 +38,11 @@ from ..grader.references import mistake_outcomes
 from ..grader.verdict import ExerciseVerdict
 from ..grader.verdict_report import to_report
 from ..notebooks.cells import grade_id
-from .equivalents import FILE, read_equivalents
+from .equivalents import FILE, read_equivalents, written
 from .mutants import Mutant, mutants, sampled
 from .mutation_runs import Trials, try_mutants
 from .practice import Replay, replay
+from .unchanged import why_unchanged
 
 SEEDS = (0, 1, 2)
 SAMPLE = 6  # mutants of each alternative; those of the solution are all tried
@@ -200,6 +201,10 @@ class Prover:
         """What becomes of these mutants; `alone` as in `try_mutants`."""
         return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
 
+    def unchanged(self, exercise: Exercise, survivor: Mutant) -> str:
+        """Why a survivor does in every case what its base does, or "" (`why_unchanged`)."""
+        return why_unchanged(exercise, survivor, self._defined, self.seeds)
+
     def _replay(self, proof: Proof) -> None:
         exercise = proof.exercise
         names = [one.name for mistake in exercise.mistakes for one in mistake.all_forms]
@@ -219,14 +224,16 @@ class Prover:
         made = self.mutants(proof.exercise)
         proof.trials = self.tried(proof.exercise, made, proof.alone)
         survivors = [str(mutant) for mutant in proof.trials.survivors]
-        for mutant in survivors:
-            if why := listed.get(mutant):
+        for survivor in proof.trials.survivors:
+            mutant = str(survivor)
+            if why := listed.get(mutant) or self.unchanged(proof.exercise, survivor):
                 proof.equivalent[mutant] = why
             else:
-                fault = f"a mutant loses nothing: {mutant}"
-                proof.problem(
-                    FILE, fault, "Add a case that it gets wrong, or list it here with the reason why it is right."
+                entry = written([mutant], {}).rstrip().replace("\n", "\n      ")
+                remedy = (
+                    f"Add a case to contract.py that it gets wrong. Or, if it is as right, write here:\n      {entry}"
                 )
+                proof.problem(FILE, f"a mutant loses nothing: {mutant}", remedy)
         for mutant in listed.keys() - set(survivors):
             gone = "is caught" if mutant in map(str, made) else "is no mutant of these texts"
             proof.problem(FILE, f"this one {gone}: {mutant}", "Take it from the list.")

@@ -11,16 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from grading.errors import CommentBankError
+
 from ..course_dir.toml_text import replace_file, to_toml
-from ..errors import CourseError
 
 FILE = "comments.toml"
 NOTE = "Comments for `grading review`. `question`, if given, is the only one for which a comment is offered."
 MOST_TEXT, MOST_COMMENTS = 10_000, 500
-
-
-class CommentBankError(CourseError):
-    """The bank of comments cannot be read or a comment cannot be kept; the message says why."""
 
 
 @dataclass(frozen=True)

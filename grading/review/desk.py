@@ -17,9 +17,11 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import select
 
+from grading.errors import Conflict, ReviewError
+
 from ..course_dir.toml_text import replace_file
 from ..exercises.question import load_questions
-from ..gradebook.marks import Conflict, Mark, demand_unchanged, locked, read_marks, write_marks
+from ..gradebook.marks import Mark, demand_unchanged, locked, read_marks, write_marks
 from ..gradebook.open_grades import ReopenedRow
 from ..gradebook.rubric import Rubric, file_of, from_page, load_rubric
 from ..gradebook.store import GradeRow
@@ -27,7 +29,7 @@ from ..notebooks.sanitize_html import MAX_TEXT
 from . import comment_bank, rubric_changes
 from .answer_groups import Submitted, answer_groups
 from .answer_texts import AnswerTexts
-from .requests import ReviewError, count_answers, in_words, wanted_mark
+from .requests import count_answers, in_words, wanted_mark
 from .review_questions import ReviewQuestion, load_review_questions
 from .steps import Step, add_step, count_steps, find_step, last_steps, mark_undone
 

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..errors import GradingError
+from grading.errors import ReviewError
+
 from ..gradebook.marks import Mark
 from ..gradebook.rubric import Rubric
-
-
-class ReviewError(GradingError):
-    """The page asked for something that is not there or not possible; the message says what."""
 
 
 def wanted_mark(mark: Mark, rubric: Rubric, wanted: Mapping[str, Any]) -> Mark:

@@ -22,8 +22,9 @@ from tornado import web
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
+from grading.errors import Conflict
+
 from ..errors import GradingError
-from ..gradebook.marks import Conflict
 from ..safe_html import page_templates
 from .desk import Data, ReviewDesk
 from .render import render_answer

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from grading.cli import main
-from grading.cli.arguments import UsageError, find_selected
+from grading.cli.arguments import find_selected
 from grading.course_dir.paths import CONFIG
-from grading.errors import CourseError, StepFailed
+from grading.errors import CourseError, StepFailed, UsageError
 
 ONE, TWO = "01_double", "02_halve"
 Selected = Callable[..., argparse.Namespace]

@@ -12,8 +12,10 @@ from grading import extras
 from grading.cli import main
 from grading.coordinator.nbgrader_api import configuration
 from grading.course_dir import overrides
-from grading.extras import MissingExtra, demand_extra
-from grading.nbgrader_plugins.known_traits import SettingError, parse_settings, unknown_traits
+from grading.course_dir.course_config import load_config
+from grading.errors import MissingExtra, SettingError
+from grading.extras import demand_extra
+from grading.nbgrader_plugins.known_traits import parse_settings, unknown_traits
 
 from ..support.course_builder import TINY_LESSONS, add_config, build_course
 
@@ -89,7 +91,7 @@ def test_all_settings_of_a_new_course_are_known_and_those_of_a_plugin_of_its_own
         "c.AssignLatePenalties.plugin_class = 'our_rule.OurRule'\nc.OurRule.days = 2\nc.OurRule.dais = 2\n"
         "c.Delivery.repositry = 'x'",
     )
-    assert unknown_traits(configuration(course)) == [
+    assert unknown_traits(load_config(course)) == [
         "OurRule has no setting dais; do you mean OurRule.days?",
         "Delivery has no setting repositry; do you mean Delivery.repository?",
     ]

@@ -160,6 +160,7 @@ def test_points_by_hand_are_the_same_number_in_every_place(course, there, capsys
 def test_what_is_open_is_listed_and_named_where_it_is_left_out(course, there, capsys):
     assert main.main(["report"]) == 0
     assert f"    ada, {LESSON}: essay, plot, survey, why" in capsys.readouterr().out
+    Path("lms.csv").write_text(f"ID number,Assignment: {LESSON} (Real)\nada,\nbob,\n")
     assert main.main(["fill-gradebook", "lms.csv", LESSON]) != 0
     assert f"all points of {LESSON} are provisional" in capsys.readouterr().err
     grade_by_hand(course, "bob", {CODE: 4, TASK: 0})

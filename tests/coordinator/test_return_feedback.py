@@ -237,3 +237,45 @@ def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_
     assert main.main(["excuse", ONE, "bob", "--none"]) == 0
     assert main.main(["report", "--students"]) == 0
     assert re.search(r"bob +0/5", capsys.readouterr().out)
+
+
+def rows_of(file: Path) -> dict[str, dict[str, str]]:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        return {row["student_id"]: row for row in csv.DictReader(lines)}
+
+
+def test_everybodys_points_are_one_file_and_who_is_missing_is_listed(course, capsys):
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_student("fay", last_name="=1+1")
+    (course / "submitted" / "dan" / ONE).mkdir(parents=True, exist_ok=True)
+    assert main.main(["gradebook", "all.csv", "--scale", "100", "--total", "--lesson", ONE]) == 1, "dan is not graded"
+    told = capsys.readouterr().out
+    rows = rows_of(course / "all.csv")
+    assert {student: (row[ONE], row["total"], row["out_of"], row["missing"]) for student, row in rows.items()} == {
+        "ada": ("100", "100", "100", ""),
+        "bob": ("0", "0", "100", ""),
+        "cem": ("60", "60", "100", ""),
+        "dan": ("", "0", "0", ""),
+        "eve": ("EX", "0", "0", ""),
+        "fay": ("", "0", "100", ONE),
+    }
+    assert rows["fay"]["last_name"] == "'=1+1", "a spreadsheet computes nothing"
+    assert f"{ONE}, not handed in: fay" in told and f"{ONE}, not graded yet: dan" in told
+    assert main.main(["gradebook", "two.csv", "--students", "ada", "cem"]) == 0
+    found = rows_of(course / "two.csv")
+    assert {student: row[ONE] for student, row in found.items()} == {"ada": "5", "cem": "3"}
+    assert "total" not in found["ada"]
+    with pytest.raises(SystemExit, match="2"):
+        main.main(["gradebook", "all.csv", "--scale", "none"])
+
+
+def test_all_lessons_with_a_column_are_filled_at_once_or_those_of_some_students(course, capsys):
+    export = course / "canvas.csv"
+    export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"C, Cem",503,\n')
+    assert main.main(["fill-gradebook", str(export)]) == 0
+    assert (course / "canvas-filled.csv").read_text().splitlines()[-2:] == ['"A, Ada",501,5', '"C, Cem",503,3']
+    assert main.main(["fill-gradebook", str(export), ONE, "--students", "cem"]) == 0
+    assert (course / "canvas-filled.csv").read_text().splitlines()[-2:] == ['"A, Ada",501,', '"C, Cem",503,3']
+    assert main.main(["fill-gradebook", str(export), TINY_LESSONS[1]]) == 2
+    assert main.main(["fill-gradebook", str(export), "--column", "01 Double (1)"]) == 2, "of which lesson?"
+    assert "name the one lesson that --column is for" in capsys.readouterr().err

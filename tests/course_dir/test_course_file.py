@@ -9,12 +9,12 @@ import pytest
 
 from grading.cli.main import main
 from grading.course_dir.course_config import settings_in_force
-from grading.course_dir.course_file import CourseFileError, Policy, load_course_file, parse_course_file
+from grading.course_dir.course_file import Policy, load_course_file, parse_course_file
 from grading.course_dir.course_template import write_course_file
 from grading.course_dir.lesson_marks import CHECK, exercise_points
 from grading.course_dir.lessons import list_lessons
 from grading.course_dir.toml_lines import key_lines
-from grading.errors import CourseError
+from grading.errors import CourseError, CourseFileError
 from grading.exercises.lesson import load_lesson
 from grading.nbgrader_plugins.late_policy import POLICIES
 from grading.notebooks import cells

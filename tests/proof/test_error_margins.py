@@ -20,7 +20,7 @@ from grading.proof.sync import sync
 from grading.proof.write_reports import measured_of, write
 
 from ..support.course_builder import TINY_LESSONS, build_course
-from .test_runner import HERE, SURVIVORS, WHY
+from .test_runner import HERE, SURVIVORS, WHY, ask_for_one_number
 
 ROUGH = "def double(x):\n    return 2 * x * (1 + {error})"
 
@@ -92,6 +92,8 @@ def test_without_a_device_it_says_that_nothing_was_run():
 @pytest.mark.slow
 def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path: Path, monkeypatch, capsys):
     root = build_course(tmp_path / "course")
+    for lesson in TINY_LESSONS:
+        ask_for_one_number(root, lesson)
     (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
     monkeypatch.setattr(write_reports, "SEEDS", 2)
     (root / "docs" / "images").mkdir(parents=True)
@@ -101,7 +103,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
     assert sync(root, [TINY_LESSONS[0]], measure=True) == 0
     reports = root / "build" / "reports"
     double = json.loads((reports / "strength.json").read_text())["exercises"]["01_double/double"]
-    assert double["mutants"]["equivalent"] == dict.fromkeys(SURVIVORS, WHY)
+    assert double["mutants"]["equivalent"].items() >= dict.fromkeys(SURVIVORS, WHY).items()
     assert double["seeds"]["seeds"] == 2
     assert [c["name"] for c in double["criteria"]] == ["values", "gradients"]
     page = (reports / "strength.md").read_text()

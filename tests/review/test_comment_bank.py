@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from grading.review.comment_bank import CommentBankError
+from grading.errors import CommentBankError
 
 from ..support.review_course import ESSAY, LESSON, WHY
 from .reading import grade, key_of

@@ -9,13 +9,13 @@ from nbgrader.api import Gradebook
 
 from grading.coordinator.nbgrader_api import needs_manual_grading, open_gradebook, scores
 from grading.coordinator.reopen import reopen
+from grading.errors import Conflict, ReviewError
 from grading.exercises.question import load_questions
 from grading.gradebook.late_rules import reason_kept
-from grading.gradebook.marks import Conflict, MarkRow
+from grading.gradebook.marks import MarkRow
 from grading.gradebook.personal_rows import delete_rows
 from grading.gradebook.rubric import with_edited_rubrics
 from grading.gradebook.view import known_to_gradebook
-from grading.review.requests import ReviewError
 from grading.review.steps import ChangeRow
 
 from ..support.course_builder import add_config

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grading.gradebook.marks import Conflict
-from grading.gradebook.rubric import Rubric, RubricError, file_of, from_page, load_rubric
+from grading.errors import Conflict, RubricError
+from grading.gradebook.rubric import Rubric, file_of, from_page, load_rubric
 
 from ..support.review_course import ESSAY, LESSON, WHY
 from .reading import grade, in_nbgrader, key_of, members

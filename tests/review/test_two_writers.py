@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grading.coordinator.nbgrader_api import open_gradebook
-from grading.gradebook.marks import Conflict
+from grading.errors import Conflict
 from grading.review.desk import ReviewDesk
 
 from ..support.postgres_server import server

@@ -1,23 +1,41 @@
-// The review page. What comes from students is set as text, never as HTML; the lesson's own texts come as HTML that the
-// server has cleaned. Every write says which state of an answer this page showed (`seen`), so that nothing is
+// The review page. What comes from students is set as text; only what a judge has rendered and cleaned, and the lesson's
+// own texts, come as HTML, in which the page's policy lets no script run. Every write says which state of an answer this page showed (`seen`), so that nothing is
 // overwritten that nobody here has read.
 "use strict";
 
 const POLL = 2500; // milliseconds between looks at what others did
 const IDLE = 1500; // milliseconds without a key after which a comment is saved
+const MOST_KEPT_ALIVE = 20_000; // characters of a request that outlives its page, of which browsers allow few
 const MOST_CONFLICTS = 5; // that are listed one by one
 const by = id => document.getElementById(id);
-const page = stored("page") || remember("page", Array.from(crypto.getRandomValues(new Uint8Array(12)), n => n.toString(16)).join(""));
+const page =
+  stored("page") ||
+  remember("page", Array.from(crypto.getRandomValues(new Uint8Array(12)), n => n.toString(16)).join(""));
 
 const state = {
-  overview: null, question: null, group: "", member: "", names: true, texts: new Map(), draft: null, last: "",
-  work: Promise.resolve(), rubric: null, html: new Map(), asWritten: false,
+  overview: null,
+  question: null,
+  group: "",
+  member: "",
+  names: true,
+  texts: new Map(),
+  draft: null,
+  last: "",
+  work: Promise.resolve(),
+  rubric: null,
+  html: new Map(),
+  asWritten: false,
 };
 
 // requests
 
-function stored(name) { return sessionStorage.getItem(name) || ""; }
-function remember(name, value) { sessionStorage.setItem(name, value); return value; }
+function stored(name) {
+  return sessionStorage.getItem(name) || "";
+}
+function remember(name, value) {
+  sessionStorage.setItem(name, value);
+  return value;
+}
 
 function takeToken() {
   const address = new URL(location.href);
@@ -30,15 +48,29 @@ function takeToken() {
 }
 
 class Refused extends Error {
-  constructor(status, body) { super(body.message || "the server failed"); this.status = status; this.answers = body.answers || []; }
+  constructor(status, body) {
+    super(body.message || "the server failed");
+    this.status = status;
+    this.answers = body.answers || [];
+  }
 }
 
 async function ask(what, parameters, body) {
   const headers = {Authorization: `token ${stored("token")}`};
   const address = `/api/${what}?${new URLSearchParams(parameters || {})}`;
-  const options = body ? {method: "POST", headers: {...headers, "Content-Type": "application/json"}, body: JSON.stringify({...body, page}), keepalive: true} : {headers};
+  const options = {headers};
+  if (body) {
+    options.method = "POST";
+    headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify({...body, page});
+    options.keepalive = options.body.length < MOST_KEPT_ALIVE; // a comment is saved as the page is closed
+  }
   let answer;
-  try { answer = await fetch(address, options); } catch { throw new Refused(0, {message: "the server does not answer: is `grading review` still running?"}); }
+  try {
+    answer = await fetch(address, options);
+  } catch {
+    throw new Refused(0, {message: "the server does not answer: is `grading review` still running?"});
+  }
   const found = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Refused(answer.status, found);
   return found;
@@ -51,9 +83,18 @@ function inTurn(job) {
 }
 
 function problem(error) {
-  if (!(error instanceof Refused)) { console.error(error); say("Not done: this page has a fault. Load it again."); return; }
-  if (!error.status) { state.last = ""; notice(`Not saved: ${error.message}`); return; } // drawn again when it answers
-  if (error.status === 403) notice("This page needs the address that `grading review` printed, with its token. Open it from the terminal.");
+  if (!(error instanceof Refused)) {
+    console.error(error);
+    say("Not done: this page has a fault. Load it again.");
+    return;
+  }
+  if (!error.status) {
+    state.last = "";
+    notice(`Not saved: ${error.message}`);
+    return;
+  } // drawn again when it answers
+  if (error.status === 403)
+    notice("This page needs the address that `grading review` printed, with its token. Open it from the terminal.");
   else say(`Not done: ${error.message}.`);
 }
 
@@ -68,24 +109,41 @@ function make(tag, properties, ...children) {
 const number = value => String(Math.round(value * 10000) / 10000).replace("-", "−");
 const signed = value => (value > 0 ? "+" : "") + number(value);
 const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-const fill = (list, rows) => { list.replaceChildren(...rows); };
+const fill = (list, rows) => {
+  list.replaceChildren(...rows);
+};
 let quieten;
 function say(text) {
   by("status").textContent = text;
   clearTimeout(quieten);
-  quieten = setTimeout(() => { by("status").textContent = ""; }, 6000);
+  quieten = setTimeout(() => {
+    by("status").textContent = "";
+  }, 6000);
 }
-function notice(text, ...extra) { by("notice").hidden = !text; by("notice").replaceChildren(text || "", ...extra); }
+function notice(text, ...extra) {
+  by("notice").hidden = !text;
+  by("notice").replaceChildren(text || "", ...extra);
+}
 
 const groups = () => state.question.groups;
 const group = () => groups().find(one => one.id === state.group) || null;
 const member = () => group() && (group().members.find(one => one.id === state.member) || group().members[0]);
-const lead = one => one.members.find(m => m.points !== null) || one.members[0]; // whose points stand for the group
 const waits = one => one.members.some(m => m.waiting);
-const same = (a, b) => a.points === b.points && a.items.join() === b.items.join() && a.adjust === b.adjust;
+const given = m => `${m.points} ${m.adjust} ${m.items.join()}`;
+const same = (a, b) => given(a) === given(b);
+function lead(one) {
+  // the member whose points stand for the group: what most of those that are graded have
+  const graded = one.members.filter(m => m.points !== null);
+  const counts = new Map();
+  for (const m of graded) counts.set(given(m), (counts.get(given(m)) || 0) + 1);
+  return graded.reduce(
+    (best, m) => (counts.get(given(m)) > counts.get(given(best)) ? m : best),
+    graded[0] || one.members[0],
+  );
+}
 const seen = members => Object.fromEntries(members.map(m => [m.id, m.seen]));
-const called = m => m.name ? `${m.name} (${m.student})` : m.student || m.label;
-const total = m => m.points === null ? m.auto : m.points;
+const called = m => (m.name ? `${m.name} (${m.student})` : m.student || m.label);
+const total = m => (m.points === null ? m.auto : m.points);
 
 // loading
 
@@ -126,12 +184,14 @@ async function loadQuestion(key) {
 const mine = new Map(); // answer -> its stamp after this page's own write
 function tellOfOthers(before, now) {
   const known = new Map(before.groups.flatMap(one => one.members).map(m => [m.id, m.seen]));
-  const others = now.groups.flatMap(one => one.members).filter(m => known.has(m.id) && known.get(m.id) !== m.seen && mine.get(m.id) !== m.seen);
+  const others = now.groups
+    .flatMap(one => one.members)
+    .filter(m => known.has(m.id) && known.get(m.id) !== m.seen && mine.get(m.id) !== m.seen);
   if (others.length === 1) say(`${changer(others[0])}: ${called(others[0])} has ${standing(others[0])} now.`);
   if (others.length > 1) say(`${changer(others[0])}: ${plural(others.length, "answer")} changed.`);
 }
-const changer = m => m.by && !m.elsewhere ? m.by : "Elsewhere";
-const standing = m => total(m) === null ? "no points" : plural(total(m), "point").replace(/^\S+/, number(total(m)));
+const changer = m => (m.by && !m.elsewhere ? m.by : "Elsewhere");
+const standing = m => (total(m) === null ? "no points" : plural(total(m), "point").replace(/^\S+/, number(total(m))));
 
 async function openQuestion(key, last) {
   await saveDraft();
@@ -144,11 +204,17 @@ async function openQuestion(key, last) {
   by("asked").open = innerWidth > 700;
 }
 
-async function refresh() { await loadQuestion(state.question.key); }
+async function refresh() {
+  await loadQuestion(state.question.key);
+}
 
 async function poll() {
   try {
-    if (!document.hidden && state.question) await inTurn(async () => { await refresh(); if (Math.random() < 0.25) await loadOverview(); });
+    if (!document.hidden && state.question)
+      await inTurn(async () => {
+        await refresh();
+        if (Math.random() < 0.25) await loadOverview();
+      });
   } finally {
     setTimeout(poll, POLL);
   }
@@ -157,13 +223,25 @@ async function poll() {
 // drawing
 
 function drawQuestions() {
-  fill(by("questions"), state.overview.questions.map(one => {
-    const open = one.total - one.done;
-    const progress = make("span", {className: open ? "" : "all"}, `${one.done} of ${one.total} graded${open ? "" : " ✓"}`);
-    const button = make("button", {type: "button", onclick: () => inTurn(() => openQuestion(one.key))}, one.title, progress);
-    if (state.question && one.key === state.question.key) button.setAttribute("aria-current", "true");
-    return make("li", {}, button);
-  }));
+  fill(
+    by("questions"),
+    state.overview.questions.map(one => {
+      const open = one.total - one.done;
+      const progress = make(
+        "span",
+        {className: open ? "" : "all"},
+        `${one.done} of ${one.total} graded${open ? "" : " ✓"}`,
+      );
+      const button = make(
+        "button",
+        {type: "button", onclick: () => inTurn(() => openQuestion(one.key))},
+        one.title,
+        progress,
+      );
+      if (state.question && one.key === state.question.key) button.setAttribute("aria-current", "true");
+      return make("li", {}, button);
+    }),
+  );
 }
 
 function draw() {
@@ -173,7 +251,10 @@ function draw() {
   if (!groups().length) notice("Nobody has handed in an answer to this question yet.");
   else if (question.outdated) {
     const button = make("button", {type: "button", onclick: () => inTurn(bringUpToDate)}, "Compute them again");
-    notice(`The rubric's file was changed: ${plural(question.outdated, "answer")} got points by what it said before. `, button);
+    notice(
+      `The rubric's file was changed: ${plural(question.outdated, "answer")} got points by what it said before. `,
+      button,
+    );
   } else notice("");
   drawGroups();
   drawLessonText();
@@ -183,57 +264,105 @@ function draw() {
 
 function drawLessonText() {
   const question = state.question;
-  for (const [box, place, html] of [["asked", "text", question.text], ["model", "model-text", question.model_answer]]) {
+  for (const [box, place, html] of [
+    ["asked", "text", question.text],
+    ["model", "model-text", question.model_answer],
+  ]) {
     by(box).hidden = !html;
-    if (by(place).dataset.html !== html) { by(place).innerHTML = html; by(place).dataset.html = html; }
+    if (by(place).dataset.html !== html) {
+      by(place).innerHTML = html;
+      by(place).dataset.html = html;
+    }
   }
 }
 
 function drawGroups() {
   const focused = document.activeElement.closest("#groups button")?.dataset.id;
   by("list-title").textContent = `${state.question.done} of ${state.question.total} graded`;
-  fill(by("groups"), groups().map(one => {
-    const first = lead(one), size = one.members.length;
-    const title = size > 1 ? `${size} like answers` : called(one.members[0]);
-    const points = total(first) === null ? "–" : number(total(first));
-    const score = make("span", {className: waits(one) ? "score waits" : "score"}, waits(one) ? `${total(first) === null ? "" : points + " "}open` : `${points} ✓`);
-    const preview = make("span", {className: "preview"}, one.missing ? "not there" : one.blank ? "no answer" : one.preview || "(spaces only)");
-    const button = make("button", {type: "button", onclick: () => choose(one.id)}, make("b", {}, title), score, preview);
-    button.dataset.id = one.id;
-    if (one.id === state.group) button.setAttribute("aria-current", "true");
-    return make("li", {}, button);
-  }));
+  fill(
+    by("groups"),
+    groups().map(one => {
+      const first = lead(one),
+        size = one.members.length;
+      const title = size > 1 ? `${size} like answers` : called(one.members[0]);
+      const points = total(first) === null ? "–" : number(total(first));
+      const score = make(
+        "span",
+        {className: waits(one) ? "score waits" : "score"},
+        waits(one) ? `${total(first) === null ? "" : points + " "}open` : `${points} ✓`,
+      );
+      const preview = make(
+        "span",
+        {className: "preview"},
+        one.missing ? "not there" : one.blank ? "no answer" : one.preview || "(spaces only)",
+      );
+      const button = make(
+        "button",
+        {type: "button", onclick: () => choose(one.id)},
+        make("b", {}, title),
+        score,
+        preview,
+      );
+      button.dataset.id = one.id;
+      if (one.id === state.group) button.setAttribute("aria-current", "true");
+      return make("li", {}, button);
+    }),
+  );
   const current = by("groups").querySelector("[aria-current]");
   if (current) {
-    const box = by("groups"), top = current.offsetTop - box.offsetTop;
-    if (top < box.scrollTop || top + current.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 3;
+    const box = by("groups"),
+      top = current.offsetTop - box.offsetTop;
+    if (top < box.scrollTop || top + current.offsetHeight > box.scrollTop + box.clientHeight)
+      box.scrollTop = top - box.clientHeight / 3;
   }
-  if (focused) by("groups").querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
+  if (focused)
+    by("groups")
+      .querySelector(`[data-id="${CSS.escape(focused)}"]`)
+      ?.focus();
 }
 
 function drawAnswer() {
   const one = group();
   if (!one) return;
-  const shown = member(), others = one.members.length - 1;
+  const shown = member(),
+    others = one.members.length - 1;
   by("answer-title").textContent = called(shown) + (others ? `, and ${others} like it` : "");
   by("why").hidden = !shown.why;
   by("why").textContent = shown.why;
   by("together").hidden = !others;
   const differ = one.members.filter(m => !same(m, lead(one)));
   by("mixed").hidden = !differ.length;
-  by("mixed").firstElementChild.textContent = `${differ.length} of these ${one.members.length} ${differ.length === 1 ? "has" : "have"} other points.`;
+  by("mixed").firstElementChild.textContent =
+    `${differ.length} of these ${one.members.length} ${differ.length === 1 ? "has" : "have"} other points.`;
   by("alike").querySelector("summary").textContent = `${one.members.length} like answers, graded in one go`;
-  fill(by("members"), one.members.map(m => {
-    const show = make("button", {type: "button", className: "quiet", onclick: () => { state.member = m.id; drawAnswer(); }}, called(m));
-    if (m.id === shown.id) show.setAttribute("aria-current", "true");
-    const out = make("button", {type: "button", onclick: () => inTurn(() => takeOut(m, true))}, "Take out");
-    out.setAttribute("aria-label", `Take ${called(m)} out`);
-    const score = make("span", {className: "score"}, m.waiting ? "open" : number(total(m)));
-    return make("li", {}, show, score, out);
-  }));
+  fill(
+    by("members"),
+    one.members.map(m => {
+      const show = make(
+        "button",
+        {
+          type: "button",
+          className: "quiet",
+          onclick: () => {
+            state.member = m.id;
+            drawAnswer();
+          },
+        },
+        called(m),
+      );
+      if (m.id === shown.id) show.setAttribute("aria-current", "true");
+      const out = make("button", {type: "button", onclick: () => inTurn(() => takeOut(m, true))}, "Take out");
+      out.setAttribute("aria-label", `Take ${called(m)} out`);
+      const score = make("span", {className: "score"}, m.waiting ? "open" : number(total(m)));
+      return make("li", {}, show, score, out);
+    }),
+  );
   const take = by("take-out");
   take.hidden = !others && !shown.alone;
-  take.replaceChildren(others ? "Take this one out of the group " : "Put it back with answers like it ", make("kbd", {}, "o"));
+  take.replaceChildren(
+    others ? "Take this one out of the group " : "Put it back with answers like it ",
+    make("kbd", {}, "o"),
+  );
   drawText(shown, one);
 }
 
@@ -247,11 +376,17 @@ async function drawText(shown, one) {
     state.texts.set(key, found);
     if (!member() || `${state.group} ${member().id}` !== key) return;
   }
-  const found = state.texts.get(key), box = by("answer");
+  const found = state.texts.get(key),
+    box = by("answer");
   box.dataset.key = key;
   box.className = found.missing || one.blank ? "nothing" : state.question.code ? "" : "prose";
-  box.textContent = found.missing ? "The graded notebook is not there, or is not the one that was graded: grade this submission again."
-    : one.blank ? (found.text.trim() ? `No answer: the cell is as it was released.\n\n${found.text}` : "No answer.") : found.text;
+  box.textContent = found.missing
+    ? "The graded notebook is not there, or is not the one that was graded: grade this submission again."
+    : one.blank
+      ? found.text.trim()
+        ? `No answer: the cell is as it was released.\n\n${found.text}`
+        : "No answer."
+      : found.text;
   by("answer-box").scrollTop = 0;
   drawRendered(key, shown.id, !found.missing && !one.blank && !state.question.code);
   by("cut").hidden = !found.cut;
@@ -284,21 +419,43 @@ function switchWritten() {
 function drawMarking() {
   const one = group();
   if (!one) return;
-  const question = state.question, mark = lead(one), rubric = question.rubric;
-  const points = total(mark), open = waits(one);
-  by("points").replaceChildren(points === null ? "–" : number(points), " ", make("small", {}, `of ${number(question.points)} ${question.points === 1 ? "point" : "points"}${open ? ", open" : ""}`));
+  const question = state.question,
+    mark = lead(one),
+    rubric = question.rubric;
+  const points = total(mark),
+    open = waits(one);
+  by("points").replaceChildren(
+    points === null ? "–" : number(points),
+    " ",
+    make(
+      "small",
+      {},
+      `of ${number(question.points)} ${question.points === 1 ? "point" : "points"}${open ? ", open" : ""}`,
+    ),
+  );
   by("given").textContent = origin(mark, open);
   const focused = document.activeElement.closest("#items button")?.dataset.id;
-  fill(by("items"), rubric.items.map((item, index) => {
-    const used = make("span", {className: "used"}, item.used ? ` × ${item.used}` : "");
-    const button = make("button", {type: "button", onclick: () => toggle(item.id)},
-      make("kbd", {hidden: index > 8}, String(index + 1)), make("span", {className: "points"}, signed(item.points)), make("span", {}, item.text, used));
-    if (index > 8) button.prepend(make("span"));
-    button.dataset.id = item.id;
-    button.setAttribute("aria-pressed", String(mark.items.includes(item.id)));
-    return make("li", {}, button);
-  }));
-  if (focused) by("items").querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
+  fill(
+    by("items"),
+    rubric.items.map((item, index) => {
+      const used = make("span", {className: "used"}, item.used ? ` × ${item.used}` : "");
+      const button = make(
+        "button",
+        {type: "button", onclick: () => toggle(item.id)},
+        make("kbd", {hidden: index > 8}, String(index + 1)),
+        make("span", {className: "points"}, signed(item.points)),
+        make("span", {}, item.text, used),
+      );
+      if (index > 8) button.prepend(make("span"));
+      button.dataset.id = item.id;
+      button.setAttribute("aria-pressed", String(mark.items.includes(item.id)));
+      return make("li", {}, button);
+    }),
+  );
+  if (focused)
+    by("items")
+      .querySelector(`[data-id="${CSS.escape(focused)}"]`)
+      ?.focus();
   const base = rubric.from_full ? question.points : 0;
   by("none").lastElementChild.textContent = `No item applies: ${number(base)} ${base === 1 ? "point" : "points"}`;
   by("none").setAttribute("aria-pressed", String(noneApplies(mark)));
@@ -335,8 +492,13 @@ function choose(id) {
 async function prefetch() {
   const next = groups()[groups().findIndex(one => one.id === state.group) + 1];
   if (!next) return;
-  const id = next.members[0].id, key = `${next.id} ${id}`, about = {key: state.question.key, id};
-  for (const [what, known] of [["answer", state.texts], ["html", state.html]]) {
+  const id = next.members[0].id,
+    key = `${next.id} ${id}`,
+    about = {key: state.question.key, id};
+  for (const [what, known] of [
+    ["answer", state.texts],
+    ["html", state.html],
+  ]) {
     if (known.has(key) || (what === "html" && state.question.code)) continue;
     const found = await ask(what, about).catch(() => null);
     if (found) known.set(key, what === "html" ? found.html : found);
@@ -347,7 +509,10 @@ function step(offset) {
   inTurn(async () => {
     await saveDraft();
     const to = groups()[groups().findIndex(one => one.id === state.group) + offset];
-    if (!to) { say(offset > 0 ? "That was the last answer." : "That was the first answer."); return; }
+    if (!to) {
+      say(offset > 0 ? "That was the last answer." : "That was the first answer.");
+      return;
+    }
     state.group = to.id;
     state.member = "";
     draw();
@@ -361,7 +526,14 @@ function nextOpen() {
     const here = groups().findIndex(one => one.id === state.group);
     const order = [...groups().slice(here + 1), ...groups().slice(0, here)];
     const to = order.find(waits);
-    if (!to) { say(waits(group()) ? "Only this answer waits." : "Every answer to this question is graded. ] opens the next question."); return; }
+    if (!to) {
+      say(
+        waits(group())
+          ? "Only this answer waits."
+          : "Every answer to this question is graded. ] opens the next question.",
+      );
+      return;
+    }
     state.group = to.id;
     state.member = "";
     draw();
@@ -373,7 +545,10 @@ function otherQuestion(offset) {
   inTurn(async () => {
     const rows = state.overview.questions;
     const to = rows[rows.findIndex(one => one.key === state.question.key) + offset];
-    if (to) { await openQuestion(to.key); say(to.title); } else say(offset > 0 ? "That was the last question." : "That was the first question.");
+    if (to) {
+      await openQuestion(to.key);
+      say(to.title);
+    } else say(offset > 0 ? "That was the last question." : "That was the first question.");
   });
 }
 
@@ -381,7 +556,9 @@ function otherQuestion(offset) {
 
 // members: ids; they are looked up when their turn comes, after earlier writes
 async function grade(ids, wanted) {
-  const now = groups().flatMap(one => one.members).filter(m => ids.includes(m.id));
+  const now = groups()
+    .flatMap(one => one.members)
+    .filter(m => ids.includes(m.id));
   try {
     const done = await ask("grade", {}, {key: state.question.key, seen: seen(now), wanted});
     for (const [id, stamp] of Object.entries(done.answers)) mine.set(id, stamp);
@@ -397,19 +574,23 @@ async function grade(ids, wanted) {
 
 const idsOf = one => one.members.map(m => m.id);
 
-function act(wanted) { // wanted: from the group's mark to what is to be; null for nothing
+function act(wanted) {
+  // wanted: from the group's mark to what is to be; null for nothing
   const id = state.group;
   return inTurn(async () => {
     await saveDraft();
     const one = groups().find(other => other.id === id);
     const request = one && wanted(lead(one), one);
-    if (request && await grade(idsOf(one), request)) told(id);
+    if (request && (await grade(idsOf(one), request))) told(id);
   });
 }
 
 function told(id) {
   const one = groups().find(other => other.id === id);
-  if (one) say(`${one.members.length > 1 ? plural(one.members.length, "answer") : called(one.members[0])}: ${standing(lead(one))}${waits(one) ? ", open" : ""}.`);
+  if (one)
+    say(
+      `${one.members.length > 1 ? plural(one.members.length, "answer") : called(one.members[0])}: ${standing(lead(one))}${waits(one) ? ", open" : ""}.`,
+    );
 }
 
 function toggle(item) {
@@ -420,12 +601,17 @@ function toggle(item) {
 }
 
 const toggleNone = () => act(mark => ({items: [], adjust: 0, graded: !noneApplies(mark)}));
-const clear = () => act(mark => mark.points === null ? null : {items: [], adjust: 0, graded: false});
-const giveSame = () => act(mark => ({items: mark.items, adjust: mark.adjust, comment: mark.comment, graded: mark.points !== null}));
+const clear = () => act(mark => (mark.points === null ? null : {items: [], adjust: 0, graded: false}));
+const giveSame = () =>
+  act(mark => ({items: mark.items, adjust: mark.adjust, comment: mark.comment, graded: mark.points !== null}));
 
 function adjust() {
-  const text = by("adjust").value.trim().replace(",", ".").replace("−", "-"), value = text ? Number(text) : 0;
-  if (!Number.isFinite(value)) { say(`“${text}” is not a number of points.`); return; }
+  const text = by("adjust").value.trim().replace(",", ".").replace("−", "-"),
+    value = text ? Number(text) : 0;
+  if (!Number.isFinite(value)) {
+    say(`“${text}” is not a number of points.`);
+    return;
+  }
   act(mark => {
     if (value === mark.adjust && (text === "") === (mark.adjust === 0)) return null;
     return {items: mark.items, adjust: value, graded: text !== "" || mark.items.length > 0};
@@ -438,7 +624,9 @@ function finish() {
     if (total(mark) !== null && one.members.every(m => total(m) !== null)) return {accept: true};
     say("Choose an item, or press 0, before it is done.");
     return null;
-  }).then(() => { if (group() && !waits(group())) nextOpen(); });
+  }).then(() => {
+    if (group() && !waits(group())) nextOpen();
+  });
 }
 
 async function takeOut(m, alone) {
@@ -453,7 +641,8 @@ async function takeOut(m, alone) {
 function takeOutShown() {
   inTurn(async () => {
     await saveDraft();
-    const one = group(), m = member();
+    const one = group(),
+      m = member();
     if (one.members.length > 1) await takeOut(m, true);
     else if (m.alone) await takeOut(m, false);
     else say("No other answer is like this one.");
@@ -474,7 +663,10 @@ async function undo(id) {
   const old = state.group;
   await loadQuestion(state.question.key);
   const holder = groups().find(one => one.members.some(m => m.id === state.member));
-  if (done.answers.length && holder && holder.id !== old) { state.group = holder.id; draw(); }
+  if (done.answers.length && holder && holder.id !== old) {
+    state.group = holder.id;
+    draw();
+  }
   say(`Undone: ${done.undone}.`);
 }
 
@@ -492,27 +684,61 @@ async function saveDraft() {
   clearTimeout(idle);
   const draft = state.draft;
   state.draft = null;
-  if (draft && state.question && draft.key === state.question.key && await grade(draft.ids, {comment: draft.text})) say("Comment saved.");
+  if (draft && state.question && draft.key === state.question.key && (await grade(draft.ids, {comment: draft.text})))
+    say("Comment saved.");
 }
 
-async function dropDraft() { if (state.draft) await saveDraft(); }
+async function dropDraft() {
+  if (state.draft) await saveDraft();
+}
 
 async function openBank() {
-  if (!state.question.comments) { say("This question takes no comments."); return; }
+  if (!state.question.comments) {
+    say("This question takes no comments.");
+    return;
+  }
   const {comments} = await ask("bank", {key: state.question.key});
   const show = () => {
     const wanted = by("filter").value.toLowerCase();
-    fill(by("bank-list"), comments.filter(one => one.text.toLowerCase().includes(wanted)).map((one, index) => {
-      const insert = make("button", {type: "button", className: "insert", onclick: () => insertComment(one.text)}, one.text);
-      const drop = make("button", {type: "button", className: "quiet", onclick: () => inTurn(async () => {
-        await ask("drop", {}, {key: state.question.key, text: one.text, question: one.question});
-        await openBank();
-      })}, "Delete");
-      drop.setAttribute("aria-label", `Delete from the bank: ${one.text.slice(0, 40)}`);
-      const key = make("kbd", {hidden: index > 8}, String(index + 1));
-      return make("li", {}, key, insert, make("span", {className: "aside"}, `used ${one.used === 1 ? "once" : `${one.used} times`}`), drop);
-    }));
-    if (!comments.length) fill(by("bank-list"), [make("li", {className: "aside"}, "Nothing is kept yet. Write a comment, and keep it here.")]);
+    fill(
+      by("bank-list"),
+      comments
+        .filter(one => one.text.toLowerCase().includes(wanted))
+        .map((one, index) => {
+          const insert = make(
+            "button",
+            {type: "button", className: "insert", onclick: () => insertComment(one.text)},
+            one.text,
+          );
+          const drop = make(
+            "button",
+            {
+              type: "button",
+              className: "quiet",
+              onclick: () =>
+                inTurn(async () => {
+                  await ask("drop", {}, {key: state.question.key, text: one.text, question: one.question});
+                  await openBank();
+                }),
+            },
+            "Delete",
+          );
+          drop.setAttribute("aria-label", `Delete from the bank: ${one.text.slice(0, 40)}`);
+          const key = make("kbd", {hidden: index > 8}, String(index + 1));
+          return make(
+            "li",
+            {},
+            key,
+            insert,
+            make("span", {className: "aside"}, `used ${one.used === 1 ? "once" : `${one.used} times`}`),
+            drop,
+          );
+        }),
+    );
+    if (!comments.length)
+      fill(by("bank-list"), [
+        make("li", {className: "aside"}, "Nothing is kept yet. Write a comment, and keep it here."),
+      ]);
   };
   by("filter").value = "";
   by("filter").oninput = show;
@@ -559,14 +785,28 @@ function rubricRow(item) {
   const row = make("li", {}, points, text);
   row.dataset.id = item.id || "";
   const move = (label, sign, sibling) => {
-    const button = make("button", {type: "button", onclick: () => { sibling(row); changedRubric(); button.focus(); }}, sign);
+    const button = make(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          sibling(row);
+          changedRubric();
+          button.focus();
+        },
+      },
+      sign,
+    );
     button.setAttribute("aria-label", label);
     return button;
   };
   row.append(
     move("Move up", "↑", one => one.previousElementSibling?.before(one)),
     move("Move down", "↓", one => one.nextElementSibling?.after(one)),
-    move("Delete the item", "✕", one => { (one.nextElementSibling || one.previousElementSibling)?.querySelector("input").focus(); one.remove(); }),
+    move("Delete the item", "✕", one => {
+      (one.nextElementSibling || one.previousElementSibling)?.querySelector("input").focus();
+      one.remove();
+    }),
   );
   return row;
 }
@@ -587,10 +827,12 @@ function changedRubric() {
 
 function rubricAsked(expected) {
   const items = [...by("rubric-rows").children].map(row => ({
-    id: row.dataset.id, text: row.querySelector("textarea").value,
+    id: row.dataset.id,
+    text: row.querySelector("textarea").value,
     points: Number((row.querySelector("input").value.trim() || "x").replace(",", ".").replace("−", "-")),
   }));
-  if (items.some(item => !Number.isFinite(item.points))) throw new Refused(400, {message: "an item has no number of points"});
+  if (items.some(item => !Number.isFinite(item.points)))
+    throw new Refused(400, {message: "an item has no number of points"});
   return {key: state.question.key, stamp: state.rubric.stamp, items, from_full: by("from-full").checked, expected};
 }
 
@@ -598,12 +840,20 @@ async function showEffect() {
   try {
     const found = await ask("rubric", {}, rubricAsked(null));
     state.rubric.digest = found.digest;
-    const rows = found.changes.map(row => make("li", {}, `${plural(row.answers, "answer")}: ${row.from === null ? "–" : number(row.from)} → ${row.to === null ? "to be graded again" : number(row.to)}`));
+    const rows = found.changes.map(row =>
+      make(
+        "li",
+        {},
+        `${plural(row.answers, "answer")}: ${row.from === null ? "–" : number(row.from)} → ${row.to === null ? "to be graded again" : number(row.to)}`,
+      ),
+    );
     by("effect").replaceChildren(rows.length ? make("ul", {}, ...rows) : "No points change.");
     by("show-effect").hidden = true;
     by("apply").hidden = false;
     by("apply").focus();
-  } catch (error) { rubricRefused(error); }
+  } catch (error) {
+    rubricRefused(error);
+  }
 }
 
 async function applyRubric() {
@@ -612,70 +862,152 @@ async function applyRubric() {
     by("rubric").close();
     await refresh();
     say("The rubric is changed.");
-  } catch (error) { rubricRefused(error); }
+  } catch (error) {
+    rubricRefused(error);
+  }
 }
 
 function rubricRefused(error) {
   if (!(error instanceof Refused)) throw error;
   changedRubric();
-  by("effect").replaceChildren(`Not done: ${error.message}.${error.message.startsWith("somebody") ? " Close this and open it again to see theirs." : ""}`);
+  by("effect").replaceChildren(
+    `Not done: ${error.message}.${error.message.startsWith("somebody") ? " Close this and open it again to see theirs." : ""}`,
+  );
 }
 
 // steps and conflicts
 
 async function openSteps() {
   const {steps} = await ask("steps", {page});
-  fill(by("steps-list"), steps.map(one => {
-    const when = new Date(one.at).toLocaleString([], {dateStyle: "short", timeStyle: "short"});
-    const what = make("span", {className: one.undone ? "what undone" : "what"}, [one.question, one.what].filter(Boolean).join(": "));
-    const button = make("button", {type: "button", disabled: one.undone, onclick: () => inTurn(async () => { await undo(one.id); await openSteps(); })}, one.undone ? "Undone" : "Undo");
-    button.setAttribute("aria-label", `${button.textContent}: ${what.textContent}`);
-    return make("li", {}, what, make("span", {className: "aside"}, `${one.by}${one.mine ? ", here" : ""}, ${when}`), button);
-  }));
+  fill(
+    by("steps-list"),
+    steps.map(one => {
+      const when = new Date(one.at).toLocaleString([], {dateStyle: "short", timeStyle: "short"});
+      const what = make(
+        "span",
+        {className: one.undone ? "what undone" : "what"},
+        [one.question, one.what].filter(Boolean).join(": "),
+      );
+      const button = make(
+        "button",
+        {
+          type: "button",
+          disabled: one.undone,
+          onclick: () =>
+            inTurn(async () => {
+              await undo(one.id);
+              await openSteps();
+            }),
+        },
+        one.undone ? "Undone" : "Undo",
+      );
+      button.setAttribute("aria-label", `${button.textContent}: ${what.textContent}`);
+      return make(
+        "li",
+        {},
+        what,
+        make("span", {className: "aside"}, `${one.by}${one.mine ? ", here" : ""}, ${when}`),
+        button,
+      );
+    }),
+  );
   if (!steps.length) fill(by("steps-list"), [make("li", {className: "aside"}, "Nothing was graded here yet.")]);
   if (!by("steps").open) by("steps").showModal();
 }
 
 function describe(m) {
   const texts = state.question.rubric.items.filter(item => m.items.includes(item.id)).map(item => item.text);
-  return [standing(m), ...texts, m.adjust ? `adjusted by ${signed(m.adjust)}` : "", m.comment ? `“${m.comment}”` : ""].filter(Boolean).join("; ");
+  return [standing(m), ...texts, m.adjust ? `adjusted by ${signed(m.adjust)}` : "", m.comment ? `“${m.comment}”` : ""]
+    .filter(Boolean)
+    .join("; ");
 }
 
 function askWhose(ids, wanted, changed) {
-  const theirs = groups().flatMap(one => one.members).filter(m => changed.includes(m.id));
-  const rows = theirs.slice(0, MOST_CONFLICTS).map(m => make("li", {}, make("span", {className: "what"}, `${called(m)}: ${describe(m)}`), make("span", {className: "aside"}, changer(m))));
+  const theirs = groups()
+    .flatMap(one => one.members)
+    .filter(m => changed.includes(m.id));
+  const rows = theirs
+    .slice(0, MOST_CONFLICTS)
+    .map(m =>
+      make(
+        "li",
+        {},
+        make("span", {className: "what"}, `${called(m)}: ${describe(m)}`),
+        make("span", {className: "aside"}, changer(m)),
+      ),
+    );
   if (theirs.length > MOST_CONFLICTS) rows.push(make("li", {}, `and ${theirs.length - MOST_CONFLICTS} more`));
   fill(by("theirs"), rows);
-  const chosen = state.question.rubric.items.filter(item => (wanted.items || []).includes(item.id)).map(item => item.text);
-  const parts = wanted.comment !== undefined ? [`“${wanted.comment}”`] : wanted.accept ? ["the points as they were"] : [...chosen, wanted.adjust ? `adjusted by ${signed(wanted.adjust)}` : ""];
+  const chosen = state.question.rubric.items
+    .filter(item => (wanted.items || []).includes(item.id))
+    .map(item => item.text);
+  const parts =
+    wanted.comment !== undefined
+      ? [`“${wanted.comment}”`]
+      : wanted.accept
+        ? ["the points as they were"]
+        : [...chosen, wanted.adjust ? `adjusted by ${signed(wanted.adjust)}` : ""];
   by("mine").textContent = parts.filter(Boolean).join("; ") || (wanted.graded ? "no item applies" : "no points");
   const rest = ids.filter(id => !changed.includes(id));
   by("keep-theirs").textContent = rest.length ? `Keep theirs, and grade the other ${rest.length}` : "Keep theirs";
-  by("keep-theirs").onclick = () => { by("conflict").close(); if (rest.length) inTurn(() => grade(rest, wanted)); };
-  by("use-mine").onclick = () => { by("conflict").close(); inTurn(() => grade(ids, wanted)); };
+  by("keep-theirs").onclick = () => {
+    by("conflict").close();
+    if (rest.length) inTurn(() => grade(rest, wanted));
+  };
+  by("use-mine").onclick = () => {
+    by("conflict").close();
+    inTurn(() => grade(ids, wanted));
+  };
   by("conflict").showModal();
 }
 
 // keys
 
 const KEYS = {
-  j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), n: nextOpen, Enter: finish,
-  "]": () => otherQuestion(1), "[": () => otherQuestion(-1), 0: toggleNone, x: clear, g: giveSame, o: takeOutShown,
-  a: () => by("adjust").select(), c: () => by("comment").focus(), b: () => inTurn(openBank), e: openRubric,
-  m: () => { by("model").open = !by("model").open; }, h: () => by("names").click(), w: switchWritten, u: () => inTurn(() => undo()),
-  s: () => inTurn(openSteps), "?": () => by("keys").showModal(),
+  j: () => step(1),
+  ArrowDown: () => step(1),
+  k: () => step(-1),
+  ArrowUp: () => step(-1),
+  n: nextOpen,
+  Enter: finish,
+  "]": () => otherQuestion(1),
+  "[": () => otherQuestion(-1),
+  0: toggleNone,
+  x: clear,
+  g: giveSame,
+  o: takeOutShown,
+  a: () => by("adjust").select(),
+  c: () => by("comment").focus(),
+  b: () => inTurn(openBank),
+  e: openRubric,
+  m: () => {
+    by("model").open = !by("model").open;
+  },
+  h: () => by("names").click(),
+  w: switchWritten,
+  u: () => inTurn(() => undo()),
+  s: () => inTurn(openSteps),
+  "?": () => by("keys").showModal(),
 };
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  const at = event.target, inside = at.closest("dialog[open]"); // one just closed may have the focus for a moment
+  const at = event.target,
+    inside = at.closest("dialog[open]"); // one just closed may have the focus for a moment
   if (inside) {
-    if (event.key === "Escape") { event.preventDefault(); inside.close(); } // at once, so that no key is lost
-    if (inside.id === "bank" && at !== by("filter") && /^[1-9]$/.test(event.key)) by("bank-list").querySelectorAll(".insert")[event.key - 1]?.click();
+    if (event.key === "Escape") {
+      event.preventDefault();
+      inside.close();
+    } // at once, so that no key is lost
+    if (inside.id === "bank" && at !== by("filter") && /^[1-9]$/.test(event.key))
+      by("bank-list").querySelectorAll(".insert")[event.key - 1]?.click();
     return;
   }
   if (at.matches("textarea, input:not([type=checkbox])")) {
-    if (event.key === "Escape" || (event.key === "Enter" && at === by("adjust"))) { event.preventDefault(); at.blur(); }
+    if (event.key === "Escape" || (event.key === "Enter" && at === by("adjust"))) {
+      event.preventDefault();
+      at.blur();
+    }
     return;
   }
   if (!state.question || !groups().length || !by("keys-on").checked) return;
@@ -691,13 +1023,15 @@ function pressed(event) {
 function listen() {
   document.addEventListener("keydown", pressed);
   document.addEventListener("keydown", event => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === by("comment")) by("comment").blur();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === by("comment"))
+      by("comment").blur();
   });
-  by("names").onchange = () => inTurn(async () => {
-    state.names = by("names").checked;
-    remember("names", state.names ? "1" : "0");
-    await refresh();
-  });
+  by("names").onchange = () =>
+    inTurn(async () => {
+      state.names = by("names").checked;
+      remember("names", state.names ? "1" : "0");
+      await refresh();
+    });
   by("undo").onclick = () => inTurn(() => undo());
   by("open-steps").onclick = () => inTurn(openSteps);
   by("open-keys").onclick = () => by("keys").showModal();
@@ -719,8 +1053,11 @@ function listen() {
   by("rubric").oninput = changedRubric;
   by("show-effect").onclick = () => inTurn(showEffect);
   by("apply").onclick = () => inTurn(applyRubric);
-  for (const button of document.querySelectorAll("dialog .close")) button.onclick = () => button.closest("dialog").close();
-  addEventListener("pagehide", () => { if (state.draft) saveDraft(); });
+  for (const button of document.querySelectorAll("dialog .close"))
+    button.onclick = () => button.closest("dialog").close();
+  addEventListener("pagehide", () => {
+    if (state.draft) saveDraft();
+  });
 }
 
 async function start() {
@@ -728,7 +1065,10 @@ async function start() {
   listen();
   const {questions, first} = await loadOverview();
   const wanted = [stored("key"), first].find(key => questions.some(one => one.key === key)) || (questions[0] || {}).key;
-  if (!wanted) { notice("There is nothing in this lesson that a person grades."); return; }
+  if (!wanted) {
+    notice("There is nothing in this lesson that a person grades.");
+    return;
+  }
   await openQuestion(wanted);
   poll();
 }
