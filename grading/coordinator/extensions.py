@@ -36,13 +36,13 @@ def extend(
         if due is None:
             raise StepFailed(
                 f"{lesson} has no due date, so that nothing is late: "
-                f'`nbgrader db assignment add {lesson} --duedate "2026-11-20 23:59:00 UTC"` gives it one'
+                "give it one in course.toml (`due`), then run `grading grade`"
             )
         if until:
             try:
                 seconds = (parse_utc(until) - due).total_seconds()
             except (ValueError, OverflowError):
-                raise StepFailed(f'no time is {until!r}: write it as "2026-11-22 23:59 UTC"') from None
+                raise StepFailed(f'{until!r} is not a valid time: write it as "2026-11-22 23:59 UTC"') from None
         if seconds is not None and seconds <= 0:
             raise StepFailed(f"that is not after the due date, {shown(due)}: an extension is time after it")
         more = None if seconds is None else timedelta(seconds=seconds)

@@ -127,7 +127,8 @@ def _write_settings(root: Path, course: str) -> Iterator[str]:
         pairs = enumerate(zip(before.splitlines(), after.splitlines()[1:], strict=True), 2)
         changed = [str(number) for number, (old, new) in pairs if old != new]
         if changed:
-            yield f"{COURSE_FILE}: commented out, because they hold for one term: lines {', '.join(changed)}"
+            where = f"line{'s' * (len(changed) != 1)} {', '.join(changed)}"
+            yield f"{COURSE_FILE}: commented out, because it holds for one term only: {where}"
 
 
 def _other_files(root: Path) -> Iterator[Path]:

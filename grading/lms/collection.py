@@ -23,7 +23,7 @@ from .roster import Match, Roster
 from .selection import Candidate, Selection, Submission
 from .submitted_dir import SubmittedFolder, time_of
 
-TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced by a newer one", "as before"
+TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced", "as before"
 SKIPPED, ASKED, UNDECIDED, LEFT, KEPT = "skipped", "whose?", "which counts?", "left out", "kept as it was"
 NOTHING = "it is empty, but for checkpoints and installed or hidden files"
 

@@ -85,7 +85,7 @@ def parse_settings(texts: Iterable[tuple[str, str, str]]) -> Config:
     for section, name in values:
         config[section][name] = ""
     if unknown := unknown_traits(config):
-        raise SettingError(f"{'; '.join(unknown)}. Nothing was done")
+        raise SettingError(f"nothing was done: {'; '.join(unknown)}")
     known = _known()
     for (section, name), given in values.items():
         trait = known[section][name]

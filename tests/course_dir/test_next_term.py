@@ -104,7 +104,7 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
     assert "c.CourseDirectory.db_url, is commented out: it names the gradebook of the last term" in told
     assert "c.CourseDirectory.root, is as it was: see whether it holds for the new term" in told
     assert "c.Delivery.repository, is as it was" in told
-    assert "course.toml: commented out, because they hold for one term: lines 3, 7, 8, 9, 14" in told
+    assert "course.toml: commented out, because it holds for one term only: lines 3, 7, 8, 9, 14" in told
 
 
 def test_settings_of_one_term_are_comments_and_all_else_is_as_it_was():
