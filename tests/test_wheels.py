@@ -68,6 +68,8 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     others = {"grading/templates/nbgrader_config.py", "grading/site/site.css"}  # of a course, and of its site
     others |= {"grading/gradebook/equivalent_inputs.json", "grading/proof/shipped_proofs.json"}
     others |= {"grading/templates/fingerprints.json"}  # of the check data in the student's package
+    others |= {"grading/course_dir/published_lessons.json"}  # by which `grading migrate` knows where a course began
+    others |= {f"grading/review/static/review.{kind}" for kind in ("css", "js")}
     assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {server} | others
 
 

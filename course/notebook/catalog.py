@@ -106,11 +106,12 @@ def find_file(file: str) -> Path:
 
 
 def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
-    return _read_examples(find_file(f"{lesson}{ENDING}").resolve())
+    return read_examples(find_file(f"{lesson}{ENDING}").resolve())
 
 
 @cache
-def _read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+def read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Read a file of examples, once. Raises PackingError."""
     try:
         found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
         for name, exercise in (found["exercises"] | found.get("challenges", {})).items():

@@ -299,7 +299,9 @@ def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none
 
 
 def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_version, capsys):
-    edit(lessons_only / CONTRACT, "draw.normal(3, 5)", "draw.normal(3, 6)")  # as tiny as it is, no proof is asked of it
+    edit(
+        lessons_only / CONTRACT, "draw.normal(4)).with_gradients()", "draw.normal(4))"
+    )  # a known mistake loses nothing
     before = read_lessons(lessons_only)
     assert main.main(["migrate", str(new_version), "--yes"]) == 1
     told = capsys.readouterr().out

@@ -91,10 +91,10 @@ def beside(tmp_path, monkeypatch):
     (tmp_path / "02_softmax").mkdir()
     for name in ("02_softmax.examples", "02_softmax/softmax.practice"):
         (tmp_path / name).write_bytes((EXAMPLES / name).read_bytes())
-    for cached in (catalog.exercises_of, catalog.challenges_of, read):
+    for cached in (catalog.read_examples, read):
         cached.cache_clear()
     yield tmp_path
-    for cached in (catalog.exercises_of, catalog.challenges_of, read):
+    for cached in (catalog.read_examples, read):
         cached.cache_clear()
 
 

@@ -76,7 +76,7 @@ def test_the_sandbox_refuses_and_says_where_to_grade(system, name, tmp_path):
     done = run_as_on(system, REFUSES, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "doctor ends with 1" in done.stdout
-    assert "grade ends with 1" in done.stdout
+    assert "grade ends with 2" in done.stdout
     for text in (done.stdout, done.stderr):  # of `doctor`, and of `grade`
         assert f"Missing: Linux (this is {name})." in text
         assert "Grade on Linux, or in a Linux virtual machine or container." in text

@@ -51,9 +51,9 @@ def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: boo
 
 def test_a_kernel_of_a_lesson_finds_its_examples_read_already(start: Callable[..., Box]) -> None:
     ask = """
-        from course.notebook.catalog import exercises_of
-        before = exercises_of.cache_info().misses
-        value = ["softmax" in exercises_of("02_softmax"), exercises_of.cache_info().misses - before]
+        from course.notebook.catalog import exercises_of, read_examples
+        before = read_examples.cache_info().misses
+        value = ["softmax" in exercises_of("02_softmax"), read_examples.cache_info().misses - before]
     """
     assert start(lesson="02_softmax").value(inspect.cleandoc(ask)) == [True, 0]
     assert start(lesson="../no such lesson").value("value = 1") == 1

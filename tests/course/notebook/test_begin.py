@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import subprocess
 import sys
 
@@ -66,7 +65,6 @@ def test_damaged_examples_are_told_of(learner, monkeypatch, tmp_path):
     path = tmp_path / "02_softmax.examples"
     path.write_bytes((catalog.EXAMPLES / path.name).read_bytes()[:-100])
     monkeypatch.setattr(catalog, "EXAMPLES", tmp_path)
-    monkeypatch.setattr(catalog, "exercises_of", functools.cache(catalog.exercises_of.__wrapped__))
     with pytest.raises(ValueError, match=r"02_softmax\.examples cannot be read .*install the course again"):
         learner.run("begin('02_softmax')")
 
