@@ -104,3 +104,12 @@ def test_wrong_use_ends_with_2_and_names_the_help(selected, tmp_path, monkeypatc
     assert (
         capsys.readouterr().err == "grading excuse: name the students. `grading excuse --help` lists its arguments.\n"
     )
+
+
+@pytest.mark.parametrize("arguments", [["nope"], ["--lesson", "nope"], ["--lesson", "nope", "why"]])
+def test_review_takes_its_lesson_by_position_and_by_option(tmp_path, capsys, arguments):
+    (tmp_path / CONFIG).write_text("c = get_config()\n")
+    assert main.main(["review", "--course", str(tmp_path), "--no-browser", *arguments]) == 2
+    assert "no lesson nope" in capsys.readouterr().err
+    assert main.main(["review", "--course", str(tmp_path)]) == 2
+    assert "name the lesson, by LESSON or --lesson" in capsys.readouterr().err
