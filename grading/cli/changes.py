@@ -81,7 +81,7 @@ def _regrade(options: argparse.Namespace) -> int:
         nonlocal failed
         show_revised(found, SafeConsole())
         for one in found:
-            emit(options, "change", **_change(one))
+            emit(options, "change", **change_record(one))
         failed = sum(bool(one.failed) for one in found)
         return len(found) > failed and confirmed(options, "write these grades")
 
@@ -155,7 +155,8 @@ def _past(was: PastGrade) -> dict[str, Any]:
     }
 
 
-def _change(one: GradeChange) -> dict[str, Any]:
+def change_record(one: GradeChange) -> dict[str, Any]:
+    """The fields of the record `change` (docs/json.md)."""
     return {
         "lesson": one.lesson,
         "student": one.student,

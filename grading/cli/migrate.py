@@ -7,7 +7,8 @@ from pathlib import Path
 
 from grading.safe_text import say
 
-from .arguments import Commands, add_yes, confirmed, plural
+from .arguments import Commands, add_json, add_yes, confirmed, emit, plural
+from .changes import change_record
 
 
 def add_commands(commands: Commands) -> None:
@@ -31,6 +32,7 @@ def add_commands(commands: Commands) -> None:
         help="the lessons that the course began with, a directory or a zip (default: those that `grading init` kept)",
     )
     add_yes(migrate, "move, or move back,")
+    add_json(migrate, "grade that changes")
 
 
 def _migrate(options: argparse.Namespace) -> int:
@@ -50,6 +52,8 @@ def _migrate(options: argparse.Namespace) -> int:
     def agreed(plan: Migration) -> bool:
         show_migration(plan, options.new, console)
         show_revised(plan.found, console)
+        for one in plan.found:
+            emit(options, "change", **change_record(one))
         return plan.changes and confirmed(options, "move the course and write these grades")
 
     done = migrate(options.root, options.new, agreed, console, base=options.base, workers=cpu_count())

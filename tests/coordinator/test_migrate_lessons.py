@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,9 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert "Nothing is changed yet" in told
     assert everything(course) == before
     assert points(course) == OLD_POINTS
+    assert main.main(["migrate", str(new_version), "--json"]) == 0
+    records = {row["student"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert (records["ada"]["record"], records["ada"]["before"], records["ada"]["now"]) == ("change", 5, 6)
     assert not list(course.glob(".migrating-*"))
 
     assert main.main(["migrate", str(new_version), "--yes"]) == 0
