@@ -9,6 +9,7 @@ import argparse
 import io
 import json
 import re
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from nbgrader.api import Gradebook
 from grading.cli import main
 
 from ..support.canvas_server import TOKEN, canvas
-from ..support.course_builder import TINY_LESSONS, build_course
+from ..support.course_builder import TINY_LESSONS, build_course, tiny_lesson
 from ..support.repository import ROOT
 
 pytestmark = [
@@ -101,6 +102,12 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str
             run("gradebook", str(folder / "all.csv"), "--total", "--scale", "100")
             run("push", "canvas", ONE, "--url", there.url, "--canvas-course", "7")
             run("collect", come, status=1)
+            new = build_course(folder / "new", [tiny_lesson(ONE)])
+            contract = new / "grader_tests" / ONE / ONE[3:] / "contract.py"
+            contract.write_text(contract.read_text().replace("draw.normal(3, 5)", "draw.normal(3, 6)"))
+            shutil.copytree(root / "source", folder / "base" / "source")
+            shutil.copytree(root / "grader_tests", folder / "base" / "grader_tests")
+            run("migrate", str(new), "--base", str(folder / "base"))
             (root / "tests" / "verdicts").mkdir(parents=True)  # a course that keeps verdicts, and has none yet
             run("sync", "--check", status=1)
     return printed
