@@ -13,10 +13,10 @@ from nbformat import NotebookNode
 from ..course_dir.lesson_change import LessonChange
 from ..notebooks.cells import check_of, exercise_of, grade_id
 from .lesson_text import HEADING
+from .published_solutions import MARKS
 
 GIVEN = "# This course gives you `{}`: run this cell.\n"
 NOTE = "*This course gives you this function: read how it works, and run the cell below.*"
-MARKS = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[^\n]*\n?", re.MULTILINE)
 TITLE = re.compile(r"^(#{1,6}) Exercise \d+:", re.MULTILINE)
 EFFORT = re.compile(r"^\*Difficulty [^\n]*\*$", re.MULTILINE)
 

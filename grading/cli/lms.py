@@ -139,7 +139,7 @@ def _collect(options: argparse.Namespace) -> int:
     outcomes = collect(options.root, options.archives, lesson, SafeConsole(), undecided=options.undecided)
     for one in outcomes:
         emit(options, "hand-in", **asdict(one))
-    return NEEDS_A_PERSON if any(one.failed for one in outcomes) else DONE
+    return NEEDS_A_PERSON if any(outcome.failed for outcome in outcomes) else DONE
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:

@@ -52,8 +52,8 @@ def _migrate(options: argparse.Namespace) -> int:
     def agreed(plan: Migration) -> bool:
         show_migration(plan, options.new, console)
         show_revised(plan.found, console)
-        for one in plan.found:
-            emit(options, "change", **change_record(one))
+        for change in plan.found:
+            emit(options, "change", **change_record(change))
         return plan.changes and confirmed(options, "move the course and write these grades")
 
     done = migrate(options.root, options.new, agreed, console, base=options.base, workers=cpu_count())

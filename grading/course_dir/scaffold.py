@@ -13,11 +13,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from ..errors import CourseError
 from .course_config import default_config_file
-from .course_template import write_course_file
+from .course_template import TEMPLATES, write_course_file
 from .lesson_base import keep_base, read_lessons, write_lessons
 from .paths import CONFIG
 from .seeds import FILE as SEED
@@ -50,9 +48,6 @@ build/
 __pycache__/
 .ipynb_checkpoints/
 """
-NEW = Environment(
-    loader=PackageLoader("grading"), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
-)
 
 
 def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> list[str]:
@@ -120,7 +115,7 @@ def new_lesson(root: Path, name: str) -> list[Path]:
         raise CourseError(f"{there[0]} is there already, and nothing was written: choose another name")
     for path, template in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(NEW.get_template(f"lesson/{template}.j2").render(given), encoding="utf-8")
+        path.write_text(TEMPLATES.get_template(f"lesson/{template}.j2").render(given), encoding="utf-8")
     return list(texts)
 
 
