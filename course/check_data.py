@@ -36,12 +36,17 @@ ENDING = ".practice"
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One test case. `name`: that of the example, or of the practice case's criterion."""
+    """One test case.
+
+    name   that of the example, or of the practice case's criterion
+    drawn  whether the grade draws other numbers for it, so that its expected value may be shown
+    """
 
     name: str
     text: str
     program: Program
     reference: Reference
+    drawn: bool = False
 
     @cached_property
     def right(self) -> Observation:
@@ -145,11 +150,6 @@ class CaseResults:
         """Indices of the failing cases."""
         return [i for i in cases if self.findings[i]]
 
-    def text(self, case: int) -> str:
-        """What is wrong with this case, in words."""
-        finding = self.findings[case]
-        return finding.text if finding else ""
-
     def diagnose(self, name: str, examples: int, practice: Practice) -> Diagnosis:
         """Find the known mistakes that explain the results of the answer `name`, as in grading.
 
@@ -187,7 +187,7 @@ def case_of(record: Mapping[str, Any]) -> Case:
         record["elsewhere"],
         tuple(record.get("parts", ())),
     )
-    return Case(record["name"], record["text"], Program(**record["program"]), reference)
+    return Case(record["name"], record["text"], Program(**record["program"]), reference, record.get("drawn", False))
 
 
 @cache

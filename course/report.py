@@ -1,30 +1,41 @@
-"""The layout of a report on one exercise, in `check`, in grading and in feedback.
+"""A report on one exercise: what `check`, the grade, the feedback page and `attention check --json` say of it.
 
-HTML with inline styles, which is self-contained, or text. Marks and words, not only colours, show each status.
+The order is that of a good compiler's error: one sentence that says what is wrong, the smallest case that shows it, one
+thing to look at. Points by criterion and all other failing cases are folded.
+
+Does not cover: HTML (`report_html`), who finds the sentences (`course.notebook.check`, `grading.grader`).
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
-from html import escape
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-INK, GREY, RED = "#1a202c", "#4a5568", "#a3182f"
+# status -> mark, word, tone (a class of `report_style`)
 MARKS = {
-    "right": ("✓", "right", "#0b6b3a"),
-    "passes": ("☑", "passes", "#0b6b3a"),  # in `check`; "right" in a grade
-    "partly right": ("◐", "partly right", "#8a5300"),
-    "wrong": ("✗", "not right yet", RED),
-    "not started": ("○", "not started", GREY),
-    "not allowed": ("⊘", "not allowed", RED),
-    "not reached": ("–", "not reached", GREY),
-    "needs a person": ("!", "needs a person", "#5b2a91"),
+    "right": ("✓", "right", "good"),
+    "passes": ("☑", "passes", "good"),  # in `check`; "right" in a grade
+    "partly right": ("◐", "partly right", "part"),
+    "wrong": ("✗", "not right yet", "bad"),
+    "not started": ("○", "not started", "plain"),
+    "not allowed": ("⊘", "not allowed", "bad"),
+    "not reached": ("–", "not reached", "plain"),
+    "needs a person": ("!", "needs a person", "person"),
 }
+# The text's colour: that of the front end, or of the page around it
+INK = "var(--jp-content-font-color1, var(--vscode-editor-foreground, currentColor))"
+GREY = f"color-mix(in srgb, {INK} 75%, transparent)"
+ONE_LINE = ("right", "passes", "not started")
+SPOKEN = ("not started", "not allowed", "not reached", "needs a person")  # statuses that points do not show
 POINTS = "points"
+MIME = "application/vnd.attention-course.report+json"
+VERSION = 1  # of the record; docs/json.md has its fields
+WIDTH = 98  # of wrapped sentences
 # For consoles without these characters
 PLAIN = str.maketrans({"✓": "+", "☑": "+", "◐": "~", "✗": "x", "○": "o", "⊘": "x", "–": "-", "…": "..."})
-FONT = "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:14px;line-height:1.45"
 
 
 class Points(float):
@@ -46,13 +57,55 @@ class Points(float):
 
 
 @dataclass
+class Example:
+    """A failing case.
+
+    call      as it could be typed, or with shapes in place of large tensors
+    problem   what is wrong with it, where `expected` and `got` do not say it
+    expected, got  the two values as text; "": not shown
+    marks     start and end of each wrong entry in both of them; empty: all of it is wrong
+    code      the learner's lines that raised an exception, with the values in the last of them
+    printed   what the call printed
+    """
+
+    call: str
+    problem: str = ""
+    expected: str = ""
+    got: str = ""
+    marks: list[tuple[int, int]] = field(default_factory=list)
+    code: str = ""
+    printed: str = ""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Example:
+        return cls(**{**data, "marks": [(start, end) for start, end in data.get("marks", ())]})
+
+    def lines(self) -> Iterator[str]:
+        """The case as text: the call, and what is wrong with it, indented."""
+        yield from self.call.splitlines()
+        yield from (f"    {line}" for line in self.problem.splitlines())
+        if self.expected:
+            yield f"    expected {self.expected}"
+            yield f"         got {self.got}"
+        if self.marks:
+            carets = [" "] * max(end for _, end in self.marks)
+            for start, end in self.marks:
+                carets[start:end] = "^" * (end - start)
+            yield f"{' ' * 13}{''.join(carets)}"
+        yield from (f"    {line}" for line in self.code.splitlines())
+        if self.printed:
+            yield "    printed:"
+            yield from (f"      {line}" for line in self.printed.splitlines())
+
+
+@dataclass
 class Row:
-    """A criterion or example; `status` is a key of MARKS, `details` may have output."""
+    """A criterion or a visible example, with its failing cases; `status` is a key of MARKS."""
 
     name: str
     status: str
     points: str = ""
-    details: list[str] = field(default_factory=list)
+    cases: list[Example] = field(default_factory=list)
 
 
 @dataclass
@@ -65,84 +118,122 @@ class CodeNote:
 
 @dataclass
 class Report:
-    """A report on one exercise. `headline`: its most important sentence."""
+    """A report on one exercise.
+
+    headline  one sentence: what is wrong
+    example   the smallest case that shows it
+    advice    one thing to do, and `see`, the section of the lesson to look at
+    notes     sentences that are needed to understand the report
+    rows, output, details  folded: criteria and examples, other calls' output, sentences
+    unfolded  whether the rows are the report, as those of a lesson are
+    """
 
     exercise: str
     status: str
     earned: float
     points: float
-    rows: list[Row] = field(default_factory=list)
     headline: str = ""
+    example: Example | None = None
+    advice: str = ""
     see: str = ""
     notes: list[str] = field(default_factory=list)
-    footnote: str = ""
-    asides: list[CodeNote] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    output: list[CodeNote] = field(default_factory=list)
+    details: list[str] = field(default_factory=list)
     unit: str = POINTS
+    unfolded: bool = False
 
-    def to_html(self) -> str:
-        mark, word, colour = MARKS[self.status]
-        parts = [
-            f'<div role="group" aria-label="{escape(self.exercise)}: {word}" style="{FONT};color:{INK};'
-            f"background:#fff;border:1px solid #cbd5e0;border-left:6px solid {colour};border-radius:4px;"
-            'padding:8px 12px;margin:4px 0;max-width:60em;overflow-wrap:break-word">',
-            '<div style="display:flex;justify-content:space-between;gap:1em;align-items:baseline">'
-            f'<span style="min-width:0"><b style="color:{colour}">{mark} {word}</b> &nbsp;'
-            f'<code style="background:none;color:{INK}">{escape(self.exercise)}</code></span>'
-            f'<span style="white-space:nowrap">{self._points()}</span></div>',
-        ]
-        if self.headline:
-            parts.append(f'<p style="margin:6px 0;color:{INK}"><b>{inline_markdown(self.headline)}</b></p>')
-        if self.see:
-            parts.append(f'<p style="margin:6px 0;color:{INK}">Look at: {inline_markdown(self.see)}</p>')
-        if self.rows:
-            parts.append('<ul style="list-style:none;margin:6px 0;padding:0">')
-            parts += [_row_html(row) for row in self.rows]
-            parts.append("</ul>")
-        for aside in self.asides:
-            parts.append(f'<p style="margin:6px 0 0;color:{INK}">{inline_markdown(aside.title)}</p>{_code(aside.text)}')
-        parts += [f'<p style="margin:6px 0;color:{INK}">{inline_markdown(note)}</p>' for note in self.notes]
-        if self.footnote:
-            parts.append(f'<p style="margin:6px 0 0;color:{GREY};font-size:12px">{inline_markdown(self.footnote)}</p>')
-        return "".join([*parts, "</div>"])
+    @property
+    def head(self) -> str:
+        """What follows the exercise's name: the points, and the status where they do not show it."""
+        word = MARKS[self.status][1]
+        if self.status == "not started":
+            return word
+        points = f"{self.earned:g} of {self.points:g} {self.unit}"
+        if self.status == "needs a person":
+            return f"{word}, {self.points:g} {self.unit} open"
+        return f"{word}, {points}" if self.status in SPOKEN else points
 
-    def to_text(self) -> str:
-        mark, word, _ = MARKS[self.status]
-        lines = [f"{mark} {word}: {self.exercise}, {self._points()}"]
-        lines += [f"  {self.headline}"] if self.headline else []
+    @property
+    def folded(self) -> bool:
+        """Whether there is more than is shown at first."""
+        return bool(self.output or self.details or (self.rows and not self.unfolded))
+
+    def to_text(self, everything: bool = False, more: str = "") -> str:
+        """The report as lines of text.
+
+        everything  also what is folded
+        more        how to see that, for the last line
+        """
+        first = f"{MARKS[self.status][0]} {self.exercise}: {self.head}"
+        if self.status in ONE_LINE and not self.unfolded:
+            lines = [f"{first}. {self.headline}" if self.headline else first]
+            more = ""
+        else:
+            lines = [first, *_wrapped(self.headline)]
+        lines += [f"  {line}" for line in self.example.lines()] if self.example else []
+        lines += _wrapped(self.advice)
         lines += [f"  Look at: {self.see}"] if self.see else []
-        for row in self.rows:
-            lines.append(f"  {MARKS[row.status][0]} {row.name}{f' ({row.points})' if row.points else ''}")
-            lines += [f"      {line}" for detail in row.details for line in detail.splitlines()]
-        for aside in self.asides:
-            lines += [f"  {aside.title}", *(f"      {line}" for line in aside.text.splitlines())]
-        lines += [f"  {note}" for note in self.notes]
-        lines += [f"  {self.footnote}"] if self.footnote else []
+        lines += [line for note in self.notes for line in _wrapped(note)]
+        if everything or self.unfolded:
+            lines += self._folded_lines()
+        elif more and self.folded:
+            lines.append(f"  {more}")
         return "\n".join(lines)
 
-    def _points(self) -> str:
-        """The points; "open" if a person has to look."""
-        earned = "open," if self.status == "needs a person" else f"{self.earned:g}"
-        return f"{earned} of {self.points:g} {self.unit}"
+    def _folded_lines(self) -> Iterator[str]:
+        for row in self.rows:
+            yield f"  {MARKS[row.status][0]} {row.name}{f' ({row.points})' if row.points else ''}"
+            yield from (f"      {line}" for case in row.cases for line in case.lines())
+        for note in self.output:
+            yield from (f"  {note.title}", *(f"      {line}" for line in note.text.splitlines()))
+        for text in self.details:
+            yield from _wrapped(text)
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    def to_json(self) -> dict[str, Any]:
+        """The record `report` of docs/json.md."""
+        return {
+            "version": VERSION,
+            "exercise": self.exercise,
+            "status": self.status,
+            "points": self.earned,
+            "most": self.points,
+            "unit": self.unit,
+            "headline": self.headline,
+            "example": asdict(self.example) if self.example else {},
+            "advice": self.advice,
+            "section": self.see,
+            "notes": self.notes,
+            "criteria": [asdict(row) for row in self.rows],
+            "output": [asdict(note) for note in self.output],
+            "details": self.details,
+        }
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        from .report_html import to_html
+
+        return {"text/html": to_html(self), "text/plain": self.to_text(), MIME: self.to_json()}
 
     def __repr__(self) -> str:
         return self.to_text()
 
 
-def display(shown: Report) -> None:
-    """Show a report: as HTML in a notebook, as text elsewhere."""
+def display(shown: Report, everything: bool = False, more: str = "") -> None:
+    """Show a report: in a notebook with all that it holds, as text elsewhere (see `Report.to_text`)."""
     if in_notebook():
         from IPython.display import display as show
 
         show(shown)
     else:
-        text = shown.to_text()
-        try:
-            print(text)
-        except UnicodeEncodeError:  # a terminal that lacks the marks
-            print(text.translate(PLAIN).encode("ascii", "replace").decode())
+        write(shown.to_text(everything, more))
+
+
+def write(text: str) -> None:
+    """Print a text, also to a terminal that lacks the marks."""
+    try:
+        print(text)
+    except UnicodeEncodeError:
+        print(text.translate(PLAIN).encode("ascii", "replace").decode())
 
 
 def display_html(page: str, words: str) -> None:
@@ -177,38 +268,5 @@ def shell() -> Any:
     return ipython.get_ipython() if ipython else None
 
 
-def _row_html(row: Row) -> str:
-    mark, word, colour = MARKS[row.status]
-    points = f'<span style="color:{GREY};white-space:nowrap">{escape(row.points)}</span>' if row.points else ""
-    head = (
-        '<div style="display:flex;justify-content:space-between;gap:1em"><span style="min-width:0">'
-        f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {inline_markdown(row.name)}</span>'
-        f"{points}</div>"
-    )
-    return f'<li style="margin:2px 0;color:{INK}">{head}{"".join(map(_code, row.details))}</li>'
-
-
-def _code(text: str) -> str:
-    """Preformatted lines that wrap between words: JupyterLab would break numbers."""
-    return (
-        f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;word-break:normal;'
-        f"overflow-wrap:anywhere;font-size:13px;background:#f7fafc;color:{INK};"
-        f'padding:4px 8px;border-radius:3px">{escape(text)}</pre>'
-    )
-
-
-def inline_markdown(text: str) -> str:
-    """Escape text and format `code` and *emphasis* as in Markdown."""
-    pieces = []
-    for index, piece in enumerate(text.split("`")):
-        if index % 2:
-            pieces.append(f'<code style="background:#edf2f7;color:{INK};padding:0 3px">{escape(piece)}</code>')
-        else:
-            words = escape(piece).split("*")
-            balanced = len(words) % 2 == 1
-            pieces.append(
-                "".join(f"<em>{w}</em>" if i % 2 and balanced else w for i, w in enumerate(words))
-                if balanced
-                else "*".join(words)
-            )
-    return "".join(pieces)
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from course.report import inline_markdown
+from course.report_html import inline_markdown
 
 
 def page_templates(folder: Path) -> Environment:

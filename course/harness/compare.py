@@ -16,6 +16,7 @@ import torch
 
 from . import messages
 from .coercion import coerce_types
+from .difference import Difference
 from .errors import names_argument
 from .messages import Finding
 from .program import Observation
@@ -179,7 +180,9 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Re
         return _compare_tensors(value, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
     if isinstance(native, Node):
         return None
-    return None if found == native else messages.wrong_value(where, found, native)
+    if found == native:
+        return None
+    return replace(messages.wrong_value(where, found, native), difference=Difference(where, native, found))
 
 
 def _compare_tensors(
@@ -193,7 +196,10 @@ def _compare_tensors(
 ) -> Finding | None:
     if not exact.is_floating_point():
         wrong = found != exact
-        return messages.wrong_elements(stage, where, wrong) if wrong.any() else None
+        if not wrong.any():
+            return None
+        finding = messages.wrong_elements(stage, where, wrong)
+        return replace(finding, difference=Difference(where, exact, found, wrong))
     found = found.double()
     # Within rtol of every value is right, whatever else is allowed; NaN equals nothing, infinity only itself
     if torch.allclose(found, exact.double(), rtol=tolerance.rtol, atol=0.0):
@@ -201,11 +207,16 @@ def _compare_tensors(
     allowed = allowed_error(exact, native, tolerance, floor)
     bad = ~torch.isfinite(found) & ~((found == exact) & torch.isinf(exact))
     if bad.any():
-        return messages.not_finite("finite" if stage == "values" else stage, where, found, bad)
+        finding = messages.not_finite("finite" if stage == "values" else stage, where, found, bad)
+        return replace(finding, difference=Difference(where, exact, found, bad))
     # `not (error <= allowed)`, so that NaN fails; equal infinities were accepted above
     error = torch.where(found == exact, torch.zeros_like(exact), (found - exact).abs())
     wrong = ~(error <= allowed)
-    return messages.wrong_numbers(stage, where, wrong, error, allowed) if wrong.any() else None
+    if not wrong.any():
+        return None
+    finding = messages.wrong_numbers(stage, where, wrong, error, allowed)
+    excess = torch.where(wrong, error - allowed, -torch.inf).nan_to_num(torch.inf)
+    return replace(finding, difference=Difference(where, exact, found, wrong, excess))
 
 
 def _compare_gradients(seen: Observation, reference: Reference) -> Finding | None:

@@ -2,7 +2,7 @@
 
 Grading and the learner's own `check` share this rule. A mistake is named if it *explains* at least half of the lost
 criteria and *loses* none that the answer earned; two are named together if they explain every lost criterion between
-them. A weaker match is hedged: "one thing may be …". docs/judging.md has the full rule.
+them. A weaker match is hedged: "Possibly: …". docs/judging.md has the full rule.
 
 Does not cover: whether an answer is right (`course.harness.compare`), how mistakes are run (the callers).
 """
@@ -21,6 +21,7 @@ import torch
 from .fingerprints import same_fingerprint
 from .messages import Finding
 from .program import Observation
+from .sentences import split_sentence
 from .serialization import Node
 from .tolerance import Tolerance
 
@@ -61,14 +62,20 @@ class Diagnosis:
     explains: tuple[str, ...] = ()
     slip: str = ""
 
-    def to_sentence(self, texts: Mapping[str, str]) -> str:
-        """The sentence for the learner, from the mistakes' own sentences by name."""
-        sentences = [texts[name] for name in self.names]
-        if len(sentences) == 2:
-            return f"Two things. First: {sentences[0]} Second: {sentences[1]}"
-        if not sentences:
-            return self.slip if self.sure or not self.slip else f"One thing is this: {self.slip}"
-        return sentences[0] if self.sure else f"One thing may be this: {sentences[0]}"
+    def explain(self, texts: Mapping[str, str]) -> tuple[str, str]:
+        """The headline and the advice for the learner; "" for none.
+
+        texts  the mistakes' own texts by name: their first sentence is the headline
+        """
+        parts = [split_sentence(texts[name]) for name in self.names] or [split_sentence(self.slip)]
+        if len(parts) == 1:
+            ((headline, advice),) = parts
+            return (headline if self.sure or not self.names else f"Possibly: {headline}"), advice
+        return _numbered([headline for headline, _ in parts]), _numbered([advice for _, advice in parts])
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return " ".join(f"({number}) {text}" for number, text in enumerate(texts, 1) if text)
 
 
 def diagnose(

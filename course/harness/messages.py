@@ -7,21 +7,26 @@ exercises' own `mistakes.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+from .difference import Difference
 from .errors import in_words
 from .serialization import Node
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The first stage of the comparison that a result fails, with a sentence about it."""
+    """The first stage of the comparison that a result fails, with a sentence about it.
+
+    difference  the wrong value beside the right one, where two values were compared
+    """
 
     stage: str
     text: str
+    difference: Difference | None = field(default=None, compare=False, kw_only=True)
 
 
 def raised_error(raised: dict[str, Any]) -> Finding:

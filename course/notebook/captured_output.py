@@ -41,13 +41,18 @@ class CapturedOutput:
         if text.strip():
             self.calls.append((call, text))
 
-    def as_asides(self, exercise: str, failed: list[str]) -> list[CodeNote]:
-        """Notes for a report: first the calls with which a text of `failed` begins."""
-        ordered = sorted(self.calls, key=lambda entry: not any(text.startswith(entry[0]) for text in failed))[:CALLS]
-        shown = [CodeNote(_title(call), _cut(text)) for call, text in ordered]
-        if shown and (len(self.calls) > CALLS or any(_cut(text) != text.rstrip("\n") for _, text in ordered)):
-            shown[-1].text += f"\n\nAll that was printed ({_calls(len(self.calls))}): course.printed({exercise})"
-        return shown
+    def of(self, call: str) -> str:
+        """The output of one call, shortened; "" if it printed nothing."""
+        return next((_cut(text) for known, text in self.calls if known == call), "")
+
+    def as_notes(self, exercise: str, besides: str = "") -> list[CodeNote]:
+        """Notes for a report on the output of the first calls. besides: a call whose output it shows already."""
+        others = [(call, text) for call, text in self.calls if call != besides]
+        notes = [CodeNote(_title(call), _cut(text)) for call, text in others[:CALLS]]
+        if len(others) > CALLS or any(_cut(text) != text.rstrip("\n") for _, text in self.calls):
+            count = f"{len(self.calls)} call{'' if len(self.calls) == 1 else 's'}"
+            notes.append(CodeNote(f"All that was printed ({count}):", f"course.printed({exercise})"))
+        return notes
 
     def __str__(self) -> str:
         return "\n".join(f"--- {call}\n{text.rstrip()}" for call, text in self.calls)
@@ -56,10 +61,6 @@ class CapturedOutput:
 def _title(call: str) -> str:
     text = " ".join(call.split())
     return f"Printed by `{text if len(text) <= WIDTH else f'{text[:WIDTH]} …'}`:"
-
-
-def _calls(count: int) -> str:
-    return f"{count} calls" if count > 1 else "1 call"
 
 
 def _cut(text: str) -> str:

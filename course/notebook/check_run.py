@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from ..check_data import Case
@@ -16,11 +15,10 @@ from ..harness import time_limits
 from ..harness.errors import not_written
 from ..harness.program import Observation, Program
 from ..harness.runner import CallHooks, observe
-from ..harness.slips import error_hint
-from ..report import CodeNote, Report
+from ..report import CodeNote
 from .captured_output import CappedStream, CapturedOutput
 from .follow_through import replaced
-from .help.errors import WHERE, explained
+from .help.errors import explained
 
 INTERRUPTED = "it had not ended when it was interrupted"
 NOT_TRIED = "not tried, since a call before it never ended"
@@ -53,19 +51,20 @@ def _hung_stand_in(name: str) -> Any:
 class CheckRun:
     """The calls of one check, and what they leave besides observations.
 
-    stopped  the call that hung, and why it was stopped; empty: none
+    errors   for each call, the learner's lines that raised an exception, with help; None: none did
+    stopped  a sentence on the call that hung, `stopped_case`; empty: none
     """
 
     def __init__(self) -> None:
         self.prints = CapturedOutput()
+        self.errors: list[CodeNote | None] = []
         self.stopped = ""
-        self.error: CodeNote | None = None
-        self.raised: dict[str, Any] = {}  # the same error, as observed
+        self.stopped_case = -1
 
     @property
     def interrupted(self) -> bool:
         """Whether the learner ended it."""
-        return INTERRUPTED in self.stopped
+        return INTERRUPTED.removeprefix("it ") in self.stopped
 
     def run_case(self, case: Case, names: Mapping[str, Any]) -> Observation:
         """Run a case and return its observation."""
@@ -73,6 +72,7 @@ class CheckRun:
 
     def run(self, program: Program, names: Mapping[str, Any], call: str, must_raise: bool = False) -> Observation:
         """Run a program, whose text is `call`; `must_raise`: an exception is correct."""
+        self.errors.append(None)
         if self.stopped:
             return Observation(raised={"type": "NotTried", "bases": [], "message": NOT_TRIED, "line": ""})
         witness = CallHooks(kept := CappedStream(), time_limits.limit(time_limits.CALL))
@@ -84,18 +84,8 @@ class CheckRun:
             seen.raised |= {"type": "CallTimeout", "message": INTERRUPTED}
         if seen.raised["type"] == "CallTimeout":
             line = f", at the line `{seen.raised['line']}`" if seen.raised["line"] else ""
-            self.stopped = f"`{' '.join(call.split())}`: {seen.raised['message']}{line}."
-        elif witness.error and not (self.error or must_raise or not_written(seen.raised)):
-            self.error, self.raised = explained(witness.error), seen.raised
+            self.stopped = f"Your code {seen.raised['message'].removeprefix('it ')}{line}."
+            self.stopped_case = len(self.errors) - 1
+        elif witness.error and not (must_raise or not_written(seen.raised)):
+            self.errors[-1] = explained(witness.error)
         return seen
-
-    def add_to_report(self, shown: Report) -> None:
-        """Add the hung call, the error and the output of this run to a report."""
-        if self.stopped:
-            shown.headline = f"{self.stopped} The calls after it were not tried."
-        elif self.error and shown.status not in ("right", "passes", "not started"):
-            hint = error_hint(shown.exercise, self.raised)
-            has_hint = bool(hint) and hint in shown.headline  # the headline has the same help
-            shown.asides.append(replace(self.error, title=WHERE) if has_hint else self.error)
-        failed = [text for row in shown.rows if row.status == "wrong" for text in row.details]
-        shown.asides += self.prints.as_asides(shown.exercise, failed)

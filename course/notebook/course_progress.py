@@ -87,7 +87,7 @@ def _bar(line: LessonProgress) -> str:
     share = 100 * line.done / line.exercises
     return (
         f'<div style="width:6em;border:1px solid {GREY}" role="img" aria-label="{_done(line)}">'
-        f'<div style="width:{share:.0f}%;height:0.6em;background:{INK}"></div></div>'
+        f'<div style="width:{share:.0f}%;height:0.6em;background:{GREY}"></div></div>'
     )
 
 

@@ -26,16 +26,22 @@ def progress() -> None:
 def lesson_report() -> Report:
     """Check every exercise of the current lesson and report on all of them."""
     rows, earned, total = [], 0.0, 0.0
-    for name, data in catalog.exercises_of(session.current.lesson or "").items():
+    exercises = catalog.exercises_of(session.current.lesson or "")
+    for name, data in exercises.items():
         status, points = _status(name)
         earned, total = earned + points, total + data["points"]
-        rows.append(Row(f"`{name}`", status, f"{data['points']:g} points"))
-    stars = _challenges()
-    done = sum(row.status == "passes" for row in rows)
-    begun = "partly right" if earned else "wrong" if any(row.status != "not started" for row in rows) else "not started"
-    status = "passes" if done == len(rows) else begun
-    headline = f"{done} of {len(rows)} exercises pass."
-    return Report(session.current.lesson or "", status, earned, total, rows + stars, headline=headline)
+        rows.append(Row(f"`{name}`", status, f"{points:g} of {data['points']:g}"))
+    left = [name for name, row in zip(exercises, rows, strict=True) if row.status != "passes"]
+    begun = any(row.status != "not started" for row in rows)
+    status = "passes" if not left else "partly right" if earned else "wrong" if begun else "not started"
+    if not begun:
+        headline = f"Begin with `{left[0]}`: write it in its cell, run the cell, then run `check({left[0]})` below it."
+    elif left:
+        headline = f"{len(rows) - len(left)} of {len(rows)} exercises pass. Next: `{left[0]}`."
+    else:
+        headline = f"All {len(rows)} exercises pass."
+    lesson = session.current.lesson or ""
+    return Report(lesson, status, earned, total, headline, rows=rows + _challenges(), unfolded=True)
 
 
 def _challenges() -> list[Row]:

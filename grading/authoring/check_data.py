@@ -37,6 +37,7 @@ from ..exercises.lesson import load_lesson
 from ..grader.references import (
     PRACTICE_SEED,
     PreparedCase,
+    drawn,
     judge_case,
     outcomes_of,
     practice_cases,
@@ -97,12 +98,12 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
 
     Raises CheckDataError.
     """
-    drawn = practice_cases(exercise)
-    asked = [*_prepared_examples(exercise), *drawn]
+    practised_cases = practice_cases(exercise)
+    asked = [*_prepared_examples(exercise), *practised_cases]
     right = [fingerprint(coerced(p.reference.native, p.reference)) for p in asked]
     kept = {p.criterion for p in prepare(exercise, PRACTICE_SEED) if p.case.graded_only_reason}
-    counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
-    unchanged = {p.unchanged for p in drawn if p.unchanged != p.criterion}
+    counts = [sum(p.criterion == index for p in practised_cases) for index in range(len(exercise.criteria))]
+    unchanged = {p.unchanged for p in practised_cases if p.unchanged != p.criterion}
     record = {
         "criteria": [
             {
@@ -114,7 +115,10 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
             }
             for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
-        "cases": [_case(exercise, exercise.criteria[p.criterion].name, describe(p.case), p) for p in drawn],
+        "cases": [
+            _case(exercise, exercise.criteria[p.criterion].name, describe(p.case), p) | {"drawn": other_numbers}
+            for p, other_numbers in zip(practised_cases, drawn(exercise), strict=True)
+        ],
     }
     mistakes = [
         {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _each(exercise, m, asked, right)}

@@ -21,7 +21,8 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from course.report import MARKS
+from course.report import MARKS, Report
+from course.report_html import STYLE, to_html
 from grading.grader.cell_code import same_code
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
@@ -38,7 +39,7 @@ TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "feedback.html.j2"
 HEADING = re.compile(r"<(/?)h([1-6])\b")
 SECTION_ID = re.compile(rf' id="({sanitize_html.SECTION}[^"]*)"')
 WIDGET = re.compile(r"\w+\((children|value|description|options|layout)=")
-BY_A_PERSON = ("✎", "graded by a person", "#1a4f8b")
+BY_A_PERSON = ("✎", "graded by a person", "person")
 NO_RESPONSE = "No response."  # nbgrader's comment on an unchanged answer, which the status already says
 NOTHING = Markup("")
 MAX_OUTPUT = 20_000  # characters of one text output
@@ -85,11 +86,9 @@ class ExercisePage:
     points: float
     mark: str
     status: str
-    colour: str
+    tone: str
     anchor: str
-    report: Markup = NOTHING
-    headline: Markup = NOTHING
-    see: str = ""
+    report: Report | None = None
     by_a_person: bool = False
     open: bool = False  # no points are given or lost yet
 
@@ -218,12 +217,12 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
     else:
         waiting = grade.waiting
     if waiting:
-        mark, status, colour = MARKS["needs a person"]
+        mark, status, tone = MARKS["needs a person"]
     elif grade.manual:
-        mark, status, colour = BY_A_PERSON
+        mark, status, tone = BY_A_PERSON
     else:
         unknown = "needs a person" if is_autograded(cell) else "not started"  # or a verdict of another version
-        mark, status, colour = MARKS[verdict.status if verdict else unknown]
+        mark, status, tone = MARKS[verdict.status if verdict else unknown]
     exercise = exercise_named(name)
     return ExercisePage(
         exercise,
@@ -231,11 +230,9 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
         grade.points,
         mark,
         status,
-        colour,
+        tone,
         f"exercise-{exercise}",
-        report=Markup(to_report(verdict).to_html()) if verdict else NOTHING,
-        headline=sanitize_html.from_markdown(verdict.explanation) if verdict else NOTHING,
-        see=verdict.section if verdict and verdict.status not in ("right", "not started") else "",
+        report=to_report(verdict) if verdict else None,
         by_a_person=grade.manual and not waiting,
         open=waiting,
     )
@@ -313,5 +310,12 @@ def normalise_headings(page: str) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = page_templates(TEMPLATES)
-    environment.filters["slug"] = sanitize_html.slug
+    environment.filters |= {"slug": sanitize_html.slug, "report": _report}
+    environment.globals["report_styles"] = Markup(STYLE)
     return environment
+
+
+def _report(report: Report, sections: frozenset[str]) -> Markup:
+    """The HTML of a report, which links to its section if that is on the page."""
+    section = sanitize_html.slug(report.see)
+    return Markup(to_html(report, style=False, links={report.see: f"#{section}"} if section in sections else {}))

@@ -206,7 +206,7 @@ def _add_diagnosis(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diag
     verdict.section, verdict.second_section = ([m.see for m in named] + ["", ""])[:2]
     verdict.family, verdict.second_family = ([m.family for m in named] + ["", ""])[:2]
     verdict.certain = diagnosis.sure or not diagnosis.names
-    verdict.explanation = diagnosis.to_sentence({m.name: m.text for m in named})
+    verdict.explanation, verdict.advice = diagnosis.explain({m.name: m.text for m in named})
     verdict.section = verdict.section or exercise.see
 
 

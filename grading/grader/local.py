@@ -87,6 +87,6 @@ def grade(f: Any, tests: Path | None = None) -> Points:
     cells = names.get("In") or [inspect.getsource(f)]
     verdict = grade_in_process(exercise, names, cells=cells, lesson=lesson)
     report: Report = to_report(verdict)
-    report.footnote = "Hidden verdict, made in this process without a sandbox."
-    display(report)
+    report.details.append("Graded on the hidden cases in this process, without a sandbox.")
+    display(report, everything=True)
     return Points(verdict.earned, exercise.points)

@@ -21,6 +21,7 @@ from course.harness.diagnose import MistakeOutcomes
 from course.harness.messages import Finding
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
+from course.harness.serialization import pack
 
 from ..exercises.answer_text import Answer
 from ..exercises.case import Case, describe, to_program
@@ -75,6 +76,17 @@ def prepare(exercise: Exercise, seed: int) -> list[PreparedCase]:
 def practice_cases(exercise: Exercise) -> list[PreparedCase]:
     """Cases of the criteria that everybody may see, without those that are kept for the grade alone."""
     return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.graded_only_reason]
+
+
+@lru_cache(maxsize=256)
+def drawn(exercise: Exercise) -> tuple[bool, ...]:
+    """For each of the practice cases, whether the grade draws other numbers for it."""
+    others = {_numbers(case) for _, cases in exercise.cases(PRACTICE_SEED + 1) for case in cases}
+    return tuple(_numbers(p.case) not in others for p in practice_cases(exercise))
+
+
+def _numbers(case: Case) -> bytes:
+    return pack([case.inputs, [[target, args, kwargs] for _, target, args, kwargs in case.steps]])
 
 
 @lru_cache(maxsize=256)

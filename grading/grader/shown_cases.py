@@ -4,44 +4,37 @@ A submission chooses what it raises and returns, so a finding about a hidden cas
 whoever reads the page. `hide_cases` leaves only closed vocabularies: the stage of the comparison, and the names of
 exceptions of Python and torch. (Hints on slips quote no word of the answer's from the start.) `show_cases` then shows,
 for each lost criterion, a practice case that fails at the same stage. Practice cases are asked in a kernel that has
-been asked no hidden case, so anything may be shown of them.
+been asked no hidden case, so anything may be shown of them: the smallest is shown with its expected value, if the grade
+draws other numbers for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
+from course.failing_case import failing_case, headline_for, size
+from course.harness.diagnose import Diagnosis
 from course.harness.forbidden_calls import user_visible_names
 from course.harness.messages import Finding
 from course.harness.program import Observation
 from course.harness.runner import drop_unchanged
+from course.harness.sentences import general
 from course.harness.slips import slips
 
 from ..exercises.case import describe
 from ..exercises.exercise import Exercise
-from .references import PreparedCase, judge_case
+from .references import PreparedCase, drawn, judge_case
 from .verdict import TABLE, CriterionVerdict, ExerciseVerdict, forbid
 
 UNANSWERED = ("no answer", "not reached")  # stages whose sentences are the judge's own
-SENTENCES = {
-    "message": "the message of an error does not name the argument and its value or shape",
-    "structure": "the result is not built as the exercise asks",
-    "type": "the result has the wrong type",
-    "shape": "the result has the wrong shape",
-    "dtype": "the result has the wrong dtype",
-    "device": "the result is on the wrong device",
-    "finite": "the result has NaN or an infinite value",
-    "values": "the result has wrong values",
-    "gradient": "a gradient is missing or wrong",
-    "unchanged": "the call changed an argument in place",
-}
 
 
 def hide_cases(verdict: ExerciseVerdict, named: Sequence[str]) -> None:
     """Remove every word of hidden cases. named: the forbidden names in the answer's source."""
     for criterion in verdict.criteria:
         if criterion.status != "right" and criterion.stage not in UNANSWERED:
-            criterion.case, criterion.finding = "", f"In a hidden case, {_sentence(criterion)}."
+            criterion.case, criterion.finding = "", f"In a hidden case, {general(criterion.stage, criterion.raised)}."
     if verdict.status == "not allowed":
         forbid(verdict, named)
 
@@ -70,10 +63,13 @@ def show_cases(
     findings = [judge_case(p, one, device) for p, one in zip(cases, seen, strict=True)]
     if verdict.status == "not allowed" and not verdict.not_allowed:
         forbid(verdict, user_visible_names(dict.fromkeys(name for one in seen for name in one.used)))
-    for index, criterion in enumerate(verdict.criteria):
-        if criterion.status != "right" and (found := _alike(criterion, index, cases, findings)):
-            criterion.case, criterion.finding = describe(found[0].case), found[1].text
+    alike = list(_alike(verdict, cases, findings))
+    for criterion, case in reversed(alike):  # the first case of each criterion is shown in its row
+        finding = findings[case]
+        criterion.case, criterion.finding = describe(cases[case].case), finding.text if finding else ""
     _quote(verdict, seen, findings)
+    if alike and verdict.status != "not allowed":
+        _show_smallest(verdict, exercise, cases, seen, findings, alike)
     practised = {p.criterion for p in cases}
     lost = {exercise.criteria[i].name for i, c in enumerate(verdict.criteria) if i in practised and c.status == "wrong"}
     if lost and verdict.status != "not allowed" and not any(findings):
@@ -84,22 +80,43 @@ def _quote(verdict: ExerciseVerdict, seen: Sequence[Observation], findings: Sequ
     """Fill the answer's own words into the hint on a slip, from a practice case with the same hint."""
     hints = (slips(verdict.exercise, seen, findings, quotes=quotes) for quotes in (False, True))
     for closed, quoted in zip(*hints, strict=True):
-        if closed and closed in verdict.explanation:
-            verdict.explanation = verdict.explanation.replace(closed, quoted)
+        if closed and Diagnosis(slip=closed).explain({}) == (verdict.explanation, verdict.advice):
+            verdict.explanation, verdict.advice = Diagnosis(slip=quoted).explain({})
             return
 
 
 def _alike(
-    criterion: CriterionVerdict, index: int, cases: Sequence[PreparedCase], findings: Sequence[Finding | None]
-) -> tuple[PreparedCase, Finding] | None:
-    """The criterion's first practice case that fails at the same stage."""
-    for prepared, finding in zip(cases, findings, strict=True):
-        if prepared.criterion == index and finding is not None and finding.stage == criterion.stage:
-            return prepared, finding
-    return None
+    verdict: ExerciseVerdict, cases: Sequence[PreparedCase], findings: Sequence[Finding | None]
+) -> Iterator[tuple[CriterionVerdict, int]]:
+    """Each lost criterion with each of its practice cases that fail at the same stage."""
+    for index, criterion in enumerate(verdict.criteria):
+        for i, (prepared, finding) in enumerate(zip(cases, findings, strict=True)):
+            lost = criterion.status != "right" and prepared.criterion == index
+            if lost and finding and finding.stage == criterion.stage:
+                yield criterion, i
 
 
-def _sentence(criterion: CriterionVerdict) -> str:
-    if criterion.stage != "raised":
-        return SENTENCES.get(criterion.stage, "the result is wrong")
-    return f"the call raised {criterion.raised}" if criterion.raised else "the call returned and should have raised"
+def _show_smallest(
+    verdict: ExerciseVerdict,
+    exercise: Exercise,
+    cases: Sequence[PreparedCase],
+    seen: Sequence[Observation],
+    findings: Sequence[Finding | None],
+    alike: Sequence[tuple[CriterionVerdict, int]],
+) -> None:
+    """Show the smallest practice case, of a criterion that the mistake explains if there is one."""
+    other_numbers = drawn(exercise)
+
+    def order(found: tuple[CriterionVerdict, int]) -> tuple[bool, bool, int, int]:
+        criterion, i = found
+        p = cases[i]
+        explained = not verdict.mistake or criterion.mistake == verdict.mistake
+        return not explained, not other_numbers[i], size(p.program(()), p.reference.native), i
+
+    _, chosen = min(alike, key=order)
+    finding = findings[chosen]
+    assert finding is not None
+    call = describe(cases[chosen].case)
+    example = failing_case(call, seen[chosen], finding, values=other_numbers[chosen])
+    verdict.explanation = verdict.explanation or headline_for(finding, example)
+    verdict.example = asdict(example)

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from course.harness.sentences import does_not_allow
+
 MIME = "application/vnd.attention-course.verdict+json"
 TABLE, LITERALS, SPY = "table", "literals", "spy"
 #: What a sign in `ExerciseVerdict.signs` means; none costs points
@@ -63,12 +65,14 @@ class ExerciseVerdict:
     criteria: list[CriterionVerdict] = field(default_factory=list)
     mistake: str = ""  # name of the known mistake
     family: str = ""  # id of the idea that it shares with mistakes of other exercises
-    explanation: str = ""  # what the report says about it
+    explanation: str = ""  # the report's headline
+    advice: str = ""  # what to do about it
     section: str = ""
     certain: bool = True  # False: the mistake is only one possible cause
     second_mistake: str = ""  # name of a second known mistake, if two at once explain the answer
     second_section: str = ""
     second_family: str = ""
+    example: dict[str, Any] = field(default_factory=dict)  # a practice case, as of `course.report.Example`
     not_allowed: list[str] = field(default_factory=list)
     followed_through: list[str] = field(default_factory=list)
     grader_error: str = ""
@@ -108,5 +112,4 @@ def forbid(verdict: ExerciseVerdict, names: Iterable[str]) -> None:
     for criterion in verdict.criteria:
         criterion.earned = 0.0
     verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", list(names)
-    used = ", ".join(verdict.not_allowed) or "a function that the answer called"
-    verdict.explanation = f"Not allowed in this exercise: {used}. Write it yourself."
+    verdict.explanation, verdict.advice = does_not_allow(verdict.not_allowed), ""

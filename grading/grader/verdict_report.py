@@ -1,39 +1,85 @@
-"""A verdict's report: criteria, failing case, mistake, but no expected values."""
+"""The report on a verdict. It shows no hidden case, since a stored verdict has none (`shown_cases`)."""
 
 from __future__ import annotations
 
-from course.report import Report, Row
+import re
 
-from .verdict import ExerciseVerdict
+from course.failing_case import without_repetition
+from course.harness.sentences import as_sentence, listed, split_sentence
+from course.report import Example, Report, Row
+
+from .verdict import CriterionVerdict, ExerciseVerdict
+
+SILENT = ("right", "not started", "not allowed")  # statuses with which no section is named
+# Introductions in verdicts that were stored before version 0.3
+OLD_HEDGE = re.compile(r"^One thing (?:may be this|is this): ")
+OLD_PAIR = re.compile(r"^Two things\. First: (.*) Second: (.*)$", re.DOTALL)
 
 
 def to_report(verdict: ExerciseVerdict) -> Report:
-    rows = []
-    for criterion in verdict.criteria:
-        details = []
-        if criterion.status == "wrong" and verdict.status not in ("not started", "not allowed"):
-            details = [f"{criterion.case}\n{criterion.finding}" if criterion.case else criterion.finding]
-        elif criterion.status == "not reached" and criterion.finding:
-            details = [criterion.finding]
-        status = criterion.status if verdict.status != "not started" else "not started"
-        earned = "open," if verdict.status == "needs a person" else f"{criterion.earned:g}"
-        rows.append(Row(criterion.name, status, f"{earned} of {criterion.points:g}", details))
-    notes = list(verdict.notes)
-    if verdict.followed_through:
-        names = " and ".join(f"`{name}`" for name in verdict.followed_through)
-        notes.append(f"Judged with a right {names} in place of yours, so that one mistake costs once.")
-    if verdict.grader_error:
-        notes.append(f"Not judged yet; a person will look at it: {verdict.grader_error}")
+    headline, advice = explained(verdict)
     report = Report(
         verdict.exercise,
         verdict.status,
         verdict.earned,
         verdict.points,
-        rows,
-        headline=verdict.explanation,
-        see=verdict.section if verdict.status not in ("right", "not started") else "",
-        notes=notes,
+        headline,
+        advice=advice,
+        see=verdict.section if verdict.status not in SILENT else "",
+        notes=list(verdict.notes),
+        rows=[_row(criterion, verdict) for criterion in verdict.criteria],
     )
+    if example := _example(verdict):
+        report.example = without_repetition(example, headline)
+    if verdict.followed_through:
+        right = listed(verdict.followed_through)
+        report.notes.append(f"Graded with a right {right} in place of yours, so that one mistake costs once.")
     if not verdict.sandboxed:
-        report.footnote = "Graded without the sandbox."
+        report.details.append("Graded without the sandbox.")
     return report
+
+
+def explained(verdict: ExerciseVerdict) -> tuple[str, str]:
+    """The headline and the advice of a verdict; "" for none."""
+    if verdict.grader_error:
+        return f"A person will grade this answer: {verdict.grader_error}", ""
+    if verdict.explanation:
+        return (verdict.explanation, verdict.advice) if verdict.advice else _split(verdict.explanation)
+    if verdict.status not in ("partly right", "wrong"):
+        return "", ""
+    return next((as_sentence(c.finding) for c in _lost(verdict) if c.finding), ""), ""
+
+
+def _split(text: str) -> tuple[str, str]:
+    if pair := OLD_PAIR.match(text):
+        (one, first), (other, second) = map(split_sentence, pair.groups())
+        return f"(1) {one} (2) {other}", f"(1) {first} (2) {second}"
+    if text.startswith("(1) "):
+        return text, ""
+    headline, advice = split_sentence(OLD_HEDGE.sub("Possibly: ", text))
+    if headline == "Possibly:":
+        first, advice = split_sentence(advice)
+        headline = f"Possibly: {first}"
+    return headline, advice
+
+
+def _example(verdict: ExerciseVerdict) -> Example | None:
+    if verdict.status not in ("partly right", "wrong"):
+        return None
+    if verdict.example:
+        return Example.from_json(verdict.example)
+    return next((Example(c.case, c.finding) for c in _lost(verdict) if c.case), None)
+
+
+def _lost(verdict: ExerciseVerdict) -> list[CriterionVerdict]:
+    return [criterion for criterion in verdict.criteria if criterion.status != "right"]
+
+
+def _row(criterion: CriterionVerdict, verdict: ExerciseVerdict) -> Row:
+    earned = "open," if verdict.status == "needs a person" else f"{criterion.earned:g}"
+    points = f"{earned} of {criterion.points:g}"
+    if verdict.status in ("not started", "not allowed"):
+        return Row(criterion.name, verdict.status, points)
+    case = Example(criterion.case, criterion.finding) if criterion.case else Example(criterion.finding)
+    shown = criterion.status != "right" and bool(criterion.finding)
+    return Row(criterion.name, criterion.status, points, [case] if shown else [])

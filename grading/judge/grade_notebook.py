@@ -282,7 +282,8 @@ class _Grading:
             for helper in unbound_names(self._source(exercise), exercise.name)[:MAX_HELPERS]:
                 if newer := explain_newer_syntax(own, helper):
                     return needs_a_person(exercise.name, exercise.points, newer)
-                verdict.explanation = explain_syntax_error(own, helper) or verdict.explanation
+                if why := explain_syntax_error(own, helper):
+                    verdict.explanation, verdict.advice = why, ""
         if stopped := self._run.why_stopped(exercise.name, self._source(exercise)):
             verdict.notes.append(explain_stop(exercise.name, *stopped))
         return verdict

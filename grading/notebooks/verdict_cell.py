@@ -12,6 +12,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from course.report_html import to_html
 from grading.notebooks.cells import grade_id
 
 from ..grader.verdict import MIME, ExerciseVerdict
@@ -49,7 +50,8 @@ def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
 def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
     """Replace a grade cell's outputs with the report and one plain float."""
     report = to_report(verdict)
-    data: dict[str, Any] = {"text/html": report.to_html(), "text/plain": report.to_text(), MIME: verdict.to_json()}
+    text = report.to_text(everything=True)
+    data: dict[str, Any] = {"text/html": to_html(report), "text/plain": text, MIME: verdict.to_json()}
     score = repr(round(float(verdict.earned), 4))
     cell.execution_count = 1
     cell.outputs = [

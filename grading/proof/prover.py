@@ -259,7 +259,7 @@ class Prover:
         found = [self._judged(rules, answer, seed, source, lenient) for seed in self.seeds]
         proof.verdicts[what] = found
         if poor := next((v for v in found if v.earned != rules.points), None):
-            shown = to_report(poor).to_text()
+            shown = to_report(poor).to_text(everything=True)
             fault = f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}"
             proof.problem(
                 "contract.py", fault, "Mend the case that refuses it; or the answer, if it breaks the contract."

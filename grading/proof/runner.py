@@ -226,4 +226,4 @@ def _failed(lesson: str, name: str, error: Exception) -> Found:
 def _reports(proof: Proof) -> Iterator[str]:
     for answer, verdicts in proof.verdicts.items():
         if answer.startswith("mistake "):
-            yield f"\n{answer.removeprefix('mistake ')}\n{to_report(verdicts[0]).to_text()}"
+            yield f"\n{answer.removeprefix('mistake ')}\n{to_report(verdicts[0]).to_text(everything=True)}"

@@ -1,0 +1,55 @@
+"""Sentences of a report: general ones for each stage of the comparison, and taking texts apart.
+
+Reports of `check` and of a grade use the same sentences. The general ones name no value, so they may describe a hidden
+case, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+GENERAL = {
+    "message": "the error message does not name the wrong argument and its value or shape",
+    "structure": "the result does not have the structure that the exercise asks for",
+    "type": "the result has the wrong type",
+    "shape": "the result has the wrong shape",
+    "dtype": "the result has the wrong dtype",
+    "device": "the result is on the wrong device",
+    "finite": "the result has NaN or infinite values",
+    "values": "the result has wrong values",
+    "gradient": "a gradient is missing or wrong",
+    "unchanged": "the call changed an argument in place",
+}
+PHRASES = ("structure", "type", "shape", "dtype")  # their findings say "expected …, got …" and are no sentences
+
+
+def general(stage: str, raised: str = "") -> str:
+    """The sentence of a stage, without capital and period. raised: the name of the exception that was raised."""
+    if stage != "raised":
+        return GENERAL.get(stage, "the result is wrong")
+    return f"the call raised {raised}" if raised else "the call returned, but it should have raised an exception"
+
+
+def as_sentence(text: str) -> str:
+    """Begin with a capital and end with a period."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.!?' else '.'}"
+
+
+def split_sentence(text: str) -> tuple[str, str]:
+    """The first sentence of a text, and the rest of it."""
+    for end in re.finditer(r"[.!?][)”\"]?\s+(?=[A-Z`(“\"*])", text):
+        first = text[: end.end()].rstrip()
+        if first.count("`") % 2 == 0 and not re.search(r"\b(e\.g|i\.e|vs|cf)\.$", first):
+            return first, text[end.end() :]
+    return text, ""
+
+
+def does_not_allow(names: Sequence[str]) -> str:
+    """The sentence on forbidden functions. names: those that may be shown."""
+    used = listed(names) if names else "a function that your code calls"
+    return f"This exercise does not allow {used}. Write it yourself."
+
+
+def listed(names: Sequence[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)

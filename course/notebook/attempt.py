@@ -1,0 +1,173 @@
+"""A checked answer, and the report on it.
+
+Does not cover: running the answer (`check_run`), right functions in place of wrong earlier answers (`check`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from ..check_data import CaseResults, Practice
+from ..failing_case import failing_case, headline_for, size, without_repetition
+from ..harness.diagnose import Diagnosis
+from ..harness.sentences import does_not_allow, listed
+from ..harness.slips import slips
+from ..report import POINTS, CodeNote, Example, Report, Row
+from . import session
+from .check_run import CheckRun
+from .help.errors import WHERE
+
+NOT_STARTED = "Write it in the cell above, then run this one."
+MAX_CASES = 3  # failing cases of one criterion in a report
+
+
+@dataclass
+class Attempt:
+    """The calls of an answer with all cases, and their results; no practice cases if it is not started."""
+
+    name: str
+    run: CheckRun
+    asked: CaseResults
+    examples: int
+    practice: Practice
+
+    @property
+    def earned(self) -> float:
+        if self.asked.used:
+            return 0.0
+        asked_of = zip(self.practice.criteria, self._groups, strict=True)
+        return round(sum(criterion.points for criterion, cases in asked_of if not self.asked.wrong(cases)), 2)
+
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        return self.asked.right, not self.asked.untouched, self.earned
+
+    @property
+    def _groups(self) -> list[list[int]]:
+        """The practice cases of each criterion."""
+        return self.practice.groups(self.examples, self.asked.findings)
+
+    @cached_property
+    def _diagnosis(self) -> Diagnosis:
+        return self.asked.diagnose(self.name, self.examples, self.practice)
+
+    def report(self, missing: Sequence[str]) -> Report:
+        """The report on this attempt. missing: wrong answers that it calls, in whose place nothing could be put."""
+        data, asked = session.exercise_data(self.name), self.asked
+        shown = Report(self.name, "wrong", self.earned, float(data["points"]), unit=_unit(data))
+        if kept := [f"`{criterion.name}`" for criterion in self.practice.criteria if criterion.graded_only]:
+            shown.details.append(f"The grade has further cases of: {', '.join(kept)}.")
+        if asked.untouched and not missing:
+            return replace(shown, status="not started", headline=NOT_STARTED)
+        if asked.right:
+            return self._passed(shown)
+        shown.rows = self._rows()
+        if asked.used:
+            return replace(shown, status="not allowed", headline=does_not_allow(asked.used))
+        shown.status = "partly right" if self.earned else "wrong"
+        shown.output = self.run.prints.as_notes(self.name)
+        if self.run.stopped:
+            call = asked.cases[self.run.stopped_case].text
+            notes = ["The calls after it were not tried."]
+            return replace(shown, headline=self.run.stopped, example=Example(call), notes=notes, see=data["see"])
+        if missing:
+            return replace(
+                shown,
+                headline=f"It calls {listed(missing)}, which {'does' if len(missing) == 1 else 'do'} not pass yet.",
+                advice="Correct that first, then check this again. The grade uses a right answer in its place.",
+            )
+        return self._failed(shown, data["see"])
+
+    def _passed(self, shown: Report) -> Report:
+        shown.rows = self._rows()
+        cases = f"{_count(self.examples, 'example')} and {_count(len(self.practice.cases), 'practice case')} pass."
+        what = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
+        shown.details.insert(0, what)
+        shown.output = self.run.prints.as_notes(self.name)
+        return replace(shown, status="passes", earned=shown.points, headline=cases)
+
+    def _failed(self, shown: Report, section: str) -> Report:
+        diagnosis, mistakes = self._diagnosis, self.practice.mistakes
+        shown.headline, shown.advice = diagnosis.explain({mistake.name: mistake.text for mistake in mistakes.values()})
+        shown.see = (mistakes[diagnosis.names[0]].see if diagnosis.names else "") or section
+        case = self._smallest()
+        error = self.run.errors[case]
+        example = self._case(case, error)
+        finding = self.asked.findings[case]
+        if not shown.headline and finding:
+            shown.headline = headline_for(finding, example)
+            shown.advice = error.title if error and error.title != WHERE else ""
+        shown.example = without_repetition(example, shown.headline)
+        shown.example.printed = self.run.prints.of(example.call)
+        shown.rows = self._rows(besides=case)
+        shown.output = self.run.prints.as_notes(self.name, besides=example.call)
+        return shown
+
+    def _smallest(self) -> int:
+        """The case that shows best what is wrong: an example before a practice case, then the one with fewest numbers.
+
+        A case that the named mistake does not explain would show something else.
+        """
+        asked, diagnosis = self.asked, self._diagnosis
+        failing = asked.wrong(range(len(asked.cases)))
+        if diagnosis.names:
+            groups = [*([i] for i in range(self.examples)), *self._groups]
+            by_mistake = zip(groups, diagnosis.explains, strict=True)
+            telling = {i for group, name in by_mistake if name == diagnosis.names[0] for i in group}
+        else:
+            hints = slips(self.name, asked.seen, asked.findings) if diagnosis.slip else []
+            telling = {i for i, hint in enumerate(hints) if hint == diagnosis.slip}
+
+        def order(i: int) -> tuple[bool, bool, int, int]:
+            case = asked.cases[i]
+            return i >= self.examples, not self._shows_values(i), size(case.program, case.reference.native), i
+
+        return min([i for i in failing if i in telling] or failing, key=order)
+
+    def _shows_values(self, case: int) -> bool:
+        return case < self.examples or self.asked.cases[case].drawn
+
+    def _case(self, number: int, error: CodeNote | None = None) -> Example:
+        finding = self.asked.findings[number]
+        assert finding is not None
+        return failing_case(
+            self.asked.cases[number].text,
+            self.asked.seen[number],
+            finding,
+            values=self._shows_values(number),
+            code=error.text if error else "",
+        )
+
+    def _rows(self, besides: int = -1) -> list[Row]:
+        """Rows for the examples, by name, and for the criteria with practice cases.
+
+        besides  a case that the report shows already
+        """
+        named = groupby(range(self.examples), lambda i: self.asked.cases[i].name)
+        rows = [self._row(name, list(cases), besides) for name, cases in named]
+        criteria = zip(self.practice.criteria, self._groups, strict=True)
+        return rows + [self._row(c.name, cases, besides, c.points) for c, cases in criteria if c.cases]
+
+    def _row(self, name: str, cases: Sequence[int], besides: int, points: float | None = None) -> Row:
+        wrong = self.asked.wrong(cases)
+        earned = "" if points is None else f"{0 if wrong else points:g} of {points:g}"
+        if not wrong:
+            return Row(name, "right", earned)
+        others = [i for i in wrong if i != besides]
+        shown = [self._case(i) for i in others[:MAX_CASES]]
+        if len(others) > MAX_CASES:
+            shown.append(Example(f"… and {_count(len(others) - MAX_CASES, 'more failing case')}"))
+        return Row(name, "wrong", earned, shown)
+
+
+def _unit(data: dict[str, Any]) -> str:
+    """The unit of what an exercise or a challenge earns."""
+    return "stars" if data.get("stars") else POINTS
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
