@@ -68,7 +68,7 @@ def graded(code: str) -> ExerciseVerdict:
         "rows of a number": ("def twice(x): return torch.stack([2 * v for v in x])", "has no rows to loop over"),
         "a list": ("def centre(x): return (x - x.mean(-1, keepdim=True)).tolist()", "You return a list"),
         "item": ("def twice(x): return 2 * x.item()", "`.item()` and `float(…)` take a single number"),
-        "a name": ("def centre(x): return x - mean", "`mean` is used and has no value yet"),
+        "a name": ("def centre(x): return x - mean", "`mean` is not defined."),
         "integer division": ("def centre(x): return x - x.sum(-1, keepdim=True) // x.shape[-1]", "Divide with `/`"),
         "a vector": (STEP.replace(".mean()", ""), "`backward()` needs a single number"),
         "no leaf": (STEP.replace("requires_grad_()", "requires_grad_() * 1"), "`.grad` is None here"),

@@ -346,7 +346,7 @@ def test_forms_are_put_right_within_tuples_and_dicts():
 @pytest.mark.parametrize(
     ("found", "wanted", "told"),
     [
-        (True, False, "the result is True, and must be False here"),
+        (True, False, "expected False, got True"),
         (7, 12, "the result is 7, which is too small"),
         (-3, -12, "the result is -3, which is too large"),
         pytest.param(2**20000, 3, "the result is a number of many digits, which is too large", id="large"),

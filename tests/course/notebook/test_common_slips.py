@@ -65,7 +65,7 @@ def test_a_cell_that_python_could_not_read_is_told_of(kernel, broken, why):
     kernel.run(WRONG)
     assert kernel.run(broken).error
     text = said(kernel, "check(softmax)")
-    assert f"The cell with softmax did not run: {why}. Mend it and run it again; what is judged here is what" in text
+    assert f"The cell with softmax did not run: {why}. Fix it and run it again. This check is of your" in text
     kernel.run(RIGHT)
     assert "did not run" not in said(kernel, "check(softmax)")
 
@@ -75,14 +75,14 @@ def test_a_cell_that_failed_before_it_came_to_the_function_is_told_of(kernel):
     assert kernel.run(f"import nunpy\n{WRONG}").error
     text = said(kernel, "check(softmax)")
     assert text.startswith("☑ passes")
-    assert "The last cell with softmax failed before it came to it. Run it again and read its error" in text
+    assert "The last cell with softmax stopped with an error before it defined `softmax`. Run it again and read" in text
 
 
 def test_an_answer_that_never_ran_is_told_so_and_not_that_nothing_was_written(kernel):
     assert kernel.run(RIGHT.replace("-1):", "-1)")).error
     text = said(kernel, "check(softmax)")
     assert "did not run" in text
-    assert "nothing was there to be judged" in text
+    assert "Nothing was checked." in text
     assert "Write it in the cell above" not in text
 
 
