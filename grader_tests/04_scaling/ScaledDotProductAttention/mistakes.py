@@ -129,8 +129,8 @@ right.mistake("NormalisedAgain", loses=("survivors", "gradients"), when="rows su
     )
 ).feedback(
     "After dropout each row of your weights sums to 1 again: you divide by the sum, or block keys before the "
-    "softmax. The survivors' factor then depends on which keys are left. It must be the same for all, or the mean "
-    "over many draws differs from eval mode. Drop weights, not scores, and normalise once.",
+    "softmax. The factor must be the same for all survivors, or the mean over many draws differs from eval mode. "
+    "Drop weights, not scores, and normalise only once.",
     see=ROWS,
 )
 right.mistake("KeepsWithProbability", loses=("dropout", "survivors"), when="what was to be kept is dropped").patch("""
