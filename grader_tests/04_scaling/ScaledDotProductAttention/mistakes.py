@@ -227,7 +227,7 @@ right.mistake(
     "OneDropoutForAll", {"self.dropout = nn": "type(self).dropout = nn"}, loses="attention", when="eval mode drops, too"
 ).feedback(
     "All your modules share one dropout, because you keep it on the class. The module that was made last decides "
-    "for all of them. Keep what belongs to one module on `self`."
+    "for all of them. Keep the dropout on `self`."
 )
 right.mistake("KeepsTheFirstSizes", loses="attention").patch("""
   weights = self.dropout(torch.softmax(scores, dim=-1))
@@ -256,14 +256,14 @@ right.mistake("NeverDropsAgain", loses="eval mode").patch("""
 + weights = F.dropout(torch.softmax(scores, dim=-1), self.p)
 """).feedback(
     "After one call in eval mode, your module never drops anything again. You set the probability itself to 0. "
-    "Check the mode in each call, and leave what `__init__` stored unchanged."
+    "Check the mode in each call, and leave the stored probability unchanged."
 )
 right.mistake("DropsTheDropped", loses=("dropout", "survivors"), when="dropped twice over").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(self.dropout(torch.softmax(scores, dim=-1)))
 """).feedback(
-    "You apply dropout to the weights twice, the second time to what the first one left. Too many weights are "
-    "dropped, and the survivors become too large."
+    "You apply dropout to the weights twice, the second time to those that survived the first. Too many weights "
+    "are dropped, and the survivors become too large."
 )
 right.mistake("SparesSomeWeights", loses="dropout", when="some are spared").patch("""
 - self.dropout = nn.Dropout(dropout)

@@ -197,8 +197,8 @@ right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").p
 right.mistake(
     "by_a_whole_root", {"query.shape[-1] ** -0.5": "1 / int(query.shape[-1] ** 0.5)"}, loses=EVERYWHERE
 ).feedback(
-    "You round the square root of K to a whole number (`int`, `//`, `math.isqrt`). That is right only if K is a "
-    "square, such as 16 or 64."
+    "You round the square root of K down to a whole number (`int`, `//`, `math.isqrt`). That is right only if K is "
+    "a square, such as 16 or 64."
 )
 scaled_dot_product_attention.mistake(calls.result_remembered("keeps_the_first_default"), loses=EVERYWHERE).full_code("""
 default = None

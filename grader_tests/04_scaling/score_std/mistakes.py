@@ -37,7 +37,7 @@ right.mistake("one_for_each_query", {"correction": "dim=-1, correction"}, loses=
     "the result has shape `()`."
 )
 right.mistake("mean_over_queries", {"std(correction=0)": "std(dim=-1, correction=0).mean()"}, loses="one set").feedback(
-    "You average the standard deviations of the single queries. That ignores how the queries differ from one "
+    "You average the standard deviations of the individual queries. That ignores how the queries differ from one "
     "another. Take the standard deviation over all scores at once."
 )
 right.mistake(
@@ -46,15 +46,15 @@ right.mistake(
 right.mistake(
     "mean_over_the_batch", {"std(correction=0)": "std(dim=(-2, -1), correction=0).mean()"}, loses="over a whole"
 ).feedback(
-    "You average the standard deviations of the single batch elements. That ignores how the elements differ from "
-    "one another. Take the standard deviation over all scores at once."
+    "You average the standard deviations of the individual batch elements. That ignores how the elements differ "
+    "from one another. Take the standard deviation over all scores at once."
 )
 right.mistake("across_the_batch", loses="over a whole").patch("""
 - scores = query @ key.transpose(-2, -1)
 + scores = query.reshape(-1, query.shape[-1]) @ key.reshape(-1, key.shape[-1]).T
 """).feedback(
-    "Your queries meet the keys of *other* batch elements too. If you flatten the batch into one long list, you "
-    "compute the product of every query with every key of the whole batch."
+    "Your queries meet the keys of *other* batch elements too. If you flatten the batch into one long list, every "
+    "query is multiplied with every key of the whole batch."
 )
 right.mistake(shapes.all_dimensions_reversed(what="key"), loses="over a whole").patch("""
 - scores = query @ key.transpose(-2, -1)

@@ -38,7 +38,7 @@ right.mistake(masks.of_numbers("ones_in_integers"), {"torch.bool": "INTEGER"}, l
     INTEGER=("torch.int64", "torch.uint8")
 )
 right.mistake("with_dimensions_for_batch_and_heads", {"T, S,": "1, 1, T, S,"}, loses=EVERYWHERE).feedback(
-    "Your mask has two dimensions too many. Its shape is (T, S), which broadcasts to batches and heads as it is."
+    "Your mask has two dimensions too many. It must be (T, S), which broadcasts to batches and heads as it is."
 )
 right.mistake("a_row_for_every_key", {"ones(T": "ones(S", "S - T + 1": "1"}, loses="more keys").feedback(
     "Your mask is square, with a row for every key. Only the last T of these rows are queries.", see=FEWER_QUERIES

@@ -70,8 +70,8 @@ right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "FILL"}, lose
 right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}, loses="open keys").for_each(
     FILL=(-1e-12, 0.0)
 ).feedback(
-    "You set blocked scores to 0, or to a number near it such as -1e-12 (did you mean -1e12?). Blocked keys then "
-    "take their share of the weight. After you set their weights to 0, the rest sums to less than 1.",
+    "You set blocked scores to 0, or to a number near it such as -1e-12 instead of -1e12. Blocked keys then take "
+    "their share of the weight. After you set their weights to 0, the rest sums to less than 1.",
     see="3. From a mask to weights",
 )
 right.mistake(
@@ -129,8 +129,8 @@ right.mistake("multiplies_infinity", loses="open keys").patch("""
 )
 right.mistake(scores.softmax_over_queries, {"softmax(filled, -1)": "softmax(filled, -2)"}, loses="open keys")
 right.mistake("over_dimension_1", {"softmax(filled, -1)": "softmax(filled, 1)"}, loses="masks").feedback(
-    "Your softmax runs over dimension 1, which is the last one only for a matrix. With batch dimensions in front "
-    "it is another one."
+    "Your softmax runs over dimension 1, which is the last one only for a matrix. With batch dimensions in front, "
+    "the last dimension is another one."
 )
 masked_softmax.mistake("needs_a_mask_of_the_same_shape", loses="masks").full_code("""
 def masked_softmax(scores, mask):
@@ -197,7 +197,8 @@ right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="
 right.mistake(
     "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, loses="fully"
 ).feedback(
-    "`mask.all(-1)` has one dimension fewer than the weights, so its rows are matched with columns. Keep the dimension."
+    "`mask.all(-1)` has one dimension fewer than the weights, so it is matched with columns instead of rows. Keep "
+    "the dimension."
 )
 right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
 + nothing = mask.all(-1, keepdim=True)

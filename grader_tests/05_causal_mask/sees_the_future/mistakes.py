@@ -157,8 +157,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "You add the same number to all features of a token. That does not change what depends only on their "
-    "differences, as after a layer norm. Change the features one by one, or at random.",
+    "You add the same number to all features of a token. A leak that depends only on their differences, as after a "
+    "layer norm, does not show. Change the features one by one, or at random.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("turns_the_sign", loses="a leak in some").full_code("""
@@ -170,8 +170,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "You replace a later token by its opposite and try nothing else. What depends on its square, or on its length, "
-    "is the same for both.",
+    "You replace a later token by its opposite and try nothing else. A leak through the token's square, or its "
+    "length, is the same for both.",
     see="8. Catch a leak",
 )
 right.mistake("differentiates_at_zero", {"x).abs": "torch.zeros_like(x)).abs"}, loses="a leak in some").feedback(
@@ -211,8 +211,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).for_each(STEP=("torch.linspace(1.0, 2.0, x.shape[1]).to(x)", "1.0")).feedback(
-    "You change all later tokens alike, or add up their derivatives. That does not change what depends only on how "
-    "they differ. Change them one by one, or at random.",
+    "You change all later tokens alike, or add up their derivatives. A leak that depends only on how they differ "
+    "does not show. Change them one by one, or at random.",
     see="8. Catch a leak",
 )
 right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"}, loses="a leak in some").feedback(

@@ -18,7 +18,7 @@ right.mistake("sees_the_future", {"(back < 0) | (back >= width)": "back.abs() >=
     "Your window opens to both sides. A causal mask blocks every later key, however near."
 )
 right.mistake("forgets_the_window", {"(back < 0) | (back >= width)": "back < 0"}, loses="who sees").feedback(
-    "`width` makes no difference: you return the plain causal mask. Block the keys that are too far back, too."
+    "`width` makes no difference: you return the plain causal mask. Also block the keys that are too far back."
 )
 right.mistake("forgets_to_be_causal", {"(back < 0) | (back >= width)": "back >= width"}, loses="who sees").feedback(
     "You block keys that are too far back, but leave the future open. Block both."

@@ -84,8 +84,8 @@ right.mistake("ExchangesTheRoles", loses="cross-attention").patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
 + return self.W_q(context), self.W_k(x), self.W_v(x)
 """).feedback(
-    "You exchange the roles of x and context. x asks and context answers: queries come from x, keys and values "
-    "from context."
+    "You exchange the roles of x and context. Queries come from x, which asks. Keys and values come from context, "
+    "which answers."
 )
 right.mistake(
     "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, loses=EVERYWHERE
@@ -118,7 +118,8 @@ right.mistake(
 right.mistake(
     "LeavesTheValuesRaw", {"self.W_v(context)": "context + 0 * self.W_v(context)"}, loses=EVERYWHERE
 ).feedback(
-    "You do not project the values. They are x (or context) times W_v, just as the keys are x (or context) times W_k."
+    "You do not project the values. The values are x (or context) times W_v, just as the keys are x (or context) "
+    "times W_k."
 )
 right.mistake("UsesTheWeightsUntransposed", loses=EVERYWHERE).patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
@@ -233,7 +234,7 @@ right.mistake("DropsTheScores", loses="dropout", when="the scores are dropped").
 right.mistake("DoesNotEnlargeTheSurvivors", loses="dropout", when="survivors keep their size").patch("""
 - return F.dropout(weights, self.p, self.training)
 + return F.dropout(weights, self.p, self.training) * ((1 - self.p) if self.training else 1)
-""").feedback("You do not enlarge the surviving weights. Multiply what survives by 1 / (1 - dropout).")
+""").feedback("You do not enlarge the surviving weights. Multiply the survivors by 1 / (1 - dropout).")
 right.mistake("TakesDropoutForTheShareKept", loses="dropout", when="what was to be kept is dropped").patch("""
 - return F.dropout(weights, self.p, self.training)
 + return F.dropout(weights, 1 - self.p, self.training and self.p > 0)
@@ -335,7 +336,7 @@ right.mistake("NeverDropsAgain", loses="dropout").patch("""
 + return F.dropout(weights, self.p)
 """).feedback(
     "After one call in eval mode, your module never drops anything again. You set the probability itself to 0. "
-    "Check the mode in each call, and leave what `__init__` stored unchanged."
+    "Check the mode in each call, and leave the stored probability unchanged."
 )
 right.mistake("SharesOneUnitAmongTheHeads", loses=EVERYWHERE).patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)

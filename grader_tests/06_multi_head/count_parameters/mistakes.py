@@ -25,8 +25,8 @@ right.mistake("counts_part_by_part", loses="a parameter").patch("""
 right.mistake(
     "counts_in_training_mode_only", {"p.requires_grad": "p.requires_grad and module.training"}, loses="every"
 ).feedback(
-    "You count only what is in training mode. Whether a parameter is trainable does not depend on the mode of its "
-    "module."
+    "You count parameters only if their module is in training mode. Whether a parameter is trainable does not "
+    "depend on the mode."
 )
 count.mistake("adds_up_the_values", loses="every").full_code("""
 def count_parameters(module):
@@ -43,7 +43,7 @@ right.mistake("counts_rows", {"p.numel()": "p.shape[0] if p.ndim else 1"}, loses
     "You count only the first dimension of each parameter. `numel()` counts all its entries."
 )
 right.mistake("counts_the_outermost_only", {"() if": "(recurse=False) if"}, loses=("every", "a parameter")).feedback(
-    "You count only what belongs to the outermost module itself, and leave out its parts."
+    "You count only the outermost module's own parameters, and leave out its parts."
 )
 count.mistake("counts_two_levels", loses="every").full_code("""
 def count_parameters(module):
@@ -98,19 +98,19 @@ def count_parameters(module):
 right.mistake(
     "counts_what_has_a_gradient", {"requires_grad": "grad is not None"}, loses=("every", "a parameter")
 ).feedback(
-    "You count what has a gradient at this moment. Before the first `backward()` nothing has one. `requires_grad` "
-    "shows whether a parameter is trained."
+    "You count the parameters that have a gradient at this moment. Before the first `backward()` none has one. "
+    "`requires_grad` shows whether a parameter is trained."
 )
 right.mistake(
     "counts_the_parts_only", {"p in module": "part in module.children() for p in part"}, loses=("every", "a parameter")
 ).feedback(
-    "You add up the parameters of each part of the module. That leaves out what belongs to the module itself, and "
-    "counts twice what two parts share."
+    "You add up the parameters of each part of the module. That leaves out the module's own parameters, and counts "
+    "twice those that two parts share."
 )
 count.mistake("counts_every_last_name_once", loses="every").full_code("""
 def count_parameters(module):
     return sum({n.split(".")[-1]: p.numel() for n, p in module.named_parameters() if p.requires_grad}.values())
-""").feedback("You count parameters with the same last name as if they were one.")
+""").feedback("You count parameters whose names have the same last part as if they were one.")
 count.mistake("returns_a_tensor", loses="a Python").full_code("""
 def count_parameters(module):
     return torch.tensor(sum(p.numel() for p in module.parameters() if p.requires_grad))

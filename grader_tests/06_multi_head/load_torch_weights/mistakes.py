@@ -34,7 +34,7 @@ def load_torch_weights(ours, theirs):
     "`load_state_dict` fails here, because the two modules name their weights differently. Copy the weights one by one."
 )
 right.mistake("transposes_the_last", {"theirs.out_proj.weight": "theirs.out_proj.weight.T"}, loses="every").feedback(
-    "You transpose W_o. W_q, W_k and W_v are right."
+    "You transpose W_o, while your W_q, W_k and W_v are right."
 )
 right.mistake("reads_keys_first", {'"W_q", "W_k"': '"W_k", "W_q"'}, loses="every").feedback(
     "You read the rows of `in_proj_weight` in the wrong order. They come in the order queries, keys, values."

@@ -30,7 +30,7 @@ merge_heads.mistake("lengthens_the_sentence", loses="the heads").full_code("""
 def merge_heads(x):
     return x.flatten(1, 2)
 """).feedback(
-    "You put the heads' words one after the other: (B, H · T, K). It is each word's numbers that belong side by side."
+    "You put the heads' words one after the other: (B, H · T, K). Put each word's numbers side by side instead."
 )
 right.mistake("exchanges_the_batch", {"(1, 2).contiguous().view": "(0, 1).reshape"}, loses="the heads").feedback(
     "You exchange the batch with the heads. The words are dimension 2: exchange dimensions 1 and 2."
@@ -99,6 +99,6 @@ def merge_heads(x):
     B, H, T, K = x.shape
     return x.permute(2, 0, 1, 3).reshape(B, T, H * K)
 """).feedback(
-    "You exchange words and batch, although you put the heads side by side correctly. `reshape` only gives the "
-    "shape that you ask for. Exchange heads and words, and leave the batch in front."
+    "Your heads are side by side, but you exchange words and batch. `reshape` only gives the shape that you ask "
+    "for. Exchange heads and words, and leave the batch in front."
 )

@@ -34,7 +34,7 @@ right.mistake("deals_the_numbers_out_in_turn", loses="each head").patch("""
 )
 right.mistake(
     "takes_the_number_of_heads_for_their_width", {"(n_heads, -1)": "(-1, n_heads)"}, loses="each head"
-).feedback("You cut pieces of length n_heads. n_heads is the number of pieces; their length is D // n_heads.")
+).feedback("You cut pieces of length n_heads. There must be n_heads pieces, each of length D // n_heads.")
 right.mistake("puts_the_words_last", {"transpose(1, 2)": "permute(0, 2, 3, 1)"}, loses="each head").feedback(
     "The last two dimensions of your result are exchanged: expected (B, H, T, K), got (B, H, K, T)."
 )

@@ -36,10 +36,10 @@ right.mistake("for_columns", {"down @ up": "W_o[:, rows] @ W_v[rows]"}, loses=AL
     "@ matrix`."
 )
 right.mistake("inside_the_head", {"down @ up": "up @ down"}, loses=ALL).feedback(
-    "You exchange the two factors. Your product is (K, K), but a word has D entries."
+    "You exchange the two factors of the product. Your product is (K, K), but a word has D entries."
 )
 right.mistake("takes_every_nth", {"split(width // n_heads)": "view(-1, n_heads).T"}, loses=ALL).feedback(
-    "You give each head every H-th number. A head's K numbers are neighbours, as in `split_heads`."
+    "You give each head every H-th number. A head's K numbers are consecutive, as in `split_heads`."
 )
 right.mistake("heads_are_summed", {"torch.stack(heads)": "sum(heads)"}, loses=ALL).feedback(
     "You return one matrix for all heads together. Their sum is `W_v.T @ W_o.T`, but the exercise asks what each "

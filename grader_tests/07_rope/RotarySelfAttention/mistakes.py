@@ -101,12 +101,12 @@ right.mistake("PairsTheHalves", loses=EVERYWHERE).patch("""
     see=LAYOUTS,
 )
 right.mistake("TurnsClockwise", {"positions, self": "-positions, self"}, loses=EVERYWHERE).feedback(
-    "You rotate clockwise. You rotate both queries and keys, so the scores still depend on the gap. But weights "
-    "that were made for the other direction do not fit.",
+    "You rotate clockwise instead of counter-clockwise. Queries and keys both turn, so the scores still depend on "
+    "the gap. But weights that were made for the other direction do not fit.",
     see=TURNING,
 )
 right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, loses=EVERYWHERE).feedback(
-    "A minus sign is missing from your rotation. x0 becomes x0·cos − x1·sin. With a plus it is not a rotation.",
+    "A minus sign is missing from your rotation. The new x0 is x0·cos − x1·sin. With a plus it is not a rotation.",
     see=TURNING,
 )
 right.mistake(
@@ -120,7 +120,7 @@ right.mistake(
     "IgnoresThePositions", {" if positions is None else positions": ""}, loses=("the positions", "the base")
 ).feedback("`positions` changes nothing in your module. The positions 0 to T - 1 are only the default.")
 right.mistake("RoundsThePositions", {"else positions": "else positions.long()"}, loses="the positions").feedback(
-    "You round the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3."
+    "You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3."
 )
 right.mistake("KeepsTheFirstAngles", loses="the positions").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
@@ -137,7 +137,7 @@ right.mistake("RemembersThePositions", loses="self-attention").patch("""
 +     self.kept = positions
 + positions = getattr(self, "kept", torch.arange(x.shape[1], device=x.device))
 """).feedback(
-    "You keep positions that were given once for later calls. Without `positions`, they are 0 to T - 1 in each call."
+    "You keep the positions of one call for later calls. Without `positions`, they are 0 to T - 1 in each call."
 )
 right.mistake(
     "AllAtOnePlace", {"arange(x.shape[1], device=x.device)": "full((x.shape[1],), x.shape[1])"}, loses="self-attention"

@@ -31,8 +31,8 @@ right.mistake("halves_for_neighbours", loses=EVERYWHERE).patch("""
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 """).feedback(
-    "You pair entry i with entry i + dim/2, but here the pairs are neighbours: 0 and 1, 2 and 3, and so on. That "
-    "is the other layout, which is right for weights that were made for it.",
+    "You pair entry i with entry i + dim/2, which is the other layout. It is right for weights that were made for "
+    "it, but here the pairs are neighbours: 0 and 1, 2 and 3, and so on.",
     see=LAYOUTS,
 )
 right.mistake("partners_from_the_other_half", loses=EVERYWHERE).patch("""
@@ -62,8 +62,8 @@ right.mistake("leaves_the_halves_apart", {"stack": "cat", ".flatten(-2)": ""}, l
     see=LAYOUTS,
 )
 right.mistake("clockwise", {"positions.double()": "-positions.double()"}, loses=EVERYWHERE).feedback(
-    "You rotate clockwise. Counter-clockwise, the sine is subtracted in the first entry of a pair and added in the "
-    "second: (1, 0), rotated a little, has a positive second entry.",
+    "You rotate clockwise instead of counter-clockwise. Counter-clockwise, the sine is subtracted in the first "
+    "entry of a pair and added in the second: (1, 0), rotated a little, has a positive second entry.",
     see=TURNING,
 )
 right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, loses=EVERYWHERE).feedback(
@@ -121,7 +121,7 @@ right.mistake("counts_from_the_first_position", loses=("any positions", "any lea
 )
 plain.mistake("whole_positions_only", {"positions.float": "positions.WHOLE().float"}, loses="any positions").for_each(
     WHOLE=("long", "round")
-).feedback("You round the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3.")
+).feedback("You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3.")
 right.mistake(
     "sorts_the_positions", {".double": ".sort().values.double"}, loses=("any positions", "any leading")
 ).feedback("You sort the positions before you use them. Row t of x is at positions[t].")
@@ -139,8 +139,8 @@ right.mistake("looks_up_in_a_short_table", loses=("any positions", "positions"))
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = (torch.arange(512).double()[:, None] * base ** (-i / x.shape[-1]))[positions]
 """).feedback(
-    "You look up cosines and sines in a table of whole positions, which does not contain all positions. Positions "
-    "go up to 10,000, and may be negative or fractional."
+    "You look up cosines and sines in a table, which holds only some whole positions. Positions go up to 10,000, "
+    "and may be negative or fractional."
 )
 right.mistake("along_the_first_dimension", loses="any leading").patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])

@@ -45,8 +45,8 @@ right.mistake("turns_the_tokens_round", loses="the permutation").patch("""
 - return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
 + return bool((attention(x.flip(0)) - attention(x).flip(0)).abs().max() < 1e-4)
 """).feedback(
-    "You try a permutation of your own instead of the given one. The function may be blind to the given one, or to "
-    "every other one."
+    "You try a permutation of your own instead of the given one. The function may be blind to the given one but "
+    "not to yours, or the other way round."
 )
 right.mistake("looks_at_one_output_only", loses="the permutation").patch("""
 - return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
@@ -67,8 +67,8 @@ is_order_blind.mistake("by_the_defaults_of_allclose", loses="small").full_code("
 def is_order_blind(attention, x, permutation):
     return torch.allclose(attention(x[permutation]), attention(x)[permutation])
 """).feedback(
-    "Your comparison is too strict near 0, as `torch.allclose` is by default. By default it allows only 1e-8 "
-    "there. A difference under 1e-5 is only rounding: set `atol`."
+    "Your comparison is too strict near 0, as `torch.allclose` is by default. It allows only 1e-8 there. A "
+    "difference under 1e-5 is only rounding: set `atol`."
 )
 right.mistake("forgives_a_tenth", {"1e-4": "LIMIT"}, loses="small").for_each(LIMIT=(0.1, 0.05)).feedback(
     "Your threshold is too high. A difference of a hundredth counts, even in a single entry."

@@ -29,7 +29,7 @@ def to_half_split(x):
 right.mistake("exchanges_the_halves", loses=EVERYWHERE).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat(x.chunk(2, dim=-1)[::-1], dim=-1)
-""").feedback("You exchange the two halves. Separate the neighbours.")
+""").feedback("You exchange the two halves. Separate the neighbours instead.")
 right.mistake("second_half_backwards", loses=EVERYWHERE).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat([x[..., 0::2], x[..., 1::2].flip(-1)], dim=-1)
