@@ -63,7 +63,8 @@ right.mistake("AddsToTheNormalised", loses="x plus").patch("""
 + x = self.norm_2(x)
 + return x + self.mlp(x)
 """).feedback(
-    "You add the results to the normalised x instead of to x itself. The norm is only on the way into attention."
+    "You add the results to the normalised x instead of to x itself. Each norm is only on the way into attention or "
+    "the mlp."
 )
 right.mistake("ForgetsTheSecondNorm", {"self.norm_2(x)": "x"}, loses="x plus").feedback(
     "You do not normalise what goes into the mlp."
@@ -157,7 +158,7 @@ right.mistake("ApproximatesGelu", {"nn.GELU()": 'nn.GELU(approximate="tanh")'}, 
     "You use the tanh approximation of GELU in the mlp. `nn.GELU()` without arguments is the exact one."
 )
 right.mistake("DoesNotBend", {"nn.GELU": "nn.Identity"}, loses=EVERYWHERE).feedback(
-    "You have no activation function in the mlp, so its two linear layers amount to one."
+    "Your mlp has no activation function, so its two linear layers amount to one."
 )
 right.mistake("WidensTooLittle", {"4": "2"}, loses=EVERYWHERE).feedback(
     "You give the mlp's hidden layer the wrong width: it should be 4 times d_model."
@@ -299,8 +300,8 @@ right.mistake(gradients.cut("LearnsInTrainingModeOnly"), loses="gradients").patc
 +     x = x + self.attend(self.norm_1(x), mask)
 +     return x + self.mlp(self.norm_2(x))
 """).feedback(
-    "You let no gradient pass in eval mode. Whether gradients are computed is up to the caller of the block, not to "
-    "its mode."
+    "You compute gradients only in training mode. Whether there are gradients is up to the caller of the block, not "
+    "to its mode."
 )
 right.mistake("SharesTheDropout", loses="dropout", when="drops unasked").patch("""
   self.drop = nn.Dropout(dropout)

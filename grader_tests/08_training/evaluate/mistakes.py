@@ -64,8 +64,8 @@ right.mistake("takes_the_dropout_out", loses="without").patch("""
 +     if isinstance(part, nn.Dropout):
 +         part.p = 0.0
 """).feedback(
-    "You set the dropout of the layers to 0 and never restore it. In eval mode the layers drop nothing by "
-    "themselves, and they work as before afterwards."
+    "You set the dropout of the layers to 0 and never restore it. In eval mode they drop nothing anyway, and "
+    "afterwards they work as before."
 )
 right.mistake(gradients.gradients_switched_off, loses="without").patch("""
 - with torch.no_grad():
@@ -119,7 +119,7 @@ right.mistake("returns_the_accuracy", loses="the mean").patch("""
 right.mistake(results.perplexity, {".item(": ".exp().item("}, loses=EVERYWHERE)
 right.mistake(scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=EVERYWHERE)
 right.mistake("lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, loses=EVERYWHERE).feedback(
-    "You flatten logits and targets in different orders, so positions are compared with the targets of others."
+    "You flatten logits and targets in different orders, so each position is compared with another one's target."
 )
 right.mistake("shifts_what_is_shifted", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
@@ -136,8 +136,8 @@ right.mistake("averages_unequal_parts", loses="the mean").patch("""
 - return loss
 + return sum(losses) / len(losses)
 """).for_each(PART=(2, 3, 4)).feedback(
-    "You evaluate a few windows at a time and average the means of parts of unequal size. A window in the smaller "
-    "last part then counts for more: weigh each part by its size, or add up and divide once."
+    "You average the means of a few windows at a time, although the last part is smaller. A window in it then counts "
+    "for more: weigh each part by its size, or add up and divide once."
 )
 right.mistake("turns_the_mode_round", {"(was)": "(not was)"}, loses="the mode").feedback(
     "You leave the model in the opposite mode. Remember its mode before you switch, and restore that one."

@@ -48,8 +48,8 @@ def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 """)
 
 right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, loses="shows").feedback(
-    "You show the model more than block_size tokens: all of them, or too many. It has positions for only block_size "
-    "tokens, which are the last ones."
+    "You show the model more than block_size tokens: all of them, or still too many. It has positions for only "
+    "block_size tokens, the last ones."
 )
 right.mistake("shows_the_first", {"-self.model.block_size :": ": self.model.block_size"}, loses="shows").feedback(
     "You show the model the *first* block_size tokens, which soon stop changing. It needs the last ones."
@@ -200,7 +200,7 @@ right.mistake("writes_in_training_mode", loses="eval mode", when="dropout falls"
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + with torch.no_grad():
 +     return Writer(model, generator).write(prompt, n_tokens, temperature)
-""").feedback("You let the model write in training mode if it was in it, so dropout disturbs every token.")
+""").feedback("You write in whatever mode the model is in; in training mode, dropout disturbs every token.")
 right.mistake("stays_a_reader", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + model.eval()
@@ -295,7 +295,7 @@ def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
             tokens = torch.cat([tokens, chosen], dim=1)
     model.train(was)
     return tokens
-""").feedback("You use a temperature other than 1.0, the default, when none is given.")
+""").feedback("You use the wrong temperature when none is given: the default is 1.0.")
 right.mistake(
     numbers.default_device(where="the prompt", what="the tensor that you begin with", how="`prompt.new_zeros`"),
     {"tokens = prompt": "tokens = torch.cat([torch.zeros(len(prompt), 0, dtype=torch.int64), prompt], dim=1)"},

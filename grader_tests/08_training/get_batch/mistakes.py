@@ -186,6 +186,6 @@ right.mistake("stays_in_the_first_corner", loses="every start", when="the first 
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = torch.randint(min(n, block_size), (batch_size,), generator=generator)
 """).feedback(
-    "You draw all windows from the first few positions of the text. The limit of the draw is not computed from the "
+    "You start all windows near the beginning of the text. The upper bound of the draw is not computed from the "
     "length of the data. Print the greatest of a thousand starts."
 )

@@ -40,7 +40,7 @@ def language_model_loss(logits, targets, ignore_index=-100):
     picked = flat.log_softmax(-1).gather(-1, safe[:, None])[:, 0]
     return -(picked * counts).sum() / counts.sum().clamp(min=1)
 """).feedback(
-    "You flatten logits and targets in different orders, so positions are compared with the targets of others."
+    "You flatten logits and targets in different orders, so each position is compared with another one's target."
 )
 right.mistake("shifts_inside", loses="the mean").patch("""
   def language_model_loss(logits, targets, ignore_index=-100):
@@ -70,14 +70,16 @@ right.mistake("averages_sentence_by_sentence", loses="ignored").patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return (-(picked * counts).sum(1) / counts.sum(1).clamp(min=1)).mean()
 """).feedback(
-    "You average each sentence first and then those means. The result differs if sentences have different numbers of "
-    "targets: every target counts equally."
+    "You average within each sentence, and then average these means. The result differs if sentences have different "
+    "numbers of targets: every target counts equally."
 )
 language_model_loss.mistake("counts_the_ignored", loses=("ignored", "0 where")).full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     safe = targets.where(targets != ignore_index, torch.zeros_like(targets))
     return -logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1).mean()
-""").feedback("You count ignored targets: you replace them with a token, and its loss reaches the mean. It must not.")
+""").feedback(
+    "You count ignored targets in the mean: you replace them with a token and go on. They must not reach the mean."
+)
 language_model_loss.mistake("knows_no_ignoring", loses=("ignored", "0 where")).full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     return -logits.log_softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1).mean()
@@ -100,7 +102,7 @@ right.mistake(
     "replaces_only_negative_targets", {"where(counts, torch.zeros_like(targets))": "clamp(min=0)"}, loses="ignored"
 ).feedback(
     "You replace ignored targets before picking only if they are negative. ignore_index may also be a number beyond "
-    "the vocabulary, which is no valid index either."
+    "the vocabulary, which is not a valid index either."
 )
 right.mistake("takes_zero_for_padding", loses=("the mean", "gradients")).patch("""
 - counts = targets != ignore_index
@@ -171,8 +173,8 @@ right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}
         for bounded in ("(logits.softmax(-1) + {})", "logits.softmax(-1).clamp(min={})")
     ]
 ).feedback(
-    "You keep probabilities above a small number, by adding or clamping, before you take the logarithm. This bounds "
-    "the loss: a very wrong prediction costs no more than a wrong one and has no gradient."
+    "You add a small number to the probability before the logarithm, or clamp the probability from below. This "
+    "bounds the loss: a very wrong prediction costs no more than a wrong one and has no gradient."
 )
 right.mistake(gradients.cut(what="the logits"), {"= logits": "= logits.detach()"}, loses=("gradients", "ignored"))
 right.mistake(

@@ -37,12 +37,9 @@ right.mistake("one_threshold_for_all", {"None]\n": "None].max()\n"}, loses="row 
 )
 right.mistake(
     "exactly_k", {"logits < lowest": "logits.argsort(dim=-1, descending=True).argsort(dim=-1) >= k"}, loses="equals"
-).feedback(
-    "You keep some tokens with the same logit and drop others. Every token whose logit equals the k-th greatest is "
-    "kept."
-)
+).feedback("You keep some of the tokens whose logit equals the k-th greatest, and drop others. All of them are kept.")
 right.mistake("fails_for_a_large_k", {"min(k, logits.shape[-1])": "k"}, loses="which are kept").feedback(
-    "Your function fails when k is greater than the number of tokens. All tokens are kept then."
+    "Your function fails when k is greater than the number of tokens. In that case all tokens are kept."
 )
 right.mistake("overflows", loses="which are kept").patch("""
 - return torch.softmax(logits.masked_fill(logits < lowest, float("-inf")), dim=-1)

@@ -100,7 +100,7 @@ right.mistake(arguments.argument_changed(what="the data"), loses="a list").patch
 """)
 right.mistake(scores.softmax_before_loss, {"(inputs)": "(inputs).softmax(-1)"}, loses=("the trained", "a list"))
 right.mistake("mixes_positions_up", {"targets.flatten()": "targets.t().flatten()"}, loses="the trained").feedback(
-    "You flatten logits and targets in different orders, so positions are compared with the targets of others."
+    "You flatten logits and targets in different orders, so each position is compared with another one's target."
 )
 right.mistake("descends_plainly", {"optim.AdamW": "optim.SGD"}, loses=("the trained", "AdamW")).feedback(
     "You use plain gradient descent; the exercise asks for AdamW. With a gradient of norm 1 at most, plain gradient "
@@ -136,11 +136,11 @@ right.mistake("stops_at_a_floor", loses="AdamW").patch("""
     "You end the decay at a fraction of the peak, a tenth or more. It should go down to 0."
 )
 right.mistake("warms_up_for_half", {"steps // 10": "steps // PARTS"}, loses="AdamW").for_each(PARTS=(2, 4)).feedback(
-    "You spend far too many steps on the warm-up, about a quarter or a half. Only the first tenth is warm-up."
+    "You spend about a quarter or a half of the steps on the warm-up. Only the first tenth is warm-up."
 )
 right.mistake("warms_up_for_a_twentieth", {"steps // 10": "steps // PARTS"}, loses="AdamW").for_each(
     PARTS=(20, 50)
-).feedback("You spend too few steps on the warm-up, a twentieth or less. The first tenth is warm-up.")
+).feedback("You spend a twentieth of the steps or less on the warm-up. The first tenth is warm-up.")
 right.mistake("knows_one_peak", loses="AdamW").patch("""
   def train(model, data, steps, batch_size, generator, peak=3e-3):
 +     peak = 3e-3
@@ -153,7 +153,7 @@ right.mistake(
 ).feedback("You do not draw the batches from the generator, so nobody can repeat the run.")
 right.mistake(
     "returns_the_last_loss", {"return losses": "return losses[-1]"}, loses="a list", when="the last loss"
-).feedback("You return only the last loss. Return the list of all losses, which is a curve.")
+).feedback("You return only the last loss. Return the list of all losses, the training curve.")
 right.mistake("collects_tensors", {"loss.item()": "loss.detach()"}, loses="a list", when="losses are tensors").feedback(
     "You return losses that are tensors, each with everything that it was computed from. They should be floats."
 )
@@ -175,7 +175,7 @@ right.mistake(
 ).feedback("You take one step too many.")
 right.mistake("trains_a_resting_model", loses="a list", when="not in training mode").patch("""
 - model.train()
-""").feedback("You train the model in the mode in which it came, or in eval mode: dropout may be off.")
+""").feedback("You train the model in eval mode, or in whatever mode it came in. In eval mode its dropout is off.")
 right.mistake("has_its_own_batch_size", {"(batch_size,)": "(8,)"}, loses="a list").feedback(
     "You do not use batch_size."
 )
@@ -185,7 +185,7 @@ right.mistake("divides_by_a_warm_up_of_no_steps", loses="a list").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + share = max(0, step - warmup) / (steps - warmup)
 + return peak * min((step + 1) / warmup, (1 + math.cos(math.pi * share)) / 2)
-""").feedback("You divide by 0 when there are fewer than ten steps: a tenth of them is no step at all.")
+""").feedback("You divide by 0 when there are fewer than ten steps: a tenth of them, rounded down, is 0.")
 right.mistake(
     "divides_by_one_less_than_the_warm_up", {"peak * (step + 1) / warmup": "peak * step / (warmup - 1)"}, loses="a list"
 ).feedback("You divide by 0 when there are ten steps: one is warm-up, and you divide by one less than that.")
@@ -200,7 +200,7 @@ right.mistake("stays_in_the_first_corner", loses="the trained", when="the first 
 - starts = torch.randint(len(data) - T, (batch_size,), generator=generator)
 + starts = torch.randint(min(len(data) - T, FEW), (batch_size,), generator=generator)
 """).for_each(FEW=("batch_size", "T")).feedback(
-    "You draw all windows from the first few positions of the text. The limit of the draw is not computed from the "
+    "You start all windows near the beginning of the text. The upper bound of the draw is not computed from the "
     "length of the data. Print the greatest of a thousand starts."
 )
 right.mistake(shapes.classes_reshaped, loses="the trained").patch("""

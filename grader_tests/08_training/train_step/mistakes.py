@@ -114,7 +114,7 @@ right.mistake("measures_afterwards", loses=("returns", "any optimizer")).patch("
 - return loss.item()
 + with torch.no_grad():
 +     return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").feedback("You return the loss after the step. The loss before it needs no second pass.")
+""").feedback("You return the loss after the step. Return the one before it, which needs no second pass.")
 right.mistake(
     "adds_up_the_positions", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, loses=EVERYWHERE
 ).feedback("You use the sum over the positions as the loss; it should be their mean.")
@@ -124,7 +124,7 @@ right.mistake("trains_the_last_position", loses=EVERYWHERE).patch("""
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1])
 """).feedback("You train only the last position. Every position of every window has its own target.")
 right.mistake("flattens_batch_and_time_differently", {"flatten()": "t().flatten()"}, loses=EVERYWHERE).feedback(
-    "You flatten logits and targets in different orders, so positions are compared with the targets of others."
+    "You flatten logits and targets in different orders, so each position is compared with another one's target."
 )
 right.mistake("shifts_in_the_step", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())

@@ -144,7 +144,7 @@ right.mistake("causal_always", loses=(*ALL, "masks")).patch("""
 right.mistake("adds_a_dimension_to_the_mask", {"else mask": "else MASK"}, loses="masks").for_each(
     MASK=("mask.unsqueeze(1)", "mask[:, None] if mask.dim() == 3 else mask", "mask.view(1, 1, *x.shape[1:2] * 2)")
 ).feedback(
-    "You add a dimension to the mask, but it broadcasts to the scores as it is. It need not have four dimensions."
+    "You add a dimension to the mask, but it broadcasts to the scores as it is. It may have fewer than four dimensions."
 )
 right.mistake(masks.inverted, {"if mask is None else mask": "if mask is None else ~mask"}, loses="masks")
 right.mistake("blocked_rows_are_nan", {"softmax(-1).masked_fill(blocked, 0.0)": "softmax(-1)"}, loses="masks").feedback(

@@ -106,7 +106,7 @@ right.mistake(
 ).feedback("You do not compare the number of heads with that of what is kept.")
 right.mistake(
     arguments.unchecked("compares_both_at_once"), {" or old.shape": " and old.shape"}, loses="ValueError"
-).feedback("You raise an error only where batch or heads differ *and* the width does. Either is enough.")
+).feedback("You raise an error only where batch or heads differ *and* the width differs, too. Either is enough.")
 right.mistake("compares_how_many_numbers", loses="ValueError").patch("""
 - if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
 + if old[:, :, 0].numel() != more[:, :, 0].numel():
@@ -116,7 +116,7 @@ right.mistake(
     {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
     loses="ValueError",
 ).for_each(MESSAGE=("name", '"shapes differ"')).feedback(
-    "Your error message does not name the wrong argument, `key` or `value`, together with its shape."
+    "Your error message lacks the wrong argument (`key` or `value`) or its shape. It must name both."
 )
 right.mistake(arguments.valid_refused("refuses_other_widths"), loses=(AFTER, "ValueError")).patch("""
 - if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:

@@ -70,9 +70,9 @@ right.mistake("sees_the_future", {'scores.masked_fill(later, float("-inf"))': "s
     "a model writes. A mask is needed as soon as several come at once."
 )
 right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T > 1 else S)"}, loses="several").feedback(
-    "Your mask treats the first of several new tokens as the first of all, so it sees only one key. A single new "
-    "token sees everything. PyTorch's `is_causal=True` does the same. The queries are the *last* T of the S "
-    "positions."
+    "Your mask treats the first of several new tokens as the first of all, so it sees only one key. One new token "
+    "alone sees everything, as it should. PyTorch's `is_causal=True` does the same. The queries are the *last* T of "
+    "the S positions."
 )
 right.mistake(
     "blocks_its_own_place", {"S - T + 1": "S - T", "softmax(-1)": "softmax(-1)EMPTY"}, loses=WITH_ONE
@@ -121,7 +121,7 @@ right.mistake(scores.softmax_over_heads, {"softmax(-1)": "softmax(1)NAN"}, loses
 )
 right.mistake(scores.softmax_over_queries, {"softmax(-1)": "softmax(-2).nan_to_num(0.0)"}, loses=ALL)
 right.mistake("values_of_new_ones_only", {"weights @ values": "weights[..., -T:] @ value"}, loses=WITH_ONE).feedback(
-    "You compute the output from the new values only. The kept ones have weights, too."
+    "You compute the output from the new values only. The kept values have weights, too."
 )
 right.mistake("weights_of_new_ones_only", {"values, weights,": "values, weights[..., -T:],"}, loses=WITH_ONE).feedback(
     "You return only the weights on the new keys. There must be a column for every key, kept ones first."

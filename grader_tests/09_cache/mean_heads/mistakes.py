@@ -64,8 +64,8 @@ right.mistake("averages_within_a_head", loses=MEANS).patch("""
 - return weight.unflatten(0, (n_groups, n_heads // n_groups, -1)).mean(1).flatten(0, 1)
 + return weight.unflatten(0, (n_groups, -1, n_heads // n_groups)).mean(2).flatten(0, 1)
 """).feedback(
-    "You average rows that follow each other, which belong to one head. The rows of a head are next to each other, "
-    "and the mean is over heads."
+    "You average rows that follow each other, which belong to one head. The rows of a head are next to each other; "
+    "the mean is over heads."
 )
 right.mistake(
     "repeats_the_means",
@@ -111,12 +111,12 @@ right.mistake(arguments.unchecked("any_groups"), loses="ValueError").patch("""
 + n_groups = min(n_groups, n_heads)
 + while n_heads % n_groups:
 +     n_groups -= 1
-""").feedback("You use another number without an error where `n_groups` does not divide `n_heads`.")
+""").feedback("You raise no error where `n_groups` does not divide `n_heads`, and silently use another number.")
 right.mistake(arguments.unchecked("any_heads"), loses="ValueError").patch("""
 - if weight.shape[0] % n_heads:
 -     raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
 + weight = weight[: len(weight) // n_heads * n_heads]
-""").feedback("You drop some rows without an error where they cannot be divided among the heads.")
+""").feedback("You raise no error where the rows cannot be divided among the heads, and silently drop some.")
 right.mistake(
     "divides_the_wrong_way", {"if n_heads % n_groups": "if n_groups % n_heads"}, loses=(MEANS, "ValueError")
 ).feedback(

@@ -72,8 +72,8 @@ right.mistake("a_row_for_every_key", loses="more keys").patch("""
 sliding_window_mask.alternative("filling_row_by_row").mistake(
     "a_slice_from_before_the_start", {"max(0, last - window + 1)": "last - window + 1"}, loses=EVERYWHERE
 ).feedback(
-    "You begin the window of the first queries before position 0, where a negative index counts from the end. Begin "
-    "the slice at 0 at the earliest."
+    "You let the window of the first queries begin before position 0, and a negative index counts from the end. "
+    "Begin the slice at 0 at the earliest."
 )
 right.mistake("remembers_a_mask", loses="as many").patch("""
 + made = {}

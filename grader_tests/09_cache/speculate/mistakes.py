@@ -41,7 +41,7 @@ right.mistake(
     "not_renormalised", {"missing / total.masked_fill(total == 0, 1.0)": "missing"}, loses=EVERYWHERE
 ).feedback("Your corrections do not sum to 1, so they are not a distribution yet: divide what is missing by its sum.")
 right.mistake("absolute_differences", {".clamp(min=0.0)": ".abs()"}, loses=EVERYWHERE).feedback(
-    "You draw tokens as corrections that were already proposed too *often*. Only what the draft gives too little of "
+    "Your corrections include tokens that were already proposed too *often*. Only what the draft gives too little of "
     "is missing: negative differences count as 0."
 )
 right.mistake("lacking_and_left_negative", {".clamp(min=0.0)": ""}, loses=VALUES).feedback(

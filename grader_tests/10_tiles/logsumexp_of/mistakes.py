@@ -46,8 +46,7 @@ right.mistake("does_not_add_the_maximum", {"highest + total": "total"}, loses=EV
 right.mistake(
     "subtracts_the_maximum_again", {"(highest + total.log())": "(total.log() - highest)"}, loses=EVERYWHERE
 ).feedback(
-    "You subtract the largest score from the logarithm, but it has to be *added*: it was taken out of every "
-    "exponential.",
+    "You subtract the largest score from the logarithm. It has to be *added*: it was taken out of every exponential.",
     see=SHIFT,
 )
 right.mistake("returns_the_maximum", {"highest + total.log()": "highest"}, loses=EVERYWHERE).feedback(
@@ -84,7 +83,7 @@ right.mistake("takes_the_mean", {".sum(-1, ": ".mean(-1, "}, loses=EVERYWHERE).f
 right.mistake("takes_another_logarithm", {".log()": ".LOG()"}, loses=EVERYWHERE).for_each(
     LOG=("log10", "log2", "log1p")
 ).feedback(
-    "You use the wrong logarithm: `exp` is undone by the natural one, `torch.log`, not by another base or by `log1p`."
+    "You use a logarithm other than the natural one, such as `log10`, `log2` or `log1p`. Only `torch.log` undoes `exp`."
 )
 right.mistake(numbers.one_maximum_for_all(see=SHIFT), loses="many rows").patch("""
 - highest = scores.amax(-1, keepdim=True)
@@ -185,8 +184,8 @@ right.mistake(arguments.argument_changed("overwrites_minus_infinity"), loses="fl
 +     given.masked_fill_(given.isneginf(), FILL)
   highest = scores.amax(-1, keepdim=True)
 """).for_each(FILL=("torch.finfo(scores.dtype).min", -1e9)).feedback(
-    "You overwrite −∞ in the scores that you were given, so the caller's blocked key then has just a low score. Make "
-    "new ones, by `masked_fill` or `torch.where`.",
+    "You overwrite −∞ in the scores that you were given: for the caller a blocked key then has only a low score. "
+    "Make new ones, by `masked_fill` or `torch.where`.",
     see=EMPTY,
 )
 right.mistake(arguments.argument_changed(what="the scores"), loses="float64").patch("""
@@ -203,8 +202,8 @@ right.mistake("squeezes_every_dimension", {".squeeze(-1)": ".squeeze()"}, loses=
 right.mistake(
     "a_gap_empties_the_row", {"highest.isneginf()": "scores.isneginf().any(-1, keepdim=True)"}, loses="minus infinity"
 ).feedback(
-    "You return −∞ as soon as one score of a row is −∞. Such a score adds nothing; only where *all* are −∞ is the "
-    "result −∞.",
+    "You return −∞ as soon as one score of a row is −∞. Such a score adds nothing; the result is −∞ only where *all* "
+    "are.",
     see=EMPTY,
 )
 right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="minus infinity").feedback(

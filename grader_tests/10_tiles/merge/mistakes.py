@@ -101,7 +101,7 @@ right.mistake("returns_the_sum", {"highest + total.log()": "highest.exp() * tota
 )
 right.mistake(
     "takes_the_mean_of_sums", {"highest + total.log()": "highest + (total / 2).log()"}, loses=EVERYWHERE
-).feedback("You return the logarithm of the *mean* of both sums. They add up.", see=IDEA)
+).feedback("You return the logarithm of the *mean* of both sums. The sums add up.", see=IDEA)
 right.mistake("keeps_the_first", {"top / total[..., None]": "output"}, loses=EVERYWHERE).feedback(
     "You return the output of the first side alone.", see=IDEA
 )
@@ -157,8 +157,9 @@ def merge(output, lse, other_output, other_lse):
 """).for_each(
     SWAP=("'the other is the measure'", "output, lse, other_output, other_lse = other_output, other_lse, output, lse")
 ).feedback(
-    "You subtract one side's log-sum-exp from the other's, and the exponential of the difference can be infinite. It "
-    "is where the first one is −∞, or far below. Subtract the larger of the two from both.",
+    "You subtract one side's log-sum-exp from the other's, and the exponential of the difference can be infinite. "
+    "This happens where the one that you subtract is −∞, or far below the other. Subtract the larger of the two from "
+    "both.",
     see=NOTHING,
 )
 merge.mistake("takes_the_difference_of_nothing", loses=("a side that", "gradients")).full_code("""
@@ -179,7 +180,7 @@ right.mistake(
 ).for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8))
 right.mistake("nothing_becomes_plus_infinity", {"empty, -torch": "empty, torch"}, loses="a side that").feedback(
     "You return +∞ as the log-sum-exp of two sides that saw nothing. It is the logarithm of an empty sum, which is "
-    "−∞. With +∞, that side would get everything in a merge.",
+    "−∞. With +∞, the result would get everything in the next merge.",
     see=NOTHING,
 )
 right.mistake(gradients.nan_wiped_off(see=NOTHING), loses="gradients").patch("""
@@ -218,7 +219,7 @@ right.mistake(results.weights_first(other="log-sum-exp"), loses=EVERYWHERE).patc
 """)
 right.mistake(
     "returns_the_output_alone", {", (highest + total.log()).masked_fill(empty, -torch.inf)": ""}, loses=EVERYWHERE
-).feedback("You return only the output. What is merged once will be merged again, and that needs the log-sum-exp.")
+).feedback("You return only the output. The result may be merged again, and that needs the log-sum-exp.")
 right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(arguments.argument_changed("writes_into_the_log_sum_exps"), loses="float64").patch("""
 + given, other_given = lse.clone(), other_lse.clone()

@@ -109,7 +109,7 @@ right.mistake(
     "returns_the_weights", {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ", weights"}, loses=EVERYWHERE
 ).feedback(
     "You return the weights, as in lessons 3 to 7. Here the second result is the log-sum-exp, one number per query: "
-    "the weights are what is not kept."
+    "the weights are not kept."
 )
 right.mistake(results.weights_first(other="log-sum-exp"), loses=EVERYWHERE).patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
@@ -126,8 +126,8 @@ divided.mistake(
     {"scores.amax(-1": "scores.amax(-2", "parts.sum(-1": "parts.sum(-2", "lse.squeeze(-1)": "lse.squeeze(-2)"},
     loses=EVERYWHERE,
 ).feedback(
-    "You take maximum and sum over the queries, which then share the weight of a key. It is the keys, the last "
-    "dimension of the scores, that share the weight of a query."
+    "You take maximum and sum over the queries, which then share the weight of a key. The keys, the last dimension "
+    "of the scores, should share the weight of a query."
 )
 right.mistake(masks.inverted, {"else mask": "else ~mask"}, loses="with a mask")
 right.mistake(masks.ignored, {"tensor(False) if mask is None else mask": "tensor(False)"}, loses="with a mask")
@@ -166,7 +166,7 @@ right.mistake("a_row_of_nothing_is_finite", {"empty, -torch.inf": "empty, FILL"}
 )
 right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="rows that see").feedback(
     "You return +∞ as the log-sum-exp of a row that sees nothing. It is the logarithm of an empty sum, which is −∞. "
-    "With +∞, that side would get everything in a merge.",
+    "With +∞, that part would get everything in a merge.",
     see=BLOCKED,
 )
 partial_attention.mistake("fills_with_a_fixed_number", loses=("scores up to", "rows that see")).full_code(
@@ -187,8 +187,8 @@ partial_attention.mistake("rows_of_nothing_see_everything", loses="rows that see
         for way in ("by_log_sum", "by_sum")
     ]
 ).feedback(
-    "You give all keys an equal weight in a row that sees nothing, because all its scores are the same finite "
-    "number. Its output must be 0, and its log-sum-exp −∞.",
+    "You give all keys an equal weight in a row that sees nothing: all its scores are the same finite number. Its "
+    "output must be 0, and its log-sum-exp −∞.",
     see=BLOCKED,
 )
 divided.mistake("takes_the_maximum_of_blocked_scores", loses="scores up to").patch("""

@@ -78,8 +78,8 @@ whole.mistake("collects_the_results_of_all_tiles", loses=ONE_PASS).patch("""
 + shares = (torch.stack(sums) - lse.nan_to_num(neginf=0.0)).exp()
 + return (shares[..., None] * torch.stack(outputs)).sum(0), lse
 """).feedback(
-    "You keep the results of all tiles and then stack them, so there are more of them with more keys. The scores are "
-    "computed tile by tile, which is right: merge each result with what you have before you go on.",
+    "You keep the results of all tiles and then stack them, which takes more memory the more keys there are. "
+    "Computing the scores tile by tile is right: merge each result with what you have before you go on.",
     see=MEMORY,
 )
 tiled_attention.mistake("goes_over_the_keys_twice", loses=ONE_PASS).full_code(TWO_PASSES).feedback(
@@ -171,7 +171,7 @@ whole.mistake(
     see=PASS,
 )
 whole.mistake("does_not_cut_the_mask", {"[..., part]\n": "\n"}, loses="with a mask").feedback(
-    "You do not cut the mask with the keys. Each tile needs its own columns of it, which are the last dimension.",
+    "You do not cut the mask with the keys. Each tile needs its own columns of the mask (the last dimension).",
     see=PASS,
 )
 whole.mistake(
@@ -184,8 +184,8 @@ whole.mistake(
     {"mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "PIECE"},
     loses="with a mask",
 ).for_each(PIECE=("mask[..., :, part]", "mask[..., part]")).feedback(
-    "You cut a mask that broadcasts as it is, for example one with a last dimension of 1. `expand` it first, which "
-    "makes a view and no new numbers.",
+    "You cut the mask as it is, but one that broadcasts, with a last dimension of 1, say, cannot be cut. `expand` it "
+    "first: that makes a view and no new numbers.",
     see=PASS,
 )
 whole.mistake(masks.ignored, {"None if mask is None else mask": "None if True else mask"}, loses="with a mask")
@@ -217,7 +217,7 @@ right.mistake(
 ).feedback("You return a finite log-sum-exp for a row that sees nothing; it must be −∞.", see=BLOCKED)
 right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="tiles and rows").feedback(
     "You return +∞ as the log-sum-exp of a row that sees nothing. It is the logarithm of an empty sum, which is −∞. "
-    "With +∞, that side would get everything in a merge.",
+    "With +∞, that part would get everything in a merge.",
     see=BLOCKED,
 )
 tiled_attention.mistake("subtracts_no_maximum", loses="tiles and rows").full_code("""
@@ -292,8 +292,8 @@ whole.mistake("raises_another_error", loses="bad tiles").patch("""
 - raise ValueError(f"tile is {tile}, and must be at least 1")
 + assert tile >= 1, tile
 """).feedback(
-    "You raise an error other than a ValueError. An `assert` raises an AssertionError, and nothing where asserts are "
-    "switched off."
+    "You raise an error other than a ValueError. An `assert` raises an AssertionError, and raises nothing where "
+    "asserts are switched off."
 )
 right.mistake(gradients.cut, {"output / total, lse": "(output / total).detach(), LSE"}, loses="gradients").for_each(
     LSE=("lse", "lse.detach()")

@@ -79,7 +79,7 @@ right.mistake("does_not_subtract_the_log_sum_exp", {" - lse[..., None])": ")"}, 
 right.mistake(
     "subtracts_the_maximum", {"- lse[..., None]": "- (query @ k.mT * scale).amax(-1, keepdim=True)"}, loses=EVERYWHERE
 ).feedback(
-    "You leave out the division by the sum: with the maximum subtracted you get exponentials, with `lse` subtracted "
+    "You leave out the division by the sum. With the maximum subtracted you get exponentials; with `lse` subtracted, "
     "weights.",
     see=BACK,
 )
@@ -168,7 +168,7 @@ right.mistake("exchanges_queries_and_keys", loses=EVERYWHERE).patch("""
 + return torch.cat(grad_keys, dim=-2), grad_query, torch.cat(grad_values, dim=-2)
 """).feedback("You have swapped the gradients of queries and keys: the order is (grad_query, grad_key, grad_value).")
 right.mistake("goes_downhill", {"grad_query, torch": "-grad_query, -torch"}, loses=EVERYWHERE).feedback(
-    "Your gradients of queries and keys have the wrong sign: the difference is grad_output @ valueᵀ minus the average.",
+    "Your gradients of queries and keys have the wrong sign. The difference is grad_output @ valueᵀ minus the average.",
     see=BACK,
 )
 right.mistake("shares_do_not_line_up", {"lse[..., None]": "lse"}, loses=EVERYWHERE).feedback(
