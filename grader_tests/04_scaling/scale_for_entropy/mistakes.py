@@ -72,9 +72,7 @@ right.mistake(
 )
 right.mistake(
     arguments.not_refused(
-        "There is no error for an entropy that no scale gives: 0 or less, or ln S or more, S being the number of "
-        "scores in "
-        "a row."
+        "You do not refuse an entropy that no scale gives. For a row of S scores, refuse 0 or less, and ln S or more."
     ),
     loses="ValueError",
 )

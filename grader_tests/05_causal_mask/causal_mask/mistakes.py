@@ -49,7 +49,7 @@ right.mistake("shifted_to_the_left", {"S - T": "T - S"}, loses="more keys").feed
 )
 right.mistake(numbers.device_ignored("always_on_the_cpu", where="the CPU"), {"=device": '="cpu"'}, loses="boolean")
 right.mistake(
-    arguments.not_refused("There is no error for S < T: more queries than places cannot be, and the call must say so."),
+    arguments.not_refused("You do not refuse S < T. There cannot be more queries than positions: raise a ValueError."),
     loses="ValueError",
 )
 right.mistake(arguments.asserts(), loses="ValueError")

@@ -28,7 +28,7 @@ right.mistake(
     shapes.rows_and_columns_exchanged, {"places[:, None]": "places[None, :]", "None, :": ":, None"}, loses="who"
 )
 right.mistake(
-    arguments.not_refused("There is no error for a width below 1, with which some queries would see nothing at all."),
+    arguments.not_refused("You do not refuse a width below 1, with which queries would see nothing at all."),
     loses="ValueError",
 )
 right.mistake(masks.of_numbers, {"(back >= width)": "(back >= width).long()"}, loses="boolean")

@@ -278,7 +278,7 @@ right.mistake(gradients.weights_detached, {"(output), weights": "(output), weigh
 right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"mask))": "mask)).detach()"}, loses="gradients")
 right.mistake(
     arguments.not_refused(
-        "A width that the heads cannot share is not refused: raise a ValueError that names n_heads or d_model."
+        "You do not refuse an n_heads that does not divide d_model. Raise a ValueError that names one of the two."
     ),
     loses=REFUSALS,
 )

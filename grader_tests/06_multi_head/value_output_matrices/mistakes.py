@@ -49,7 +49,7 @@ right.mistake("head_size_for_heads", {"split(width // n_heads)": "split(n_heads)
     "You make heads of `n_heads` numbers each. `n_heads` is the number of heads; each has D / n_heads numbers."
 )
 right.mistake(
-    arguments.not_refused("There is no error for a number of heads that does not divide the width."), loses="ValueError"
+    arguments.not_refused("You do not refuse a number of heads that does not divide the width."), loses="ValueError"
 )
 right.mistake(numbers.result_float64(of="the weights"), loses="float32")
 right.mistake(shapes.result_squeezed, loses="the matrix")

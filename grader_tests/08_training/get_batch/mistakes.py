@@ -138,9 +138,8 @@ right.mistake("seeds_in_every_call", loses="drawn", when="every batch is the sam
 """).feedback("You reseed the generator in every call, so every batch of the training is the same.")
 right.mistake(
     arguments.not_refused(
-        "Where the text is too short an error arises inside PyTorch. Check the lengths yourself, and raise a "
-        "ValueError "
-        "that names data or block_size."
+        "You do not check whether the text is too short, so the error comes from inside PyTorch. Check the lengths, "
+        "and raise a ValueError that names data or block_size."
     ),
     loses="ValueError",
 )

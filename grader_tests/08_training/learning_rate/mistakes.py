@@ -146,8 +146,8 @@ right.mistake("returns_a_rate_tensor", loses="a float").patch("""
 right.mistake(arguments.asserts(), loses="a float")
 right.mistake(
     arguments.not_refused(
-        "You check nothing, and where warmup equals total the division by total - warmup fails by itself. Raise a "
-        "ValueError unless 0 <= warmup < total."
+        "You do not check the arguments, and where warmup equals total you divide by 0. Raise a ValueError unless "
+        "0 <= warmup < total."
     ),
     loses="a float",
 )

@@ -52,7 +52,5 @@ right.mistake("overflows", loses="which are kept").patch("""
 right.mistake("logits_for_probabilities", {"torch.softmax(l": "(l", "), dim=-1)": "))"}, loses=KEPT).feedback(
     "You return logits instead of probabilities: a softmax is missing."
 )
-right.mistake(
-    arguments.not_refused("There is no error for a k below 1, with which no token is left."), loses="ValueError"
-)
+right.mistake(arguments.not_refused("You raise no error for a k below 1, which leaves no token."), loses="ValueError")
 right.mistake(numbers.always_float32(of="the logits"), {"masked_fill": "float().masked_fill"}, loses="float64")

@@ -205,13 +205,13 @@ right.mistake(
 right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(
     arguments.not_refused(
-        "There is no error where `n_groups` does not divide `n_heads`: the heads cannot be shared out.", "n_groups"
+        "You raise no error where `n_groups` does not divide `n_heads`, so the groups would differ in size.", "n_groups"
     )("any_groups"),
     loses="ValueError",
 )
 right.mistake(
     arguments.not_refused(
-        "There is no error where `n_heads` does not divide `d_model`: the width cannot be cut into heads.", "d_model"
+        "You raise no error where `n_heads` does not divide `d_model`, so the heads would differ in width.", "d_model"
     )("any_heads"),
     loses="ValueError",
 )

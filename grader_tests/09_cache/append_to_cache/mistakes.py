@@ -79,9 +79,8 @@ right.mistake("needs_a_cache", loses="nothing").patch("""
 """).feedback("Your function fails with `cache=None`. Before the first token nothing is kept.")
 right.mistake(
     arguments.not_refused(
-        "Nothing is compared. PyTorch's own error comes from deep within: raise a ValueError that names the "
-        "argument and"
-        " its shape."
+        "You do not compare the shapes, so the error comes from inside PyTorch. Raise a ValueError that names the "
+        "argument and its shape."
     ),
     loses="ValueError",
 )

@@ -80,9 +80,7 @@ right.mistake("adds_sequences_and_bytes", loses=(EVERY, "sequences")).patch("""
     "number takes `element_bytes` bytes."
 )
 right.mistake(
-    arguments.not_refused(
-        "Negative numbers are taken as they are. Raise a ValueError that names the argument and its value."
-    ),
+    arguments.not_refused("You accept negative numbers. Raise a ValueError that names the argument and its value."),
     loses="ValueError",
 )
 right.mistake(

@@ -113,14 +113,14 @@ right.mistake(masks.to_add, loses=EVERYWHERE).patch("""
 + return torch.zeros(T, S, device=device).masked_fill((key > query) | (key <= query - window), -torch.inf)
 """)
 right.mistake(
-    arguments.not_refused(
-        "There is no error for S < T: more queries than places cannot be, and the call must say so.", "S <"
-    )("any_lengths"),
+    arguments.not_refused("You raise no error for S < T. There cannot be more queries than positions.", "S <")(
+        "any_lengths"
+    ),
     loses="ValueError",
 )
 right.mistake(
     arguments.not_refused(
-        "There is no error for a window below 1, in which a query does not even see itself.", "window"
+        "You raise no error for a window below 1, in which a query does not even see itself.", "window"
     )("any_window"),
     loses="ValueError",
 )
