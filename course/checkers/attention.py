@@ -18,15 +18,15 @@ def zero_for_fully_masked_rows(seen: Observation, mask: torch.Tensor, shape: tup
     empty = full.all(1)  # (B, T): blocked in every head, so that W_o mixes nothing but zeros
     output, given = seen.values["out"]
     if tuple(given.shape) != tuple(shape) or output.shape[:2] != empty.shape:
-        return f"output {tuple(output.shape)} and weights {tuple(given.shape)} do not have the right shapes"
+        return f"wrong shapes: got output {tuple(output.shape)} and weights {tuple(given.shape)}"
     if not (torch.isfinite(output).all() and torch.isfinite(given).all()):
-        return "output or weights are NaN or infinite where a row is blocked throughout"
+        return "the output or the weights of a fully masked row are NaN or infinite"
     if given[full].any():
-        return "the weights of a row that is blocked throughout are not all 0"
+        return "the weights of a fully masked row are not all 0"
     if not given[full.any(1, keepdim=True) & ~full].any(-1).all():
-        return "a row that is blocked in one head gets no weights in another, where it has open keys"
+        return "a row that is fully masked in one head has no weights in another head, where it has open keys"
     if output[empty].any():
-        return "the output of a row that is blocked throughout is not 0"
+        return "the output of a fully masked row is not 0"
     bad = [name for name, g in (seen.gradients or {}).items() if g is not None and not torch.isfinite(g).all()]
     return f"the gradient for `{bad[0]}` is NaN or infinite" if bad else None
 

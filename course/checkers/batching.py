@@ -10,7 +10,7 @@ from ..harness.program import Observation
 from .chance import tagged, within_chance
 from .registry import Problem, checker
 
-NOT_THERE = "a window begins with a token that data does not hold"
+NOT_THERE = "a window begins with a token that is not in data"
 
 
 @checker
@@ -18,23 +18,23 @@ def windows(seen: Observation, data: torch.Tensor, block_size: int, batch_size: 
     """One batch of `data` has the right shapes, dtypes and tokens."""
     result = seen.values["result"]
     if not isinstance(result, (tuple, list)) or len(result) != 2:
-        return "the result must be a tuple of two tensors, (inputs, targets)"
+        return "expected a tuple of two tensors, (inputs, targets)"
     for name, one in zip(("inputs", "targets"), result, strict=True):
         if tuple(one.shape) != (batch_size, block_size):
-            text = f"{name} has the shape {tuple(one.shape)}, and must have {(batch_size, block_size)}"
+            text = f"{name}: expected shape {(batch_size, block_size)}, got {tuple(one.shape)}"
             turned = tuple(one.shape) == (block_size, batch_size)
             single = name == "targets" and tuple(one.shape) == (batch_size,)
             return tagged("time comes first" if turned else "one target for a window" if single else "", text)
         if one.dtype != torch.int64:
-            text = f"{name} has the dtype {one.dtype}, and must have that of data, torch.int64"
+            text = f"{name}: expected dtype int64, like data, got {str(one.dtype).removeprefix('torch.')}"
             return tagged("floats" if one.is_floating_point() else "", text)
     place = {token: i for i, token in enumerate(data.tolist())}
     rows = [[[place.get(token, -1) for token in row] for row in one.tolist()] for one in result]
     for found, after in zip(*rows, strict=True):
         if -1 in found or found != list(range(found[0], found[0] + block_size)):
-            return tagged(_goes_round(rows, len(data)), "a row of inputs is not a window of data, token after token")
+            return tagged(_goes_round(rows, len(data)), "a row of inputs is not a window of consecutive tokens of data")
         if after != [i + 1 for i in found]:
-            text = "the targets of a row are not the tokens one step after its inputs"
+            text = "the targets of a row are not its inputs shifted by one position"
             return tagged(_goes_round(rows, len(data)) or _targets_instead(rows, len(data)), text)
     return "the call changed data in place" if seen.changed else None
 
@@ -78,9 +78,9 @@ def uniform_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> Prob
     for start in range(len(data)):
         count, p = starts.count(start), 1 / n_starts if start < n_starts else 0.0
         if not p and count:
-            return f"a window began at {start}, where no window fits"
+            return f"a window began at {start}, where no whole window fits"
         if not within_chance(count, len(starts), p):
-            text = f"of {len(starts)} windows {count} began at {start}, of {n_starts} starts that fit"
+            text = f"{count} of {len(starts)} windows began at {start}, one of {n_starts} possible starts"
             return tagged(_unevenly([starts.count(i) for i in range(n_starts)]), text)
     return None
 
@@ -126,7 +126,7 @@ def independent_starts(seen: Observation, data: torch.Tensor, n_starts: int) -> 
             for second in range(n_starts):
                 count = pairs.count((first, second))
                 if not within_chance(count, len(pairs), n_starts**-2):
-                    text = f"the starts {where} depend on each other: {count} of {len(pairs)} pairs are alike"
+                    text = f"the starts {where} depend on each other: {count} of {len(pairs)} pairs are the same"
                     return tagged("" if offset else _in_one_batch(set(pairs), n_starts), text)
     return None
 
@@ -157,6 +157,6 @@ def batches_follow_generator(seen: Observation) -> Problem:
     if torch.equal(one, other):
         return "generators with different seeds gave the same batch"
     if torch.equal(one, later) or torch.equal(seen.values["before"], seen.values["after"]):
-        text = "two calls with one generator gave the same batch: its state does not move on"
+        text = "two calls with one generator gave the same batch: its state does not advance"
         return tagged("every batch is the same", text)
     return None

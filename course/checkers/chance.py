@@ -40,7 +40,7 @@ def too_many_or_few(dropped: torch.Tensor, p: float) -> str | None:
     count, n = int(dropped.sum()), dropped.numel()
     if within_chance(count, n, p):
         return None
-    return f"dropout is {p:.2f}, and {count} of {n} weights were dropped: that is not to be expected"
+    return f"dropout is {p:.2f}, but {count} of {n} weights were dropped, which chance does not explain"
 
 
 def dropped_otherwise(text: str, given: torch.Tensor, clean: torch.Tensor, p: float) -> Problem:

@@ -14,7 +14,7 @@ def _applied(seen: Observation, plain: torch.Tensor) -> torch.Tensor | str:
     """The weights of the calls in "outs" as one tensor, or what is wrong with them."""
     weights = torch.stack([out[1] for out in seen.values["outs"]])
     if weights.shape[1:] != plain.shape:
-        return f"the weights have shape {tuple(weights.shape[1:])}, and must have {tuple(plain.shape)}"
+        return f"weights: expected shape {tuple(plain.shape)}, got {tuple(weights.shape[1:])}"
     if not weights.isfinite().all():
         return "some of the weights are NaN or infinite"
     return weights.double()
@@ -43,12 +43,12 @@ def elementwise_dropout(seen: Observation, p: float, plain: torch.Tensor) -> Pro
         n = dropped.shape[dim]
         squares = (dropped.sum(dim) - n * p).square() / (n * p * (1 - p))
         if not 0.5 < squares.mean() < 1.6:
-            text = f"whether a weight is dropped is not decided for each of the {name} on its own"
+            text = f"dropout does not decide separately for each of the {name}"
             return tagged(f"alike for all {name}", text) if squares.mean() > 1 else text
     diagonal = torch.eye(*plain.shape[-2:], dtype=torch.bool).expand_as(dropped)
     for some in (diagonal, (plain == plain.amax(-1, keepdim=True)).expand_as(dropped)):
         if wrong := too_many_or_few(dropped[some], p):
-            return tagged("some are spared", f"on the diagonal, or of the largest of each row: {wrong}")
+            return tagged("some are spared", f"on the diagonal, or among the largest weights of each row: {wrong}")
     return None
 
 
@@ -65,7 +65,7 @@ def _instead(text: str, seen: Observation, weights: torch.Tensor, plain: torch.T
 def keeps_dtype(seen: Observation, dtype: str) -> Problem:
     """Both results of every call, in training mode, have this dtype."""
     if any(str(result.dtype) != dtype for out in seen.values["outs"] for result in out):
-        return f"in training mode a result has another dtype than the inputs, {dtype}"
+        return f"in training mode a result does not have the dtype of the inputs, {dtype.removeprefix('torch.')}"
     return None
 
 
@@ -79,7 +79,7 @@ def rescales_survivors(seen: Observation, p: float, plain: torch.Tensor) -> Prob
     wrong = (weights != 0) & ~((weights - wanted).abs() <= 1e-4 * wanted)
     if not wrong.any():
         return None
-    text = f"{int(wrong.sum())} of {int((weights != 0).sum())} weights that were not dropped have a wrong size"
+    text = f"wrong size of kept weights: {int(wrong.sum())} of {int((weights != 0).sum())}"
     return _instead(text, seen, weights, plain, p)
 
 
@@ -92,9 +92,9 @@ def output_uses_returned_weights(seen: Observation, plain: torch.Tensor, value: 
     output = torch.stack([out[0] for out in seen.values["outs"]]).double()
     again = weights @ value
     if output.shape != again.shape:
-        return f"the output has shape {tuple(output.shape[1:])}, and must have {tuple(again.shape[1:])}"
+        return f"output: expected shape {tuple(again.shape[1:])}, got {tuple(output.shape[1:])}"
     if not ((output - again).abs() <= 1e-4 * again.abs().max()).all():
-        text = "the output is not the sum of the values by the weights that were returned"
+        text = "the output is not the sum of the values, weighted by the returned weights"
         return tagged(_what_was_applied(output, weights, plain, value), text)
     return None
 
@@ -132,7 +132,7 @@ def gradients_match_kept_weights(
         if found is None:
             return f"in training mode no gradient reaches `{name}`"
         if not ((found.double() - right).abs() <= 1e-4 * right.abs().max() + 1e-12).all():
-            return f"in training mode the gradient for `{name}` is not that of the weights applied"
+            return f"in training mode the gradient for `{name}` does not match the weights that were applied"
     return None
 
 
@@ -150,7 +150,7 @@ def drops_entries(
     """
     plain, clean = (t.double() for t in seen.values["clean"])
     if (clean == 0).any():
-        return tagged("eval mode drops, too", "in eval mode some weights are 0 where nothing is blocked")
+        return tagged("eval mode drops, too", "in eval mode some weights are 0, though nothing is blocked")
     patterns = []
     for name in ("first", "second"):
         output, given = (t.double() for t in seen.values[name])
@@ -158,14 +158,14 @@ def drops_entries(
             return "in training mode the output or the weights do not have the right shape"
         kept = given != 0
         if torch.allclose(given, clean, rtol=1e-4) and not torch.allclose(output, plain, rtol=1e-4, atol=1e-6):
-            text = "in training mode no weight that is returned is dropped, and the output differs from eval mode's"
+            text = "in training mode the output differs from eval mode, but none of the returned weights is dropped"
             return tagged(_where_it_fell(output, mix, p), text)
         if not torch.allclose(given[kept] * (1 - p), clean[kept], rtol=1e-4, atol=1e-7):
             text = "in training mode the weights are neither 0 nor the weights of eval mode times 1 / (1 - dropout)"
             return dropped_otherwise(text, given, clean, p)
         wanted = torch.einsum("bhts,bshk,dhk->btd", given, values.double(), mix.double().unflatten(1, (shape[1], -1)))
         if not torch.allclose(output, wanted, rtol=1e-3, atol=1e-4 * float(wanted.abs().max())):
-            text = "in training mode the output is not what the weights that were returned give"
+            text = "in training mode the output does not match the returned weights"
             return tagged("the output is dropped, too" if (output == 0).any() else "", text)
         patterns.append(kept)
     return _patterns_apart(patterns, p)
@@ -176,7 +176,7 @@ def _patterns_apart(patterns: list[torch.Tensor], p: float) -> Problem:
     heads = torch.stack(patterns).flatten(3)
     if not heads.all() and (heads.all(-1) | ~heads.any(-1)).all():
         return tagged(
-            "whole heads are dropped", "a head loses all its weights or none: dropout must fall entry by entry"
+            "whole heads are dropped", "a head loses all its weights or none: dropout must decide entry by entry"
         )
     if wrong := too_many_or_few(~torch.stack(patterns), p):
         return wrong
@@ -185,7 +185,7 @@ def _patterns_apart(patterns: list[torch.Tensor], p: float) -> Problem:
     for dim, what in enumerate(("sentences", "heads", "queries", "keys")):
         slices = patterns[0].movedim(dim, 0).flatten(1)
         if (slices[1:] == slices[:-1]).all(1).any():
-            return f"two {what} lose the same weights: dropout must fall entry by entry"
+            return f"two {what} lose the same weights: dropout must decide entry by entry"
     return None
 
 
@@ -218,11 +218,11 @@ def drops_attention_weights(seen: Observation, x: torch.Tensor, p: float, heads:
         weights = added @ torch.linalg.pinv(values)
         if not torch.allclose(weights @ values, added, atol=1e-8):
             whole = (added.abs() < 1e-12).double().mean() > p / 2
-            text = "in training mode something else is dropped than attention weights"
+            text = "in training mode dropout is not applied to the attention weights"
             return tagged("what attention gives is dropped" if whole else "", text)
         dropped, kept = weights.abs() < 1e-8, (weights - 1 / T / (1 - p)).abs() < 1e-8
         if not (dropped | kept).all():
-            text = "in training mode a weight is neither 0 nor what it was times 1 / (1 - dropout)"
+            text = "in training mode a weight is neither 0 nor the weight of eval mode times 1 / (1 - dropout)"
             return dropped_otherwise(text, weights.where(~dropped, 0.0), torch.full_like(weights, 1 / T), p)
         if wrong := too_many_or_few(dropped, p):
             return wrong
@@ -238,7 +238,7 @@ def dropout_only_in_attention(seen: Observation, x: torch.Tensor, p: float) -> P
     if torch.allclose(out, clean, rtol=1e-4, atol=1e-6):
         return None
     whole = ((out - x).abs() < 1e-6).float().mean() > p / 2
-    text = "in training mode the mlp gives something else than in eval mode"
+    text = "in training mode the mlp gives a different result than in eval mode"
     return tagged("what the mlp gives is dropped" if whole else "something in the mlp is dropped", text)
 
 
@@ -249,4 +249,4 @@ def drops_again_after_eval(seen: Observation) -> Problem:
     the same of 120 weights with a probability below 1e-28."""
     one, again, later, last = (seen.values[name] for name in ("one", "again", "later", "last"))
     before, after = (not all(map(torch.equal, *pair)) for pair in ((one, again), (later, last)))
-    return "after a call in eval mode nothing is dropped in training mode any more" if before and not after else None
+    return "after a call in eval mode, training mode no longer drops anything" if before and not after else None

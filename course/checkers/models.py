@@ -31,13 +31,13 @@ def returns_int_without_side_effects(seen: Observation, exact: Observation) -> P
     if type(got["first"]) is not int:
         return "the result is not a Python int"
     if got["first"] != got["second"]:
-        return "the same module, counted twice, gives two different numbers"
+        return "counting the same module twice gives two different numbers"
     if got["first"] == got["of another"]:
         return "two modules of different sizes have the same count"
     if any(not torch.equal(got["state"][name].double(), numbers) for name, numbers in exact.values["state"].items()):
-        return "counting changes the numbers that the module holds"
+        return "counting changes the parameters of the module"
     same = all(got[of] == exact.values[of] for of in ("trainable", "modes"))
-    return None if same else "counting changes whether parameters are trainable, or the module's mode"
+    return None if same else "counting changes the module's mode, or whether its parameters are trainable"
 
 
 # ----------------------------------------------------------------------------------------------------------- loading
@@ -53,7 +53,7 @@ def _nothing_came_over(seen: Observation, theirs: State) -> str | None:
     weights = [weight for name, weight in held if name not in theirs]
     if any(torch.isin(weight, numbers).double().mean() > 0.5 for weight in weights):
         return None
-    return "nothing came over, neither into ours nor into the result"
+    return "nothing was copied into our module or into the result"
 
 
 @checker
@@ -62,13 +62,12 @@ def input_dict_unchanged(seen: Observation, exact: Observation, name: str) -> Pr
     for key, right in exact.values[name].items():
         got = seen.values[name].get(key)
         if got is None:
-            return tagged("taken out", f"{name} has no {key!r} any more")
+            return tagged("taken out", f"{name} no longer has {key!r}")
         if got.shape != right.shape:
-            shapes = f"{tuple(got.shape)}, and had {tuple(right.shape)}"
-            told = f"{key!r} in {name} has the shape {shapes}"
+            told = f"the shape of {key!r} in {name} changed from {tuple(right.shape)} to {tuple(got.shape)}"
             return tagged("turned", told) if got.shape == right.shape[::-1] else told
         if not torch.equal(got.double(), right):
-            return tagged("shared", f"{key!r} in {name} has other numbers, now that the model has")
+            return tagged("shared", f"{key!r} in {name} changes when the model changes")
     return None
 
 
@@ -77,10 +76,10 @@ def independent_of_source(seen: Observation, exact: Observation) -> Problem:
     """A model's tensors, "before" and "after", stay when those it copied change."""
     before, after = seen.values["before"], seen.values["after"]
     if not any(torch.equal(before[name].double(), right) for name, right in exact.values["before"].items()):
-        return "nothing came over"
+        return "nothing was copied"
     for name in exact.values["before"]:
         if not torch.equal(before[name], after[name]):
-            return tagged("shared", f"{name!r} of the model has other numbers, now that the checkpoint has")
+            return tagged("shared", f"{name!r} of the model changes when the checkpoint changes")
     return None
 
 
@@ -91,12 +90,14 @@ def foreign_parameters_unchanged(seen: Observation, exact: Observation, theirs: 
         return problem
     for name, right in exact.values["kept"].items():
         if not torch.equal(seen.values["kept"][name].double(), right):
-            return f"{name} of theirs was changed"
+            return f"their {name} was changed"
     for name, right in exact.values.get("gradients", {}).items():
         got = seen.values["gradients"].get(name)
         if got is None or not torch.allclose(got.double(), right, rtol=1e-3, atol=1e-4 * float(right.abs().max())):
-            return f"no gradient, or a wrong one, reaches {name} of theirs"
-    return None if seen.values.get("modes") == exact.values.get("modes") else "theirs is in another mode than before"
+            return f"their {name} has no gradient, or a wrong one"
+    return (
+        None if seen.values.get("modes") == exact.values.get("modes") else "the call changed the mode of their module"
+    )
 
 
 @checker
@@ -106,7 +107,7 @@ def own_parameters_unchanged(seen: Observation, exact: Observation, theirs: Stat
         return problem
     before, after = seen.values["loaded"], seen.values["after"]
     same = all(torch.equal(before[name], after[name]) for name in exact.values["after"])
-    return None if same else "ours changes where theirs is changed"
+    return None if same else "our module changes when theirs is changed"
 
 
 @checker
@@ -117,10 +118,10 @@ def own_trainable_module(seen: Observation, exact: Observation, theirs: State) -
     for name, right in exact.values["filled"].items():
         got = seen.values["filled"].get(name)
         if got is None or not torch.equal(got.double(), right):
-            return "the result is not ours: filling ours with 9 does not fill it"
+            return "the result is not our module: filling ours with 9 does not change it"
         gradient = seen.values["gradients"].get(name)
         if gradient is None or not gradient.any():
-            return f"no gradient reaches {name} of ours: it cannot be trained"
+            return f"no gradient reaches our {name}, so it cannot be trained"
     return None
 
 
@@ -150,7 +151,7 @@ def mode_unchanged(seen: Observation, exact: Observation) -> Problem:
     if problem := _looks_at_nothing(seen):
         return problem
     same = _as_before(seen.values["logits"], exact.values["logits"])
-    return None if same else "the model, or a part of it, is not left in the mode that it was in"
+    return None if same else "the call changed the mode of the model, or of a part of it"
 
 
 @checker
@@ -183,8 +184,8 @@ def evaluated_without_gradients(seen: Observation, exact: Observation) -> Proble
     if not torch.allclose(plain, contrary, rtol=1e-4):
         return "the model was called with gradients switched on"
     if not torch.allclose(seen.values["logits"].double(), exact.values["logits"], rtol=1e-3, atol=1e-4):
-        return "gradients stay switched off for whatever comes afterwards"
-    return None if all(seen.values["trainable"].values()) else "parameters are frozen afterwards"
+        return "gradients stay switched off after the call"
+    return None if all(seen.values["trainable"].values()) else "parameters no longer require gradients after the call"
 
 
 # ----------------------------------------------------------------------------------------------- its parts, one step
@@ -196,14 +197,14 @@ def submodule_types(seen: Observation, kinds: Mapping[str, str], heads: int, dro
     got: Mapping[str, Any] = seen.values
     for name, kind in kinds.items():
         if kind not in got[f"kind of {name}"]:
-            return f"the part `{name}` is no nn.{kind}"
+            return f"`{name}` is not an nn.{kind}"
     if got["heads"] != heads or got["first axis"] is not True:
-        return "`attention` does not have the heads asked for, or not batch_first=True"
+        return "`attention` has the wrong number of heads, or lacks batch_first=True"
     if not abs(got["dropout"] - dropout) < 1e-9:
-        return "`attention` does not have the dropout asked for"
+        return "`attention` has the wrong dropout"
     before, after = got["before"], got["after"]
     if not before or not all(torch.equal(numbers, after[name]) for name, numbers in before.items()):
-        return "two blocks share parameters: each is made with its own"
+        return "two blocks share parameters, but each must have its own"
     return None
 
 

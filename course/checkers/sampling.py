@@ -8,7 +8,7 @@ from ..harness.program import Observation
 from .chance import all_within_chance, tagged, within_chance
 from .registry import Problem, checker
 
-NO_TEXT = "the result must be a tensor (B, T + n_tokens)"
+NO_TEXT = "expected a tensor of shape (B, T + n_tokens)"
 
 
 @checker
@@ -21,13 +21,13 @@ def matches_distribution(
     if not isinstance(tokens, torch.Tensor) or tokens.shape != exact.values["tokens"].shape:
         return NO_TEXT
     if tokens.dtype != torch.int64 or not bool(((tokens >= 0) & (tokens < len(wanted))).all()):
-        return "the result must hold ids, int64"
+        return "expected token ids with dtype int64"
     counts = _counts(tokens[:, -n_tokens - 1 :], len(wanted))
     for first, row in enumerate(counts.tolist()):
         for then, count in enumerate(row):
             if not within_chance(count, sum(row), float(wanted[first, then])):
                 text = (
-                    f"of {sum(row)} tokens after token {first}, {count} are {then}; that does not fit its probability"
+                    f"{count} of {sum(row)} tokens after token {first} are {then}, which does not fit its probability"
                 )
                 return tagged(_drawn_instead(tokens[:, -n_tokens - 1 :], wanted, temperature), text)
     return None
@@ -78,12 +78,12 @@ def texts_follow_generator(seen: Observation) -> Problem:
     if torch.equal(one, other):
         return "generators with different seeds gave the same text"
     if torch.equal(one, later) or torch.equal(seen.values["before"], seen.values["after"]):
-        text = "two calls with one generator gave the same text: its state does not move on"
+        text = "two calls with one generator gave the same text: its state does not advance"
         return tagged("every text is the same", text)
     if torch.equal(one[0, 1:], one[1, 1:]):
-        return "two rows of a batch are the same text: each row draws its own tokens"
+        return "two rows of a batch are the same text, but each row must draw its own tokens"
     if one.unique().numel() < 6:  # 40 draws of 60 hold fewer than 6 different tokens with a probability below 1e-36
-        return "the tokens of a text depend on each other, where the model says that they do not"
+        return "the tokens of a text depend on each other, but the model says that they do not"
     return None
 
 
@@ -95,7 +95,7 @@ def default_temperature_is_one(seen: Observation, exact: Observation) -> Problem
         return NO_TEXT
     if torch.equal(one, default):
         return None
-    return tagged("another default", "without a temperature another text is written than with 1.0")
+    return tagged("another default", "the default temperature gives a different text than 1.0")
 
 
 @checker

@@ -31,10 +31,10 @@ def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[in
     if problem := _wrong(result, right):
         return problem
     if prod(shape) > ROOM * prod(scores):
-        return tagged("too large", f"a tensor of {_times(shape)} was made; at most {_times(scores)} may be")
+        return tagged("too large", f"you created a tensor of {_times(shape)}; the largest allowed is {_times(scores)}")
     if multiplied > 1.2 * products:
-        times = f"{multiplied / products:.1f} times as many multiplications as one pass over the keys takes"
-        return tagged("read twice", f"the matrix products have {times}; each key is to be read once")
+        times = f"{multiplied / products:.1f} times the multiplications of one pass over the keys"
+        return tagged("read twice", f"the matrix products take {times}; read each key once")
     return None
 
 
@@ -59,9 +59,9 @@ def _wrong(found: Any, right: Any) -> str | None:
     """What is wrong with a result, or None; other criteria check its precision."""
     pairs = [tuple(part for _, part in leaves(value)) for value in (found, right)]
     if [getattr(part, "shape", None) for part in pairs[0]] != [part.shape for part in pairs[1]]:
-        return "the result does not have the right shapes"
+        return "the result has the wrong shapes"
     near = (torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-3) for a, b in zip(*pairs, strict=True))
-    return None if all(near) else "the result is wrong, whatever memory it takes"
+    return None if all(near) else "the result is wrong"
 
 
 def _times(shape: Sequence[int]) -> str:

@@ -30,12 +30,12 @@ def has_learned(seen: Observation, follows: torch.Tensor, unseen: torch.Tensor, 
     Only its weights count: its logits are computed here."""
     table = seen.values["after"]["table.weight"]
     if table.shape != follows.shape:
-        return f"the model's table has the shape {tuple(table.shape)} after training"
+        return f"after training, the model's table has shape {tuple(table.shape)}"
     over, without = (excess(made[unseen], follows, unseen) for made in (table, torch.zeros_like(table)))
     if not over < margin:
         text = (
-            f"on text that it has not seen, the loss of the trained model is {over:.2f} above the best possible; "
-            f"right loops stay below {margin}, and without training it is {without:.2f}"
+            f"on unseen text, the loss of the trained model is {over:.2f} above the best possible; expected less than "
+            f"{margin} (without training: {without:.2f})"
         )
         return tagged(_learnt_instead(table, follows, margin), text)
     return None
@@ -57,7 +57,7 @@ def gradients_from_last_batch(seen: Observation, tokens: int) -> Problem:
     rows = 0 if gradient is None else int(gradient.any(-1).sum())
     if rows <= tokens:
         return None
-    text = f"{rows} tokens have a gradient, and the last batch had {tokens}: old gradients are in it"
+    text = f"{rows} tokens have a gradient, but the last batch had only {tokens}: old gradients were not cleared"
     return tagged("not cleared", text)
 
 
@@ -80,7 +80,7 @@ def follows_schedule(
     weights = [state["weight"].amax().item() for state in seen.values["path"]]
     reached = dict(zip(counts, weights, strict=True))
     if reached[steps + 1] != reached[steps]:
-        return f"in {steps} steps the weights were changed more often than that"
+        return f"the weights were changed more often than in {steps} steps"
     rates = {i: (reached[i + 1] - reached[i]) / peak for i in counts[:-2] if i + 1 in reached}
     for i, rate in rates.items():
         told = f"at step {i} of {steps} the learning rate is {rate:.2f} of its peak"
@@ -89,10 +89,10 @@ def follows_schedule(
         if (i < warmup - 1 and rates[i + 1] < rate - 0.03) or (i == 0 and rate > 0.5):
             return "the learning rate does not warm up over the first tenth of the steps"
         if i == warmup // 2 and not 0.35 < rate < 0.87:
-            return f"{told}; half-way through the first tenth it is to be half-way up"
+            return f"{told}; halfway through the first tenth it should be about half"
         if i > warmup + 1 and not -(0.06 if i > 3 * warmup else 0.2) < rate - decay[i] < 0.06:
-            return f"{told}; by the cosine it is {decay[i]:.2f}"
-    return "the learning rate does not go down to 0" if rates[steps - 1] > 0.03 else None
+            return f"{told}; the cosine gives {decay[i]:.2f}"
+    return "the learning rate does not decay to 0" if rates[steps - 1] > 0.03 else None
 
 
 @checker
@@ -107,12 +107,12 @@ def returns_losses(seen: Observation, steps: int, tokens: int) -> Problem:
     """The losses are floats that begin at an untrained model's loss and go down."""
     losses = seen.values["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != steps:
-        return tagged(_record_instead(losses, steps), f"the result must be a list of {steps} losses")
+        return tagged(_record_instead(losses, steps), f"expected a list of {steps} losses")
     if not all(isinstance(loss, (int, float)) and not isinstance(loss, bool) for loss in losses):
         tensors = all(isinstance(loss, torch.Tensor) for loss in losses)
         return tagged("losses are tensors" if tensors else "", "the losses must be floats")
     if abs(losses[0] - math.log(tokens)) > 0.02:
-        return "the first loss must be that of the model before its first step"
+        return "the first loss is not that of the model before its first step"
     if not sum(losses[-5:]) / 5 < 0.8 * losses[0]:
         return "the losses do not go down"
     return None
@@ -134,9 +134,9 @@ def loss_before_first_step(seen: Observation, steps: int, tokens: int) -> Proble
     """There are `steps` losses, the first that of an untrained model."""
     losses = seen.values["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != steps:
-        return f"the result must be a list of {steps} losses"
+        return f"expected a list of {steps} losses"
     right = abs(float(losses[0]) - math.log(tokens)) < 0.02
-    return None if right else "the first loss is not that before the first step"
+    return None if right else "the first loss is not that of the model before its first step"
 
 
 @checker
@@ -154,7 +154,7 @@ def losses_match_steps(
     rates = [(b - a) / peak for a, b in itertools.pairwise([*path, moved.mean().item()])]
     # The last loss is that before the last step, which goes about as far as the one before it
     if not abs(rates[-1] - rates[-2]) < 0.2 * max(map(abs, rates)):
-        return "the losses are not those of the batches, one for each step"
+        return "the losses are not those of the batches, one per step"
     return "the call changed data in place" if seen.changed else None
 
 
@@ -183,10 +183,10 @@ def trains_in_training_mode(seen: Observation, state: Mapping[str, torch.Tensor]
     plain, contrary, other = (seen.values[f"after {name}"] for name in ("plain", "contrary", "other"))
     if any(torch.equal(plain[name], before) for name, before in state.items()):
         some = any(not torch.equal(plain[name], before) for name, before in state.items())
-        text = "some of the model's parameters are what they were before training"
+        text = "training leaves some of the model's parameters unchanged"
         return tagged("a part is trained" if some else "", text)
     if not all(torch.allclose(plain[name], contrary[name], rtol=1e-4, atol=1e-5) for name in state):
-        text = "the model, or a part of it, is not trained in training mode in every step"
+        text = "the model, or a part of it, is not in training mode in every step"
         return tagged("not in training mode", text)
     if any(torch.equal(plain[name], other[name]) for name in state):
         return "the trained model does not depend on the text"
@@ -212,4 +212,4 @@ def samples_whole_text(seen: Observation, length: int, few: int) -> Problem:
         tag = "half of the text"
     else:
         tag = "one batch" if len(shown) <= few // 3 else "a few batches" if len(shown) <= few else ""
-    return tagged(tag, f"of {length} places of the text, {len(shown)} were ever shown to the model")
+    return tagged(tag, f"training used only {len(shown)} of the {length} positions of the text")

@@ -25,7 +25,7 @@ def deterministic(seen: Observation, tag: str) -> Problem:
     pairs = zip(one, again, strict=True) if isinstance(one, (tuple, list)) else [(one, again)]
     if all(torch.allclose(torch.as_tensor(a), torch.as_tensor(b), equal_nan=True) for a, b in pairs):
         return None
-    return tagged(tag, "two calls with the same arguments give two different results: chance has a part in them")
+    return tagged(tag, "two calls with the same arguments give different results: they depend on chance")
 
 
 @checker
@@ -33,11 +33,11 @@ def exact_zeros(seen: Observation, exact: Observation) -> Problem:
     """Where the exact weight is 0, the weight must be 0 and not merely small."""
     found, right = seen.values["result"], exact.values["result"]
     if found.shape != right.shape:
-        return f"the result has shape {tuple(found.shape)}, and must have {tuple(right.shape)}"
+        return f"expected shape {tuple(right.shape)}, got {tuple(found.shape)}"
     hidden = right == 0
     wrong = hidden & ~(found == 0)
     if wrong.any():
-        return f"{int(wrong.sum())} of the {int(hidden.sum())} weights that belong to a score of -inf are not exactly 0"
+        return f"weights for a score of -inf that are not exactly 0: {int(wrong.sum())} of {int(hidden.sum())}"
     return None
 
 
@@ -54,7 +54,7 @@ def negligible(seen: Observation) -> Problem:
     """A result of 0 on paper is below 1e-3; a guard like sqrt(x + 1e-8) is allowed."""
     found = seen.values["result"]
     if found.shape != ():
-        return f"the result has shape {tuple(found.shape)}, and must have ()"
+        return f"expected shape (), got {tuple(found.shape)}"
     if torch.isnan(found):
         return "the result is NaN"
     return None if found.abs() < 1e-3 else "the result is far too large"
@@ -64,7 +64,7 @@ def negligible(seen: Observation) -> Problem:
 def nonzero(seen: Observation) -> Problem:
     """The result is not 0; its size is checked elsewhere."""
     found = torch.as_tensor(seen.values["result"])
-    return None if bool((found.abs() > 1e-3).any()) else "the result is 0 here, too, where it must not be"
+    return None if bool((found.abs() > 1e-3).any()) else "the result is 0, but must not be"
 
 
 @checker
@@ -73,8 +73,8 @@ def zero_learning_rate(seen: Observation) -> Problem:
     The cosine of pi is -1 only to rounding: the rate may be off by 1e-16 of the peak, which is at most 2."""
     found = seen.values["result"]
     if not isinstance(found, (int, float)) or isinstance(found, bool):
-        return "the result must be a float"
-    return None if abs(found) < 1e-9 else f"the learning rate is {found:.3g} where it must be 0"
+        return "expected a float"
+    return None if abs(found) < 1e-9 else f"the learning rate is {found:.3g}, but must be 0 here"
 
 
 @checker
@@ -82,15 +82,16 @@ def zero_loss_if_all_ignored(seen: Observation, dtype: str) -> Problem:
     """The loss is 0, has this dtype, and `backward()` from it reaches the logits."""
     result = seen.values["result"]
     if not isinstance(result, torch.Tensor) or tuple(result.shape) != ():
-        return "where all targets are ignored the result must be a tensor of shape ()"
+        return "where all targets are ignored, the result must be a tensor of shape ()"
     if str(result.dtype) != dtype:
-        return f"where all targets are ignored the result has the dtype {result.dtype}, the logits have {dtype}"
+        wanted, got = dtype.removeprefix("torch."), str(result.dtype).removeprefix("torch.")
+        return f"where all targets are ignored: expected dtype {wanted}, like the logits, got {got}"
     if float(result) != 0.0:  # NaN too
-        return "where all targets are ignored the loss must be 0"
+        return "where all targets are ignored, the loss must be 0"
     if seen.gradients is not None and seen.gradients["logits"] is None:
-        return "where all targets are ignored `backward()` fails: the 0 does not come from the logits"
+        return "where all targets are ignored, `backward()` fails: the 0 was not computed from the logits"
     if any(g is not None and not bool((g == 0).all()) for g in (seen.gradients or {}).values()):
-        return "where all targets are ignored every gradient must be 0"
+        return "where all targets are ignored, every gradient must be 0"
     return None
 
 
@@ -99,7 +100,7 @@ def finite_loss_for_huge_logits(seen: Observation, exact: Observation) -> Proble
     """The loss for logits as large as 1e4 is right to 1e-2, the contract's bound."""
     found, wanted = seen.values["result"], exact.values["result"]
     if not isinstance(found, torch.Tensor) or found.shape != wanted.shape:
-        return "the result must be a tensor of shape ()"
+        return "expected a tensor of shape ()"
     if not bool(found.isfinite()):
         return "the loss is NaN or infinite"
     if not abs(float(found) - float(wanted)) <= 1e-2:
@@ -114,11 +115,15 @@ def zero_query_finds_key(seen: Observation, exact: Observation, row: int, keys: 
     All its cosines are 0, so no key is better than another."""
     found, right = seen.values["result"], exact.values["result"]
     if found.shape != right.shape:
-        return f"the result has shape {tuple(found.shape)}, and must have {tuple(right.shape)}"
+        return f"expected shape {tuple(right.shape)}, got {tuple(found.shape)}"
     if not 0 <= int(found[row]) < keys:
-        return "a query of zeros gets an index that is no key's"
+        return "a query of zeros gets an index that belongs to no key"
     others = torch.arange(len(right)) != row
-    return None if torch.equal(found[others], right[others]) else "a query of zeros disturbs the others"
+    return (
+        None
+        if torch.equal(found[others], right[others])
+        else "a query of zeros changes the results of the other queries"
+    )
 
 
 @checker
@@ -136,29 +141,29 @@ def query_retrieves_targets(
     shown = " + ".join(f"{weight:.4f}" for weight in weights.tolist())
     # A little room for an answer that aims at exactly 0.99 or 0.001, in float32
     if not weights.max() - weights.min() <= 1e-3 + 1e-6:
-        return f"with it attention gives the targets the weights {shown}, and they must be equal, to 0.001"
+        return f"with it, attention gives the targets the weights {shown}; they must be equal (to 0.001)"
     if not weights.sum() >= 0.99 - 1e-5:
         total = f" = {weights.sum():.4f}" if len(targets) > 1 else ""
-        return f"with it attention gives the targets {shown}{total}, and that must be at least 0.99"
+        return f"with it, attention gives the targets {shown}{total}; expected at least 0.99"
     if pure and seen.values["targets"] != targets:
-        return "the call changed its argument `targets`; work on a new list"
+        return "the call changed its argument `targets`; use a new list instead"
     if pure and seen.changed:
-        return f"the call changed its argument `{next(iter(seen.changed))}` in place; work on a new tensor"
+        return f"the call changed its argument `{next(iter(seen.changed))}` in place; return a new tensor instead"
     return None
 
 
 def _no_query(query: Any, keys: torch.Tensor) -> Problem:
     """Why a result cannot be a query for these keys, or None."""
     if query is None:
-        return "the result is None, and must be a tensor; is the `return` missing?"
+        return "expected a tensor, got None; is the `return` missing?"
     if not isinstance(query, torch.Tensor):
-        return f"the result is a {type(query).__name__}, and must be a tensor"
+        return f"expected a tensor, got a {type(query).__name__}"
     if query.shape != keys.shape[1:]:
-        return f"the result has shape {tuple(query.shape)}, and must have {tuple(keys.shape[1:])}"
+        return f"expected shape {tuple(keys.shape[1:])}, got {tuple(query.shape)}"
     if query.dtype != keys.dtype:
-        names = (str(t.dtype).removeprefix("torch.") for t in (query, keys))
-        return "the result has dtype {}, and must have {}".format(*names)
-    return None if query.isfinite().all() else "the query holds NaN or infinite numbers"
+        got, wanted = (str(t.dtype).removeprefix("torch.") for t in (query, keys))
+        return f"expected dtype {wanted}, got {got}"
+    return None if query.isfinite().all() else "the query has NaN or infinite entries"
 
 
 @checker
@@ -168,10 +173,10 @@ def mask_on_requested_device(seen: Observation, exact: Observation) -> Problem:
     (found,), (right,) = seen.values.values(), exact.values.values()
     if not isinstance(right, torch.Tensor):  # what has no numbers comes out as a record of its kind
         there = found is None or getattr(found, "fields", None) == right.fields
-        return None if there else "the mask was to be on another device, and is not"
+        return None if there else "the mask is not on the requested device"
     if not isinstance(found, torch.Tensor):
-        return "the mask lies on PyTorch's default device, not on the one that was asked for"
-    return None if found.ndim >= 2 else "the result is no mask"
+        return "the mask is on PyTorch's default device, not on the requested one"
+    return None if found.ndim >= 2 else "the result is not a mask"
 
 
 @checker
@@ -181,15 +186,13 @@ def raises_error(seen: Observation, kind: str, at_all: bool = False, told: Seque
     passes, but "after" must equal "before". `told` says what each of the words is."""
     found = seen.values["refusal"]
     if not kind:
-        return f"raised {found['type']}, and nothing was wrong" if found["type"] else None
+        return f"these arguments are valid, but the call raised {found['type']}" if found["type"] else None
     if not found["type"]:
-        return f"must raise {kind} here, and returned"
+        return f"expected {kind}, but the call returned"
     if at_all:
         same = torch.equal(seen.values["before"], seen.values["after"])
-        return (
-            None if same else tagged("copied", "it refuses what it was given, but something was copied before it did")
-        )
+        return None if same else tagged("copied", "the call raises the error only after it has copied something")
     if found["type"] != kind:
-        return f"must raise {kind} here, and raised {found['type']}"
+        return f"expected {kind}, but the call raised {found['type']}"
     lacking = " and ".join(what for what, said in zip(told, found["says"], strict=True) if not said)
-    return f"the message of the {kind} does not say {lacking}" if lacking else None
+    return f"the message of the {kind} does not contain {lacking}" if lacking else None

@@ -235,7 +235,7 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
         if expected is None:
             expected = torch.zeros(got.shape, dtype=torch.float64)
         if got.shape != expected.shape:
-            return messages.gradient_of_wrong_shape(name, got)
+            return messages.gradient_of_wrong_shape(name, got, expected)
         judged = torch.isfinite(expected)
         if reference.nonfinite_gradient == "finite" and not torch.isfinite(got).all():
             return messages.gradient_not_finite(name)

@@ -90,12 +90,14 @@ def public_type(raised: dict[str, Any] | None) -> str:
 def in_words(raised: dict[str, Any]) -> str:
     """Describe an exception in words, with the learner's line that raised it."""
     if not_written(raised):
-        return "not started yet: it raises NotImplementedError"
+        return "not written yet: it raises NotImplementedError"
     message = " ".join(raised["message"].split())
     line = f", at the line `{raised['line']}`" if raised["line"] else ""
     if raised["type"] in ENDED:
         return f"{message}{line}"
-    return f"it raised {raised['type']}{': ' + message[:200] if message else ''}{line}"
+    # Without a line of the learner's, Python refused the call itself, or the test could not use the result
+    subject = "your code" if line else "calling it or using its result"
+    return f"{subject} raised {raised['type']}{': ' + message[:200] if message else ''}{line}"
 
 
 def names_argument(message: str, name: str, value: Any) -> bool:

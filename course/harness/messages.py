@@ -16,6 +16,8 @@ from .difference import Difference
 from .errors import in_words
 from .serialization import Node
 
+MAX_KEYS = 8  # keys of a dict that a sentence lists
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -34,15 +36,15 @@ def raised_error(raised: dict[str, Any]) -> Finding:
 
 
 def did_not_raise(expected: str, returned: Any) -> Finding:
-    return Finding("raised", f"must raise {expected} here, and returned {type_of(returned)}")
+    return Finding("raised", f"expected {expected}, but the call returned {type_of(returned)}")
 
 
 def raised_another_error(expected: str, raised: dict[str, Any]) -> Finding:
-    return Finding("raised", f"must raise {expected} here; {in_words(raised)}")
+    return Finding("raised", f"expected {expected}, but {in_words(raised)}")
 
 
 def valid_arguments_refused(raised: dict[str, Any]) -> Finding:
-    return Finding("raised", f"these arguments are right: {in_words(raised)}")
+    return Finding("raised", f"these arguments are valid, but {in_words(raised)}")
 
 
 def error_names_no_argument(error: str, arguments: Iterable[str]) -> Finding:
@@ -53,107 +55,105 @@ def error_names_no_argument(error: str, arguments: Iterable[str]) -> Finding:
 def not_a_sequence(where: str, found: Any, expected: Any, names: Sequence[str]) -> Finding:
     """For a single value where several are expected; `names` are the contract's names for them, if it has any."""
     wanted = f"{type_of(expected)}{_listed(names)}"
-    return Finding("structure", f"{where} is {type_of(found)}, and must be {wanted}{_missing_return(found)}")
+    return Finding("structure", f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}")
 
 
 def wrong_length(where: str, found: Sequence[Any], expected: Sequence[Any], names: Sequence[str]) -> Finding:
-    return Finding("structure", f"{where} has {len(found)} items, and must have {len(expected)}{_listed(names)}")
+    return Finding("structure", f"{_at(where)}expected {_items(expected)}{_listed(names)}, got {_items(found)}")
 
 
 def wrong_keys(where: str, found: Any, expected: dict[str, Any]) -> Finding:
-    return Finding("structure", f"{where} is {type_of(found)}, and must be a dict with {', '.join(expected)}")
+    wanted, got = _keys(expected), _keys(found) if isinstance(found, dict) else type_of(found)
+    return Finding("structure", f"{_at(where)}expected {wanted}, got {got}{_missing_return(found)}")
 
 
 def wrong_type(where: str, found: Any, expected: Any) -> Finding:
     module = isinstance(expected, Node) and expected.kind == "module"  # its class is the reference's own
     wanted = "an nn.Module" if module else type_of(expected)
-    return Finding("type", f"{where} is {type_of(found)}, and must be {wanted}{_missing_return(found)}")
+    return Finding("type", f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}")
 
 
 def wrong_device(where: str, found: str, expected: str) -> Finding:
-    return Finding("device", f"{where} is on {found}, the inputs are on {expected}")
+    return Finding("device", f"{where} is on {found}, but the inputs are on {expected}")
 
 
 def mixed_devices(raised: dict[str, Any]) -> Finding:
     line = f", at the line `{raised['line']}`" if raised["line"] else ""
-    return Finding("device", f"a tensor on PyTorch's default device meets one on that of the inputs{line}")
+    return Finding("device", f"a tensor on PyTorch's default device is combined with one on the inputs' device{line}")
 
 
 def moved_to_cpu(raised: dict[str, Any]) -> Finding:
     return Finding(
-        "device", f"a tensor is moved to the CPU, at the line `{raised['line']}`; keep it where the inputs are"
+        "device", f"a tensor is moved to the CPU, at the line `{raised['line']}`; keep it on the inputs' device"
     )
 
 
 def on_default_device(where: str) -> Finding:
-    return Finding("device", f"{where} is on PyTorch's default device, the inputs are on another")
+    return Finding("device", f"{where} is on PyTorch's default device, but the inputs are on another")
 
 
 def wrong_shape(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
-    return Finding("shape", f"{where} has shape {tuple(found.shape)}, and must have {tuple(expected.shape)}")
+    return Finding("shape", f"{_at(where)}expected shape {tuple(expected.shape)}, got {tuple(found.shape)}")
 
 
 def wrong_dtype(where: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
-    return Finding("dtype", f"{where} has dtype {_dtype(found)}, and must have {_dtype(expected)}")
+    return Finding("dtype", f"{_at(where)}expected dtype {_dtype(expected)}, got {_dtype(found)}")
 
 
 def wrong_form() -> Finding:
-    return Finding("values", "the result is not of the form that the contract asks for")
+    return Finding("values", "the result does not have the form that the exercise asks for")
 
 
 def wrong_value(where: str, found: Any, expected: Any) -> Finding:
     """For a value that is not a tensor; only for a boolean does the sentence give the expected value."""
     if isinstance(expected, bool):
-        answered = f"{found}, and must be {expected} here"
-    elif isinstance(expected, int):
-        shown = str(found) if found.bit_length() < 100 else "a number of many digits"
-        answered = f"{shown}, which is too {'small' if found < expected else 'large'}"
-    else:
-        answered = f"{found[:80]!r}, which is not what it must be"
-    return Finding("values", f"{where} is {answered}")
+        return Finding("values", f"{_at(where)}expected {expected}, got {found}")
+    if isinstance(expected, int):
+        shown = str(found) if found.bit_length() < 100 else "a number with many digits"
+        return Finding("values", f"{_at(where)}got {shown}, which is too {'small' if found < expected else 'large'}")
+    return Finding("values", f"{_at(where)}got {found[:80]!r}, which is wrong")
 
 
 def wrong_elements(stage: str, where: str, wrong: torch.Tensor) -> Finding:
     """For integers and booleans; `wrong` marks the elements."""
-    return Finding(stage, f"{where}: {_share(wrong)} are wrong, the first at {_first_place(wrong)}")
+    return Finding(stage, f"{_at(where)}{_count('wrong', wrong)}")
 
 
 def not_finite(stage: str, where: str, found: torch.Tensor, bad: torch.Tensor) -> Finding:
-    first = _first_place(bad)
-    what = "NaN" if torch.isnan(found[first]) else "infinite"
-    return Finding(stage, f"{where}: {_share(bad)} are {what}, first at {first}")
+    what = "NaN" if torch.isnan(found[_first_place(bad)]) else "infinite"
+    return Finding(stage, f"{_at(where)}{_count(what, bad)}")
 
 
 def wrong_numbers(stage: str, where: str, wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor) -> Finding:
     """For floating point numbers; shows the element that is farthest outside of what is allowed."""
     worst = int(torch.where(wrong, error - allowed, -torch.inf).nan_to_num(torch.inf).flatten().argmax())
     place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), wrong.shape)) if wrong.ndim else ()
-    return Finding(
-        stage,
-        f"{where}: mismatched elements {_share(wrong)}; greatest difference "
-        f"{float(error.flatten()[worst]):.3g}{f' at {place}' if place else ''} "
-        f"(allowed {float(allowed.flatten()[worst]):.2g})",
-    )
+    off = f"{float(error.flatten()[worst]):.3g} (allowed: {float(allowed.flatten()[worst]):.2g})"
+    if not place:
+        return Finding(stage, f"{_at(where)}wrong by {off}")
+    return Finding(stage, f"{_at(where)}{int(wrong.sum())} of {wrong.numel()} entries wrong; at {place} by {off}")
 
 
 def no_gradient_at_all() -> Finding:
-    return Finding("gradient", "no gradient flows through the result: it was detached, or made under no_grad")
+    return Finding("gradient", "no gradient flows through the result: it was detached, or computed under no_grad")
 
 
 def no_gradient(argument: str) -> Finding:
     return Finding("gradient", f"no gradient reaches `{argument}`")
 
 
-def gradient_of_wrong_shape(argument: str, found: torch.Tensor) -> Finding:
-    return Finding("gradient", f"the gradient for `{argument}` has shape {tuple(found.shape)}")
+def gradient_of_wrong_shape(argument: str, found: torch.Tensor, expected: torch.Tensor) -> Finding:
+    return Finding(
+        "gradient", f"gradient for `{argument}`: expected shape {tuple(expected.shape)}, got {tuple(found.shape)}"
+    )
 
 
 def gradient_not_finite(argument: str) -> Finding:
-    return Finding("gradient", f"the gradient for `{argument}` is not finite")
+    return Finding("gradient", f"the gradient for `{argument}` is NaN or infinite")
 
 
 def argument_changed(argument: str) -> Finding:
-    return Finding("unchanged", f"the call changed its argument `{argument}` in place; work on a new tensor")
+    return Finding("unchanged", f"the call changed its argument `{argument}` in place; return a new tensor instead")
 
 
 def type_of(value: Any) -> str:
@@ -169,21 +169,37 @@ def type_of(value: Any) -> str:
     return f"a{'n' if isinstance(value, int) and not isinstance(value, bool) else ''} {type(value).__name__}"
 
 
+def _at(where: str) -> str:
+    """The place that a finding is about, where it is not the whole result."""
+    return "" if where == "the result" else f"{where.removeprefix('the ')}: "
+
+
 def _missing_return(found: Any) -> str:
     return "; is the `return` missing?" if found is None else ""
 
 
+def _items(values: Sequence[Any]) -> str:
+    return f"{len(values)} item{'' if len(values) == 1 else 's'}"
+
+
+def _keys(found: dict[str, Any]) -> str:
+    names = [str(key)[:40] for key in found]
+    listed = ", ".join([*names[:MAX_KEYS], "…"] if len(names) > MAX_KEYS else names)
+    return f"a dict with {'the key' if len(names) == 1 else 'the keys'} {listed}" if names else "an empty dict"
+
+
 def _listed(names: Sequence[str]) -> str:
-    return f": {', '.join(names)}" if names else ""
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _dtype(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _share(wrong: torch.Tensor) -> str:
-    count, total = int(wrong.sum()), wrong.numel()
-    return f"{count} / {total} ({100 * count / total:.1f}%)"
+def _count(what: str, wrong: torch.Tensor) -> str:
+    if not wrong.ndim:
+        return f"the number is {what}"
+    return f"{int(wrong.sum())} of {wrong.numel()} entries {what}, first at {_first_place(wrong)}"
 
 
 def _first_place(wrong: torch.Tensor) -> tuple[int, ...]:

@@ -58,39 +58,39 @@ def graded(code: str) -> ExerciseVerdict:
         "no return": ("def centre(x):\n    x = x - x.mean(-1, keepdim=True)", "Is the `return` missing?"),
         "print for return": ("def centre(x): print(x - x.mean(-1, keepdim=True))", "Is the `return` missing?"),
         "no return in a module": (LINE.replace("return ", ""), "Is the `return` missing?"),
-        "a comma": ("def twice(x): return 2 * x,", "A comma at the end of a line"),
+        "a comma": ("def twice(x): return 2 * x,", "A comma at the end of the line"),
         "NumPy": ("def twice(x): return 2 * x.detach().numpy()", "You return a NumPy array"),
-        "a loss besides": (STEP.replace("* w.grad", "* w.grad, loss"), "You return several results, as a tuple"),
+        "a loss besides": (STEP.replace("* w.grad", "* w.grad, loss"), "You return a tuple of several results"),
         "a plain number": (
             LINE.replace("self.offset = nn.Parameter(torch.tensor(0.0))", "self.offset = 0.0"),
             "not an",
         ),
-        "rows of a number": ("def twice(x): return torch.stack([2 * v for v in x])", "has no rows to loop over"),
+        "rows of a number": ("def twice(x): return torch.stack([2 * v for v in x])", "You loop over"),
         "a list": ("def centre(x): return (x - x.mean(-1, keepdim=True)).tolist()", "You return a list"),
-        "item": ("def twice(x): return 2 * x.item()", "`.item()` and `float(…)` take a single number"),
-        "a name": ("def centre(x): return x - mean", "`mean` is used and has no value yet"),
+        "item": ("def twice(x): return 2 * x.item()", "`.item()` and `float(…)` take a tensor with one entry"),
+        "a name": ("def centre(x): return x - mean", "`mean` is not defined."),
         "integer division": ("def centre(x): return x - x.sum(-1, keepdim=True) // x.shape[-1]", "Divide with `/`"),
-        "a vector": (STEP.replace(".mean()", ""), "`backward()` needs a single number"),
-        "no leaf": (STEP.replace("requires_grad_()", "requires_grad_() * 1"), "`.grad` is None here"),
-        "no backward": (STEP.replace("        loss.backward()\n", ""), "`backward()` fills it, so call that first"),
+        "a vector": (STEP.replace(".mean()", ""), "it needs a single number"),
+        "no leaf": (STEP.replace("requires_grad_()", "requires_grad_() * 1"), "`.grad` is None at that line"),
+        "no backward": (STEP.replace("        loss.backward()\n", ""), "Call `backward()` first"),
         "a tuple": (
             STEP.replace("loss.backward()", "g = torch.autograd.grad(loss, w)").replace("w.grad", "g"),
-            "A tuple is used as if it were a tensor",
+            "You use a tuple as if it were a tensor",
         ),
-        "not marked": (STEP.replace(".requires_grad_()", ""), "Autograd has recorded nothing"),
+        "not marked": (STEP.replace(".requires_grad_()", ""), "Autograd has not recorded"),
         "a number's backward": (STEP.replace(".mean()", ".mean().item()"), "`.item()` and `float(…)`"),
-        "a parameter from 0.0": (LINE.replace("torch.tensor(0.0)", "0.0"), "`nn.Parameter` takes a tensor"),
-        "a parameter from 0": (LINE.replace("0.0", "0"), "holds whole numbers"),
-        "self in forward": (LINE.replace("return self.slope", "return slope"), "read with `self.` in front"),
+        "a parameter from 0.0": (LINE.replace("torch.tensor(0.0)", "0.0"), "You pass a plain number to `nn.Parameter`"),
+        "a parameter from 0": (LINE.replace("0.0", "0"), "holds integers"),
+        "self in forward": (LINE.replace("return self.slope", "return slope"), "write `self.slope`"),
         "self in __init__": (LINE.replace("self.slope = ", "slope = "), "no parameter named `slope`"),
         "underscores": (LINE.replace("__init__(self)", "_init_(self)"), "two underscores on each side"),
         "other names": (LINE.replace("slope", "weight").replace("offset", "bias"), "it has weight, bias"),
-        "super": (LINE.replace("super().__init__()", "pass"), "must be `super().__init__()`"),
+        "super": (LINE.replace("super().__init__()", "pass"), "must begin with `super().__init__()`"),
         "no forward": (LINE.replace("forward", "foward"), "The module has no `forward`"),
         "no self": (LINE.replace("forward(self, x)", "forward(x)"), "The first argument of a method is `self`"),
         "no module": (
             LINE.replace("(nn.Module)", "").replace("super().__init__()", "pass"),
-            "`Line` is not a module. Derive it from `nn.Module`",
+            "`Line` is not a module. Make it a subclass of `nn.Module`",
         ),
     }.values(),
 )
@@ -98,7 +98,7 @@ def test_a_slip_of_a_beginner_has_its_sentence(code, told):
     verdict = graded(code)
     assert verdict.earned < verdict.points
     assert told in verdict.explanation
-    assert "may be" not in verdict.explanation
+    assert "ossibly" not in verdict.explanation
 
 
 def test_a_right_answer_has_none():

@@ -33,6 +33,6 @@ def test_a_wrong_detector_reads_what_it_said_and_of_what(lesson, name):
     wanted = (
         ["too small", "too large"]
         if name == "count_parameters"
-        else ["False, and must be True", "True, and must be False"]
+        else ["expected True, got False", "expected False, got True"]
     )
     assert all(any(text in one for one in told) for text in wanted)

@@ -304,7 +304,7 @@ def test_a_slip_of_form_costs_the_criterion_of_form_and_nothing_else(tmp_path):
     assert judged(lesson, "double", "def double(x): return x + x").earned == 4
     slip = judged(lesson, "double", "def double(x): return 2 * x.double()")
     assert [c.earned for c in slip.criteria] == [1, 1, 0, 1]
-    assert slip.criteria[2].finding == "the result has dtype float64, and must have float32"
+    assert slip.criteria[2].finding == "expected dtype float32, got float64"
     assert judged(lesson, "double", "def double(x): return 3 * x.double()").earned == 1
     assert [case.check_types for _, case in lesson.exercises["double"].visible()] == [False, True]
 

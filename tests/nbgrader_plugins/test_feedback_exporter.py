@@ -91,7 +91,7 @@ def test_page_says_points_status_and_mistake(page_of: Any) -> None:
     assert "double ✗ not right yet 0 of 3 You multiplied x by itself: that is the square. Look at: Doubling" in text
     assert "halve ○ not started 0 of 5" in text
     assert "In all 0 of 8" in text
-    assert "mismatched elements 15 / 15" in text
+    assert "15 of 15 entries wrong" in text
     right = " ".join(Elements(page_of("ben")).text.split())
     assert "8 of 8 points" in right
     assert "double ✓ right 3 of 3" in right

@@ -22,23 +22,26 @@ def explain_misuse(f: Any, name: str, names: Mapping[str, Any], exercises: Itera
         if callable(f):
             return name, ""
         return name, (
-            f"`{name}` is {kind} now, and no function: a cell has given its name to something else. Take another name "
-            f"there, and run the cell with your `{name}` again."
+            f"`{name}` is now {kind}, not a function: another cell has assigned to its name. Use another name there, "
+            f"and run the cell with your `{name}` again."
         )
     called = re.search(r"\bcheck\(\s*(\w+)\s*\(", next(iter(recent_cells()), ""))
     if not callable(f) and called and called[1] in exercises:
         meant = called[1]
-        return meant, f"This is what `{meant}` returned, {kind}. `check` calls it by itself: write `check({meant})`."
+        return (
+            meant,
+            f"`check` got the result of `{meant}`, {kind}, but it calls the function itself. Write `check({meant})`.",
+        )
     if not callable(f) and not isinstance(f, str):
         return (
             name,
-            f"`check` takes the function itself, as in `check({next(iter(exercises), 'softmax')})`, and got {kind}.",
+            f"`check` expected a function, as in `check({next(iter(exercises), 'softmax')})`, but got {kind}.",
         )
     near = closest_name(name, exercises)
     if near:
         return (
             near,
-            f"`{name}` is no exercise. Is it meant to be `{near}`? The name decides: change it, and run both cells.",
+            f"There is no exercise `{name}`. If you mean `{near}`, rename it, and run both cells again.",
         )
     return name, ""
 
@@ -56,6 +59,7 @@ def suggest_rename(exercise: str, names: Mapping[str, Any], exercises: Iterable[
         theirs = callable(value) and getattr(value, "__module__", "") == names.get("__name__")
         if theirs and name not in known and closest_name(name, [exercise]):
             return (
-                f"There is a `{name}`: is it meant to be `{exercise}`? Then change its name, and run both cells again."
+                f"You have defined `{name}`, but the exercise is called `{exercise}`. Rename it, and run both cells "
+                "again."
             )
     return ""

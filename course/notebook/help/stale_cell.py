@@ -22,11 +22,11 @@ def stale_cell_warning(name: str, f: Any) -> str:
     if not written:
         return ""
     if wrong := _syntax_problem(written):
-        return f"The cell with `{name}` did not run: {wrong}. Mend it and run it again; {_what_was_checked(f)}."
+        return f"The cell with `{name}` did not run: {wrong}. Fix it and run it again. {_what_was_checked(f)}"
     if _is_placeholder(f) or _source(f, name) not in ("", shell().transform_cell(written).strip()):
         return (
-            f"The last cell with `{name}` failed before it came to it. Run it again and read its error; "
-            f"{_what_was_checked(f)}."
+            f"The last cell with `{name}` stopped with an error before it defined `{name}`. Run it again and read the "
+            f"error. {_what_was_checked(f)}"
         )
     return ""
 
@@ -42,7 +42,7 @@ def _latest_cell(name: str) -> str:
 
 
 def _what_was_checked(f: Any) -> str:
-    return "nothing was there to be judged" if _is_placeholder(f) else "what is judged here is what was there before"
+    return "Nothing was checked." if _is_placeholder(f) else "This check is of your previous version."
 
 
 def _is_placeholder(f: Any) -> bool:

@@ -72,8 +72,8 @@ def dot(a, b):
 )
 right.mistake(
     arguments.not_refused(
-        "The arguments are not checked. PyTorch stretches shapes that do not fit, as with `(3,)` and "
-        "`(3, 1)`, and gives a number that means nothing: raise a ValueError before you multiply."
+        "You do not check the shapes. PyTorch broadcasts `(3,)` with `(3, 1)` and gives a meaningless number, so raise "
+        "a ValueError before you multiply."
     )(see="1. Multiply, then add"),
     loses=REFUSALS,
 )

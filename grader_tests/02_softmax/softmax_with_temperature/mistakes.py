@@ -44,7 +44,7 @@ def softmax_with_temperature(x, temperature, dim=-1):
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
 )
 right.mistake(
-    arguments.not_refused("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError."),
+    arguments.not_refused("You do not check the temperature. For 0, a negative number and `nan`, raise a ValueError."),
     loses=REFUSALS,
 )
 right.mistake(

@@ -40,7 +40,7 @@ right.mistake(
 right.mistake(
     "softmax_again", {"back / back.sum(-1, keepdim=True)": "torch.softmax(back, dim=-1)"}, loses=KEPT
 ).feedback("A softmax over probabilities: what was 0 has a share again. Divide by the sum.")
-right.mistake(arguments.not_refused("There is no error for a share of 0 or below, or above 1."), loses="ValueError")
+right.mistake(arguments.not_refused("You raise no error for a share of 0 or below, or above 1."), loses="ValueError")
 right.mistake(
     arguments.valid_refused("refuses_one"), {"0 < share <= 1": "0 < share < 1"}, loses="which are kept"
 ).feedback("A share of 1 is refused. It keeps every token, and is allowed.")

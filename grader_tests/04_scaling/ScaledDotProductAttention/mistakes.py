@@ -21,23 +21,23 @@ right.mistake("DropoutOnScores", loses=("dropout", "survivors"), when="the score
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(self.dropout(scores), dim=-1)
 """).feedback(
-    "Dropout fell before the softmax, on the *scores* or what they are made of: a score of 0 is no weight of 0. It "
-    "belongs on the weights."
+    "You apply dropout before the softmax, to the *scores* or to what they are computed from. A score of 0 does "
+    "not give a weight of 0. Apply dropout to the weights."
 )
 right.mistake("DropoutOnOutput", loses=("dropout", "the weights"), when="the output is dropped").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 - return weights @ value, weights
 + weights = torch.softmax(scores, dim=-1)
 + return self.dropout(weights @ value), weights
-""").feedback("Dropout fell on the *output*, after the sum over the values. It belongs on the weights.")
+""").feedback("You apply dropout to the *output*, after the sum over the values. Apply it to the weights.")
 right.mistake("WeightsFromBefore", loses=("dropout", "the weights"), when="other weights are returned").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 - return weights @ value, weights
 + weights = torch.softmax(scores, dim=-1)
 + return self.dropout(weights) @ value, weights
 """).feedback(
-    "The weights that you return were never dropped, and the output shows a dropout. It belongs on the weights, and "
-    "those that were applied are the ones to return."
+    "The output shows dropout, but the weights that you return do not. Apply dropout to the weights, and return "
+    "the weights that you used for the output."
 )
 right.mistake("DropsAfterTheSum", loses="the weights", when="other weights are applied").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
@@ -45,14 +45,17 @@ right.mistake("DropsAfterTheSum", loses="the weights", when="other weights are a
 + weights = torch.softmax(scores, dim=-1)
 + return weights @ value, self.dropout(weights)
 """).feedback(
-    "The dropped weights were returned, and the ones from before were applied: the output never notices dropout."
+    "You return dropped weights, but you compute the output from the weights before dropout. So dropout never "
+    "affects the output."
 )
 right.mistake("DropsTwice", loses="the weights", when="dropped anew").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 - return weights @ value, weights
 + weights = torch.softmax(scores, dim=-1)
 + return self.dropout(weights) @ value, self.dropout(weights)
-""").feedback("Dropped twice, once for the output and once more for what is returned: two rolls of the dice differ.")
+""").feedback(
+    "You apply dropout twice, once for the output and once for the weights that you return. The two draws differ."
+)
 right.mistake(
     "NeverStops",
     {
@@ -62,8 +65,8 @@ right.mistake(
     loses="eval mode",
     when="eval mode drops, too",
 ).feedback(
-    "Weights are dropped in eval mode, too. A function such as `F.dropout` knows nothing of the module's mode: "
-    "tell it.",
+    "Your module drops weights in eval mode too. A function such as `F.dropout` does not know the module's mode, "
+    "so pass the mode to it.",
     see="9. Seen in the wild",
 )
 right.mistake("TheWrongWayRound", loses=("eval mode", "dropout"), when="eval mode drops, too").patch("""
@@ -72,14 +75,14 @@ right.mistake("TheWrongWayRound", loses=("eval mode", "dropout"), when="eval mod
 @@
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = F.dropout(torch.softmax(scores, dim=-1), self.p, not self.training)
-""").feedback("Dropped in eval mode and kept in training mode: the wrong way round.")
+""").feedback("Your module drops weights in eval mode and keeps them in training mode, the wrong way round.")
 right.mistake("NeverDrops", loses=("dropout", "survivors"), when="nothing is dropped").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
 @@
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
-""").feedback("Nothing is ever dropped: `dropout` is taken and not used.")
+""").feedback("Your module never drops anything: it takes `dropout` but does not use it.")
 right.mistake("NotRescaled", loses=("survivors", "gradients"), when="survivors keep their size").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
@@ -89,7 +92,8 @@ right.mistake("NotRescaled", loses=("survivors", "gradients"), when="survivors k
 + if self.training:
 +     weights = weights * (torch.rand_like(weights) >= self.p)
 """).feedback(
-    "The survivors keep their size, so that on average the weights are too small. What makes up for what was dropped?"
+    "You do not rescale the surviving weights, so on average the weights are too small. Multiply the survivors by "
+    "a factor that makes up for what was dropped."
 )
 right.mistake("RescaledInEval", loses=("survivors", "eval mode"), when="survivors keep their size").patch("""
 - self.dropout = nn.Dropout(dropout)
@@ -99,8 +103,9 @@ right.mistake("RescaledInEval", loses=("survivors", "eval mode"), when="survivor
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * (torch.rand_like(weights) >= self.p if self.training else 1 - self.p)
 """).feedback(
-    "Nothing makes up for the dropped weights in training; in eval mode all are made smaller instead. That is how "
-    "dropout was first published; here the survivors are multiplied in training, and eval mode leaves all alone."
+    "You rescale in the wrong mode: the weights shrink in eval mode, but the survivors do not grow in training. "
+    "Dropout was first published that way. Here the survivors are multiplied in training, and eval mode changes "
+    "nothing."
 )
 right.mistake("DividedByP", loses="survivors", when="divided by p").patch("""
 - self.dropout = nn.Dropout(dropout)
@@ -111,8 +116,8 @@ right.mistake("DividedByP", loses="survivors", when="divided by p").patch("""
 + if self.training and self.p > 0:
 +     weights = weights * (torch.rand_like(weights) >= self.p) / self.p
 """).feedback(
-    "The survivors were multiplied by the wrong number: with a dropout of p, a share 1 - p survives, and that is what "
-    "has to be made up for."
+    "You multiply the surviving weights by the wrong number. With dropout p, a share of 1 - p survives, and the "
+    "factor must make up for that."
 )
 right.mistake("NormalisedAgain", loses=("survivors", "gradients"), when="rows sum to 1 again").patch("""
   weights = self.dropout(torch.softmax(scores, dim=-1))
@@ -123,9 +128,9 @@ right.mistake("NormalisedAgain", loses=("survivors", "gradients"), when="rows su
         "torch.softmax(scores.masked_fill(weights == 0, -torch.inf), dim=-1).nan_to_num()",
     )
 ).feedback(
-    "Each row sums to 1 again: the weights were divided by what was left of them, or keys were blocked before the "
-    "softmax. Then the survivors' factor depends on which keys are left. It must be the same for all, or the mean over "
-    "many draws is no longer the attention of eval mode: drop weights, not scores, and do not normalise twice.",
+    "After dropout each row of your weights sums to 1 again: you divide by the sum, or block keys before the "
+    "softmax. The factor must be the same for all survivors, or the mean over many draws differs from eval mode. "
+    "Drop weights, not scores, and normalise only once.",
     see=ROWS,
 )
 right.mistake("KeepsWithProbability", loses=("dropout", "survivors"), when="what was to be kept is dropped").patch("""
@@ -137,24 +142,25 @@ right.mistake("KeepsWithProbability", loses=("dropout", "survivors"), when="what
 + if self.training and self.p > 0:
 +     weights = weights * torch.bernoulli(torch.full_like(weights, self.p)) / self.p
 """).feedback(
-    "`dropout` is the probability with which a weight is *dropped*; here it is the one with which it is kept."
+    "You *keep* each weight with probability `dropout`. `dropout` is the probability that a weight is dropped."
 )
 right.mistake("DropsWholeRows", loses="dropout", when="alike for all keys").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(torch.ones_like(weights[..., :1]))
-""").feedback("Whole rows were dropped: a query loses all its keys or none. Every entry has its own roll of the dice.")
+""").feedback("You drop whole rows, so a query loses all its keys or none. Each entry must be dropped independently.")
 right.mistake("DropsWholeKeys", loses="dropout", when="alike for all queries").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(torch.ones_like(weights[..., :1, :]))
-""").feedback("Whole keys were dropped, the same for every query. Every entry has its own roll of the dice.")
+""").feedback("You drop whole keys, the same ones for every query. Each entry must be dropped independently.")
 right.mistake("SharedAcrossTheBatch", loses="dropout", when="alike for all batch elements").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(weights.new_ones(weights.shape[-2:]))
 """).feedback(
-    "All elements of a batch lose the same weights. Every entry has its own roll of the dice, in every batch element."
+    "All elements of a batch lose the same weights. Each entry must be dropped independently, in every element of "
+    "the batch."
 )
 right.mistake("TheSameEveryTime", loses="dropout", when="alike for all calls").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
@@ -162,8 +168,8 @@ right.mistake("TheSameEveryTime", loses="dropout", when="alike for all calls").p
 +     torch.manual_seed(0)
 +     weights = self.dropout(torch.softmax(scores, dim=-1))
 """).feedback(
-    "Every call drops the same weights: the dice were rolled once and kept, seeded in `forward`, or not rolled at all. "
-    "Roll them anew."
+    "Every call of your module drops the same weights. Perhaps you draw once and keep the result, set a seed in "
+    "`forward`, or do not draw at random at all. Draw afresh in each call."
 )
 right.mistake(scores.unscaled(see="6. Scaled dot-product attention"), loses=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
@@ -185,7 +191,8 @@ right.mistake(calls.result_remembered("KeepsTheFirstScale"), loses="attention").
 +     self.scale = query.shape[-1] ** -0.5
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) * self.scale, dim=-1))
 """).feedback(
-    "The scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for theirs."
+    "You keep the scale of the first call and use it again for vectors of another width. Compute the scale from "
+    "the vectors of each call."
 )
 right.mistake(
     modules.dropped_by_default, {"dropout=0.0": "dropout=P"}, loses="attention", when="drops unasked"
@@ -213,24 +220,21 @@ class ScaledDotProductAttention:
         weights = F.dropout(torch.softmax(scores, dim=-1), self.p, self.training)
         return weights @ value, weights
 """).feedback(
-    "No `nn.Module`, so nothing around it can switch its mode. Name the parent after the class, and "
-    "call its `__init__`."
+    "Your class is not an `nn.Module`, so a model that contains it cannot switch its mode. Name the parent class "
+    "in the first line of the class, and call its `__init__`."
 )
 right.mistake(
     "OneDropoutForAll", {"self.dropout = nn": "type(self).dropout = nn"}, loses="attention", when="eval mode drops, too"
 ).feedback(
-    "Two modules share one dropout: you keep it on the class, where the module that was made last decides for all. "
-    "What belongs to one module stands on `self`."
+    "All your modules share one dropout, because you keep it on the class. The module that was made last decides "
+    "for all of them. Keep the dropout on `self`."
 )
 right.mistake("KeepsTheFirstSizes", loses="attention").patch("""
   weights = self.dropout(torch.softmax(scores, dim=-1))
 + if not hasattr(self, "ones"):
 +     self.ones = torch.ones_like(weights)
 + weights = weights * self.ones
-""").feedback(
-    "Something is made at the first call and kept, with the sizes of that call: the next one, which is longer, does "
-    "not fit."
-)
+""").feedback("You keep a tensor with the sizes of the first call, so a later, longer input does not fit.")
 right.mistake(scores.power_divided, {"/ query.shape[-1] ** 0.5": "* (SCALE)"}, loses="attention").for_each(
     SCALE=("query.shape[-1] ** -1 / 2", "2 / query.shape[-1]")
 )
@@ -251,15 +255,15 @@ right.mistake("NeverDropsAgain", loses="eval mode").patch("""
 +     self.p = 0.0
 + weights = F.dropout(torch.softmax(scores, dim=-1), self.p)
 """).feedback(
-    "After one call in eval mode your module never drops anything again: the probability itself was set to 0. Decide "
-    "in each call, and leave what `__init__` kept as it was."
+    "After one call in eval mode, your module never drops anything again. You set the probability itself to 0. "
+    "Check the mode in each call, and leave the stored probability unchanged."
 )
 right.mistake("DropsTheDropped", loses=("dropout", "survivors"), when="dropped twice over").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(self.dropout(torch.softmax(scores, dim=-1)))
 """).feedback(
-    "Dropout falls on the weights twice, the second time on what the first one left: too many are dropped, and the "
-    "rest becomes too large."
+    "You apply dropout to the weights twice, the second time to those that survived the first. Too many weights "
+    "are dropped, and the survivors become too large."
 )
 right.mistake("SparesSomeWeights", loses="dropout", when="some are spared").patch("""
 - self.dropout = nn.Dropout(dropout)
@@ -275,8 +279,8 @@ right.mistake("SparesSomeWeights", loses="dropout", when="some are spared").patc
         "weights == weights.amax(dim=-1, keepdim=True)",
     )
 ).feedback(
-    "Some weights are never dropped: those of a position on itself, or the largest. Every entry falls with the same "
-    "probability."
+    "Your module never drops some of the weights. These are the weights of a position on itself, or the largest "
+    "ones. Every entry must have the same probability of being dropped."
 )
 right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))

@@ -25,24 +25,25 @@ right.mistake(
     {"entropy > nats, middle, low": "entropy < nats, middle, low", "entropy > nats, high": "entropy < nats, high"},
     loses=ALL,
 ).feedback(
-    "The search runs to one end of its interval. Weights that are too even need a *larger* scale, and too sharp ones a "
-    "smaller."
+    "Your search goes the wrong way and runs to one end of its interval. If the weights are too even, the scale "
+    "must be *larger*; if they are too sharp, it must be smaller."
 )
 right.mistake("the_temperature", {"return 2 ** low": "return 2 ** -low"}, loses=ALL).feedback(
-    "This is the temperature, by which scores are divided. The scale that multiplies them is 1 over it."
+    "You return the temperature, by which scores are divided. The scale multiplies the scores: it is 1 over the "
+    "temperature."
 )
 right.mistake("the_exponent", {"return 2 ** low": "return low"}, loses=ALL).feedback(
-    "You return the exponent of the scale. The scale is 2, or whatever your base is, to that power."
+    "You return the exponent of the scale instead of the scale. The scale is 2 (or your base) raised to that power."
 )
 right.mistake("counts_in_bits", {"sum(dim=-1)": "sum(dim=-1) / math.log(2)"}, loses=ALL).feedback(
-    "The entropy is measured in bits here, with the logarithm to base 2. `nats` go with the natural logarithm."
+    "You measure the entropy in bits, with the logarithm to base 2. `nats` needs the natural logarithm."
 )
 right.mistake("compares_the_perplexity", {"sum(dim=-1)": "sum(dim=-1).exp()"}, loses=ALL).feedback(
-    "You compare e to the power of the entropy, the number of words that are listened to, with `nats`. Compare the "
-    "entropy."
+    "You compare `nats` with e raised to the entropy, which is the effective number of words. Compare it with the "
+    "entropy itself."
 )
 right.mistake("one_scale_for_all_rows", {"sum(dim=-1)": "sum(dim=-1).mean()"}, loses="each row").feedback(
-    "The *average* entropy of all rows is what you set, with one scale for all. Each row has a scale of its own."
+    "You use one scale for all rows, so only their *average* entropy is right. Each row needs its own scale."
 )
 right.mistake("a_narrow_interval", loses="scores of any size").patch("""
 - low = torch.full(scores.shape[:-1], -40.0, dtype=scores.dtype)
@@ -56,26 +57,28 @@ right.mistake("a_narrow_interval", loses="scores of any size").patch("""
 - return 2 ** low
 + return low
 """).feedback(
-    "You look between 0 and a fixed largest scale. Scores of a hundred-thousandth need far more: widen the interval "
-    "until the answer lies in it, or look for the exponent of the scale."
+    "You search between 0 and a fixed largest scale, which is too small for some rows. Scores around 0.00001 need "
+    "a far larger one. Widen the interval until it contains the answer, or search for the exponent of the scale."
 )
 right.mistake("stops_too_soon", {"range(60)": "range(STEPS)"}, loses=ALL).for_each(STEPS=(5, 10)).feedback(
-    "The search stops while the interval is still wide. Each halving gains one binary place: how many do you need for "
-    "a thousandth?"
+    "You stop the search while the interval is still too wide. Each halving gains one binary digit. Work out how "
+    "many you need for a thousandth."
 )
 right.mistake(
     "a_formula", {"return 2 ** low": "return 1 / (scores.std(dim=-1) * math.sqrt(scores.shape[-1]))"}, loses=ALL
-).feedback("No formula with the spread, or with a square root, gives the scale: it has to be looked for.")
+).feedback(
+    "You compute the scale by a formula, but no formula with the spread or a square root gives it. You have to "
+    "search for the scale."
+)
 right.mistake(
     arguments.not_refused(
-        "There is no error for an entropy that no scale gives: 0 or less, or ln S or more, S being the number of "
-        "scores in "
-        "a row."
+        "You do not refuse an entropy that no scale gives. For a row of S scores, refuse 0 or less, and ln S or more."
     ),
     loses="ValueError",
 )
 right.mistake("takes_the_rows_for_the_scores", {"(scores.shape[-1])": "(len(scores))"}, loses="ValueError").feedback(
-    "The largest entropy that you allow is the logarithm of the number of *rows*. A row of S scores has at most ln S."
+    "Your upper limit for `nats` is the logarithm of the number of *rows*. A row of S scores has an entropy of at "
+    "most ln S."
 )
 right.mistake(numbers.always_float64(of="the scores"), {"return 2 ** low": "return 2 ** low.double()"}, loses="float32")
 right.mistake(shapes.result_squeezed, loses="each row")

@@ -20,7 +20,8 @@ right.mistake("not_scaled_by_default", loses=EVERYWHERE).patch("""
 + scores = query @ key.transpose(-2, -1) * (1.0 if scale is None else scale)
 + weights = torch.softmax(scores, dim=-1)
 """).feedback(
-    "The scores are not scaled by default. They spread more the wider the vectors are; which factor takes that back?"
+    "You do not scale the scores when `scale` is None. The wider the vectors, the more the scores spread. The "
+    "default factor must compensate for that."
 )
 right.mistake("made_for_a_width_of_64", loses=EVERYWHERE).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -28,15 +29,15 @@ right.mistake("made_for_a_width_of_64", loses=EVERYWHERE).patch("""
 + scores = query @ key.transpose(-2, -1) * (SCALE if scale is None else scale)
 + weights = torch.softmax(scores, dim=-1)
 """).for_each(SCALE=(0.125, "128**-0.5", "32**-0.5", "512**-0.5", 0.1)).feedback(
-    "The default scale is a fixed number, such as 1/8, which is right for vectors of 64 numbers. It depends on the "
-    "width of those at hand."
+    "Your default scale is a fixed number, such as 1/8, which is right only for vectors of width 64. Compute it "
+    "from the width of the vectors that you get."
 )
 scaled_dot_product_attention.mistake("blocks_the_future", loses=EVERYWHERE).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     weights = torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), float("-inf")), dim=-1)
     return weights @ value, weights
-""").feedback("The future is blocked, as in a language model. Here every query sees every key.")
+""").feedback("You block the future, as a language model does. Here every query sees every key.")
 right.mistake(scores.keys_times_queries, loses=EVERYWHERE).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
@@ -44,68 +45,75 @@ right.mistake(scores.keys_times_queries, loses=EVERYWHERE).patch("""
 + weights = torch.softmax(scores, dim=-1)
 """)
 right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE).feedback(
-    "Divided by the width itself rather than by its root: the scores become too small, the weights too equal.",
+    "You divide the scores by the width itself instead of its square root. The scores become too small, and the "
+    "weights too equal.",
     see="And why not divide by $K$?",
 )
 right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, loses=EVERYWHERE).feedback(
-    "*Multiplied* by the root of the width, which makes wide scores wider still: K times too large.", see=WILD
+    "You *multiply* the scores by the square root of the width instead of dividing by it. Wide scores become wider "
+    "still: K times too large.",
+    see=WILD,
 )
 right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE).feedback(
-    "Scaled by the number of keys. A score is a sum over the *width*; how many other scores there are does not "
-    "change how large it is."
+    "You scale by the number of keys instead of the width. A score is a sum over the *width*; its size does not "
+    "depend on how many other scores there are."
 )
 right.mistake("by_the_width_of_the_values", {"query.shape": "value.shape"}, loses=EVERYWHERE).feedback(
-    "Scaled by the width of the values, which takes no part in the scores."
+    "You scale by the width of the values, which play no part in the scores."
 )
 right.mistake("by_dimension_one", {"[-1]": "[1]"}, loses="any leading").feedback(
-    "Right without a batch and wrong with one: dimension 1 is the width only for a single set of queries. Count from "
-    "the end."
+    "You take dimension 1 for the width, which is right only without a batch. Count dimensions from the end."
 )
 right.mistake("by_the_width_of_the_model", loses="any leading").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + heads = query.shape[-3] if query.ndim > 2 else 1
 + scale = (heads * query.shape[-1]) ** -0.5 if scale is None else scale
 """).feedback(
-    "Scaled by the width of the whole model, heads times K, the commonest bug of all. What counts is the width of the "
-    "queries that you are given.",
+    "You scale by the width of the whole model, the number of heads times K. This is the most common mistake of "
+    "all. Use the width of the queries that you are given.",
     see=WILD,
 )
 right.mistake("zero_taken_for_none", loses="a scale").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + scale = scale or query.shape[-1] ** -0.5
 """).feedback(
-    "`scale=0.0` is taken for a scale that was not given: 0.0 counts as false in Python, so `scale or …` does not see "
-    "it. Only None stands for the default.",
+    "You treat `scale=0.0` as if no scale were given. In Python 0.0 counts as false, so `scale or …` skips it. "
+    "Only None means the default.",
     see=WILD,
 )
 scaled_dot_product_attention.mistake("scale_not_used", loses=("a given", "a scale")).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     weights = torch.softmax(query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5, dim=-1)
     return weights @ value, weights
-""").feedback("The argument `scale` is not used.")
+""").feedback("You ignore the argument `scale`.")
 right.mistake("divided_by_the_scale", loses=("a given", "a scale")).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + divisor = query.shape[-1] ** 0.5 if scale is None else scale
 + weights = torch.softmax(query @ key.transpose(-2, -1) / divisor, dim=-1)
-""").feedback("The scores were *divided* by the given scale. It is a factor: 0.5 makes them half as large.")
+""").feedback("You *divide* the scores by the given scale. The scale is a factor: 0.5 makes the scores half as large.")
 right.mistake("both_scales", loses="a given").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + scale = (1.0 if scale is None else scale) * query.shape[-1] ** -0.5
-""").feedback("A given scale comes on top of the root of the width. Given, it takes the place of the default.")
+""").feedback("You apply the given scale in addition to the default one. A given scale replaces the default.")
 right.mistake("both_sides_scaled", loses=("the default", "a given")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = torch.softmax((query * scale) @ (key * scale).transpose(-2, -1), dim=-1)
 """).feedback(
-    "The factor was applied twice, to the queries and to the keys: their product has its square.", see="7. Is it a bug?"
+    "You apply the scale twice, to the queries and to the keys. Their product then contains its square.",
+    see="7. Is it a bug?",
 )
 right.mistake("scaled_after_the_softmax", loses=("the default", "a given", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1) * scale
-""").feedback("Scaled after the softmax: the weights are as sharp as ever, and they no longer sum to 1.", see=WILD)
+""").feedback(
+    "You scale after the softmax instead of before it. The weights stay as sharp as without a scale, and they no "
+    "longer sum to 1.",
+    see=WILD,
+)
 right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, loses=EVERYWHERE).feedback(
-    "Each *column* of your weights sums to 1: the softmax runs over the queries. Every query shares out its weight "
-    "over the keys, the last dimension."
+    "Your softmax runs over the queries, so each *column* of your weights sums to 1. Each query distributes its "
+    "weight over the keys, the last dimension."
 )
 right.mistake(shapes.all_dimensions_reversed(what="key"), loses="any leading").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
@@ -139,8 +147,8 @@ right.mistake("one_maximum_for_all_rows", loses="large").patch("""
 + weights = (scores - scores.max()).exp()
 + weights = weights / weights.sum(dim=-1, keepdim=True)
 """).feedback(
-    "NaN where some rows of scores are much larger than others: one maximum was taken off the whole tensor. Every row "
-    "needs its own."
+    "You subtract one maximum for the whole tensor, so rows with much smaller scores become NaN. Each row needs "
+    "its own maximum."
 )
 keeps_its_last_result(right, loses="the default")
 right.mistake(scores.power_divided, {"query.shape[-1] ** -0.5": "(SCALE)"}, loses=EVERYWHERE).for_each(
@@ -155,23 +163,22 @@ right.mistake(scores.softmax_over_everything, loses=EVERYWHERE).patch("""
 + weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
 """)
 right.mistake("by_the_root_of_the_number_of_queries", {"shape[-1]": "shape[-2]"}, loses=EVERYWHERE).feedback(
-    "The scores are divided by the root of the number of queries. It is the *width* of a vector that makes them grow."
+    "You divide the scores by the square root of the number of queries. Scores grow with the *width* of the vectors."
 )
 right.mistake("by_the_fourth_root", {"-0.5": "-0.25"}, loses=EVERYWHERE).feedback(
-    "The scores are divided by the *fourth* root of the width. That is right where queries and keys are both divided "
-    "by it; a product that is divided once takes the square root."
+    "You divide the scores by the *fourth* root of the width. That is right if you divide both queries and keys by "
+    "it. If you divide their product once, use the square root."
 )
 right.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="any leading")
 right.mistake("takes_zero_for_blocked", loses=("the default", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.masked_fill(scores == 0, float("-inf")), dim=-1)
-""").feedback("A score of exactly 0 is taken for a blocked one. It is a score like others, and no key is blocked here.")
+""").feedback("You treat a score of exactly 0 as blocked. It is a score like any other, and no key is blocked here.")
 right.mistake(
     "default_for_negative_scales", {"is None": "is None or scale <= 0"}, loses=("a given", "a scale")
 ).feedback(
-    "A scale that is 0 or negative is replaced by the default. Any number that is given is the factor; only None "
-    "stands for the default."
+    "You replace a scale of 0 or less by the default. Any given number is the factor; only None means the default."
 )
 right.mistake("maximum_before_the_scale", loses="a given").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
@@ -179,8 +186,8 @@ right.mistake("maximum_before_the_scale", loses="a given").patch("""
 + weights = ((scores - scores.amax(dim=-1, keepdim=True)) * scale).exp()
 + weights = weights / weights.sum(dim=-1, keepdim=True)
 """).feedback(
-    "The largest score was taken off before the scores were scaled. With a negative scale it becomes the smallest, and "
-    "the exponentials of the others overflow."
+    "You subtract the largest score before you scale. With a negative scale it becomes the smallest score, and the "
+    "exponentials of the others overflow."
 )
 right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
@@ -190,7 +197,8 @@ right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").p
 right.mistake(
     "by_a_whole_root", {"query.shape[-1] ** -0.5": "1 / int(query.shape[-1] ** 0.5)"}, loses=EVERYWHERE
 ).feedback(
-    "The root of K is made a whole number (`int`, `//`, `math.isqrt`): right for 16 and 64, and for no width between."
+    "You round the square root of K down to a whole number (`int`, `//`, `math.isqrt`). That is right only if K is "
+    "a square, such as 16 or 64."
 )
 scaled_dot_product_attention.mistake(calls.result_remembered("keeps_the_first_default"), loses=EVERYWHERE).full_code("""
 default = None
@@ -203,6 +211,6 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
     return weights @ value, weights
 """).feedback(
-    "The default scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for "
-    "theirs."
+    "You keep the default scale of the first call and use it again for vectors of another width. Compute it from "
+    "the vectors of each call."
 )

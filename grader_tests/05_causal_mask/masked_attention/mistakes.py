@@ -32,7 +32,8 @@ def masked_attention(query, key, value, mask=None):
     weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1).masked_fill(mask, 0.0)
     return weights @ value, weights
 """).feedback(
-    "Zeroes after the softmax: the weights that are left do not sum to 1. Mask the scores, before.",
+    "You set blocked weights to 0 after the softmax, so the other weights no longer sum to 1. Mask the scores, "
+    "before the softmax.",
     see="7. A field guide to wrong masks",
 )
 right.mistake(masks.inverted(see="5. Two opposite conventions"), {"else mask": "else ~mask"}, loses="with a mask")
@@ -49,7 +50,7 @@ right.mistake("causal_whatever_the_mask", loses="with a mask").patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + if scores.shape[-1] == scores.shape[-2]:
 +     mask = mask | torch.ones_like(scores, dtype=torch.bool).triu(1)
-""").feedback("Beside what `mask` blocks the future is blocked, too. The mask alone decides.")
+""").feedback("You block the future in addition to what `mask` blocks. The mask alone decides.")
 right.mistake(masks.causal_by_default, loses="without").patch("""
 - mask = torch.tensor(False) if mask is None else mask
 @@
@@ -62,13 +63,13 @@ right.mistake("blocked_rows_are_nan", loses="fully").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
 + weights = torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
-""").feedback("Fully blocked rows are NaN, and so is what comes out of them.", see="A row with nothing to see")
+""").feedback("Your fully blocked rows are NaN, and so is their output.", see="A row with nothing to see")
 right.mistake("blocked_rows_see_everything", loses="fully").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
 + weights = torch.softmax(scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf")), -1)
 """).feedback(
-    "A fully blocked row sees everything: its scores were left as they are, and its weights were not set to 0.",
+    "A fully blocked row sees every key. You leave its scores as they are and do not set its weights to 0.",
     see="A row with nothing to see",
 )
 right.mistake(masks.blocked_by_number(see="3. From a mask to weights"), loses=("fully", "with a mask")).patch("""
@@ -81,23 +82,24 @@ right.mistake(
     {'mask & ~mask.all(-1, keepdim=True), float("-inf")': "mask, FILL", "mask, 0.0": "mask.all(-1, keepdim=True), 0.0"},
     loses="with a mask",
 ).for_each(FILL=FILLS).feedback(
-    "Blocked scores become a number such as -1e9: that is not low enough where the others are lower still.",
+    "You set blocked scores to a number such as -1e9, which is not always low enough. The other scores may be "
+    "lower still.",
     see="3. From a mask to weights",
 )
 right.mistake("fills_scores_with_minus_1e9_and_zeroes", loses="with a mask").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 + seen = scores.masked_fill(mask, FILL)
 """).for_each(FILL=FILLS).feedback(
-    "Blocked scores become a number such as -1e9, and their weights 0. Where the open scores are lower still, the "
-    "blocked ones take all of the 1 first, and nothing is left.",
+    "You set blocked scores to a number such as -1e9, and their weights to 0 afterwards. If the open scores are "
+    "lower still, the blocked keys first take the whole weight of 1, and nothing is left.",
     see="3. From a mask to weights",
 )
 right.mistake("subtracts_1e9_and_zeroes", loses="with a mask").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 + seen = scores - MUCH * mask.to(scores)
 """).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
-    "Something large is subtracted from the blocked scores, and their weights set to 0. They may be larger by 1e15 "
-    "than the others: then they take all of the 1 first, and nothing is left.",
+    "You subtract a large number from blocked scores, and set their weights to 0 afterwards. A blocked score may "
+    "be higher than the others by 1e15. Then it first takes the whole weight of 1, and nothing is left.",
     see="3. From a mask to weights",
 )
 right.mistake(masks.blocked_rows_equal(see="A row with nothing to see"), loses="fully").patch("""
@@ -112,8 +114,8 @@ def masked_attention(query, key, value, mask=None):
     weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
     return weights @ value, weights
 """).feedback(
-    "Zeroes after the softmax, then renormalised. Where a blocked score is much the highest, all others have been "
-    "rounded to 0 before, and nothing is left to share.",
+    "You set blocked weights to 0 after the softmax and then renormalise. If a blocked score is by far the "
+    "highest, all other weights are already rounded to 0, and nothing is left to share.",
     see="6. Is it a bug?",
 )
 masked_attention.mistake(
@@ -132,8 +134,8 @@ def masked_attention(query, key, value, mask=None):
     seen = weights if mask is None else weights * ~mask
     return seen @ value, weights
 """).feedback(
-    "The *values* of blocked keys were set to 0, and their weights left as they were: they still take their share of "
-    "the 1. Mask the scores."
+    "You remove the *values* of blocked keys, but leave their weights as they were. These weights still take their "
+    "share of the total of 1. Mask the scores."
 )
 right.mistake(scores.keys_times_queries, {"query @ key.mT": "key @ query.mT"}, loses=EVERYWHERE)
 right.mistake(scores.softmax_over_queries, loses=EVERYWHERE).patch("""
@@ -155,8 +157,8 @@ right.mistake(results.output_alone, loses=EVERYWHERE).patch("""
 right.mistake(results.scores_for_weights, {", weights": ", scores"}, loses=EVERYWHERE)
 right.mistake(shapes.all_dimensions_reversed(what="key"), {"key.mT": "key.T"}, loses="batches")
 right.mistake("transposes_dimensions_1_and_2", {"key.mT": "key.transpose(1, 2)"}, loses=EVERYWHERE).feedback(
-    "`transpose(1, 2)` means the last two dimensions of (B, S, K) and of nothing else. There may be none in front of "
-    "them, or several: count from the end."
+    "You swap dimensions 1 and 2, which are the last two only for the shape (B, S, K). There may be no dimension "
+    "before them, or several. Count from the end."
 )
 right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
@@ -184,7 +186,8 @@ right.mistake(gradients.weights_detached(use="use"), loses="gradients").patch(""
 right.mistake(
     "weights_in_float64", {"weights @ value, weights": "(weights @ value), weights.double()"}, loses="float64"
 ).feedback(
-    "The output or the weights have another dtype than the query: look for `double()`, `float()` and numpy on the way."
+    "Your output or your weights have a different dtype from the query. Look for `double()`, `float()` and NumPy "
+    "in your code."
 )
 right.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
 right.mistake(numbers.default_device(where="the query", what="a mask"), loses="float64").patch("""
@@ -226,8 +229,8 @@ def masked_attention(query, key, value, mask=None):
 """).for_each(
     RESULTS=("(weights @ value).nan_to_num(0.0), weights", "weights @ value, weights.nan_to_num(0.0)")
 ).feedback(
-    "In fully blocked rows one of the two results is 0, and the other one NaN: it was wiped off one of them only. Let "
-    "none arise.",
+    "In fully blocked rows, one of your two results is 0 and the other one is NaN. You replace NaN in only one of "
+    "them. Let no NaN arise.",
     see="A row with nothing to see",
 )
 right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="gradients").patch("""

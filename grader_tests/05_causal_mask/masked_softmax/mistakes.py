@@ -13,8 +13,8 @@ def masked_softmax(scores, mask):
 """)
 
 right.mistake("masks_after_the_softmax", {'.masked_fill(mask, float("-inf"))': ""}, loses="open keys").feedback(
-    "Zeroes after the softmax: what is left of a row does not sum to 1, and how much is left depends on the blocked "
-    "scores. Mask before.",
+    "You set blocked weights to 0 after the softmax, so the other weights no longer sum to 1. How much is left of "
+    "a row depends on the blocked scores. Mask before the softmax.",
     see="7. A field guide to wrong masks",
 )
 masked_softmax.mistake("renormalises", loses=("scores", "fully")).full_code("""
@@ -22,8 +22,9 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True)
 """).feedback(
-    "Zeroes after the softmax, then renormalised: right on paper. Where a blocked score is much the highest, all "
-    "others have been rounded to 0 before, and 0 / 0 is NaN.",
+    "You set blocked weights to 0 after the softmax and then renormalise, which can give 0 / 0. It is right on "
+    "paper. But if a blocked score is by far the highest, all other weights are already rounded to 0, and 0 / 0 is "
+    "NaN.",
     see="6. Is it a bug?",
 )
 masked_softmax.mistake("renormalises_with_care", loses="scores").full_code("""
@@ -31,13 +32,13 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
 """).feedback(
-    "Blocked scores still count at first, in the softmax or in the greatest score that is subtracted; their weights "
-    "become 0 afterwards, and the rest is divided by its sum. Where a blocked score is much the highest nothing is "
-    "left to divide: the whole row is 0.",
+    "Blocked scores still count in your softmax, or in the maximum that you subtract. You set their weights to 0 "
+    "only afterwards, and divide the rest by its sum. If a blocked score is by far the highest, nothing is left to "
+    "divide, and the whole row is 0.",
     see="6. Is it a bug?",
 )
 right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "weights"}, loses="fully").feedback(
-    "Fully blocked rows are NaN: every score in them is -inf, and the softmax divides 0 by 0.",
+    "Your fully blocked rows are NaN. Every score in them is -inf, so the softmax divides 0 by 0.",
     see="A row with nothing to see",
 )
 right.mistake(
@@ -55,21 +56,22 @@ right.mistake(
     {'float("-inf")': "FILL", "masked_fill(mask, 0.0)": "masked_fill(mask.all(-1, keepdim=True), 0.0)"},
     loses="scores",
 ).for_each(FILL=FILLS).feedback(
-    "Blocked scores become a number such as -1e9: that is not low enough where the others are lower still.",
+    "You set blocked scores to a number such as -1e9, which is not always low enough. The other scores may be "
+    "lower still.",
     see="3. From a mask to weights",
 )
 right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "FILL"}, loses="scores").for_each(
     FILL=FILLS
 ).feedback(
-    "Blocked scores become a number such as -1e9, and their weights 0. Where the open scores are lower still, the "
-    "blocked ones take all of the 1 first, and nothing is left.",
+    "You set blocked scores to a number such as -1e9, and their weights to 0 afterwards. If the open scores are "
+    "lower still, the blocked keys first take the whole weight of 1, and nothing is left.",
     see="3. From a mask to weights",
 )
 right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}, loses="open keys").for_each(
     FILL=(-1e-12, 0.0)
 ).feedback(
-    "Blocked scores become 0, or a number near it such as -1e-12 (-1e12 was meant). They take their share of the 1, "
-    "and what is left after setting their weights to 0 is too little.",
+    "You set blocked scores to 0, or to a number near it such as -1e-12 instead of -1e12. Blocked keys then take "
+    "their share of the weight. After you set their weights to 0, the rest sums to less than 1.",
     see="3. From a mask to weights",
 )
 right.mistake(
@@ -77,16 +79,16 @@ right.mistake(
     {'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)", ".masked_fill(mask, 0.0)": ""},
     loses=("fully", "scores"),
 ).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
-    "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
-    "number is enough.",
+    "You subtract a large number from blocked scores, but no finite number is large enough. A blocked score may be "
+    "higher than the others by 1e15.",
     see="3. From a mask to weights",
 )
 right.mistake("subtracts_1e9_and_zeroes", loses="scores").patch("""
 - filled = scores.masked_fill(mask, float("-inf"))
 + filled = scores - MUCH * mask.to(scores)
 """).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).feedback(
-    "Something large is subtracted from the blocked scores, and their weights set to 0. They may be larger by 1e15 "
-    "than the others: then they take all of the 1 first, and nothing is left.",
+    "You subtract a large number from blocked scores, and set their weights to 0 afterwards. A blocked score may "
+    "be higher than the others by 1e15. Then it first takes the whole weight of 1, and nothing is left.",
     see="3. From a mask to weights",
 )
 right.mistake(
@@ -94,8 +96,8 @@ right.mistake(
     {'scores.masked_fill(mask, float("-inf"))': "scores + (~mask + 1e-45).log()", ".masked_fill(mask, 0.0)": ""},
     loses=("fully", "scores"),
 ).feedback(
-    "The logarithm of the mask is added, and a tiny number keeps it from -inf: but log(1e-45) is only -103. Blocked "
-    "scores that are larger by more than that are seen, and a fully blocked row is as if nothing were blocked.",
+    "You add the logarithm of a tiny number to blocked scores, but log(1e-45) is only -103. A blocked score that "
+    "is higher by more than that still gets weight. A fully blocked row behaves as if nothing were blocked.",
     see="3. From a mask to weights",
 )
 right.mistake(
@@ -112,7 +114,7 @@ right.mistake(
     {'scores.masked_fill(mask, float("-inf"))': "scores * ~mask", "weights.masked_fill(mask, 0.0)": "weights"},
     loses="open keys",
 ).feedback(
-    "Blocked scores become 0 (you multiply them by it, or fill it in). A score of 0 is a vote like any other: e⁰ is 1.",
+    "You set blocked scores to 0, by multiplying or by filling. A score of 0 counts like any other: e⁰ is 1.",
     see="3. From a mask to weights",
 )
 right.mistake("multiplies_infinity", loses="open keys").patch("""
@@ -122,12 +124,13 @@ right.mistake("multiplies_infinity", loses="open keys").patch("""
 - return weights.masked_fill(mask, 0.0)
 + return AFTER
 """).for_each(AFTER=("weights", "weights.nan_to_num(0.0)")).feedback(
-    "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
-    "multiply by it."
+    "You multiply by -inf, which gives NaN wherever the other factor is 0. In `(1 - mask) * -inf` or `mask * "
+    "-inf`, 0 · ∞ is not a number. Choose the value instead of multiplying by it."
 )
 right.mistake(scores.softmax_over_queries, {"softmax(filled, -1)": "softmax(filled, -2)"}, loses="open keys")
 right.mistake("over_dimension_1", {"softmax(filled, -1)": "softmax(filled, 1)"}, loses="masks").feedback(
-    "The softmax goes over dimension 1. That is the last one of a matrix, and no longer where batches come first."
+    "Your softmax runs over dimension 1, which is the last one only for a matrix. With batch dimensions in front, "
+    "the last dimension is another one."
 )
 masked_softmax.mistake("needs_a_mask_of_the_same_shape", loses="masks").full_code("""
 def masked_softmax(scores, mask):
@@ -136,30 +139,30 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(kept, -1)
     return torch.where(mask.all(-1, keepdim=True), torch.zeros_like(weights), weights)
 """).feedback(
-    "This needs a mask of the same shape as the scores. A mask may have fewer dimensions, or sizes of 1: let it "
-    "broadcast."
+    "Your function needs a mask of the same shape as the scores. A mask may have fewer dimensions, or dimensions "
+    "of size 1. Let it broadcast."
 )
 masked_softmax.mistake("asks_the_whole_mask", loses="fully").full_code("""
 def masked_softmax(scores, mask):
     if mask.all():
         return scores * 0.0
     return torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
-""").feedback("Rows with nothing to see are looked for in the whole mask at once. Each row must be asked for itself.")
+""").feedback("You check only whether the whole mask is blocked at once. Check each row by itself.")
 masked_softmax.mistake("subtracts_the_greatest_of_all", loses="scores").full_code("""
 def masked_softmax(scores, mask):
     parts = (scores - scores.amax(-1, keepdim=True)).exp() * ~mask
     total = parts.sum(-1, keepdim=True)
     return parts / total.masked_fill(mask.all(-1, keepdim=True), 1.0)
 """).feedback(
-    "The greatest score of a row, which is subtracted to keep e^s in bounds, was taken among the blocked ones too. If "
-    "one of those is much the highest, every open key is rounded to 0."
+    "The maximum that you subtract from each row may be a blocked score. You subtract it so that e^s does not "
+    "overflow. But if a blocked score is by far the highest, every open key is rounded to 0."
 )
 masked_softmax.mistake("subtracts_nothing", loses="scores").full_code("""
 def masked_softmax(scores, mask):
     parts = scores.masked_fill(mask, float("-inf")).exp()
     return parts / parts.sum(-1, keepdim=True).GUARD
 """).for_each(GUARD=("masked_fill(mask.all(-1, keepdim=True), 1.0)", "clamp(min=1e-12)")).feedback(
-    "e^s of a large score is infinite: subtract the greatest open score of each row first."
+    "For large scores your e^s overflows to infinity. Subtract the highest open score of each row first."
 )
 masked_softmax.mistake("subtracts_the_logarithm_of_the_sum", loses="scores").full_code("""
 def masked_softmax(scores, mask):
@@ -167,8 +170,9 @@ def masked_softmax(scores, mask):
     total = filled.logsumexp(-1, keepdim=True).masked_fill(mask.all(-1, keepdim=True), 0.0)
     return (filled - total).exp()
 """).feedback(
-    "e^(s - log Σ e^s) is right on paper. Added to a score of 1e15, the logarithm of how many share it is rounded off: "
-    "two equal scores get 1 each."
+    "You compute e^(s - log Σ e^s), which goes wrong for very large scores. It is right on paper. But added to a "
+    "score of 1e15, the logarithm of how many keys share the weight is rounded away: two equal scores get a weight "
+    "of 1 each."
 )
 masked_softmax.mistake("computes_what_it_throws_away", loses="gradients").full_code("""
 def masked_softmax(scores, mask):
@@ -177,8 +181,8 @@ def masked_softmax(scores, mask):
     parts = torch.where(mask, 0.0, (scores - highest.detach()).exp())
     return parts / parts.sum(-1, keepdim=True).masked_fill(empty, 1.0)
 """).feedback(
-    "e^s was computed for the blocked keys too and thrown away afterwards. Where it overflowed, 0 times ∞ makes NaN in "
-    "the gradient: a blocked score must be replaced *before* it goes into anything."
+    "You compute e^s for blocked keys too and discard it afterwards, so the gradient can be NaN. Where e^s "
+    "overflows, 0 times ∞ makes NaN in the gradient. Replace a blocked score *before* you use it."
 )
 masked_softmax.mistake(arguments.argument_changed("fills_in_place", what="the scores"), loses="float64").full_code("""
 def masked_softmax(scores, mask):
@@ -192,7 +196,10 @@ right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="
 """)
 right.mistake(
     "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, loses="fully"
-).feedback("`mask.all(-1)` has one dimension less than the weights: what was a row meets a column. Keep the dimension.")
+).feedback(
+    "`mask.all(-1)` has one dimension fewer than the weights, so it is matched with columns instead of rows. Keep "
+    "the dimension."
+)
 right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
 + nothing = mask.all(-1, keepdim=True)
 + mask &= ~nothing
@@ -233,8 +240,9 @@ def masked_softmax(scores, mask):
     total = unnormalised.sum(-1, keepdim=True)
     return torch.where(total > 0, unnormalised / total, torch.zeros_like(scores))
 """).feedback(
-    "The weights are right, and the gradient of a fully blocked row is NaN: `torch.where` chooses between two results, "
-    "and the other one, 0 / 0, was computed all the same. Let the divisor be 1 there *before* you divide.",
+    "The weights are right, but the gradient of a fully blocked row is NaN. `torch.where` chooses between two "
+    "results, but the other one, 0 / 0, is computed all the same. Make the divisor 1 in such rows *before* you "
+    "divide.",
     see="A row with nothing to see",
 )
 masked_softmax.mistake(numbers.one_maximum_for_all, loses="scores").full_code("""

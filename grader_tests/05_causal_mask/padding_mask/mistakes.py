@@ -9,42 +9,47 @@ def padding_mask(lengths, S):
 """)
 
 right.mistake("misses_the_first_pad", {" >= lengths": " > lengths"}, loses="True at and past").feedback(
-    "The first pad of each sentence is not blocked. A sentence of length n has the places 0 to n - 1, so place n is "
-    "padding."
+    "You leave the first padding position of each sentence open. A sentence of length n has the positions 0 to n - "
+    "1, so position n is padding."
 )
 right.mistake("blocks_the_last_word", {"[:, None]": "[:, None] - 1"}, loses="True at and past").feedback(
-    "The last word of each sentence is blocked. A sentence of length n has the places 0 to n - 1."
+    "You block the last word of each sentence. A sentence of length n has the positions 0 to n - 1."
 )
 right.mistake(masks.inverted(see="5. Two opposite conventions"), {">= lengths": "< lengths"}, loses="True at and past")
 padding_mask.mistake("without_heads_and_queries", loses="True at and past").full_code("""
 def padding_mask(lengths, S):
     return torch.arange(S, device=lengths.device) >= lengths[:, None]
-""").feedback("The shape is (B, S). Scores are (B, H, T, S): two dimensions of size 1 belong in the middle.")
+""").feedback(
+    "Your mask has shape (B, S), without dimensions for heads and queries. Scores are (B, H, T, S), so the mask "
+    "needs two dimensions of size 1 in the middle."
+)
 right.mistake("without_heads", {"None, :": ":"}, loses="True at and past").feedback(
-    "The shape is (B, 1, S). There must be a dimension for the heads *and* one for the queries."
+    "Your mask has shape (B, 1, S), with one dimension too few. It needs a dimension for the heads *and* one for "
+    "the queries."
 )
 right.mistake("blocks_queries", {"None, :": ":, None"}, loses="True at and past").feedback(
-    "The places stand in the dimension of the queries. Padding is about *keys*: they are the last dimension."
+    "Your mask blocks queries instead of keys. Padding is about *keys*, which are the last dimension."
 )
 padding_mask.mistake("blocks_queries_and_keys", loses="True at and past").full_code("""
 def padding_mask(lengths, S):
     pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
     return (pads[:, :, None] | pads[:, None, :])[:, None]
 """).feedback(
-    "The rows of padding are blocked as well, in a (B, 1, S, S) mask. Whole rows are then blocked; block keys only.",
+    "You also block the rows of padding, in a mask of shape (B, 1, S, S). These rows are then fully blocked. Block "
+    "keys only.",
     see="A row with nothing to see",
 )
 right.mistake(
     "as_wide_as_the_longest", {"torch.arange(S,": "torch.arange(int(lengths.max()),"}, loses="True at and past"
-).feedback("The mask is as wide as the longest sentence. It must have `S` columns.")
+).feedback("Your mask has only as many columns as the longest sentence has words. It must have `S` columns.")
 right.mistake("padding_on_the_left", {" >= lengths": " < S - lengths"}, loses="True at and past").feedback(
-    "The padding is taken to stand on the left. It fills the *end* of each sentence."
+    "You block the beginning of each sentence. Padding fills the *end*."
 )
 right.mistake("never_empty", {">= lengths": ">= lengths.clamp(min=1)"}, loses="from empty").feedback(
-    "A sentence of length 0 keeps one open place. It has no word, so all of its row is blocked."
+    "You leave one position open in a sentence of length 0. It has no word, so its whole row is blocked."
 )
 right.mistake("never_full", {">= lengths": ">= lengths.clamp(max=S - 1)"}, loses="from empty").feedback(
-    "A full sentence has its last word blocked."
+    "You block the last word of a full sentence."
 )
 padding_mask.mistake("blocks_a_full_sentence", loses="from empty").full_code("""
 def padding_mask(lengths, S):
@@ -53,8 +58,8 @@ def padding_mask(lengths, S):
         row[..., n - S :] = True
     return mask
 """).feedback(
-    "A full sentence is blocked throughout. Counted from the end, as in `row[-pads:]`, no pads at all are `row[0:]`, "
-    "which is everything."
+    "You block every position of a full sentence. If you count from the end, as in `row[-pads:]`, no padding gives "
+    "`row[0:]`, which is everything."
 )
 padding_mask.mistake(masks.to_add, loses="True at and past").full_code("""
 def padding_mask(lengths, S):
@@ -82,6 +87,6 @@ def padding_mask(lengths, S):
         masks[key] = (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, None, :]
     return masks[key]
 """).feedback(
-    "A mask that was made before is returned again, where there are as many sentences and places as then. Their "
-    "lengths are others: make each mask from the lengths that you are given."
+    "You return an earlier mask again if the numbers of sentences and positions are the same. The lengths may "
+    "differ. Compute each mask from the lengths that you are given."
 )

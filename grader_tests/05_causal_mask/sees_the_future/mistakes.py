@@ -16,43 +16,48 @@ def sees_the_future(attention, x):
     changed = torch.cat([x[:-1], x[-1:] + 1.0])
     return bool((attention(changed) - attention(x))[:-1].abs().gt(1e-5).any())
 """).feedback(
-    "Only the last token is changed. A leak may come from any later token, at one place only.", see="8. Catch a leak"
+    "You change only the last token. A leak may come from any later token, and may reach one position only.",
+    see="8. Catch a leak",
 )
 sees_the_future.mistake("looks_at_the_first_output_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)
     return bool((jacobian[0, :, 1:].abs() > 1e-5).any())
-""").feedback("Only the first output is looked at. Any output may leak.", see="8. Catch a leak")
+""").feedback("You look only at the first output. Any output may leak.", see="8. Catch a leak")
 right.mistake("tries_the_next_token_only", {"influence.triu": "influence.diagonal"}, loses="a leak at one").feedback(
-    "Only the next token is tried for each output. A leak may come from further away.", see="8. Catch a leak"
+    "You try only the next token for each output. A leak may come from further away.", see="8. Catch a leak"
 )
 sees_the_future.mistake("tries_the_second_token_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     changed = x.clone()
     changed[1:2] += 1.0
     return bool((attention(changed) - attention(x))[:1].abs().gt(1e-5).any())
-""").feedback("The first tokens alone were tried, not all of them.", see="8. Catch a leak")
+""").feedback("You try only the first tokens, not all of them.", see="8. Catch a leak")
 right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, loses=EVERYWHERE).feedback(
-    "It finds functions that depend on the *past*. Which index of the Jacobian is the output, which the input?"
+    "Your function finds dependence on the *past* instead of the future. Check which index of the Jacobian is the "
+    "output and which is the input."
 )
 right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, loses=EVERYWHERE).feedback(
-    "The diagonal is counted: an output may depend on its own input."
+    "You count the diagonal, but an output may depend on its own input."
 )
 sees_the_future.mistake("compares_all_outputs", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     changed = [torch.cat([x[:j], x[j:] + 1.0]) for j in range(1, len(x))]
     return not all(torch.allclose(attention(one), attention(x), atol=1e-5) for one in changed)
-""").feedback("All outputs are compared, those at and after the change too: they are meant to move.")
+""").feedback("You compare all outputs, including those at and after the change. Those are meant to change.")
 right.mistake("overlooks_a_thousandth", {"1e-5": "LIMIT"}, loses="weak leaks").for_each(
     LIMIT=(1e-2, 1e-3, 0.1)
-).feedback("It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding.")
+).feedback(
+    "Your threshold is too high, so you miss weak leaks. A leak of 1e-4 per unit of input counts, and is far above "
+    "rounding error."
+)
 sees_the_future.mistake("adds_up_the_parts_of_an_output", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     influence = torch.autograd.functional.jacobian(lambda x: attention(x).sum(1), x)
     return any(bool((influence[i, i + 1 :].abs() > 1e-5).any()) for i in range(len(x)))
 """).feedback(
-    "The parts of each output were added up before they were differentiated. They may move against each other: after a "
-    "layer norm their sum is always 0.",
+    "You add up the features of each output before you differentiate. They may change in opposite directions: "
+    "after a layer norm their sum is always 0.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("adds_up_the_outputs", loses="a leak in some").full_code("""
@@ -64,7 +69,7 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "The outputs were added up before they were compared: where two of them move against each other, nothing is seen.",
+    "You add up the outputs before you compare them, so opposite changes cancel.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("watches_the_first_feature_only", loses="a leak in some").full_code("""
@@ -72,16 +77,16 @@ def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)[:, 0, :, 0]
     return bool((jacobian.abs().triu(1) > 1e-5).any())
 """).feedback(
-    "Only the first feature of each token is changed, or only the first of each output looked at. A leak may go "
-    "through any of them."
+    "You change only the first feature of each token, or look only at the first feature of each output. A leak may "
+    "go through any feature."
 )
 right.mistake("forgets_the_sign", {"abs().": ""}, loses=("a leak at one", "weak leaks")).feedback(
-    "Negative influence is not seen: take the magnitude before you ask whether it is large."
+    "You miss negative influence. Take the magnitude before you ask whether it is large."
 )
 right.mistake("asks_whether_all_leak", loses=("a leak at one", "a leak in some")).patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + return len(x) > 1 and all(bool((influence[i, i + 1 :] > 1e-5).any()) for i in range(len(x) - 1))
-""").feedback("*Every* output must leak before it says so. One is enough.")
+""").feedback("You return True only if *every* output leaks. One is enough.")
 sees_the_future.mistake("injects_nan", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
@@ -91,15 +96,16 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "NaN was put into the future, and it always spreads: the weight of a blocked key is 0, and 0 · NaN is NaN.",
+    "You put NaN into the future, but NaN spreads through a correct mask too. The weight of a blocked key is 0, "
+    "and 0 · NaN is NaN.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("cuts_the_text_off", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
 """).feedback(
-    "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, "
-    "and it need not even take one.",
+    "You cut the text off and compare the outputs. That tests whether the function gives the same on a shorter "
+    "text, and it may not even accept one.",
     see="8. Catch a leak",
 )
 right.mistake(results.tensor_for_bool, loses="True or").patch("""
@@ -113,32 +119,35 @@ def sees_the_future(attention, x):
         x[j] += 1.0
         found |= bool((attention(x) - before)[:j].abs().gt(1e-5).any())
     return found
-""").feedback("`x` is not what it was before the call. Change a copy: `x.clone()`.")
+""").feedback("You change `x`, and it is still changed after the call. Change a copy: `x.clone()`.")
 right.mistake(arguments.argument_changed("marks_x"), loses="True or").patch("""
   def sees_the_future(attention, x):
 +     x.requires_grad_()
 """).feedback(
-    "`x` asks for gradients after the call, and did not before: `requires_grad_` changes the tensor that it is called "
-    "on, as all functions do whose name ends in `_`. Work on a copy."
+    "After the call `x` requires gradients, which it did not before. `requires_grad_` changes its tensor, as does "
+    "every function whose name ends in `_`. Work on a copy."
 )
 right.mistake("fails_on_one_token", loses="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + rows, columns = torch.triu_indices(len(x), len(x), 1)
 + return bool(influence[rows, columns].max() > 1e-5)
-""").feedback("It fails for a text of one token, which has no future: the answer is False.")
+""").feedback("Your function fails for a text of one token. One token has no future, so the answer is False.")
 right.mistake("says_the_opposite", {"bool(": "not bool("}, loses=EVERYWHERE).feedback(
-    "True and False are exchanged. True is for a function that *does* leak."
+    "You return True and False the wrong way round. True means that the function *does* leak."
 )
 sees_the_future.mistake("always_true", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     return True
 """).feedback(
-    "It says True of functions in which nothing leaks. Try it on one that adds to each token the one *before* it."
+    "You return True for functions in which nothing leaks. Try your function on one that adds to each token the "
+    "one *before* it."
 )
 sees_the_future.mistake("always_false", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     return False
-""").feedback("It says False of functions that leak. Try it on one that adds to each token the one after it.")
+""").feedback(
+    "You return False for functions that leak. Try your function on one that adds to each token the one after it."
+)
 sees_the_future.mistake("shifts_all_features_alike", loses="a leak in some").full_code("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
@@ -148,8 +157,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "The same number is added to all features of a token. What depends on their differences alone, as after a layer "
-    "norm, is not moved by that: change them one by one, or at random.",
+    "You add the same number to all features of a token. A leak that depends only on their differences, as after a "
+    "layer norm, does not show. Change the features one by one, or at random.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("turns_the_sign", loses="a leak in some").full_code("""
@@ -161,13 +170,13 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "A later token is replaced by its opposite, and nothing else is tried. What depends on its square, or on its "
+    "You replace a later token by its opposite and try nothing else. A leak through the token's square, or its "
     "length, is the same for both.",
     see="8. Catch a leak",
 )
 right.mistake("differentiates_at_zero", {"x).abs": "torch.zeros_like(x)).abs"}, loses="a leak in some").feedback(
-    "The derivative is taken where all tokens are 0. There that of a square is 0, whatever it does elsewhere: take it "
-    "at `x`.",
+    "You differentiate where all tokens are 0 instead of at `x`. At 0 the derivative of a square is 0, whatever it "
+    "is elsewhere.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("silences_the_future", loses="a leak in some").full_code("""
@@ -179,8 +188,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "The future is replaced by zeros, or by a multiple of what it was, and nothing else is tried. Where it was 0 "
-    "already, nothing changes: try other numbers, or differentiate.",
+    "You replace the future by zeros, or by a multiple of itself, and try nothing else. If it was 0 already, "
+    "nothing changes. Try other numbers, or differentiate.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("differentiates_the_sum_of_all", loses=EVERYWHERE).full_code("""
@@ -189,8 +198,8 @@ def sees_the_future(attention, x):
     attention(x).sum().backward()
     return bool((x.grad[1:].abs() > 1e-5).any())
 """).feedback(
-    "All outputs were added up before they were differentiated: a token always moves its own output, and those after "
-    "it. Take the derivative of one output at a time, by the tokens after it.",
+    "You add up all outputs before you differentiate. A token always affects its own output, and may affect those "
+    "after it. Take the derivative of one output at a time, with respect to the tokens after it.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("moves_all_later_tokens_alike", loses="a leak in some").full_code("""
@@ -202,22 +211,22 @@ def sees_the_future(attention, x):
             return True
     return False
 """).for_each(STEP=("torch.linspace(1.0, 2.0, x.shape[1]).to(x)", "1.0")).feedback(
-    "All later tokens are moved alike, or their derivatives added up. What depends on how they differ is not moved by "
-    "that: try them one by one, or at random.",
+    "You change all later tokens alike, or add up their derivatives. A leak that depends only on how they differ "
+    "does not show. Change them one by one, or at random.",
     see="8. Catch a leak",
 )
 right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"}, loses="a leak in some").feedback(
-    "The entries of the Jacobian were added up with their signs, so that opposite ones cancel: take the magnitude of "
-    "each one first.",
+    "You add up the entries of the Jacobian with their signs, so that opposite ones cancel. Take the magnitude of "
+    "each entry first.",
     see="8. Catch a leak",
 )
 right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, loses=EVERYWHERE).feedback(
-    "The greatest was taken over the places, so that the table that is left tells which *feature* moves which. Look at "
-    "the shape of the Jacobian: which of its dimensions are places?",
+    "You take the maximum over the positions, so your table shows which *feature* affects which. Look at the shape "
+    "of the Jacobian, and find the dimensions that are positions.",
     see="8. Catch a leak",
 )
 right.mistake("stops_before_the_last_two", {"influence.triu": "influence[:-2].triu"}, loses="a leak at one").feedback(
-    "The last pair is never looked at: the last output but one may see the last token. Where does your `range` end?",
+    "You never check the last pair: the last output but one may see the last token. Check where your `range` ends.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("compares_the_first_output_only", loses="a leak at one").full_code("""
@@ -236,6 +245,6 @@ def sees_the_future(attention, x):
             return True
     return False
 """).for_each(CHANGED=("j:", "j")).feedback(
-    "You change `x` itself, so every change is still there when you try the next one. `changed = x` is a second name "
-    "for the same tensor: start each time from a copy, `x.clone()`."
+    "You change `x` itself, so every change is still there when you try the next one. `changed = x` is a second "
+    "name for the same tensor. Start each time from a copy, `x.clone()`."
 )

@@ -15,20 +15,20 @@ def sliding_window(T, width, device=None):
 right.mistake(masks.one_key_too_many, {"back >= width": "back > width"}, loses="who sees")
 right.mistake(masks.one_key_too_few, {"back >= width": "back >= width - 1"}, loses="who sees")
 right.mistake("sees_the_future", {"(back < 0) | (back >= width)": "back.abs() >= width"}, loses="who sees").feedback(
-    "The window opens to both sides. A causal mask blocks every later key, however near."
+    "Your window opens to both sides. A causal mask blocks every later key, however near."
 )
 right.mistake("forgets_the_window", {"(back < 0) | (back >= width)": "back < 0"}, loses="who sees").feedback(
-    "`width` makes no difference: this is the plain causal mask. What lies too far back is blocked, too."
+    "`width` makes no difference: you return the plain causal mask. Also block the keys that are too far back."
 )
 right.mistake("forgets_to_be_causal", {"(back < 0) | (back >= width)": "back >= width"}, loses="who sees").feedback(
-    "What lies too far back is blocked, and the future is open. Both have to be blocked."
+    "You block keys that are too far back, but leave the future open. Block both."
 )
 right.mistake(masks.inverted, {"(back < 0) | (back >= width)": "(back >= 0) & (back < width)"}, loses="who sees")
 right.mistake(
     shapes.rows_and_columns_exchanged, {"places[:, None]": "places[None, :]", "None, :": ":, None"}, loses="who"
 )
 right.mistake(
-    arguments.not_refused("There is no error for a width below 1, with which some queries would see nothing at all."),
+    arguments.not_refused("You do not refuse a width below 1, with which queries would see nothing at all."),
     loses="ValueError",
 )
 right.mistake(masks.of_numbers, {"(back >= width)": "(back >= width).long()"}, loses="boolean")

@@ -22,37 +22,37 @@ def load_torch_weights(ours, theirs):
 
 right.mistake(
     "transposes_every_matrix", {"(weight)": "(weight.T)", "out_proj.weight": "out_proj.weight.T"}, loses="every"
-).feedback("You transpose the matrices. Both sides are weights of nn.Linear; they are the same way round.")
+).feedback("You transpose the matrices. Both sides are weights of `nn.Linear`, so they have the same orientation.")
 right.mistake("transposes_all_but_the_last", {"(weight)": "(weight.T)"}, loses="every").feedback(
-    "You transpose W_q, W_k and W_v. Both sides are weights of nn.Linear; they are the same way round."
+    "You transpose W_q, W_k and W_v. Both sides are weights of `nn.Linear`, so they have the same orientation."
 )
 load.mistake("loads_their_state_dict", loses="every").full_code("""
 def load_torch_weights(ours, theirs):
     ours.load_state_dict(theirs.state_dict())
     return ours
 """).feedback(
-    "The two modules name their weights differently, so `load_state_dict` finds none of its own. Copy them one by one."
+    "`load_state_dict` fails here, because the two modules name their weights differently. Copy the weights one by one."
 )
 right.mistake("transposes_the_last", {"theirs.out_proj.weight": "theirs.out_proj.weight.T"}, loses="every").feedback(
-    "W_q, W_k and W_v are right, but W_o is transposed."
+    "You transpose W_o, while your W_q, W_k and W_v are right."
 )
 right.mistake("reads_keys_first", {'"W_q", "W_k"': '"W_k", "W_q"'}, loses="every").feedback(
-    "The rows of in_proj_weight come in the order queries, keys, values; you read another one."
+    "You read the rows of `in_proj_weight` in the wrong order. They come in the order queries, keys, values."
 )
 right.mistake("reads_values_second", {'"W_k", "W_v"': '"W_v", "W_k"'}, loses="every").feedback(
-    "The rows of in_proj_weight come in the order queries, keys, values; you take values for keys."
+    "You exchange keys and values when you read `in_proj_weight`. Its rows come in the order queries, keys, values."
 )
 right.mistake("forgets_the_last", loses="every").patch("""
 - ours.W_o.weight.copy_(theirs.out_proj.weight)
-""").feedback("W_o is forgotten: it comes from `theirs.out_proj.weight`.")
+""").feedback("You do not copy W_o. It comes from `theirs.out_proj.weight`.")
 right.mistake("takes_rows_in_turn", loses="every").patch("""
 - for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight.copy_(weight)
 + for i, name in enumerate(("W_q", "W_k", "W_v")):
 +     getattr(ours, name).weight.copy_(theirs.in_proj_weight[i::3])
 """).feedback(
-    "You take rows in turn, 0, 3, 6, … for the queries. The queries' D rows come first, then the keys', then the "
-    "values'."
+    "You take the rows in turn: 0, 3, 6 and so on for the queries. The queries' D rows come first, then the keys', "
+    "then the values'."
 )
 right.mistake("reads_head_by_head", loses="every").patch("""
 - for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
@@ -61,7 +61,7 @@ right.mistake("reads_head_by_head", loses="every").patch("""
 + for i, name in enumerate(("W_q", "W_k", "W_v")):
 +     getattr(ours, name).weight.copy_(parts[:, i].flatten(0, 1))
 """).feedback(
-    "You read the rows head by head (q, k, v of head 0, then of head 1). Here all queries come first, of all heads."
+    "You read the rows head by head: q, k, v of head 0, then of head 1. Here the queries of all heads come first."
 )
 load.mistake("copies_the_wrong_way", loses=("every", "theirs")).full_code("""
 def load_torch_weights(ours, theirs):
@@ -69,7 +69,7 @@ def load_torch_weights(ours, theirs):
         theirs.in_proj_weight.copy_(torch.cat([ours.W_q.weight, ours.W_k.weight, ours.W_v.weight]))
         theirs.out_proj.weight.copy_(ours.W_o.weight)
     return ours
-""").feedback("Your weights go the wrong way, from ours into theirs.")
+""").feedback("You copy the weights in the wrong direction, from `ours` into `theirs`.")
 replacing.mistake("shares_the_memory", loses="neither").patch("""
   for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
@@ -77,17 +77,18 @@ replacing.mistake("shares_the_memory", loses="neither").patch("""
 +     getattr(ours, name).weight.data = weight.data
 + ours.W_o.weight.data = theirs.out_proj.weight.data
 """).feedback(
-    "The two share their memory: a piece of a tensor is a view, and so training one moves the other. Copy the numbers."
+    "Your two modules share their memory, so training one changes the other. A piece of a tensor is a view. Copy "
+    "the numbers."
 )
 replacing.mistake("shares_the_last", loses="neither").patch("""
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 + ours.W_o.weight = theirs.out_proj.weight
-""").feedback("W_o and `theirs.out_proj` hold the very same parameter: training one moves the other. Copy the numbers.")
+""").feedback("W_o and `theirs.out_proj` hold the same parameter, so training one changes the other. Copy the numbers.")
 right.mistake(results.nothing_returned, loses="returns").patch("""
 - return ours
 """)
 right.mistake("returns_theirs", {"return ours": "return theirs"}, loses="returns").feedback(
-    "You return theirs; return ours."
+    "You return `theirs`. Return `ours`."
 )
 right.mistake("fills_a_copy", loses=("every", "returns")).patch("""
 + import copy
@@ -97,28 +98,31 @@ right.mistake("fills_a_copy", loses=("every", "returns")).patch("""
 @@
 + ours = copy.deepcopy(ours)
   with torch.no_grad():
-""").feedback("You fill a copy of ours and return that; ours itself is left as it was.")
+""").feedback("You fill a copy of `ours` and return that; `ours` itself stays as it was.")
 replacing.mistake("freezes_the_weights", loses="returns").patch("""
   for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 +     getattr(ours, name).weight = nn.Parameter(weight.detach().clone(), requires_grad=False)
 + ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone(), requires_grad=False)
-""").feedback("The weights are right but frozen: with `requires_grad=False` no optimizer trains them.")
+""").feedback("The weights are right, but frozen: with `requires_grad=False` no optimizer trains them.")
 replacing.mistake("records_the_copying", loses="every").patch("""
   for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
 -     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 +     getattr(ours, name).weight.copy_(weight)
 + ours.W_o.weight.copy_(theirs.out_proj.weight)
-""").feedback("A parameter cannot be changed in place while gradients are recorded: copy under `torch.no_grad()`.")
+""").feedback(
+    "You change a parameter in place while gradients are recorded, which PyTorch does not allow. Copy under "
+    "`torch.no_grad()`."
+)
 load.mistake("copies_nothing", loses="every").full_code("""
 def load_torch_weights(ours, theirs):
     ours.load_state_dict(theirs.state_dict(), strict=False)
     return ours
 """).feedback(
-    "ours is what it was: nothing was copied. `load_state_dict(..., strict=False)` passes over names that only one "
-    "side knows, and `w = …` gives a name to a tensor and moves no number."
+    "Your function copies nothing: `ours` stays as it was. `load_state_dict(..., strict=False)` skips names that "
+    "only one side knows, and `w = …` gives a tensor a name but copies no number."
 )
 right.mistake(
     numbers.float32_on_the_way(what="the weights"),
@@ -140,7 +144,8 @@ def load_torch_weights(ours, theirs):
             mine.copy_(weight)
     return ours
 """).feedback(
-    "You trust the order in which ours lists its parameters. It depends on how the module was written; go by the names."
+    "You rely on the order in which `ours` lists its parameters. That order depends on how the module was written. "
+    "Use the names."
 )
 load.mistake("freezes_theirs", loses="theirs").full_code("""
 def load_torch_weights(ours, theirs):
@@ -149,4 +154,4 @@ def load_torch_weights(ours, theirs):
         getattr(ours, name).weight.data.copy_(weight)
     ours.W_o.weight.data.copy_(theirs.out_proj.weight)
     return ours
-""").feedback("You freeze theirs on the way: its weights can no longer be trained.")
+""").feedback("You freeze `theirs`, so its weights can no longer be trained.")

@@ -19,22 +19,24 @@ def split_heads(x, n_heads):
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     return x.reshape(B, n_heads, T, D // n_heads)
 """).feedback(
-    "The shape is right, but your head 0 gets whole words: reshape alone cuts the tape of numbers, not each word's row."
+    "You cut by reshaping alone, so your head 0 gets whole words. The shape is right, but reshaping cuts the "
+    "numbers in their order in memory, not each word's row."
 )
 right.mistake("leaves_the_words_first", {".transpose(1, 2)": ""}, loses="each head").feedback(
-    "Every word is cut rightly, but the result is (B, T, H, K): the heads must come before the words."
+    "Your result is (B, T, H, K), but the heads must come before the words. Each word is cut correctly."
 )
 right.mistake("deals_the_numbers_out_in_turn", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
 """).feedback(
-    "Your heads take turns: head 0 gets numbers 0, H, 2H, … of a word. Each head gets one connected piece of the row."
+    "Your heads take turns: head 0 gets the entries 0, H, 2H and so on of a word. Each head gets one connected "
+    "piece of the row."
 )
 right.mistake(
     "takes_the_number_of_heads_for_their_width", {"(n_heads, -1)": "(-1, n_heads)"}, loses="each head"
-).feedback("You made pieces of the length n_heads. n_heads is the number of pieces; their length is D // n_heads.")
+).feedback("You cut pieces of length n_heads. There must be n_heads pieces, each of length D // n_heads.")
 right.mistake("puts_the_words_last", {"transpose(1, 2)": "permute(0, 2, 3, 1)"}, loses="each head").feedback(
-    "The last two dimensions of your result have changed places: it is (B, H, K, T), and must be (B, H, T, K)."
+    "The last two dimensions of your result are exchanged: expected (B, H, T, K), got (B, H, K, T)."
 )
 split_heads.mistake("exchanges_before_cutting", loses="each head").full_code("""
 def split_heads(x, n_heads):
@@ -43,21 +45,23 @@ def split_heads(x, n_heads):
         raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
     return x.transpose(1, 2).reshape(B, n_heads, T, D // n_heads)
 """).feedback(
-    "You exchange words and numbers first and reshape afterwards. The shape comes out right, the numbers do not: cut "
+    "You exchange words and entries first and reshape afterwards. The shape is right, but the numbers are not. Cut "
     "first, then exchange."
 )
 right.mistake("puts_the_heads_before_the_batch", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + return torch.stack(x.chunk(n_heads, dim=-1))
-""").feedback("The heads are right, but they come before the batch: (H, B, T, K) instead of (B, H, T, K).")
+""").feedback(
+    "Your heads come before the batch: expected (B, H, T, K), got (H, B, T, K). The heads themselves are right."
+)
 right.mistake("folds_the_heads_into_the_batch", {"(1, 2)": "(1, 2).flatten(0, 1)"}, loses="each head").feedback(
-    "The heads are right, but you folded them into the batch, (B · H, T, K). They are a dimension of their own."
+    "You fold the heads into the batch: (B · H, T, K). The heads are right, but they need a dimension of their own."
 )
 right.mistake("returns_a_tuple_of_heads", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + return x.split(x.shape[-1] // n_heads, dim=-1)
 """).feedback(
-    "Your heads come as a list or tuple. Put them into one tensor, with the heads as a dimension after the batch."
+    "You return the heads as a list or tuple. Put them into one tensor, with the heads as a dimension after the batch."
 )
 split_heads.mistake(arguments.unchecked("checks_nothing"), loses=REFUSALS).full_code("""
 def split_heads(x, n_heads):
@@ -69,32 +73,31 @@ def split_heads(x, n_heads):
         "torch.stack(x.chunk(n_heads, dim=-1), dim=1)",
     )
 ).feedback(
-    "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
+    "If n_heads does not divide D, an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
     "names n_heads."
 )
 split_heads.mistake(arguments.unchecked("drops_what_is_left_over"), loses=REFUSALS).full_code("""
 def split_heads(x, n_heads):
     size = x.shape[-1] // n_heads
     return x[..., : size * n_heads].unflatten(-1, (n_heads, size)).transpose(1, 2)
-""").feedback(
-    "Where n_heads does not divide D you drop the numbers that are left over, without a word. Raise a ValueError."
-)
+""").feedback("If n_heads does not divide D, you silently drop the numbers that are left over. Raise a ValueError.")
 right.mistake(arguments.asserts(), loses=REFUSALS)
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(arguments.zero_divides, {"n_heads < 1 or ": ""}, loses="refuses 0")
 right.mistake(
     arguments.unchecked("lets_negative_numbers_pass"), {"n_heads < 1": "n_heads == 0"}, loses="refuses 0"
 ).feedback(
-    "0 heads are refused, -3 are not: `12 % -3` is 0, so that a negative number seems to divide. Ask for 1 or more."
+    "You refuse 0 heads, but not a negative number such as -3. `12 % -3` is 0, so a negative number seems to "
+    "divide 12. Require at least 1."
 )
 right.mistake(
     "divides_the_wrong_way_round", {"x.shape[-1] % n_heads": "n_heads % x.shape[-1]"}, loses=("each head", "ValueError")
-).feedback("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
+).feedback("Your check is the wrong way round. D must be a multiple of n_heads, not n_heads a multiple of D.")
 right.mistake(
     "tests_the_number_of_words",
     {"or x.shape[-1]": "or x.shape[1]", "divide {x.shape[-1]}": "divide {x.shape[1]}"},
     loses=("each head", "ValueError"),
-).feedback("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
+).feedback("You check whether n_heads divides the number of words, T. It must divide the width, D.")
 right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients")
 right.mistake(numbers.computed_in_float32, loses="float64")
 split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""
@@ -119,7 +122,7 @@ right.mistake("stacks_the_heads_in_front", loses="each head").patch("""
 + B, T, D = x.shape
 + return torch.stack(x.chunk(n_heads, -1)).reshape(B, n_heads, T, D // n_heads)
 """).feedback(
-    "Every head has its own numbers, but the heads stand before the batch, and `reshape` does not exchange the two: "
-    "stack them as dimension 1."
+    "You stack the heads before the batch, and `reshape` does not exchange the two. Every head has the right "
+    "numbers. Stack the heads as dimension 1."
 )
 right.mistake(shapes.squeezed, {"x.unflatten": "x.squeeze(-1).unflatten"}, loses="each head")

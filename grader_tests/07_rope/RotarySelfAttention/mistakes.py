@@ -49,30 +49,30 @@ class RotarySelfAttention(nn.Module):
 right.mistake(
     "RotatesNothing", {"self.turn(query, positions), self.turn(key, positions)": "query, key"}, loses=EVERYWHERE
 ).feedback(
-    "Your module gives what attention gives without positions: nothing is rotated, or all words of a head by the same "
-    "angle. Words are dimension -2 only after heads and words have changed places; rotate then."
+    "You rotate nothing, or all words of a head by the same angle, so your module ignores positions. Words are "
+    "dimension -2 only after you have exchanged heads and words. Rotate then."
 )
 right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, loses=EVERYWHERE).feedback(
-    "Only the queries are rotated. A score depends on the gap between two positions only if both are turned, each by "
-    "its own."
+    "You rotate only the queries. A score depends on the gap between two positions only if you rotate both "
+    "vectors, each by its own position."
 )
 right.mistake("RotatesOnlyTheKeys", {"self.turn(query, positions)": "query"}, loses=EVERYWHERE).feedback(
-    "Only the keys are rotated. A score depends on the gap between two positions only if both are turned, each by its "
-    "own."
+    "You rotate only the keys. A score depends on the gap between two positions only if you rotate both vectors, "
+    "each by its own position."
 )
 right.mistake(
     "RotatesTheValuesToo", {"positions), value": "positions), self.turn(value, positions)"}, loses=EVERYWHERE
 ).feedback(
-    "The values are rotated, too. The weights are right, and what they pass on is turned by where it stood: values "
-    "stay as they are."
+    "You rotate the values too. The weights are right, but each value is turned by its position. Values stay as "
+    "they are."
 )
 right.mistake("RotatesBeforeTheSplit", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, value = map(self.split, self.rotate(*self.project(x), positions))
 """).feedback(
-    "You rotate before you split the heads, so the frequencies are those of the whole width D: the first head turns "
-    "fast, the last hardly at all. Split first; every head has all the clocks."
+    "You rotate before you split the heads, so the frequencies are those of the whole width D. The first head "
+    "turns fast, and the last one hardly at all. Split first: every head uses the whole range of frequencies."
 )
 right.mistake("RotatesTheInput", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
@@ -80,15 +80,15 @@ right.mistake("RotatesTheInput", loses=EVERYWHERE).patch("""
 + query, key, _ = map(self.split, self.project(self.turn(x, positions)))
 + value = self.split(self.project(x)[2])
 """).feedback(
-    "x is rotated before it is projected. The projections mix the numbers of a pair with all others, and nothing of "
-    "the gap is left: rotate queries and keys."
+    "You rotate x before you project it. The projections mix the entries of a pair with all others, so nothing of "
+    "the gap is left. Rotate queries and keys."
 )
 right.mistake("RotatesTheInputOfAllThree", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, value = map(self.split, self.project(self.turn(x, positions)))
 """).feedback(
-    "x is rotated before it is projected, and the values are made from it, too. Rotate queries and keys, after the "
+    "You rotate x before you project it, and you make the values from it too. Rotate queries and keys, after the "
     "heads are split."
 )
 right.mistake("PairsTheHalves", loses=EVERYWHERE).patch("""
@@ -97,29 +97,30 @@ right.mistake("PairsTheHalves", loses=EVERYWHERE).patch("""
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 """).feedback(
-    "You pair number i with number i + K/2. That is the other layout, and needs the rows of W_qkv in another order.",
+    "You pair entry i with entry i + K/2. That is the other layout, which needs the rows of W_qkv in another order.",
     see=LAYOUTS,
 )
 right.mistake("TurnsClockwise", {"positions, self": "-positions, self"}, loses=EVERYWHERE).feedback(
-    "You rotate clockwise. Both queries and keys, so the scores still depend on the gap; but weights that were made "
-    "for the other direction do not fit.",
+    "You rotate clockwise instead of counter-clockwise. Queries and keys both turn, so the scores still depend on "
+    "the gap. But weights that were made for the other direction do not fit.",
     see=TURNING,
 )
 right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, loses=EVERYWHERE).feedback(
-    "A minus sign is missing: x0 becomes x0·cos − x1·sin. With a plus this is no rotation.", see=TURNING
+    "A minus sign is missing from your rotation. The new x0 is x0·cos − x1·sin. With a plus it is not a rotation.",
+    see=TURNING,
 )
 right.mistake(
     "TurnsInOppositeDirections", {"self.turn(key, positions)": "self.turn(key, -positions)"}, loses=EVERYWHERE
 ).feedback(
-    "Queries and keys are turned in opposite directions: the score depends on the sum of the positions, not on the "
-    "gap.",
+    "You rotate queries and keys in opposite directions. The score then depends on the sum of the positions, not "
+    "on the gap.",
     see="5. Only the gap counts",
 )
 right.mistake(
     "IgnoresThePositions", {" if positions is None else positions": ""}, loses=("the positions", "the base")
-).feedback("`positions` changes nothing: 0 … T-1 is only the default.")
+).feedback("`positions` changes nothing in your module. The positions 0 to T - 1 are only the default.")
 right.mistake("RoundsThePositions", {"else positions": "else positions.long()"}, loses="the positions").feedback(
-    "The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3."
+    "You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3."
 )
 right.mistake("KeepsTheFirstAngles", loses="the positions").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
@@ -127,28 +128,31 @@ right.mistake("KeepsTheFirstAngles", loses="the positions").patch("""
 +     self.kept = cos_and_sin(x, positions, self.base)
 + return turn_pairs(x, *self.kept)
 """).feedback(
-    "Cosines and sines of the first call are kept and used again, for other positions. Keep frequencies, if anything, "
-    "or look at whether the positions are still the same."
+    "You keep the cosines and sines of the first call and use them again for other positions. Keep only the "
+    "frequencies, or check that the positions are still the same."
 )
 right.mistake("RemembersThePositions", loses="self-attention").patch("""
 - positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
 + if positions is not None:
 +     self.kept = positions
 + positions = getattr(self, "kept", torch.arange(x.shape[1], device=x.device))
-""").feedback("Positions that were given once are kept for later calls. Without positions they are 0 … T-1, each time.")
+""").feedback(
+    "You keep the positions of one call for later calls. Without `positions`, they are 0 to T - 1 in each call."
+)
 right.mistake(
     "AllAtOnePlace", {"arange(x.shape[1], device=x.device)": "full((x.shape[1],), x.shape[1])"}, loses="self-attention"
 ).feedback(
-    "All tokens stand at the same place, for instance at the length of the text so far. Each has a position of its own."
+    "You give all tokens the same position, for instance the length of the text so far. Each token has its own "
+    "position."
 )
 right.mistake("IgnoresTheBase", {"positions, self.base)": "positions, 10000.0)"}, loses="the base").feedback(
-    "`base` changes nothing. Hand it on to your rotation.", see=CLOCKS
+    "`base` changes nothing in your module. Pass it on to your rotation.", see=CLOCKS
 )
 right.mistake("TakesTheRowsInAnotherOrder", {"query, key, value = map": "ORDER = map"}, loses=EVERYWHERE).for_each(
     ORDER=("key, query, value", "query, value, key", "value, key, query")
 ).feedback(
-    "The rows of W_qkv are taken in another order: first come those of the queries, then of the keys, then of the "
-    "values."
+    "You take the rows of W_qkv in the wrong order. The rows of the queries come first, then those of the keys, "
+    "then those of the values."
 )
 right.mistake("ReadsThePackedRowsHeadByHead", loses=("self-attention", "the positions")).patch("""
 - return self.W_qkv(x).chunk(3, dim=-1)
@@ -156,13 +160,13 @@ right.mistake("ReadsThePackedRowsHeadByHead", loses=("self-attention", "the posi
 + parts = self.W_qkv(x).unflatten(-1, (self.n_heads, 3, size))
 + return tuple(parts[..., i, :].flatten(-2) for i in range(3))
 """).feedback(
-    "You read W_qkv head by head, q, k and v of head 0 first. Its rows are all queries, then all keys, then all "
-    "values; only inside each third do they belong to the heads in turn."
+    "You read W_qkv head by head: q, k and v of head 0 first. Its rows are all queries, then all keys, then all "
+    "values. Only within each third do they belong to the heads in turn."
 )
 right.mistake(
     "FrequenciesOfTheModelsWidth", {"self.base)": "self.base ** (1 / self.n_heads))"}, loses=EVERYWHERE
 ).feedback(
-    "The frequencies are those of a vector as wide as the model. A head has K numbers, and K stands in the exponent.",
+    "Your frequencies are those of a vector as wide as the model. A head has K entries, so use K in the exponent.",
     see=CLOCKS,
 )
 right.mistake("LooksUpInAShortTable", loses="the positions").patch("""
@@ -170,7 +174,7 @@ right.mistake("LooksUpInAShortTable", loses="the positions").patch("""
 + cos, sin = cos_and_sin(x, torch.arange(512), self.base)
 + return turn_pairs(x, cos[positions], sin[positions])
 """).feedback(
-    "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between "
+    "You look up cosines and sines in a table for the positions 0 to 511. Positions may be further out, or between "
     "two whole numbers."
 )
 right.mistake(
@@ -178,20 +182,23 @@ right.mistake(
 )
 right.mistake(
     "ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE
-).feedback("You scale by the width of the model: the scores belong to one head, so its width counts.")
+).feedback("You scale by the width of the model. The scores belong to one head, so the width of the head counts.")
 right.mistake("HasThreeProjections", loses=("its parameters", *EVERYWHERE)).patch("""
 - self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 + self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 @@
 - return self.W_qkv(x).chunk(3, dim=-1)
 + return self.W_q(x), self.W_k(x), self.W_v(x)
-""").feedback("Your module has W_q, W_k and W_v. Here they are packed into one layer, W_qkv, with 3D outputs.")
+""").feedback(
+    "Your module has W_q, W_k and W_v instead of one layer, W_qkv. Here the three are packed into W_qkv, which has "
+    "3D outputs."
+)
 right.mistake("LearnsTheFrequencies", loses="its parameters").patch("""
   self.n_heads, self.base = n_heads, base
 + self.frequencies = nn.Parameter(torch.ones(d_model // n_heads // 2))
 """).feedback(
-    "Your frequencies are parameters, so training would change them. They are no part of what is learned: compute "
-    "them, or register a buffer."
+    "Your frequencies are parameters, so training would change them. They are not learned: compute them, or "
+    "register a buffer."
 )
 right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"self.base))": "self.base)).detach()"}, loses="gradients")
 add_mistakes(right, EVERYWHERE)
@@ -207,18 +214,19 @@ right.mistake("MultipliesTheMaskByInfinity", loses=("masks", "a fully", "gradien
 +     scores = scores + mask.to(scores.dtype) * -torch.inf
 + weights = scores.softmax(-1)
 """).feedback(
-    "The mask is multiplied by −∞, and 0 · −∞ is NaN: every score becomes NaN that should have stayed what it was."
+    "You multiply the mask by −∞, so every score that is not blocked becomes NaN. 0 · −∞ is NaN, but these scores "
+    "should stay as they are."
 )
 right.mistake("KeepsThePlacesOfTheFirstCall", loses="self-attention").patch("""
 - positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
 + if positions is None:
 +     self.places = positions = getattr(self, "places", torch.arange(x.shape[1], device=x.device))
 """).feedback(
-    "The positions 0 … T-1, or a table of their cosines, are made in the first call and kept. The next text may be "
-    "longer: make them for each x, or as many as are missing."
+    "You make the default positions, or a table of their cosines, in the first call and keep them. The next text "
+    "may be longer. Make them for each x, or add those that are missing."
 )
 right.mistake("SharesTheBase", {"n_heads, self": "n_heads, type(self)"}, loses="the base").feedback(
-    "`base` is kept where all modules of the class share it: a second one changes the first. Keep it in `self`.",
+    "All modules of your class share one `base`. A second module changes that of the first. Keep it in `self`.",
     see=CLOCKS,
 )
 right.mistake(
@@ -235,8 +243,8 @@ right.mistake("TakesPartnersFromTheOtherHalf", loses="self-attention").patch("""
 + first, second = x.chunk(2, dim=-1)
 + return x * cos + torch.cat([-second, first], dim=-1) * sin
 """).feedback(
-    "The angles are those of neighbours, and each number's partner is taken from the other half (`rotate_half`). A "
-    "pair is two *neighbours* here: numbers 0 and 1, 2 and 3, and so on."
+    "You use the angles of neighbours, but take each entry's partner from the other half (`rotate_half`). Here a "
+    "pair is two *neighbours*: entries 0 and 1, 2 and 3, and so on."
 )
 right.mistake("TurnsTheHalvesClockwise", loses="self-attention").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
@@ -244,14 +252,14 @@ right.mistake("TurnsTheHalvesClockwise", loses="self-attention").patch("""
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)
 """).feedback(
-    "Two things at once: you pair each number with one from the other half, and you turn clockwise. A pair is two "
-    "neighbours, and a positive angle turns against the clock."
+    "You pair each entry with one from the other half, and you rotate clockwise. Here a pair is two neighbours, "
+    "and a positive angle rotates counter-clockwise."
 )
 right.mistake("HasABiasAtTheBeginning", loses="its parameters").patch("""
   self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 + self.W_qkv = nn.Linear(d_model, 3 * d_model)
-""").feedback("Your packed projection, W_qkv, has a bias. Make it with `bias=False`, like the other.")
+""").feedback("Your packed projection, W_qkv, has a bias. Make it with `bias=False`, like the other one.")
 right.mistake("HasABiasAtTheEnd", loses="its parameters").patch("""
   self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 + self.W_o = nn.Linear(d_model, d_model)
-""").feedback("Your last projection, W_o, has a bias. Make it with `bias=False`, like the first.")
+""").feedback("Your last projection, W_o, has a bias. Make it with `bias=False`, like the first one.")

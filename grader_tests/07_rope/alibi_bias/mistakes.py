@@ -13,28 +13,35 @@ def alibi_bias(n_heads, T):
 """)
 
 right.mistake("rewards_distance", {"-slopes[:": "slopes[:"}, loses=EVERYWHERE).feedback(
-    "The sign is the other way round: what is far away gets a *higher* score. A bias here is 0 or negative."
+    "Your bias has the wrong sign: keys that are far away get a *higher* score. A bias here is 0 or negative."
 )
 right.mistake("counts_heads_from_0", {"1, n_heads + 1": "n_heads"}, loses=EVERYWHERE).feedback(
-    "The first head's slope is 1: heads are counted from 1 here, so that it is 2 to the power of -8/H."
+    "You count the heads from 0, so the first head's slope is 1. Heads are counted from 1 here: the first slope is "
+    "2 to the power of -8/H."
 )
 right.mistake("slopes_by_halves", loses="the slope").patch("""
 - slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
 + slopes = 2.0 ** (-1.0 * torch.arange(1, n_heads + 1))
 """).feedback(
-    "Each slope is half of the one before whatever the number of heads is. That is so for eight heads only: the slopes "
-    "go down to 2 to the power of -8 for any number."
+    "Each of your slopes is half of the one before, whatever the number of heads is. That is right for eight heads "
+    "only. The slopes go down to 2 to the power of -8 for any number of heads."
 )
 right.mistake("keeps_the_sign_of_the_gap", loses=EVERYWHERE).patch("""
 - gaps = (places[:, None] - places[None, :]).abs()
 + gaps = places[:, None] - places[None, :]
-""").feedback("Keys after the query get a positive bias: it is the distance that counts, which has no sign.")
+""").feedback(
+    "You keep the sign of the gap, so keys after the query get a positive bias. What counts is the distance, which "
+    "has no sign."
+)
 right.mistake("squares_the_distance", {".abs()": ".square()"}, loses="every distance").feedback(
-    "The distance is squared. The bias is *linear*: twice as far, twice the bias."
+    "You square the distance. The bias is *linear*: twice as far, twice the bias."
 )
 right.mistake(
     "one_slope_for_all", {"slopes[:, None, None]": "slopes[:1, None, None].expand(n_heads, 1, 1)"}, loses="the slope"
-).feedback("All heads have the slope of the first. Each head has one of its own.")
+).feedback("You give all heads the slope of the first. Each head has its own slope.")
 right.mistake(
     "in_float64", {"-slopes[:, None, None] * gaps": "(-slopes[:, None, None] * gaps).double()"}, loses="float32"
-).feedback("The right numbers in float64. Scores are float32, and a sum would become float64.")
+).feedback(
+    "The numbers are right, but their dtype is float64. Scores are float32, and adding the bias would make them "
+    "float64."
+)

@@ -31,8 +31,8 @@ right.mistake("halves_for_neighbours", loses=EVERYWHERE).patch("""
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 """).feedback(
-    "You pair number i with number i + dim/2. That is the other layout, and it is right for weights that were made for "
-    "it; here the pairs are neighbours: 0 and 1, 2 and 3, …",
+    "You pair entry i with entry i + dim/2, which is the other layout. It is right for weights that were made for "
+    "it, but here the pairs are neighbours: 0 and 1, 2 and 3, and so on.",
     see=LAYOUTS,
 )
 right.mistake("partners_from_the_other_half", loses=EVERYWHERE).patch("""
@@ -42,8 +42,7 @@ right.mistake("partners_from_the_other_half", loses=EVERYWHERE).patch("""
 + first, second = x.chunk(2, dim=-1)
 + return x * cos + torch.cat([-second, first], dim=-1) * sin
 """).feedback(
-    "Two layouts are mixed: the angles are those of neighbouring pairs, and the partner of each number is taken from "
-    "the other half of the vector.",
+    "You mix two layouts: the angles are those of neighbours, but the partners come from the other half of the vector.",
     see=LAYOUTS,
 )
 right.mistake("angles_of_the_other_layout", loses=EVERYWHERE).patch("""
@@ -53,76 +52,79 @@ right.mistake("angles_of_the_other_layout", loses=EVERYWHERE).patch("""
 + even, odd = x[..., 0::2], x[..., 1::2]
 + return x * cos + torch.stack([-odd, even], dim=-1).flatten(-2) * sin
 """).feedback(
-    "Two layouts are mixed: each number gets its neighbour as a partner, and the angles stand one after the other, "
-    "once for each half (`cat`, `repeat`). Neighbours need the same angle: each of them twice in a row.",
+    "You mix two layouts: each entry's partner is its neighbour, but the angles are repeated once per half. `cat` "
+    "and `repeat` do that. Neighbours need the same angle: each angle twice in a row.",
     see=LAYOUTS,
 )
 right.mistake("leaves_the_halves_apart", {"stack": "cat", ".flatten(-2)": ""}, loses=EVERYWHERE).feedback(
-    "Every pair is turned rightly, and stored in the wrong place: all first members, then all second ones. They must "
-    "stand between each other again, as they did in x.",
+    "You rotate each pair correctly but store it in the wrong places: all first entries, then all second ones. "
+    "Interleave them again, as they were in x.",
     see=LAYOUTS,
 )
 right.mistake("clockwise", {"positions.double()": "-positions.double()"}, loses=EVERYWHERE).feedback(
-    "These pairs turn clockwise. Counter-clockwise the sine is subtracted in the first number of a pair and added in "
-    "the second: (1, 0), turned a little, has a positive second number.",
+    "You rotate clockwise instead of counter-clockwise. Counter-clockwise, the sine is subtracted in the first "
+    "entry of a pair and added in the second: (1, 0), rotated a little, has a positive second entry.",
     see=TURNING,
 )
 right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, loses=EVERYWHERE).feedback(
-    "A minus is missing: both numbers of a pair get the other one *added*. That is no rotation; vectors grow and "
-    "shrink.",
+    "A minus sign is missing: you *add* the partner's part to both entries of a pair. That is not a rotation, "
+    "because vectors grow and shrink.",
     see=TURNING,
 )
 right.mistake("exchanges_cosine_and_sine", {"cos, sin =": "sin, cos ="}, loses=EVERYWHERE).feedback(
-    "Cosine and sine have changed places. At position 0 nothing may happen: cos 0 is 1, sin 0 is 0.", see=TURNING
+    "You exchange cosine and sine. At position 0 nothing may happen: cos 0 is 1, and sin 0 is 0.", see=TURNING
 )
 right.mistake("forgets_the_partner", {"angles.sin()": "0 * angles.sin()"}, loses=EVERYWHERE).feedback(
-    "The partner is missing: each number is multiplied by a cosine, and nothing of its partner is added.", see=TURNING
+    "You multiply each entry by a cosine, but add nothing of its partner.", see=TURNING
 )
 right.mistake("adds_an_encoding", loses=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return x + torch.stack([sin, cos], dim=-1).flatten(-2)
 """).feedback(
-    "These are the sines and cosines *added* to x, as in a model with positional encodings. RoPE turns; it adds "
-    "nothing.",
+    "You *add* sines and cosines to x, as in a model with positional encodings. RoPE rotates; it adds nothing.",
     see=TURNING,
 )
 right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, loses=EVERYWHERE).feedback(
-    "The factor 2 is missing in the exponent: pair i has -2i/dim, so that the last pair comes close to 1/base.",
+    "The factor 2 is missing from your exponent. Pair i has the exponent -2i/dim, so the last pair comes close to "
+    "1/base.",
     see=CLOCKS,
 )
 right.mistake("exponent_without_the_minus", {"(-i / x.shape[-1])": "(i / x.shape[-1])"}, loses=EVERYWHERE).feedback(
-    "The frequencies grow from pair to pair: a minus is missing in the exponent.", see=CLOCKS
+    "Your frequencies grow from pair to pair, because a minus is missing from the exponent.", see=CLOCKS
 )
 right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, loses=EVERYWHERE).feedback(
-    "All pairs turn equally fast. Each has a frequency of its own.", see=CLOCKS
+    "All your pairs rotate equally fast. Each pair has its own frequency.", see=CLOCKS
 )
 right.mistake(
     "frequencies_counted_from_one", {"arange(0, x.shape[-1]": "arange(2, x.shape[-1] + 2"}, loses=EVERYWHERE
-).feedback("The frequencies are counted from 1: the first pair has the frequency 1, whatever base is.", see=CLOCKS)
+).feedback(
+    "You count the frequencies from 1 instead of 0. The first pair has the frequency 1, whatever the base is.",
+    see=CLOCKS,
+)
 right.mistake("base_is_ignored", {"* base **": "* 10000.0 **"}, loses="any base").feedback(
-    "`base` changes nothing: it is an argument, 10000 only by default.", see=CLOCKS
+    "`base` changes nothing in your function. It is an argument; 10000 is only its default.", see=CLOCKS
 )
 right.mistake("positions_are_ignored", loses=("any positions", "any leading", "positions")).patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = torch.arange(x.shape[-2]).double()[:, None] * base ** (-i / x.shape[-1])
-""").feedback("You count the rows, 0, 1, 2, …, and never look at `positions`.")
+""").feedback("You count the rows, 0, 1, 2 and so on, and ignore `positions`.")
 right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, loses=EVERYWHERE).feedback(
-    "Every vector is turned one position too far: 1 was added to the positions that you were given."
+    "You rotate every vector one position too far: you add 1 to the given positions."
 )
 right.mistake("counts_from_the_first_position", loses=("any positions", "any leading")).patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = (positions - positions[0]).double()[:, None] * base ** (-i / x.shape[-1])
 """).feedback(
-    "The first position was taken off all of them. Scores of queries and keys would not change by that; the vectors "
-    "that are asked for here do."
+    "You subtract the first position from all positions. The scores of queries and keys would not change, but the "
+    "vectors that this exercise asks for do."
 )
 plain.mistake("whole_positions_only", {"positions.float": "positions.WHOLE().float"}, loses="any positions").for_each(
     WHOLE=("long", "round")
-).feedback("The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3.")
+).feedback("You convert the positions to whole numbers. Fractions count: 2.5 is half-way between 2 and 3.")
 right.mistake(
     "sorts_the_positions", {".double": ".sort().values.double"}, loses=("any positions", "any leading")
-).feedback("The positions were put in order before they were used. Row t of x stands at positions[t].")
+).feedback("You sort the positions before you use them. Row t of x is at positions[t].")
 right.mistake("keeps_the_first_angles", loses=("any positions", "any base")).patch("""
 + kept = apply_rope.__dict__
   i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
@@ -130,37 +132,34 @@ right.mistake("keeps_the_first_angles", loses=("any positions", "any base")).pat
 + angles = kept.setdefault(str(x.shape[-2:]), angles)
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 """).feedback(
-    "The angles of one call are kept for later ones with as many vectors. Other positions, or another base, have other "
-    "angles."
+    "You keep the angles of one call for later calls with the same number of vectors. Other positions, or another "
+    "base, have other angles."
 )
 right.mistake("looks_up_in_a_short_table", loses=("any positions", "positions")).patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = (torch.arange(512).double()[:, None] * base ** (-i / x.shape[-1]))[positions]
 """).feedback(
-    "A table of cosines and sines for whole positions: others cannot be looked up in it. Positions go to "
-    "10,000, may be negative, and may be fractions."
+    "You look up cosines and sines in a table, which holds only some whole positions. Positions go up to 10,000, "
+    "and may be negative or fractional."
 )
 right.mistake("along_the_first_dimension", loses="any leading").patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + positions = positions[torch.arange(x.shape[0]) % len(positions)]
 + angles = positions.double().view(-1, *[1] * (x.ndim - 1)) * base ** (-i / x.shape[-1])
 """).feedback(
-    "The wrong dimension: you turn by the index along the *first* dimension of x. The positions belong to dimension "
-    "-2, whatever stands before it."
+    "You rotate by the index along the *first* dimension of x. The positions belong to dimension -2, however many "
+    "dimensions come before it."
 )
 right.mistake("finds_the_dimension_by_its_size", loses="any leading").patch("""
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + if x.ndim > 2 and x.shape[-3] == len(positions):
 +     cos, sin = cos[:, None], sin[:, None]
-""").feedback(
-    "The dimension is found by its size: one that has as many entries as `positions` is taken for T, wherever it "
-    "stands. T is dimension -2, always."
-)
+""").feedback("You take any dimension with as many entries as `positions` for T. T is always dimension -2.")
 right.mistake("takes_so_many_dimensions_only", loses=("every", "any leading")).patch("""
   def apply_rope(x, positions, base=10000.0):
 +     NAMES = x.shape
 """).for_each(NAMES=("batch, heads, tokens, dim", "batch, tokens, dim")).feedback(
-    "It takes x only with a certain number of dimensions. `...` stands for any number of them, none included."
+    "Your function accepts only a fixed number of dimensions of x. `...` stands for any number of them, or none."
 )
 right.mistake(shapes.view_of_strided, loses="float64").patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
@@ -169,7 +168,7 @@ right.mistake(shapes.view_of_strided, loses="float64").patch("""
 + return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).view(x.shape)
 """)
 right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, loses=EVERYWHERE).feedback(
-    "The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING
+    "You treat the positions as degrees. A frequency of 1 is one radian per position.", see=TURNING
 )
 plain.mistake("angles_in_half_precision", loses=("any positions", "positions")).patch("""
 - angles = positions.float()[:, None] * frequencies
@@ -181,22 +180,22 @@ plain.mistake("angles_in_half_precision", loses=("any positions", "positions")).
         "positions.half().float()[:, None] * frequencies",
     )
 ).feedback(
-    "Angles or positions were rounded to half precision, which cannot tell the position 9,000 from 9,001. Use float32 "
-    "for them, whatever dtype x has."
+    "You round angles or positions to half precision, which cannot tell position 9,000 from 9,001. Use float32 for "
+    "them, whatever dtype x has."
 )
 right.mistake("frequencies_in_half_precision", loses=("any positions", "positions")).patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = positions.double()[:, None] * (base ** (-i / x.shape[-1])).bfloat16().float()
 """).feedback(
-    "The frequencies were kept in half precision: at position 10,000 their small error has grown to many radians. Use "
-    "float32 for them, whatever dtype x has."
+    "You keep the frequencies in half precision. At position 10,000 their small error has grown to many radians. "
+    "Use float32 for them, whatever dtype x has."
 )
 right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 plain.mistake(
     "result_as_wide_as_the_positions",
     {"positions.float()": "positions", "cos().to(x.dtype)": "cos()", "sin().to(x.dtype)": "sin()"},
     loses="float64",
-).feedback("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
+).feedback("Your result takes the dtype of the positions if that is the wider one. It must have the dtype of x.")
 right.mistake(numbers.result_float32(of="`x`"), loses="float64")
 plain.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
   def apply_rope(x, positions, base=10000.0):
@@ -209,8 +208,8 @@ right.mistake("in_polar_coordinates", loses="gradients").patch("""
 + radius, angles = torch.hypot(even, odd), torch.atan2(odd, even) + angles.to(x.dtype)
 + return torch.stack([radius * angles.cos(), radius * angles.sin()], dim=-1).flatten(-2)
 """).feedback(
-    "The length and the angle of a pair of zeros have no gradient, so that it comes back NaN for a vector of zeros. "
-    "The rotation itself has one everywhere.",
+    "The gradient is NaN for a vector of zeros, because you use the length and angle of each pair. For a pair of "
+    "zeros these have no gradient. The rotation itself has one everywhere.",
     see=TURNING,
 )
 plain.mistake("turns_x_in_place", loses=("gradients", "float64")).patch("""
@@ -221,14 +220,14 @@ plain.mistake("turns_x_in_place", loses=("gradients", "float64")).patch("""
 + PLACE[..., 1::2] = even * sin + odd * cos
 + return x
 """).for_each(PLACE=("x", "x.data")).feedback(
-    "x itself was turned, so whoever called you finds theirs changed. Build a new tensor."
+    "You rotate x itself, so the caller's tensor changes. Build a new tensor."
 )
 right.mistake("uses_what_it_has_overwritten", loses=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first = even * cos - odd * sin
 + return torch.stack([first, first * sin + odd * cos], dim=-1).flatten(-2)
 """).feedback(
-    "The second number of each pair is computed from the first one *after* it was turned. Both need the old values."
+    "You compute the second entry of each pair from the first one *after* its rotation. Both need the old values."
 )
 right.mistake("as_complex_without_contiguous", loses="float64").patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
@@ -236,8 +235,8 @@ right.mistake("as_complex_without_contiguous", loses="float64").patch("""
 + pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
 + return torch.view_as_real(pairs * torch.complex(cos, sin)).flatten(-2)
 """).feedback(
-    "Complex numbers are a fine way, but `torch.view_as_complex` wants the two numbers of a pair side by side in "
-    "memory. After a transpose they may not be: call `.contiguous()` first."
+    "`torch.view_as_complex` fails unless the two entries of a pair are side by side in memory. Complex numbers "
+    "are a good way, but after a transpose the entries may be apart. Call `.contiguous()` first."
 )
 right.mistake(
     numbers.default_device(what="the frequencies", how="`device=x.device`"), {", device=x.device": ""}, loses="float64"
@@ -248,6 +247,6 @@ right.mistake("turns_the_halves_clockwise", loses=("every pair", "any positions"
 + first, second = x.chunk(2, dim=-1)
 + return torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)
 """).feedback(
-    "Two things at once: you pair each number with one from the other half, and you turn clockwise. A pair is two "
-    "neighbours, and a positive angle turns against the clock."
+    "You pair each entry with one from the other half, and you rotate clockwise. Here a pair is two neighbours, "
+    "and a positive angle rotates counter-clockwise."
 )

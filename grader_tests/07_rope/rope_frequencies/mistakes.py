@@ -17,79 +17,88 @@ def rope_frequencies(dim, base=10000.0):
 """)
 
 right.mistake("misses_the_two", {"(0, dim, 2) / (dim)": "(dim // 2) / dim"}, loses=EVERYWHERE).feedback(
-    "The factor 2 is missing: pair i has the exponent -2i/dim, so that the last pair comes close to 1/base."
+    "The factor 2 is missing from your exponent. Pair i has the exponent -2i/dim, so the last pair comes close to "
+    "1/base."
 )
 right.mistake("misses_the_minus", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** (torch.arange(0, dim, 2) / dim)
 """).feedback(
-    "The sign of the exponent is missing: these grow from pair to pair. The first pair turns fastest, all others "
-    "slower."
+    "The minus sign of the exponent is missing, so your frequencies grow from pair to pair. The first pair turns "
+    "fastest, and all others turn more slowly."
 )
 right.mistake("counts_from_one", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** (-2.0 * torch.arange(1, dim // 2 + 1) / dim)
-""").feedback("Counted from 1: the first pair has i = 0, and the frequency 1 whatever base is.")
+""").feedback(
+    "You count the pairs from 1 instead of 0. The first pair has i = 0, and the frequency 1 whatever the base is."
+)
 right.mistake("takes_one_off_twice", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** (-2.0 * (torch.arange(dim // 2) - 1) / dim)
 """).feedback(
-    "Papers number the pairs from 1 and write -2(i - 1)/dim; yours are numbered from 0, and the 1 is taken off "
-    "nevertheless. The first frequency is 1."
+    "You subtract 1 from i, although you already count the pairs from 0. Papers count them from 1 and write -2(i - "
+    "1)/dim. The first frequency is 1."
 )
 right.mistake("odd_exponents", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** (-(2.0 * torch.arange(1, dim // 2 + 1) - 1) / dim)
 """).feedback(
-    "The exponent -(2k - 1)/dim stands in a paper or a handout that counts pairs from 1 and takes half a step less. "
-    "Here pair i, counted from 0, has -2i/dim."
+    "You use the exponent -(2k - 1)/dim, as in papers that count pairs from 1 and take half a step less. Here pair "
+    "i, counted from 0, has -2i/dim."
 )
 right.mistake("divides_by_half_the_dim", {"/ (dim)": "/ (dim // 2)"}, loses=EVERYWHERE).feedback(
-    "The exponents run twice as far as they must: 2i is divided by dim // 2, or the 2 stands twice. Divide 2i by dim, "
-    "or i by dim // 2."
+    "Your exponents are twice as large as they should be. You divide 2i by dim // 2, or the factor 2 is there "
+    "twice. Divide 2i by dim, or i by dim // 2."
 )
 right.mistake(
     "reaches_the_end", {"(-torch.arange(0, dim, 2) / (dim))": "-torch.linspace(0, 1, dim // 2)"}, loses=EVERYWHERE
-).feedback("The exponents run evenly from 0 to -1 with both ends. The last one is -(dim - 2)/dim, a step short of -1.")
+).feedback(
+    "Your exponents run evenly from 0 to -1 and include both ends. The last one is -(dim - 2)/dim, one step short "
+    "of -1."
+)
 right.mistake("ignores_base", loses="for any base").patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return 10000.0 ** (-torch.arange(0, dim, 2) / dim)
-""").feedback("`base` changes nothing: it is an argument, 10000 only by default.")
+""").feedback("`base` changes nothing in your function. It is an argument; 10000 is only its default.")
 right.mistake("divides_whole", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** -(torch.arange(0, dim, 2) // dim).float()
-""").feedback("Whole-number division: `2 * i // dim` is 0 for every pair, and all of them get the frequency 1.")
+""").feedback("Your integer division gives every pair the frequency 1: `2 * i // dim` is always 0.")
 right.mistake("one_for_each_number", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return (base ** (-torch.arange(0, dim, 2) / dim)).repeat_interleave(2)
-""").feedback("Every frequency stands there twice. There is one for each pair, so the result has dim // 2 numbers.")
+""").feedback(
+    "You return every frequency twice, two in a row. There is one per pair, so the result has dim // 2 entries."
+)
 right.mistake("twice_in_a_row", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return (base ** (-torch.arange(0, dim, 2) / dim)).repeat(2)
 """).feedback(
-    "Every frequency stands there twice, all of them and then all again. There is one for each pair: dim // 2 numbers."
+    "You return every frequency twice: all of them, then all of them again. There is one per pair, so the result "
+    "has dim // 2 entries."
 )
 right.mistake("one_for_each_place", {"(0, dim, 2) / (dim)": "(dim) / dim"}, loses=EVERYWHERE).feedback(
-    "These are one for each number, dim of them, each a little slower than the one before. Two neighbours make a pair, "
-    "and turn together."
+    "You return one frequency per entry, each a little smaller than the one before. Two neighbours make a pair and "
+    "turn together, so there is one per pair."
 )
 right.mistake("slowest_first", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return (base ** (-torch.arange(0, dim, 2) / dim)).flip(0)
-""").feedback("The frequencies stand in reverse: the first pair is the fastest.")
+""").feedback("Your frequencies are in reverse order. The first pair is the fastest.")
 right.mistake("times_two_pi", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return 2 * math.pi * base ** (-torch.arange(0, dim, 2) / dim)
 """).feedback(
-    "These are turns, not angles in radians, or the other way round: there is a factor of 2π too many. A frequency of "
-    "1 means one radian for each position."
+    "You mix up turns and radians: your frequencies have an extra factor of 2π. A frequency of 1 means one radian "
+    "per position."
 )
 right.mistake("exp_of_another_logarithm", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return torch.exp(-torch.arange(0, dim, 2) / dim * math.log10(base))
 """).feedback(
-    "`torch.log10`, or a logarithm to another base than that of the `exp` around it: exp undoes the natural logarithm, "
-    "`math.log`."
+    "Your logarithm, such as `torch.log10`, does not have the same base as the `exp` around it. `exp` undoes the "
+    "natural logarithm, `math.log`."
 )
 right.mistake("in_half_precision", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
@@ -104,16 +113,16 @@ right.mistake("in_half_precision", loses=EVERYWHERE).patch("""
         "(base**exponents).half().float()",
     )
 ).feedback(
-    "Exponents or frequencies were rounded to half precision. At position 10,000 even a small error of the frequency "
-    "has grown to many radians: compute both in float32."
+    "You round exponents or frequencies to half precision. At position 10,000 even a small error in the frequency "
+    "has grown to many radians. Compute both in float32."
 )
 right.mistake("in_float64", {"2) / (dim)": "2, dtype=torch.float64) / dim"}, loses="float32").feedback(
-    "The numbers are right, the dtype is float64: the contract asks for float32."
+    "The numbers are right, but their dtype is float64. Return float32."
 )
 right.mistake("as_a_list", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return [base ** (-2 * i / dim) for i in range(dim // 2)]
-""").feedback("A Python list: return a tensor of shape (dim // 2,).")
+""").feedback("You return a Python list. Return a tensor of shape (dim // 2,).")
 rope_frequencies.mistake(arguments.unchecked("takes_an_odd_dim"), loses="ValueError").full_code("""
 def rope_frequencies(dim, base=10000.0):
     return PAIRS
@@ -124,8 +133,8 @@ def rope_frequencies(dim, base=10000.0):
         "base ** (-torch.arange(0, dim - dim % 2, 2) / (dim - dim % 2))",
     )
 ).feedback(
-    "An odd dim is not refused: one number would be left without a partner. Raise a ValueError that names dim and its "
-    "value."
+    "You do not refuse an odd dim, which leaves one entry without a partner. Raise a ValueError that names dim and "
+    "its value."
 )
 right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(arguments.asserts(), loses="ValueError")

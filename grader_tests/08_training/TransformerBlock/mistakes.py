@@ -36,23 +36,24 @@ right.mistake("NormalisesAfterwards", loses="x plus").patch("""
 + x = self.norm_1(x + self.attend(x, mask))
 + return self.norm_2(x + self.mlp(x))
 """).feedback(
-    "The norms stand behind the additions (post-norm, as in the paper of 2017). Here they stand in front: what goes "
-    "into attention and mlp is normalised, and x itself goes on untouched."
+    "You normalise after the additions (post-norm, as in the 2017 paper); this block normalises before them. "
+    "Normalise what goes into attention and the mlp, and let x itself pass unchanged."
 )
 right.mistake("UsesOneNormTwice", {"self.norm_2(x)": "self.norm_1(x)"}, loses="x plus").feedback(
-    "norm_1 is used twice; the mlp has a norm of its own, norm_2."
+    "You use norm_1 twice. The mlp has its own norm, norm_2."
 )
 right.mistake(
     "SwapsTheNorms", {"self.norm_1(x)": "self.norm_2(x)", "self.norm_2(x)": "self.norm_1(x)"}, loses="x plus"
-).feedback("The two norms have changed places: norm_1 belongs to attention.")
+).feedback("You have swapped the two norms: norm_1 belongs to attention.")
 right.mistake("LosesTheFirstSum", {"x + self.attend": "self.attend"}, loses="x plus").feedback(
-    "Attention's result replaces x. It is added to it."
+    "You replace x with attention's result instead of adding the result to x."
 )
 right.mistake("LosesTheSecondSum", {"x + self.mlp": "self.mlp"}, loses="x plus").feedback(
-    "The mlp's result is returned alone. What went into norm_2 is added to it."
+    "You return the mlp's result alone, without adding what went into norm_2."
 )
 right.mistake("AddsAttentionToItself", {"x + self.attend(": "2 * self.attend("}, loses="x plus").feedback(
-    "Attention's result is added to itself, and the x that came in is lost: the name `x` was given away before the sum."
+    "You add attention's result to itself, and the x that came in is lost. Check that the name `x` is not reassigned "
+    "before the sum."
 )
 right.mistake("AddsToTheNormalised", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
@@ -61,32 +62,40 @@ right.mistake("AddsToTheNormalised", loses="x plus").patch("""
 + x = x + self.attend(x, mask)
 + x = self.norm_2(x)
 + return x + self.mlp(x)
-""").feedback("You add to the normalised x. The sum is of x as it came: the norm is on the way into attention only.")
+""").feedback(
+    "You add the results to the normalised x instead of to x itself. Each norm is only on the way into attention or "
+    "the mlp."
+)
 right.mistake("ForgetsTheSecondNorm", {"self.norm_2(x)": "x"}, loses="x plus").feedback(
-    "What goes into the mlp is not normalised."
+    "You do not normalise what goes into the mlp."
 )
 right.mistake("ForgetsTheFirstNorm", {"self.norm_1(x)": "x"}, loses="x plus").feedback(
-    "What goes into attention is not normalised."
+    "You do not normalise what goes into attention."
 )
 right.mistake("NormalisesTheQueriesOnly", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 + a = self.norm_1(x)
 + x = x + self.attention(a, x, x, attn_mask=mask, need_weights=False)[0]
-""").feedback("Only the queries are normalised; keys and values are x as it came. All three are the normalised x.")
+""").feedback(
+    "You normalise only the queries; your keys and values are the unchanged x. All three should be the normalised x."
+)
 right.mistake("WorksSideBySide", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 - return x + self.mlp(self.norm_2(x))
 + return x + self.attend(self.norm_1(x), mask) + self.mlp(self.norm_2(x))
-""").feedback("Attention and mlp both start from the x that came in. The mlp works on the sum of x and attention.")
+""").feedback(
+    "You start both attention and the mlp from the x that came in. The mlp works on the sum of x and attention's "
+    "result."
+)
 right.mistake("PutsTheMlpFirst", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 - return x + self.mlp(self.norm_2(x))
 + x = x + self.mlp(self.norm_2(x))
 + return x + self.attend(self.norm_1(x), mask)
-""").feedback("The mlp comes before attention. Attention is first.")
+""").feedback("You apply the mlp before attention; attention comes first.")
 right.mistake("MixesTheBatch", {"True": "False"}, loses=EVERYWHERE).feedback(
-    "Attention takes the first dimension for the words and mixes the sentences of the batch: batch_first=True is "
-    "missing."
+    "You leave out batch_first=True, so attention mixes the sentences of the batch. It takes the first dimension for "
+    "the words."
 )
 right.mistake("ReturnsThePair", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
@@ -96,11 +105,11 @@ right.mistake("ReturnsThePair", loses="x plus").patch("""
 + x = x + attended
 + return x + self.mlp(self.norm_2(x)), weights
 """).feedback(
-    "You return attention's pair (output, weights), or add it. nn.MultiheadAttention returns two things; take the "
-    "first."
+    "You return or add attention's whole pair (output, weights) instead of its output. nn.MultiheadAttention returns "
+    "two things; take the first."
 )
 right.mistake("LosesTheMask", {"attn_mask=mask, need_weights": "need_weights"}, loses="the mask").feedback(
-    "The mask never reaches attention: pass it on as attn_mask."
+    "You do not pass the mask to attention, which takes it as attn_mask."
 )
 for when, about in (
     ("in training mode", "self.training"),
@@ -115,79 +124,80 @@ for when, about in (
         when="a word sees the next ones" if when == "in training with dropout" else "",
     )
 right.mistake("InvertsTheMask", {"mask,": "None if mask is None else ~mask,"}, loses="the mask").feedback(
-    "The mask is inverted. nn.MultiheadAttention, too, means “blocked” by True, so it can be passed on as it is."
+    "You invert the mask, but True means “blocked” in nn.MultiheadAttention too. Pass the mask on unchanged."
 )
 right.mistake("PromisesACausalMask", loses="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + causal = mask is not None
 + return self.attention(a, a, a, attn_mask=mask, is_causal=causal, need_weights=False)[0]
 """).feedback(
-    "`is_causal=True` is a promise to PyTorch that the mask is the causal one, and it may then ignore the mask. Yours "
-    "can be any mask: pass it as attn_mask, without the promise."
+    "You set `is_causal=True`, which promises PyTorch that the mask is causal. PyTorch may then ignore the mask, but "
+    "yours can be any mask. Pass it as attn_mask, without the promise."
 )
 right.mistake(calls.first_mask_kept("KeepsTheMask"), loses="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + self.mask = mask if mask is not None else getattr(self, "mask", None)
 + return self.attention(a, a, a, attn_mask=self.mask, need_weights=False)[0]
-""").feedback("A mask of an earlier call is kept and used again where none is given. Each call has its own.")
+""").feedback(
+    "You keep the mask of an earlier call and reuse it when a later call has none. Each call has its own mask."
+)
 right.mistake(shapes.rows_and_columns_exchanged, {"mask,": "None if mask is None else mask.t(),"}, loses="the mask")
 right.mistake("AddsTheMask", {"mask,": "None if mask is None else mask.to(a.dtype),"}, loses="the mask").feedback(
-    "The mask is made a tensor of 0 and 1 and added to the scores. A mask of numbers is added; a boolean one blocks."
+    "You turn the mask into a tensor of 0 and 1, which is then added to the scores. A mask of numbers is added; a "
+    "boolean mask blocks."
 )
 right.mistake("IsAlwaysCausal", loses=("x plus", "the mask")).patch("""
   def attend(self, a, mask):
 +     T = a.shape[1]
 +     mask = torch.ones(T, T, dtype=torch.bool, device=a.device).triu(1) if mask is None else mask
-""").feedback("A causal mask is put in where none was given. Without a mask every word sees every other.")
+""").feedback("You apply a causal mask when no mask is given. Without a mask every word sees every other word.")
 right.mistake("BendsWithRelu", {"nn.GELU": "nn.ReLU"}, loses=EVERYWHERE).feedback(
-    "The mlp bends with ReLU; it should be GELU."
+    "You use ReLU in the mlp; it should be GELU."
 )
 right.mistake("ApproximatesGelu", {"nn.GELU()": 'nn.GELU(approximate="tanh")'}, loses="x plus").feedback(
-    "The mlp uses GELU's approximation by tanh. nn.GELU() without arguments is the exact one."
+    "You use the tanh approximation of GELU in the mlp. `nn.GELU()` without arguments is the exact one."
 )
 right.mistake("DoesNotBend", {"nn.GELU": "nn.Identity"}, loses=EVERYWHERE).feedback(
-    "The mlp does not bend at all: two linear layers in a row are one."
+    "Your mlp has no activation function, so its two linear layers amount to one."
 )
 right.mistake("WidensTooLittle", {"4": "2"}, loses=EVERYWHERE).feedback(
-    "The hidden layer of the mlp has the wrong width: it is 4 times d_model."
+    "You give the mlp's hidden layer the wrong width: it should be 4 times d_model."
 )
 right.mistake("HasBiases", {"False,": "True,"}, loses="its parts").feedback(
-    "Attention has biases. bias=False is asked for."
+    "You give attention biases; the exercise asks for bias=False."
 )
 right.mistake("DropsTheOutputToo", loses="dropout", when="what attention gives is dropped").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 + x = x + self.drop(self.attend(self.norm_1(x), mask))
-""").feedback(
-    "Dropout falls on what attention puts out as well. Here it falls on attention's weights, and nowhere else."
-)
+""").feedback("You also apply dropout to the output of attention. Here only the attention weights are dropped.")
 right.mistake("DropsTheMlpToo", loses="dropout", when="what the mlp gives is dropped").patch("""
 - return x + self.mlp(self.norm_2(x))
 + return x + self.drop(self.mlp(self.norm_2(x)))
-""").feedback("Dropout falls on what the mlp puts out as well. Here it falls on attention's weights, and nowhere else.")
+""").feedback("You also apply dropout to the output of the mlp. Here only the attention weights are dropped.")
 right.mistake("DropsTheHiddenLayer", loses="dropout", when="something in the mlp is dropped").patch("""
 - return x + self.mlp(self.norm_2(x))
 + return x + self.mlp[2](self.drop(self.mlp[1](self.mlp[0](self.norm_2(x)))))
 """).feedback(
-    "Dropout falls on the hidden layer of the mlp as well. Here it falls on attention's weights, and nowhere else."
+    "You also apply dropout inside the mlp, to its hidden layer. Here only the attention weights are dropped."
 )
 right.mistake(
     "HasAnotherDefault", {"dropout=0.0": "dropout=0.1"}, loses=("x plus", "the mask", "gradients"), when="drops unasked"
-).feedback("Where no dropout is asked for, there is none: its default is 0.")
+).feedback("You apply dropout when none is asked for: the default of `dropout` should be 0.")
 right.mistake("DropsInEvalModeToo", loses="dropout", when="eval mode drops, too").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + was = self.attention.training
 + mixed = self.attention.train()(a, a, a, attn_mask=mask, need_weights=False)[0]
 + self.attention.train(was)
 + return mixed
-""").feedback("Attention drops weights in eval mode too. The module knows its mode; leave dropout to it.")
+""").feedback("You drop attention weights in eval mode too. The module knows its mode; leave dropout to it.")
 right.mistake(
     gradients.cut("DetachesTheStream", what="what came before the block"), {"= x": "= x.detach()"}, loses="gradients"
 )
 right.mistake(
     "ForgetsTheDropout", {"dropout, bias": "0.0, bias", "(dropout)": "(0.0)"}, loses=("its parts", "dropout")
-).feedback("`dropout` is taken and never handed to attention.")
+).feedback("You accept `dropout` but never pass it to attention.")
 right.mistake(arguments.argument_changed("AddsInPlace"), {"= x +": "+="}, loses="gradients").feedback(
-    "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs "
+    "You change x in place (`x += …`), so the caller's tensor changes too. PyTorch also refuses this where x needs "
     "gradients. Write `x = x + …`."
 )
 right.mistake(gradients.cut("AttendsWithoutGradients", what="what came before the block"), loses="gradients").patch("""
@@ -208,8 +218,8 @@ class TransformerBlock(nn.Module):
         x = x + self.attn(a, a, a, attn_mask=mask, need_weights=False)[0]
         return x + self.mlp(self.ln2(x))
 """).feedback(
-    "The parts have other names than the text gives them, so that nobody else's weights fit: norm_1, norm_2, "
-    "attention, mlp."
+    "You give the parts names other than those in the exercise, so weights from elsewhere do not fit. The names are "
+    "norm_1, norm_2, attention and mlp."
 )
 right.mistake("SharesItsParts", loses="its parts").patch("""
   bias, batch_first, widening = False, True, 4
@@ -220,41 +230,43 @@ right.mistake("SharesItsParts", loses="its parts").patch("""
 +     type(self).kept = nn.Sequential(nn.Linear(d_model, wide), self.bend(), nn.Linear(wide, d_model))
 + self.mlp = self.kept
 """).feedback(
-    "The layers are made once and kept outside of the block, so that all blocks of a model share them. Make them in "
+    "You create the layers once and keep them outside the block, so all blocks of a model share them. Create them in "
     "`__init__`."
 )
 right.mistake("InvertsTheMaskAndKeepsTheWeights", loses="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + return self.attention(a, a, a, attn_mask=None if mask is None else ~mask)[0]
 """).feedback(
-    "The mask is inverted. nn.MultiheadAttention, too, means “blocked” by True, so it can be passed on as it is. A row "
-    "that is then blocked throughout is NaN."
+    "You invert the mask, but True means “blocked” in nn.MultiheadAttention too. Pass the mask on unchanged. A row "
+    "that is fully blocked after the inversion becomes NaN."
 )
 right.mistake("KeepsTheNormalisedOnce", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 + x = self.norm_1(x)
 + x = x + self.attend(x, mask)
 """).feedback(
-    "You add attention's result to the normalised x. The sum is of x as it came: keep the normalised one under another "
+    "You add attention's result to the normalised x. Add it to x as it came in: keep the normalised x under another "
     "name."
 )
 right.mistake("KeepsTheNormalisedSum", loses="x plus").patch("""
 - return x + self.mlp(self.norm_2(x))
 + x = self.norm_2(x)
 + return x + self.mlp(x)
-""").feedback("You add the mlp's result to the normalised sum. It is added to the sum as it was before norm_2.")
+""").feedback("You add the mlp's result to the normalised sum. Add it to the sum as it was before norm_2.")
 right.mistake("TakesRawValues", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 + a = self.norm_1(x)
 + x = x + self.attention(a, a, x, attn_mask=mask, need_weights=False)[0]
-""").feedback("Attention's values are x as it came. Queries, keys and values are all three the normalised x.")
+""").feedback(
+    "You give attention the unchanged x as its values. Queries, keys and values should all be the normalised x."
+)
 right.mistake("NormalisesTheResult", loses="x plus").patch("""
 - return x + self.mlp(self.norm_2(x))
 + x = x + self.mlp(self.norm_2(x))
 + return self.norm_2(x)
-""").feedback("What leaves the block is normalised once more. Its sum goes out as it is.")
+""").feedback("You normalise the result of the block once more. Return the last sum as it is.")
 right.mistake("BendsBySilu", {"nn.GELU": "nn.SiLU"}, loses=EVERYWHERE).feedback(
-    "The mlp bends with SiLU; it should be GELU."
+    "You use SiLU in the mlp; it should be GELU."
 )
 right.mistake(calls.first_mask_kept, loses="the mask").patch("""
 + if mask is not None:
@@ -267,18 +279,19 @@ right.mistake(calls.first_mask_kept("KeepsTheFirstMaskOfAShape"), loses="the mas
 +         del self.mask
 +     mask = self.mask = getattr(self, "mask", mask)
   return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
-""").feedback("A mask is kept and used again for every later one of its shape. Each call has a mask of its own.")
+""").feedback("You keep a mask and reuse it for every later mask of the same shape. Each call has its own mask.")
 right.mistake("OpensTheDiagonal", loses="the mask").patch("""
   def attend(self, a, mask):
 +     mask = None if mask is None else mask & ~torch.eye(len(mask), dtype=torch.bool, device=mask.device)
-""").feedback("You let every word see itself, whatever the mask says. Where it is True, it blocks.")
+""").feedback("You let every word see itself, whatever the mask says. Where the mask is True, it blocks.")
 right.mistake("AddsAFloat32Mask", loses="gradients").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
 +     mask = torch.zeros(mask.shape, device=a.device).masked_fill(mask, -torch.inf)
 + return self.attention(a, a, a, attn_mask=mask)[0]
 """).feedback(
-    "The mask becomes numbers in float32, which do not go with float64. nn.MultiheadAttention takes it as it is."
+    "You turn the mask into float32 numbers, which do not work with float64. nn.MultiheadAttention takes the boolean "
+    "mask as it is."
 )
 right.mistake(gradients.cut("LearnsInTrainingModeOnly"), loses="gradients").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
@@ -287,7 +300,8 @@ right.mistake(gradients.cut("LearnsInTrainingModeOnly"), loses="gradients").patc
 +     x = x + self.attend(self.norm_1(x), mask)
 +     return x + self.mlp(self.norm_2(x))
 """).feedback(
-    "In eval mode no gradient passes. Whether there are gradients is up to whoever calls the block, not to its mode."
+    "You compute gradients only in training mode. Whether there are gradients is up to the caller of the block, not "
+    "to its mode."
 )
 right.mistake("SharesTheDropout", loses="dropout", when="drops unasked").patch("""
   self.drop = nn.Dropout(dropout)
@@ -296,8 +310,8 @@ right.mistake("SharesTheDropout", loses="dropout", when="drops unasked").patch("
 + self.attention.dropout = self.dropout
   return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 """).feedback(
-    "The dropout is kept where all blocks of the class share it: a second one changes that of the first. Keep it in "
-    "`self`."
+    "You store the dropout where all blocks of the class share it, so a second block changes that of the first. "
+    "Store it in `self`."
 )
 right.mistake(numbers.always_float32(of="`x`"), loses="gradients").patch("""
 + self.float()
@@ -315,7 +329,7 @@ right.mistake(
 right.mistake("TakesDropoutForTheShareKept", loses="dropout", when="what was to be kept is dropped").patch("""
 - d_model, n_heads, dropout=dropout, bias=self.bias, batch_first=self.batch_first
 + d_model, n_heads, dropout=1 - dropout, bias=self.bias, batch_first=self.batch_first
-""").feedback("`dropout` is the probability of being dropped, and you keep with that probability.")
+""").feedback("You keep entries with probability `dropout`, but it is the probability of dropping them.")
 right.mistake(modules.super_init_forgotten, loses=("its parts", "x plus")).patch("""
 - super().__init__()
 """)
@@ -323,10 +337,10 @@ right.mistake("AddsTheStreamTwice", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 + x = x + (self.norm_1(x) + self.attend(self.norm_1(x), mask))
 """).feedback(
-    "Attention's own result has what went into it added already, and then x is added as well. One sum round each part "
-    "is enough: what does each part give by itself?"
+    "You add what went into attention to its result, and then add x as well. One sum around each part is enough. "
+    "Check what each part returns by itself."
 )
 right.mistake("LosesBothSums", {"x + self.attend": "self.attend", "x + self.mlp": "self.mlp"}, loses="x plus").feedback(
-    "Neither sum is there: attention's result replaces x, and so does the mlp's. Each is added to what went into its "
+    "You leave out both sums: attention's result replaces x, and so does the mlp's. Add each to what went into its "
     "norm."
 )

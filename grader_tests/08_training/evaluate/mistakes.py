@@ -19,15 +19,15 @@ evaluate.mistake("forgets_eval_mode", loses="in eval", when="dropout falls").ful
 def evaluate(model, inputs, targets):
     with torch.no_grad():
         return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").feedback("The model is evaluated in whatever mode it is in. In training mode dropout spoils the number.")
+""").feedback("You evaluate the model in whatever mode it is in; in training mode, dropout distorts the loss.")
 evaluate.mistake("stays_in_eval_mode", loses="the mode").full_code("""
 def evaluate(model, inputs, targets):
     model.eval()
     with torch.no_grad():
         return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 """).feedback(
-    "The model stays in eval mode. If it was being trained, the training goes on without dropout and nobody notices. "
-    "Remember the mode before you change it."
+    "You leave the model in eval mode. If it was being trained, the training continues without dropout and nobody "
+    "notices. Remember the mode before you change it."
 )
 right.mistake("always_goes_on_training", loses="the mode").patch("""
 - was = model.training
@@ -35,10 +35,10 @@ right.mistake("always_goes_on_training", loses="the mode").patch("""
 - model.train(was)
 + model.train()
 """).feedback(
-    "The model is always put into training mode afterwards. It may have been in eval mode before: remember which."
+    "You always put the model into training mode afterwards. It may have been in eval mode before: remember which."
 )
 right.mistake("restores_the_flag_only", {"model.train(was)": "model.training = was"}, loses="the mode").feedback(
-    "You restore the flag of the model itself and forget its parts, whose dropout stays off. `model.train(mode)` "
+    "You restore the mode of the model itself but not of its parts, so dropout stays off. `model.train(mode)` "
     "reaches them all."
 )
 right.mistake("switches_the_flag_only", loses="in eval", when="dropout falls").patch("""
@@ -49,13 +49,14 @@ right.mistake("switches_the_flag_only", loses="in eval", when="dropout falls").p
 - model.train(was)
 + model.training = was
 """).feedback(
-    "`model.training = False` switches the model itself and none of its parts: dropout goes on. Use model.eval()."
+    "You set `model.training = False`, which reaches the model itself but none of its parts: dropout stays on. Use "
+    "model.eval()."
 )
 right.mistake(
     "switches_the_parts_only", {"model.eval": "for part in model.children():\n        part.eval"}, loses="in eval"
 ).feedback(
-    "You switch the model's parts one by one, or its dropout layers only, and not the model: `model.eval()` reaches "
-    "them all, and itself."
+    "You switch only the model's parts (or only its dropout layers), but not the model itself. `model.eval()` "
+    "reaches the model and all its parts."
 )
 right.mistake("takes_the_dropout_out", loses="without").patch("""
   was = model.training
@@ -63,8 +64,8 @@ right.mistake("takes_the_dropout_out", loses="without").patch("""
 +     if isinstance(part, nn.Dropout):
 +         part.p = 0.0
 """).feedback(
-    "The dropout layers are set to 0 for good. In eval mode they do nothing by themselves, and are as before "
-    "afterwards."
+    "You set the dropout of the layers to 0 and never restore it. In eval mode they drop nothing anyway, and "
+    "afterwards they work as before."
 )
 right.mistake(gradients.gradients_switched_off, loses="without").patch("""
 - with torch.no_grad():
@@ -74,14 +75,14 @@ right.mistake(gradients.gradients_switched_off, loses="without").patch("""
 """)
 right.mistake(
     "evaluates_in_training_mode", {"model.eval": "model.train"}, loses="in eval", when="dropout falls"
-).feedback("The mode is switched the wrong way round: you evaluate in training mode.")
+).feedback("You switch the mode the wrong way round: you evaluate in training mode.")
 right.mistake("keeps_gradients_on", loses="without").patch("""
 - with torch.no_grad():
 -     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 """).feedback(
-    "eval mode does not switch off gradients. Without torch.no_grad() every evaluation keeps what a backward() would "
-    "need."
+    "You leave gradients on: eval mode does not switch them off. Without torch.no_grad() every evaluation stores "
+    "what a backward() would need."
 )
 right.mistake("goes_backward", loses="without", when="gradients are added").patch("""
 - with torch.no_grad():
@@ -91,39 +92,39 @@ right.mistake("goes_backward", loses="without", when="gradients are added").patc
 @@
 - return loss
 + return loss.item()
-""").feedback("You call backward(): an evaluation must leave the gradients alone.")
+""").feedback("You call backward(), but an evaluation must leave the gradients alone.")
 right.mistake(
     "clears_the_gradients", {"eval()": "eval()\n    model.zero_grad()"}, loses="without", when="gradients are cleared"
-).feedback("You clear the model's gradients. They are none of an evaluation's business.")
+).feedback("You clear the model's gradients, but an evaluation must leave them alone.")
 right.mistake("freezes_the_model", loses="without").patch("""
 - model.eval()
 - with torch.no_grad():
 -     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + model.eval().requires_grad_(False)
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").feedback("The parameters are frozen and stay so: nothing can be trained afterwards.")
+""").feedback("You freeze the parameters and leave them frozen, so nothing can be trained afterwards.")
 right.mistake("returns_a_loss_tensor", {".item()": ""}, loses="the mean").feedback(
     "You return a tensor; `.item()` makes it a float."
 )
 right.mistake(
     "totals_the_loss", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, loses=EVERYWHERE
-).feedback("You return the sum over the positions; the mean is asked for.")
+).feedback("You return the sum over the positions; the exercise asks for the mean.")
 right.mistake("returns_the_accuracy", loses="the mean").patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + hits = (model(inputs).argmax(-1) == targets).float().mean().item()
 @@
 - return loss
 + return hits
-""").feedback("You return the share of targets that were guessed right. It is the loss that is asked for.")
+""").feedback("You return the share of targets that were predicted correctly; the exercise asks for the loss.")
 right.mistake(results.perplexity, {".item(": ".exp().item("}, loses=EVERYWHERE)
 right.mistake(scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=EVERYWHERE)
 right.mistake("lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, loses=EVERYWHERE).feedback(
-    "Logits and targets are laid flat in different orders: positions are held to targets of others."
+    "You flatten logits and targets in different orders, so each position is compared with another one's target."
 )
 right.mistake("shifts_what_is_shifted", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten()).item()
-""").feedback("The targets are shifted once more: they lie one step ahead of the inputs already.")
+""").feedback("You shift the targets once more, but they are already one step ahead of the inputs.")
 right.mistake("averages_unequal_parts", loses="the mean").patch("""
   model.eval()
 + losses = []
@@ -135,16 +136,16 @@ right.mistake("averages_unequal_parts", loses="the mean").patch("""
 - return loss
 + return sum(losses) / len(losses)
 """).for_each(PART=(2, 3, 4)).feedback(
-    "Windows are judged a few at a time, and the means of unequal parts averaged. A window of the last, smaller part "
-    "then counts for more: weigh each part by its size, or add up and divide once."
+    "You average the means of a few windows at a time, although the last part is smaller. A window in it then counts "
+    "for more: weigh each part by its size, or add up and divide once."
 )
 right.mistake("turns_the_mode_round", {"(was)": "(not was)"}, loses="the mode").feedback(
-    "The mode is the other one afterwards. Note which it was before you switch, and put that one back."
+    "You leave the model in the opposite mode. Remember its mode before you switch, and restore that one."
 )
 right.mistake("judges_the_last_position", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1]).item()
-""").feedback("Only the last position of each window is judged. All of them count.")
+""").feedback("You evaluate only the last position of each window. All positions count.")
 right.mistake(shapes.classes_reshaped, loses="the mean").patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + logits = model(inputs)

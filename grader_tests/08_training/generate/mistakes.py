@@ -48,18 +48,18 @@ def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 """)
 
 right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, loses="shows").feedback(
-    "You show the model more than block_size tokens, all that there are or too many of them. It has places for "
-    "block_size only, which are the last ones."
+    "You show the model more than block_size tokens: all of them, or still too many. It has positions for only "
+    "block_size tokens, the last ones."
 )
 right.mistake("shows_the_first", {"-self.model.block_size :": ": self.model.block_size"}, loses="shows").feedback(
-    "You show the model the *first* block_size tokens, which soon no longer change. It needs the last ones."
+    "You show the model the *first* block_size tokens, which soon stop changing. It needs the last ones."
 )
 right.mistake("shows_the_last_token", {"self.model.block_size": "1"}, loses=EVERYWHERE).feedback(
-    "You show the model the last token alone. It can use all of the last block_size tokens."
+    "You show the model only the last token. It can use all of the last block_size tokens."
 )
 right.mistake(
     "shows_one_too_few", {"self.model.block_size": "max(1, self.model.block_size - 1)"}, loses="shows"
-).feedback("You show one token fewer than the model could use: its last block_size tokens.")
+).feedback("You show the model one token too few. It can use its last block_size tokens.")
 right.mistake("shows_the_prompt_only", loses=("temperature", "shows", "samples")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Forgetful(Writer):
@@ -68,15 +68,15 @@ right.mistake("shows_the_prompt_only", loses=("temperature", "shows", "samples")
 +
 + return Forgetful(model, generator).run(prompt, n_tokens, temperature)
 """).feedback(
-    "What you have chosen is never shown to the model: it sees the prompt every time, and forgets what it wrote."
+    "You never show the model the tokens that you have chosen. It sees the prompt every time and forgets what it wrote."
 )
 right.mistake("reads_the_first_position", {":, -1": ":, 0"}, loses=EVERYWHERE).feedback(
-    "You take the logits of the first position. The last one's tell what comes next."
+    "You take the logits of the first position. Those of the last position predict what comes next."
 )
 right.mistake("returns_the_new_tokens", loses=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, temperature)[:, prompt.shape[1] :]
-""").feedback("You return the new tokens only. The prompt comes first.")
+""").feedback("You return only the new tokens. The prompt comes first.")
 right.mistake("writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tokens + 1"}, loses=EVERYWHERE).feedback(
     "You write one token too many."
 )
@@ -86,40 +86,40 @@ right.mistake("writes_one_too_few", {"run(prompt, n_tokens": "run(prompt, n_toke
 right.mistake(
     "keeps_what_it_shows", {"self.append": "self.context(tokens)\n            tokens = self.append"}, loses=EVERYWHERE
 ).feedback(
-    "What the model is no longer shown is lost from the result, too: the window has taken the name of the text. The "
-    "window is for the model alone."
+    "You lose the tokens that the model is no longer shown, because the window has replaced the text. The window is "
+    "for the model only."
 )
 right.mistake("counts_the_prompt", loses=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens - prompt.shape[1], temperature)
-""").feedback("You write n_tokens in all, the prompt included. n_tokens come after it.")
+""").feedback("You write n_tokens in total, including the prompt. There should be n_tokens after the prompt.")
 right.mistake("puts_it_in_front", {"[tokens, chosen]": "[chosen, tokens]"}, loses=EVERYWHERE).feedback(
-    "You put each new token in front. Text grows at its end."
+    "You put each new token at the front. Text grows at its end."
 )
 right.mistake("divides_by_zero", loses=EVERYWHERE).patch("""
 - if temperature == 0:
 -     return logits.argmax(-1, keepdim=True)
-""").feedback("temperature = 0 divides by 0. It means: take the likeliest token.")
+""").feedback("You divide by 0 when temperature is 0. Temperature 0 means: take the most likely token.")
 right.mistake("stops_at_token_zero", loses="temperature").patch("""
 - tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
 + chosen = self.choose(self.logits(tokens), temperature)
 + if (chosen == 0).all():
 +     break
 + tokens = self.append(tokens, chosen)
-""").feedback("You stop when token 0 is written. No token means “the end” here: n_tokens are asked for.")
+""").feedback("You stop as soon as token 0 is written. No token means “the end” here: always write n_tokens.")
 right.mistake("fills_up_with_zeros", loses=EVERYWHERE).patch("""
 - return tokens[:, -self.model.block_size :]
 + return F.pad(tokens, (self.model.block_size, 0))[:, -self.model.block_size :]
 """).feedback(
-    "What is shown to the model is filled up with zeros to block_size. Token 0 is a token like any other, and the "
-    "model takes it for text: show what there is."
+    "You pad what the model is shown with zeros, up to block_size. Token 0 is a token like any other, and the model "
+    "takes it for text: show only what there is."
 )
 right.mistake("takes_zero_for_not_given", loses=EVERYWHERE, when="random at 0").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, temperature or 1.0)
 """).feedback(
-    "At temperature 0 you draw at random, where the likeliest token is asked for. Is 0 taken for “not given” (`if not "
-    "temperature`, `temperature or 1.0`)?"
+    "You draw at random at temperature 0 instead of taking the most likely token. Check whether 0 is taken for “not "
+    "given” (`if not temperature`, `temperature or 1.0`)."
 )
 right.mistake("lifts_the_temperature", loses="samples", when="too hot").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
@@ -130,12 +130,12 @@ right.mistake("lifts_the_temperature", loses="samples", when="too hot").patch(""
 + return Lifted(model, generator).run(prompt, n_tokens, temperature)
 """).feedback(
     "You add something to the temperature, or keep it above some value, so that it is never 0. Low temperatures are "
-    "then far too high. Ask for 0 by itself, and divide by what was given."
+    "then far too high. Handle 0 separately, and divide by the temperature as given."
 )
 right.mistake("is_always_greedy", loses=("samples", "all randomness")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, 0)
-""").feedback("You always take the likeliest token. With a temperature above 0 tokens are drawn.")
+""").feedback("You always take the most likely token. With a temperature above 0, tokens are drawn at random.")
 right.mistake("takes_the_least_likely", loses=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Contrary(Writer):
@@ -143,31 +143,32 @@ right.mistake("takes_the_least_likely", loses=EVERYWHERE).patch("""
 +         return super().choose(-logits if temperature == 0 else logits, temperature)
 +
 + return Contrary(model, generator).run(prompt, n_tokens, temperature)
-""").feedback("The likeliest token, at temperature 0, is the one with the greatest logit; you take the smallest.")
+""").feedback(
+    "You take the token with the smallest logit at temperature 0. The most likely token has the greatest logit."
+)
 right.mistake(
     "ignores_the_temperature", {"logits / temperature": "logits"}, loses="samples", when="as at 1.0"
 ).feedback(
-    "The temperature has no effect. Is it used at all? Dividing probabilities by it, after the softmax, changes "
-    "nothing once they are normalised: divide the logits."
+    "Your temperature has no effect. Check that it is used. Dividing the probabilities by it, after the softmax, "
+    "changes nothing once they are normalised: divide the logits."
 )
 right.mistake(
     "multiplies_by_the_temperature", {"/ temperature": "* temperature"}, loses="samples", when="multiplied"
 ).feedback(
-    "The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices."
+    "You multiply the logits by the temperature instead of dividing by it. A low temperature makes sharp choices."
 )
 right.mistake("compounds_the_temperature", loses="samples", when="compounded").patch("""
 - tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
 + length = tokens.shape[1] - prompt.shape[1] + 1
 + tokens = self.append(tokens, self.choose(self.logits(tokens), temperature**length))
 """).feedback(
-    "The temperature is applied once more for every token that is written: the first is drawn as it should be, and "
-    "each one after it from sharper or flatter logits. Divide fresh logits, and change nothing that the next token "
-    "uses."
+    "You apply the temperature once more for every token that you write. The first token is drawn correctly, but "
+    "each later one from sharper or flatter logits. Divide fresh logits, and change nothing that the next token uses."
 )
 right.mistake("softens_twice", loses="samples", when="a softmax of the softmax").patch("""
 - return torch.softmax(logits / temperature, -1)
 + return torch.softmax(torch.softmax(logits / temperature, -1), -1)
-""").feedback("A softmax of a softmax is drawn from, which is almost even.")
+""").feedback("You draw from a softmax of a softmax, which is almost uniform.")
 right.mistake(calls.global_dice(what="your tokens"), loses="all randomness", when="not of the generator").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model).run(prompt, n_tokens, temperature)
@@ -176,7 +177,7 @@ right.mistake("seeds_the_generator", loses="all randomness", when="every text is
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     if generator is not None:
 +         generator.manual_seed(generator.initial_seed())
-""").feedback("You seed the generator anew: every call writes the same text.")
+""").feedback("You reseed the generator in every call, so every call writes the same text.")
 right.mistake("seeds_for_every_token", loses="all randomness", when="every text is the same").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Stuck(Writer):
@@ -186,7 +187,7 @@ right.mistake("seeds_for_every_token", loses="all randomness", when="every text 
 +         return super().choose(logits, temperature)
 +
 + return Stuck(model, generator).run(prompt, n_tokens, temperature)
-""").feedback("You seed the generator anew for every token: one and the same throw decides them all.")
+""").feedback("You reseed the generator for every token, so the same random number decides them all.")
 right.mistake("draws_one_for_all_rows", loses=("temperature", "samples", "all randomness")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Uniform(Writer):
@@ -194,18 +195,18 @@ right.mistake("draws_one_for_all_rows", loses=("temperature", "samples", "all ra
 +         return super().choose(logits[:1], temperature).expand(len(logits), 1)
 +
 + return Uniform(model, generator).run(prompt, n_tokens, temperature)
-""").feedback("One token is drawn, for the first row, and given to all rows. Each row has probabilities of its own.")
+""").feedback("You draw one token, for the first row, and use it in all rows. Each row has its own probabilities.")
 right.mistake("writes_in_training_mode", loses="eval mode", when="dropout falls").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + with torch.no_grad():
 +     return Writer(model, generator).write(prompt, n_tokens, temperature)
-""").feedback("The model writes in training mode if it was in it: dropout disturbs every word.")
+""").feedback("You write in whatever mode the model is in; in training mode, dropout disturbs every token.")
 right.mistake("stays_a_reader", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + model.eval()
 + with torch.no_grad():
 +     return Writer(model, generator).write(prompt, n_tokens, temperature)
-""").feedback("The model stays in eval mode. If it was being trained, put it back.")
+""").feedback("You leave the model in eval mode. If it was being trained, put it back into training mode.")
 right.mistake("always_back_to_training", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + model.eval()
@@ -213,7 +214,7 @@ right.mistake("always_back_to_training", loses="eval mode").patch("""
 +     tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
 + model.train()
 + return tokens
-""").feedback("The model is always put into training mode afterwards. Remember which mode it was in.")
+""").feedback("You always put the model into training mode afterwards. Remember which mode it was in.")
 right.mistake("writes_with_gradients", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + was = model.training
@@ -221,7 +222,7 @@ right.mistake("writes_with_gradients", loses="eval mode").patch("""
 + tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
 + model.train(was)
 + return tokens
-""").feedback("Gradients are on, so every token's computation is kept in case of a backward() that never comes.")
+""").feedback("You leave gradients on, so every token's computation is kept for a backward() that never comes.")
 right.mistake(gradients.gradients_switched_off, loses="eval mode").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     torch.set_grad_enabled(False)
@@ -235,21 +236,22 @@ right.mistake("restores_the_model_only", loses="eval mode").patch("""
 + model.training = was
 + return tokens
 """).feedback(
-    "The mode of the model itself is restored, and that of its parts is not: they stay in eval mode. "
-    "`model.train(mode)` reaches them all."
+    "You restore the mode of the model itself but not of its parts, which stay in eval mode. `model.train(mode)` "
+    "reaches them all."
 )
 right.mistake("cuts_the_prompt", {"run(prompt": "run(prompt[:, -model.block_size :]"}, loses="shows").feedback(
-    "The prompt is cut to block_size in the result. The model is shown that much at most; the text keeps everything."
+    "You cut the prompt to block_size in the result. The model is shown that much at most, but the text keeps "
+    "everything."
 )
 right.mistake("writes_into_the_prompt", loses="temperature").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + tokens = Writer(model, generator).run(prompt, n_tokens, temperature)
 + return prompt.resize_(tokens.shape).copy_(tokens)
-""").feedback("You write into the prompt: the caller's tensor is changed. The result is a new one.")
+""").feedback("You write into the prompt, which changes the caller's tensor. The result must be a new one.")
 right.mistake("is_greedy_when_cool", loses="samples").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, 0 if temperature < 1 else temperature)
-""").feedback("At a temperature of 1/2 or less you take the likeliest token, or at any below 1. Only 0 is greedy.")
+""").feedback("You take the most likely token at low temperatures too (1/2 or less, or any below 1). Only 0 is greedy.")
 right.mistake("draws_from_the_likeliest", loses="samples", when="the likeliest only").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Picky(Writer):
@@ -259,7 +261,7 @@ right.mistake("draws_from_the_likeliest", loses="samples", when="the likeliest o
 +
 + return Picky(model, generator).run(prompt, n_tokens, temperature)
 """).for_each(KEPT=(3, 5, 10, 40, 50)).feedback(
-    "Only the few likeliest tokens are drawn from. Each token has the probability that the softmax gives it."
+    "You draw only from the few most likely tokens. Each token has the probability that the softmax gives it."
 )
 right.mistake("slides_a_window_over_the_prompt", loses="temperature").patch("""
 - tokens = prompt
@@ -274,8 +276,8 @@ right.mistake("slides_a_window_over_the_prompt", loses="temperature").patch("""
 + else:
 +     window[:] = self.append(window[:, 1:], chosen)
 """).feedback(
-    "You write into a window on the prompt. Where the prompt is longer than block_size that is a part of the caller's "
-    "own tensor: a slice is a view, and changes what it was taken from."
+    "You write into a window that is a view of the prompt, which changes the caller's tensor. This happens when the "
+    "prompt is longer than block_size: a change to a slice also changes the tensor that it was taken from."
 )
 generate.mistake("a_default_that_is_cooler", loses="all randomness", when="another default").full_code("""
 def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
@@ -293,7 +295,7 @@ def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
             tokens = torch.cat([tokens, chosen], dim=1)
     model.train(was)
     return tokens
-""").feedback("Without a temperature you take another one than 1.0, which is the default.")
+""").feedback("You use the wrong temperature when none is given: the default is 1.0.")
 right.mistake(
     numbers.default_device(where="the prompt", what="the tensor that you begin with", how="`prompt.new_zeros`"),
     {"tokens = prompt": "tokens = torch.cat([torch.zeros(len(prompt), 0, dtype=torch.int64), prompt], dim=1)"},

@@ -38,26 +38,26 @@ right.mistake("only_measures", loses=("the trained", "AdamW", "a list")).patch("
 - loss.backward()
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 - optimizer.step()
-""").feedback("The model is never changed: nothing steps.")
+""").feedback("You never change the model: the optimizer takes no step.")
 right.mistake("piles_gradients_up", loses="the trained", when="not cleared").patch("""
 - optimizer.zero_grad()
 """).feedback(
-    "Gradients are never cleared, so that every step goes along the sum of all before it. The loss falls, and settles "
-    "much too high."
+    "You never clear the gradients, so every step follows the sum of all gradients before it. The loss falls, but "
+    "settles much too high."
 )
 right.mistake("learns_to_repeat", {"place + 1": "place"}, loses="the trained", when="the token itself").feedback(
-    "The targets are not shifted. The loss in training goes to 0, since the model repeats what it sees, and on real "
-    "targets it is worse than no training."
+    "You do not shift the targets, so the model learns to repeat what it sees. Its training loss goes to 0, but on "
+    "real targets it is worse than an untrained model."
 )
 right.mistake(
     "skips_a_token", {"data[place + 1]": "data[place + 1].roll(-1, 1)"}, loses="the trained", when="two ahead"
-).feedback("The targets are shifted twice: the model learns what comes after the next token.")
+).feedback("You shift the targets twice: the model learns what comes after the next token.")
 right.mistake("learns_one_batch_by_heart", loses="the trained", when="one batch").patch("""
   losses = []
 + inputs, targets = batch()
 @@
 - inputs, targets = batch()
-""").feedback("One batch is drawn before the loop and learnt by heart. Draw a new one in each step.")
+""").feedback("You draw one batch before the loop, and the model learns it by heart. Draw a new one in each step.")
 right.mistake("learns_three_batches_by_heart", loses="the trained", when="a few batches").patch("""
   losses = []
 + batches = [batch() for _ in range(3)]
@@ -65,113 +65,119 @@ right.mistake("learns_three_batches_by_heart", loses="the trained", when="a few 
 - inputs, targets = batch()
 + inputs, targets = batches[step % 3]
 """).feedback(
-    "A few batches are drawn before the loop and used again and again, until the model knows them by heart. Draw a new "
-    "one in each step."
+    "You reuse a few batches that you draw before the loop, until the model knows them by heart. Draw a new one in "
+    "each step."
 )
 right.mistake(
     "reads_half_of_the_text", {"len(data) - T": "len(data) // 2 - T"}, loses="the trained", when="half of the text"
-).feedback("Windows are drawn from the first half of the text only. All of it is there to be learnt.")
+).feedback("You draw windows only from the first half of the text. The model should learn from all of it.")
 right.mistake("forgets_the_averages", loses="the trained").patch("""
   for step in range(steps):
 +     optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
 """).feedback(
-    "You make a new optimizer in each step. AdamW keeps averages of all gradients so far; a new one has forgotten "
-    "them, and goes the full learning rate wherever the last batch points."
+    "You create a new optimizer in each step. AdamW keeps averages of all gradients so far; a new one has lost them "
+    "and takes a step of the full learning rate wherever the last batch points."
 )
 right.mistake(
     "decays_by_the_gradient", {"AdamW": "Adam", "lr=peak": "lr=peak, weight_decay=0.01"}, loses="the trained"
 ).feedback(
-    "Adam with weight_decay adds the weights to the gradient, and then divides by its size. AdamW keeps the two apart."
+    "You use Adam with weight_decay, which adds the weights to the gradient and then divides by its size. AdamW "
+    "keeps the two apart."
 )
 right.mistake(
     "trains_the_last_position_only", {".flatten(0, 1), targets.flatten()": "[:, -1], targets[:, -1]"}, loses="a list"
-).feedback("Only the last position of each window is trained. Every position has its target, and costs nothing more.")
+).feedback(
+    "You train only the last position of each window. Every position has its target, and training them all costs "
+    "nothing more."
+)
 right.mistake("smooths_the_curve", loses="a list").patch("""
 - return losses
 + return [sum(losses[: i + 1]) / (i + 1) for i in range(steps)]
-""").feedback("You return averages of the losses so far. The list holds the loss of each step.")
+""").feedback("You return averages of the losses so far. The list should hold the loss of each step.")
 right.mistake(arguments.argument_changed(what="the data"), loses="a list").patch("""
 + data.copy_(data.flip(0) + 1)
   return losses
 """)
 right.mistake(scores.softmax_before_loss, {"(inputs)": "(inputs).softmax(-1)"}, loses=("the trained", "a list"))
 right.mistake("mixes_positions_up", {"targets.flatten()": "targets.t().flatten()"}, loses="the trained").feedback(
-    "Logits and targets are laid flat in different orders: positions are held to targets of others."
+    "You flatten logits and targets in different orders, so each position is compared with another one's target."
 )
 right.mistake("descends_plainly", {"optim.AdamW": "optim.SGD"}, loses=("the trained", "AdamW")).feedback(
-    "The optimizer is plain gradient descent. AdamW is asked for; with a gradient of norm 1 at most, the other hardly "
-    "moves at these rates."
+    "You use plain gradient descent; the exercise asks for AdamW. With a gradient of norm 1 at most, plain gradient "
+    "descent hardly moves at these rates."
 )
 right.mistake("trains_a_copy", loses=("the trained", "AdamW")).patch("""
   def train(model, data, steps, batch_size, generator, peak=3e-3):
 +     import copy
 +
 +     model = copy.deepcopy(model)
-""").feedback("A copy of the model is trained; the one that was handed in stays as it was.")
+""").feedback("You train a copy of the model; the model that you were given stays as it was.")
 right.mistake("keeps_the_rate", {"= rate(step)": "= peak"}, loses="AdamW").feedback(
-    "The learning rate is peak in every step: no warm-up, no decay. Did the rate that you computed reach the "
-    "optimizer's param_groups?"
+    "You use peak as the learning rate in every step, without warm-up or decay. Check that the rate you compute "
+    "reaches the optimizer's param_groups."
 )
 right.mistake("never_warms_up", loses="AdamW").patch("""
 - if step < warmup:
 -     return peak * (step + 1) / warmup
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (1 + math.cos(math.pi * step / steps)) / 2
-""").feedback("The learning rate decays from the first step: the warm-up is missing.")
+""").feedback("You leave out the warm-up: your learning rate decays from the first step.")
 right.mistake(
     "never_decays", {"peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2": "peak"}, loses="AdamW"
-).feedback("After the warm-up the rate stays at its peak. A cosine takes it down to 0.")
+).feedback("You leave the rate at its peak after the warm-up. A cosine should take it down to 0.")
 right.mistake("decays_linearly", loses="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (steps - step) / (steps - warmup)
-""").feedback("The rate decays in a straight line. Half a cosine is asked for.")
+""").feedback("You let the rate decay in a straight line; the exercise asks for half a cosine.")
 right.mistake("stops_at_a_floor", loses="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + return peak * (FLOOR + (1 - FLOOR) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2)
-""").for_each(FLOOR=(0.1, 0.2)).feedback("The decay ends at a part of the peak, a tenth or more. It goes down to 0.")
+""").for_each(FLOOR=(0.1, 0.2)).feedback(
+    "You end the decay at a fraction of the peak, a tenth or more. It should go down to 0."
+)
 right.mistake("warms_up_for_half", {"steps // 10": "steps // PARTS"}, loses="AdamW").for_each(PARTS=(2, 4)).feedback(
-    "Half of the steps or so are warm-up. The first tenth is."
+    "You spend about a quarter or a half of the steps on the warm-up. Only the first tenth is warm-up."
 )
 right.mistake("warms_up_for_a_twentieth", {"steps // 10": "steps // PARTS"}, loses="AdamW").for_each(
     PARTS=(20, 50)
-).feedback("Only a twentieth of the steps is warm-up. The first tenth is.")
+).feedback("You spend a twentieth of the steps or less on the warm-up. The first tenth is warm-up.")
 right.mistake("knows_one_peak", loses="AdamW").patch("""
   def train(model, data, steps, batch_size, generator, peak=3e-3):
 +     peak = 3e-3
-""").feedback("peak is taken and not used: the learning rate is always that of the default.")
+""").feedback("You do not use peak: your learning rate is always that of the default.")
 right.mistake("goes_too_fast", {"= rate(step)": "= FACTOR * rate(step)"}, loses="AdamW").for_each(
     FACTOR=(10, 2)
-).feedback("The optimizer has a learning rate many times too high.")
+).feedback("Your optimizer has a learning rate several times too high.")
 right.mistake(
     "draws_batches_elsewhere", {", generator=generator)": ")"}, loses="a list", when="not of the generator"
-).feedback("The batches do not come from the generator, so that nobody can repeat the run.")
+).feedback("You do not draw the batches from the generator, so nobody can repeat the run.")
 right.mistake(
     "returns_the_last_loss", {"return losses": "return losses[-1]"}, loses="a list", when="the last loss"
-).feedback("You return the last loss only. The list of all of them is a curve.")
+).feedback("You return only the last loss. Return the list of all losses, the training curve.")
 right.mistake("collects_tensors", {"loss.item()": "loss.detach()"}, loses="a list", when="losses are tensors").feedback(
-    "Your losses are tensors, each with all that it was computed from. Floats are asked for."
+    "You return losses that are tensors, each with everything that it was computed from. They should be floats."
 )
 right.mistake("trains_the_last_layer", loses="a list", when="a part is trained").patch("""
 - optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
 + optimizer = torch.optim.AdamW(list(model.parameters())[-1:], lr=peak)
-""").feedback("The optimizer is given a part of the parameters only. The rest of the model stays as it was made.")
+""").feedback("You give the optimizer only some of the parameters, so the rest of the model never changes.")
 right.mistake(
     "returns_a_tensor_of_losses", {"return losses": "return torch.tensor(losses)"}, loses="a list", when="one tensor"
-).feedback("You return a tensor. The losses are to be a list of floats.")
+).feedback("You return a tensor; the losses should be a list of floats.")
 right.mistake("keeps_the_losses", loses="a list", when="nothing is returned").patch("""
 - return losses
-""").feedback("Nothing is returned: return the list of losses.")
+""").feedback("You return nothing: return the list of losses.")
 right.mistake(
     "takes_a_step_too_few", {"range(steps)": "range(steps - 1)"}, loses="a list", when="a step too few"
-).feedback("One step too few is taken.")
+).feedback("You take one step too few.")
 right.mistake(
     "takes_a_step_more", {"range(steps)": "[*range(steps), steps - 1]"}, loses="a list", when="a step more"
-).feedback("One step too many is taken.")
+).feedback("You take one step too many.")
 right.mistake("trains_a_resting_model", loses="a list", when="not in training mode").patch("""
 - model.train()
-""").feedback("The model is trained in the mode that it came in, or in eval mode: without dropout.")
+""").feedback("You train the model in eval mode, or in whatever mode it came in. In eval mode its dropout is off.")
 right.mistake("has_its_own_batch_size", {"(batch_size,)": "(8,)"}, loses="a list").feedback(
-    "batch_size is taken and not used."
+    "You do not use batch_size."
 )
 right.mistake("divides_by_a_warm_up_of_no_steps", loses="a list").patch("""
 - if step < warmup:
@@ -179,23 +185,23 @@ right.mistake("divides_by_a_warm_up_of_no_steps", loses="a list").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 + share = max(0, step - warmup) / (steps - warmup)
 + return peak * min((step + 1) / warmup, (1 + math.cos(math.pi * share)) / 2)
-""").feedback("With fewer than ten steps a tenth of them is no step at all, and you divide by it.")
+""").feedback("You divide by 0 when there are fewer than ten steps: a tenth of them, rounded down, is 0.")
 right.mistake(
     "divides_by_one_less_than_the_warm_up", {"peak * (step + 1) / warmup": "peak * step / (warmup - 1)"}, loses="a list"
-).feedback("With ten steps one is warm-up, and you divide by one less than that: by 0.")
+).feedback("You divide by 0 when there are ten steps: one is warm-up, and you divide by one less than that.")
 right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, loses=("the trained", "AdamW")).feedback(
-    "The peak is multiplied in twice, so that the rate is hardly above 0 all the time. Print the learning rate that "
-    "the optimizer has in the middle of the training."
+    "You multiply by the peak twice, so the rate is hardly above 0 all the time. Print the learning rate that the "
+    "optimizer has in the middle of the training."
 )
 right.mistake(
     "looks_back", {"data[place + 1]": "data[place - 1]"}, loses="the trained", when="what comes before"
-).feedback("The targets are one step behind: the model learns what came *before* each token.")
+).feedback("You shift the targets the wrong way: the model learns what came *before* each token.")
 right.mistake("stays_in_the_first_corner", loses="the trained", when="the first corner").patch("""
 - starts = torch.randint(len(data) - T, (batch_size,), generator=generator)
 + starts = torch.randint(min(len(data) - T, FEW), (batch_size,), generator=generator)
 """).for_each(FEW=("batch_size", "T")).feedback(
-    "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
-    "Print the greatest start of a thousand."
+    "You start all windows near the beginning of the text. The upper bound of the draw is not computed from the "
+    "length of the data. Print the greatest of a thousand starts."
 )
 right.mistake(shapes.classes_reshaped, loses="the trained").patch("""
 - loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())

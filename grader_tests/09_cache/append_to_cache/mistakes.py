@@ -18,12 +18,15 @@ def append_to_cache(cache, key, value):
 
 right.mistake(
     "new_ones_first", {"[keys, key]": "[key, keys]", "[values, value]": "[value, values]"}, loses=AFTER
-).feedback("The new ones stand first. A cache is in the order of the sentence: what is new comes last.")
+).feedback("You put the new keys and values first. A cache is in the order of the sentence: new ones come last.")
 right.mistake(
     shapes.squeezed,
     {"        return key, value": "        return tuple(part.squeeze(1) for part in (key, value))"},
     loses="nothing",
-).feedback("`squeeze(1)` removes the dimension of the heads where there is one head. A cache always has four.")
+).feedback(
+    "You use `squeeze(1)`, which removes the dimension of the heads when there is one head. A cache always has four "
+    "dimensions."
+)
 right.mistake(
     numbers.default_device(what="the longer tensor", where="the cache", how="`torch.cat` does"),
     {
@@ -35,105 +38,107 @@ right.mistake(
 right.mistake("forgets_what_was_kept", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + return key, value
-""").feedback("What was kept is gone: the result holds the new keys and values only.")
+""").feedback("You lose what was kept: your result holds only the new keys and values.")
 right.mistake("keeps_nothing_new", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + return keys, values
-""").feedback("The cache comes back as it was: what is new was not added.")
+""").feedback("You return the cache as it was, without the new keys and values.")
 right.mistake("joins_along_the_width", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + wide = keys, key[..., :1, :].expand_as(keys), values, value[..., :1, :].expand_as(values)
 + return torch.cat(wide[:2], dim=-1), torch.cat(wide[2:], dim=-1)
-""").feedback("Positions are joined along the width of a head. The dimension that grows is the last but one.")
+""").feedback("You join positions along the width of a head. The dimension that grows is the last but one.")
 right.mistake("values_before_keys", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + return torch.cat([values, value], dim=-2), torch.cat([keys, key], dim=-2)
-""").feedback("Values stand where keys belong. The pair is (keys, values).")
+""").feedback("You have swapped keys and values. The pair is (keys, values).")
 right.mistake("exchanges_them_at_the_start", {"return key, value": "return value, key"}, loses="nothing").feedback(
-    "Without a cache the pair comes back as (values, keys). It is (keys, values), as ever."
+    "You return (values, keys) when there is no cache. The pair is always (keys, values)."
 )
 right.mistake("keys_only", {", torch.cat([values, value], dim=-2)": ", values"}, loses=AFTER).feedback(
-    "The values did not grow: keys and values are kept together, one of each for a position."
+    "You do not append the new values. Keys and values are kept together, one of each for every position."
 )
 right.mistake(
     "values_from_the_keys", {"torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=-2)"}, loses=AFTER
-).feedback("Both parts hold keys. The second one holds the values.")
+).feedback("You return keys in both parts. The second part should hold the values.")
 right.mistake("forgets_the_first_ones", {"return key, value": "return FIRST"}, loses="nothing").for_each(
     FIRST=("None", "key[:, :, :0], value[:, :, :0]")
-).feedback("Without a cache what is new is lost. The first keys and values are kept as well: they are the cache then.")
+).feedback(
+    "You lose the new keys and values when there is no cache. The first ones are kept as well: they are the cache then."
+)
 right.mistake("keeps_one_new_one", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + return torch.cat([keys, key[:, :, PLACE]], dim=-2), torch.cat([values, value[:, :, PLACE]], dim=-2)
 """).for_each(PLACE=("-1:", ":1")).feedback(
-    "Only one of the new positions is kept. Several may come at once, a whole prompt say, and all of them are kept."
+    "You keep only one of the new positions. Several may come at once, such as a whole prompt, and all of them are "
+    "kept."
 )
 right.mistake("needs_a_cache", loses="nothing").patch("""
 - if cache is None:
 -     return key, value
-""").feedback("With `cache=None` this fails. Before the first token nothing is kept.")
+""").feedback("Your function fails with `cache=None`. Before the first token nothing is kept.")
 right.mistake(
     arguments.not_refused(
-        "Nothing is compared. PyTorch's own error comes from deep within: raise a ValueError that names the "
-        "argument and"
-        " its shape."
+        "You do not compare the shapes, so the error comes from inside PyTorch. Raise a ValueError that names the "
+        "argument and its shape."
     ),
     loses="ValueError",
 )
 right.mistake("looks_at_keys_only", {', ("value", values, value))': ",)"}, loses="ValueError").feedback(
-    "Only the keys are compared with what is kept. Values can be of another width, too."
+    "You compare only the keys with what is kept. Values can have the wrong width, too."
 )
 right.mistake("looks_at_values_only", loses="ValueError").patch("""
 - for name, old, more in (("key", keys, key), ("value", values, value)):
 + for name, old, more in (("value", values, value),):
-""").feedback("Only the values are compared with what is kept. Keys can be of another width, too.")
+""").feedback("You compare only the values with what is kept. Keys can have the wrong width, too.")
 right.mistake("compares_no_widths", {" or old.shape[-1] != more.shape[-1]": ""}, loses="ValueError").feedback(
-    "The widths are not compared. New keys as wide as those that are kept, and new values as wide as theirs."
+    "You do not compare the widths. New keys must be as wide as those that are kept, and new values as wide as theirs."
 )
 right.mistake("compares_widths_only", {"old.shape[:2] != more.shape[:2] or ": ""}, loses="ValueError").feedback(
-    "Only the widths are compared. The batch and the number of heads must agree as well."
+    "You compare only the widths. The batch size and the number of heads must agree as well."
 )
 right.mistake(
     "compares_no_batch", {"old.shape[:2] != more.shape[:2]": "old.shape[1] != more.shape[1]"}, loses="Value"
-).feedback("The batch is not compared: new tokens of two sequences cannot follow those of three.")
+).feedback("You do not compare the batch sizes: new tokens of two sequences cannot follow those of three.")
 right.mistake(
     "compares_no_heads", {"old.shape[:2] != more.shape[:2]": "old.shape[0] != more.shape[0]"}, loses="Value"
-).feedback("The number of heads is not compared with that of what is kept.")
+).feedback("You do not compare the number of heads with that of what is kept.")
 right.mistake(
     arguments.unchecked("compares_both_at_once"), {" or old.shape": " and old.shape"}, loses="ValueError"
-).feedback("There is an error only where batch or heads differ *and* the width does. Either is enough.")
+).feedback("You raise an error only where batch or heads differ *and* the width differs, too. Either is enough.")
 right.mistake("compares_how_many_numbers", loses="ValueError").patch("""
 - if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
 + if old[:, :, 0].numel() != more[:, :, 0].numel():
-""").feedback("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
+""").feedback("You compare only how many numbers there are. Two sequences of three heads cannot follow three of two.")
 right.mistake(
     arguments.error_without_name()("an_error_that_does_not_say_what"),
     {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
     loses="ValueError",
 ).for_each(MESSAGE=("name", '"shapes differ"')).feedback(
-    "The error has to say both which argument was wrong, `key` or `value`, and what shape it has."
+    "Your error message lacks the wrong argument (`key` or `value`) or its shape. It must name both."
 )
 right.mistake(arguments.valid_refused("refuses_other_widths"), loses=(AFTER, "ValueError")).patch("""
 - if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
 + if old.shape[:2] != more.shape[:2] or WIDTHS:
 """).for_each(WIDTHS=("more.shape[-1] != keys.shape[-1]", "key.shape[-1] != value.shape[-1]")).feedback(
-    "Values are refused unless they are as wide as the keys. Their width is their own: compare values with values."
+    "You refuse values that are not as wide as the keys. Values have their own width: compare values with values."
 )
 right.mistake("joins_another_dimension", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + return torch.cat([keys, key], dim=DIM), torch.cat([values, value], dim=DIM)
 """).for_each(DIM=(0, 1, -1)).feedback(
-    "Old and new are joined along another dimension: the batch, the heads or the width. Positions are the last but one."
+    "You join old and new along the wrong dimension: the batch, the heads or the width. Positions are the last but one."
 )
 right.mistake(
     arguments.valid_refused("refuses_other_lengths"),
     {"old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old.shape != more.shape"},
     loses=(AFTER, "ValueError"),
-).feedback("New positions are refused unless there are as many as are kept. Their number is free: usually it is one.")
+).feedback("You refuse new positions unless there are as many as are kept. Any number is allowed: usually it is one.")
 right.mistake(arguments.asserts(), loses="ValueError")
 right.mistake(
     arguments.wrong_error("TypeError")("raises_another_error"), {"raise ValueError": "raise ERROR"}, loses="ValueError"
 ).for_each(ERROR=("TypeError", "RuntimeError")).feedback(
-    "Tensors that do not fit are of the right type, and of a wrong shape: raise a ValueError, and no other error."
+    "You raise the wrong error. Tensors that do not fit have the right type but a wrong shape: raise a ValueError."
 )
 right.mistake(
     gradients.cut("cuts_gradients_off"),
@@ -167,12 +172,12 @@ right.mistake("drops_the_oldest", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + S = keys.shape[-2]
 + return torch.cat([keys, key], dim=-2)[..., -S:, :], torch.cat([values, value], dim=-2)[..., -S:, :]
-""").feedback("The cache does not grow: for every new position an old one is dropped. Here all of them are kept.")
+""").feedback("You drop an old position for every new one, so the cache does not grow. Here all of them are kept.")
 right.mistake("joins_heads", loses=AFTER).patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + grow = lambda old, more: torch.cat([old.transpose(1, 2), more.transpose(1, 2)], dim=1)
 + return grow(keys, key), grow(values, value)
-""").feedback("The dimensions of heads and positions are exchanged in the result. It is (B, H, S + T, K).")
+""").feedback("You have swapped the dimensions of heads and positions in the result. It should be (B, H, S + T, K).")
 append_to_cache.mistake(arguments.argument_changed("writes_into_what_is_shared"), loses=AFTER).full_code("""
 def append_to_cache(cache, key, value):
     grown = []
@@ -188,7 +193,7 @@ def append_to_cache(cache, key, value):
         grown[-1].room = room
     return tuple(grown)
 """).feedback(
-    "New keys and values are written into memory that earlier results share. Where two answers go on from one cache, "
+    "You write new keys and values into memory that earlier results share. When two answers continue from one cache, "
     "the second overwrites the first."
 )
 right.mistake(numbers.computed_in_float32, loses="float64")

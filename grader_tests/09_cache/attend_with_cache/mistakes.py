@@ -25,76 +25,81 @@ right.mistake("no_maximum_subtracted", loses="scores").patch("""
 + grown = scores.masked_fill(later, float("-inf")).exp()
 + weights = grown / grown.sum(-1, keepdim=True)
 """).feedback(
-    "Large scores overflow: an exponential of 1000 is infinite. Subtract each row's maximum first, or use softmax."
+    "Your exponentials overflow for large scores: that of 1000 is infinite. Subtract each row's maximum first, or "
+    "use softmax."
 )
 right.mistake("scaled_by_the_number_of_keys", {"keys.shape[-1] **": "keys.shape[-2] **"}, loses=ALL[1:]).feedback(
-    "The scores are divided by the root of the number of keys, which grows with every token. It is their width."
+    "You divide the scores by the root of the number of keys, which grows with every token. Divide by the root of "
+    "their width."
 )
 right.mistake("ignores_the_cache", loses=WITH_ONE).patch("""
 - keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
 + keys, values = (key, value) 
-""").feedback("What is kept is never looked at: the new tokens see themselves only.")
+""").feedback("You do not use the cache: the new tokens see only themselves.")
 right.mistake("attends_to_new_ones_only", loses=WITH_ONE).patch("""
 - return weights @ values, weights, (keys, values)
 + cache, keys, values = (keys, values), key, value
 + later = torch.ones(T, T, dtype=torch.bool, device=query.device).triu(1)
 + weights = (query @ keys.mT / keys.shape[-1] ** 0.5).masked_fill(later, float("-inf")).softmax(-1)
 + return weights @ values, weights, cache
-""").feedback("The cache that is returned is right, and nobody looks at it: the new tokens attend to themselves only.")
+""").feedback("You return the right cache but do not use it: the new tokens attend only to themselves.")
 right.mistake("attends_to_kept_ones_only", loses=WITH_ONE).patch("""
 - return weights @ values, weights, (keys, values)
 + if cache is not None:
 +     weights = (query @ cache[0].mT / key.shape[-1] ** 0.5).softmax(-1)
 + return weights @ values[:, :, : weights.shape[-1]], weights, (keys, values)
 """).feedback(
-    "The new tokens attend to what was kept, and not to themselves: what is new joins the cache too late. Each query "
-    "sees its own key, too."
+    "You let the new tokens attend to what was kept, but not to themselves. The new keys and values join the cache "
+    "too late: each query sees its own key, too."
 )
 right.mistake(
     "keeps_what_was_kept", {"(keys, values)": "(keys, values) if cache is None else cache"}, loses=WITH_ONE
-).feedback("The cache comes back as it went in. The next token must find the new keys and values in it.")
+).feedback("You return the cache as it came in. The next token must find the new keys and values in it.")
 right.mistake("keeps_new_ones_only", {"weights, (keys, values)": "weights, (key, value)"}, loses=WITH_ONE).feedback(
-    "The cache that is returned holds the new keys and values only: all that came before is lost."
+    "You return a cache with only the new keys and values: everything before them is lost."
 )
 right.mistake(
     "new_ones_first", {"[cache[0], key]": "[key, cache[0]]", "[cache[1], value]": "[value, cache[1]]"}, loses=WITH_ONE
-).feedback("The new keys and values stand before those that are kept. They are later, and come last.")
+).feedback("You put the new keys and values before those that are kept. They are later, so they come last.")
 right.mistake("mask_aligned_at_the_start", {"triu(S - T + 1)": "triu(1)"}, loses=WITH_ONE).feedback(
-    "The mask takes the first new token for the first of all: it sees one key only. The queries are the *last* T of "
-    "the S places."
+    "Your mask treats the first new token as the first of all, so it sees only one key. The queries are the *last* T "
+    "of the S positions."
 )
 right.mistake("sees_the_future", {'scores.masked_fill(later, float("-inf"))': "scores"}, loses=SEVERAL).feedback(
-    "New tokens that come together see each other's future. One alone has none, which is why nobody notices while a "
-    "model writes: a mask is needed as soon as several come at once."
+    "You let new tokens that come together see each other's future. A single token has none, so nobody notices while "
+    "a model writes. A mask is needed as soon as several come at once."
 )
 right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T > 1 else S)"}, loses="several").feedback(
-    "One new token sees all, and of several the first sees one key only: the mask takes it for the first of all, as "
-    "PyTorch's `is_causal=True` does. The queries are the *last* T of the S places."
+    "Your mask treats the first of several new tokens as the first of all, so it sees only one key. One new token "
+    "alone sees everything, as it should. PyTorch's `is_causal=True` does the same. The queries are the *last* T of "
+    "the S positions."
 )
 right.mistake(
     "blocks_its_own_place", {"S - T + 1": "S - T", "softmax(-1)": "softmax(-1)EMPTY"}, loses=WITH_ONE
 ).for_each(EMPTY=("", ".nan_to_num(0.0)", ".nan_to_num(1 / S)")).feedback(
-    "A query does not see its own key. It sees all that came before, and itself."
+    "You do not let a query see its own key. It sees everything before it, and itself."
 )
 right.mistake(masks.next_key_open, {"S - T + 1": "S - T + 2"}, loses=SEVERAL)
 right.mistake(
     "masks_without_a_cache_only", {"triu(S - T + 1)": "triu(S - T + 1) & (cache is None)"}, loses="several"
 ).feedback(
-    "With a cache nothing is blocked. That is right for one new token, and wrong as soon as several come at once: the "
-    "first of them sees those after it."
+    "You block nothing when there is a cache. That is right for one new token, but the first of several sees those "
+    "after it."
 )
 right.mistake(
     "masks_with_a_cache_only", {"triu(S - T + 1)": "triu(S - T + 1) & (cache is not None)"}, loses="nothing"
-).feedback("Without a cache nothing is blocked. The first tokens, a whole prompt, do not see their future either.")
+).feedback(
+    "You block nothing when there is no cache. The first tokens, such as a whole prompt, must not see their future."
+)
 right.mistake(masks.blocked_by_small_number, {'float("-inf")': "FILL"}, loses=SEVERAL).for_each(FILL=(0.0, -1e-9))
 right.mistake(masks.blocked_by_number, {'float("-inf")': "FILL"}, loses="scores").for_each(FILL=(-1e9, -1e4))
 right.mistake(
     "adds_a_number", {'scores.masked_fill(later, float("-inf"))': "(scores + FILL * later)"}, loses="scores"
 ).for_each(FILL=(-1e9, -1e4, -1e3)).feedback(
-    "A number such as -1e9 is added to blocked scores: not enough where scores differ by more than that."
+    "You add a number such as -1e9 to blocked scores, which is not enough if scores differ by more than that."
 )
 right.mistake("inverted", {"masked_fill(later": "masked_fill(~later"}, loses=ALL).feedback(
-    "The mask is inverted: what may be seen is blocked, and what may not is open."
+    "You invert the mask: you block what may be seen and leave open what may not."
 )
 right.mistake(masks.after_softmax, loses=SEVERAL).patch("""
 - weights = scores.masked_fill(later, float("-inf")).softmax(-1)
@@ -109,30 +114,32 @@ right.mistake("keeps_scaled_keys", loses=ALL).patch("""
 - scores = query @ keys.mT / keys.shape[-1] ** 0.5
 + scores = query @ keys.mT
 """).feedback(
-    "New keys are scaled before they are kept. A cache holds keys as they came: scale queries, or the scores."
+    "You scale new keys before you keep them. A cache holds keys as they came: scale the queries or the scores."
 )
 right.mistake(scores.softmax_over_heads, {"softmax(-1)": "softmax(1)NAN"}, loses=ALL).for_each(
     NAN=("", ".nan_to_num(0.0)")
 )
 right.mistake(scores.softmax_over_queries, {"softmax(-1)": "softmax(-2).nan_to_num(0.0)"}, loses=ALL)
 right.mistake("values_of_new_ones_only", {"weights @ values": "weights[..., -T:] @ value"}, loses=WITH_ONE).feedback(
-    "The output is made of the new values only. The weights fall on those that are kept, too."
+    "You compute the output from the new values only. The kept values have weights, too."
 )
 right.mistake("weights_of_new_ones_only", {"values, weights,": "values, weights[..., -T:],"}, loses=WITH_ONE).feedback(
-    "The weights that are returned are those on the new keys. They have a column for every key, kept ones first."
+    "You return only the weights on the new keys. There must be a column for every key, kept ones first."
 )
 right.mistake(results.weights_first, {"weights @ values, weights": "weights, weights @ values"}, loses=ALL)
 right.mistake("no_cache_returned", {"weights, (keys, values)": "weights"}, loses=ALL).feedback(
-    "The cache is not returned: the next token would find nothing. Return (output, weights, cache)."
+    "You do not return the cache, so the next token would find nothing. Return (output, weights, cache)."
 )
 right.mistake(
     "answers_the_last_one_only", {"query @ keys": "query[:, :, -1:] @ keys", "(later": "(later[-1:]"}, loses=SEVERAL
-).feedback("Only the last of the new tokens gets an output. Each of them has one, and weights of its own.")
+).feedback(
+    "You compute an output only for the last of the new tokens. Each of them has its own output and its own weights."
+)
 right.mistake(results.scores_for_weights, {"@ values, weights": "@ values, SCORES"}, loses=ALL[1:]).for_each(
     SCORES=("scores", 'scores.masked_fill(later, float("-inf"))')
 )
 right.mistake("values_for_keys", {"weights, (keys, values)": "weights, (values, keys)"}, loses=ALL).feedback(
-    "The cache holds values where keys belong. The pair is (keys, values)."
+    "You have swapped keys and values in the cache. The pair is (keys, values)."
 )
 right.mistake(gradients.cut("detached_cache", what="the cache that you return"), loses="gradients").patch("""
 - return weights @ values, weights, (keys, values)
@@ -165,8 +172,8 @@ right.mistake(calls.result_remembered("keeps_a_cache_of_its_own"), loses="nothin
 + mine[:] = keys, values
   weights = scores.masked_fill(later, float("-inf")).softmax(-1)
 """).feedback(
-    "What an earlier call left is still there. A default such as `cache=[]` is made once, and is the same list in "
-    "every call; so is a variable outside the function. Keep nothing: return the cache."
+    "You keep something from an earlier call. A default such as `cache=[]` is created once and is the same list in "
+    "every call; a variable outside the function also stays. Keep nothing: return the cache."
 )
 right.mistake(
     numbers.default_device(where="the query", what="the mask"), {", device=query.device": ""}, loses="float64"

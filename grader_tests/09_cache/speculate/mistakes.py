@@ -17,49 +17,56 @@ def speculate(target, draft):
 """)
 
 right.mistake(shapes.squeezed, {"accepted, corrected": "accepted, corrected.squeeze()"}, loses="place by").feedback(
-    "`squeeze()` removes the dimension of the places where there is one. Both results have the shape of `target`."
+    "You use `squeeze()`, which removes the dimension of the positions when there is only one. Both results have the "
+    "shape of `target`."
 )
 right.mistake("corrects_by_the_target", {"accepted, corrected": "accepted, target"}, loses=EVERYWHERE).feedback(
-    "A correction is drawn from the target itself. Then a token that was accepted often already gets more than its "
-    "due: draw from what is *missing*, the target less the draft."
+    "You draw corrections from the target itself. A token that was already accepted often then gets more than its "
+    "share: draw from what is *missing*, the target minus the draft."
 )
 right.mistake("the_other_way_round", {"target / draft": "draft / target"}, loses=VALUES).feedback(
-    "The ratio stands upside down: what is proposed too often has to be accepted the less often, target over draft."
+    "Your ratio is upside down: it should be target over draft. What is proposed too often must be accepted less often."
 )
 right.mistake("more_than_certain", {".clamp(max=1.0)": ""}, loses=EVERYWHERE).feedback(
-    "Some proposals are accepted with a probability above 1. What is proposed too seldom is always accepted: 1."
+    "You accept some proposals with a probability above 1. What is proposed too seldom is always accepted, with "
+    "probability 1."
 )
 right.mistake(
     "accepts_as_the_target_says", {"(target / draft.masked_fill(~proposed, 1.0))": "target"}, loses=EVERYWHERE
 ).feedback(
-    "A proposal is accepted with the target's own probability. It then comes out with the product of both: divide by "
-    "how often it is proposed."
+    "You accept a proposal with the target's own probability. It then comes out with the product of both "
+    "probabilities: divide by how often it is proposed."
 )
 right.mistake(
     "not_renormalised", {"missing / total.masked_fill(total == 0, 1.0)": "missing"}, loses=EVERYWHERE
-).feedback("What is missing does not sum to 1, and is no distribution yet: divide it by its sum.")
+).feedback("Your corrections do not sum to 1, so they are not a distribution yet: divide what is missing by its sum.")
 right.mistake("absolute_differences", {".clamp(min=0.0)": ".abs()"}, loses=EVERYWHERE).feedback(
-    "Tokens that were proposed too *often* are drawn again as corrections. Only what the draft gives too little of is "
-    "missing: negative differences count as 0."
+    "Your corrections include tokens that were already proposed too *often*. Only what the draft gives too little of "
+    "is missing: negative differences count as 0."
 )
 right.mistake("lacking_and_left_negative", {".clamp(min=0.0)": ""}, loses=VALUES).feedback(
-    "The differences are not cut off at 0. They sum to 0, and some are negative: no distribution."
+    "You do not cut the differences off at 0. They sum to 0 and some are negative, so they are not a distribution."
 )
 right.mistake("the_wrong_difference", {"(target - draft)": "(draft - target)"}, loses=EVERYWHERE).feedback(
-    "The corrections are those tokens that were proposed too often already. It is target less draft."
+    "Your corrections are the tokens that were already proposed too often. The difference is target minus draft."
 )
 right.mistake(
     "softmax_of_the_missing", {"missing / total.masked_fill(total == 0, 1.0)": "missing.softmax(-1)"}, loses=EVERYWHERE
-).feedback("A softmax over what is missing: tokens of which nothing is missing get a share again. Divide by the sum.")
+).feedback(
+    "You take a softmax of what is missing, so tokens of which nothing is missing get a share again. Divide by the sum."
+)
 right.mistake(
     "all_places_together", {"missing.sum(dim=-1, keepdim=True)": "missing.sum()"}, loses="place by place"
-).feedback("What is missing is divided by the sum over all places. Each place has a distribution of its own.")
+).feedback("You divide what is missing by the sum over all positions. Each position has its own distribution.")
 right.mistake("nan_where_they_agree", loses="tokens without a share").patch("""
 - corrected = torch.where(total > 0, missing / total.masked_fill(total == 0, 1.0), target)
 + corrected = missing / total
-""").feedback("Where the two models agree nothing is missing, and 0 / 0 is NaN. There the correction is the target.")
+""").feedback(
+    "You divide 0 by 0 where the two models agree, which gives NaN. Nothing is missing there, and the correction is "
+    "the target."
+)
 right.mistake("nan_where_never_proposed", loses="tokens without a share").patch("""
 - accepted = torch.where(proposed, (target / draft.masked_fill(~proposed, 1.0)).clamp(max=1.0), 1.0)
 + accepted = (target / draft).clamp(max=1.0)
-""").feedback("Where both are 0 the ratio is NaN. What is never proposed counts as accepted: 1.")
+""").feedback("Your ratio is NaN where both probabilities are 0. What is never proposed counts as accepted: 1.")
 right.mistake(numbers.result_float32(of="the distributions"), loses="float64")

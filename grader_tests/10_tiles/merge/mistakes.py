@@ -25,15 +25,15 @@ right.mistake("ignores_a_side_that_is_far_below", loses="sums that lie").patch("
 + lse = lse.masked_fill(lse < highest - LIMIT, -torch.inf)
 + other_lse = other_lse.masked_fill(other_lse < highest - LIMIT, -torch.inf)
 """).for_each(LIMIT=(5.0, 8.0)).feedback(
-    "You leave out a side whose log-sum-exp is far below the other's. Its share is small, and it is not 0: only "
-    "`-inf` changes nothing.",
+    "You leave out a side whose log-sum-exp is far below the other's. Its share is small, but it is not 0: only a "
+    "side of `-inf` changes nothing.",
     see=IDEA,
 )
 right.mistake(
     shapes.squeezed, {"return top / total[..., None],": "return (top / total[..., None]).squeeze(-1),"}, loses="batches"
 ).feedback(
-    "`squeeze(-1)` on the output removes its last dimension where a value has one number. Only a dimension that you "
-    "added yourself may go."
+    "You use `squeeze(-1)` on the output, which removes its last dimension where a value has one number. Remove only "
+    "a dimension that you added yourself."
 )
 merge.mistake("takes_the_mean_of_outputs", loses=EVERYWHERE).full_code("""
 def merge(output, lse, other_output, other_lse):
@@ -47,15 +47,15 @@ merge.mistake("adds_the_outputs", loses=EVERYWHERE).full_code("""
 def merge(output, lse, other_output, other_lse):
     return output + other_output, torch.logaddexp(lse, other_lse)
 """).feedback(
-    "You add the outputs. Each was divided by its own sum already: give both a share of the common one.", see=IDEA
+    "You add the outputs, but each was already divided by its own sum. Give both a share of the common one.", see=IDEA
 )
 merge.mistake("weighs_by_the_logarithms", loses=EVERYWHERE).full_code("""
 def merge(output, lse, other_output, other_lse):
     mine, theirs = lse[..., None], other_lse[..., None]
     return (mine * output + theirs * other_output) / (mine + theirs), torch.logaddexp(lse, other_lse)
 """).feedback(
-    "The shares are taken from the logarithms themselves, which may be negative. A share is that of the *sums*: "
-    "exponentials of them.",
+    "You take the shares from the logarithms themselves, which may be negative. A share is that of the *sums*, the "
+    "exponentials of the logarithms.",
     see=IDEA,
 )
 merge.mistake("subtracts_no_maximum", loses=("sums that lie", "a side that")).full_code("""
@@ -64,8 +64,8 @@ def merge(output, lse, other_output, other_lse):
     total = mine + theirs
     return (mine[..., None] * output + theirs[..., None] * other_output) / total[..., None], total.log()
 """).feedback(
-    "The sums are made from their logarithms as they are, and overflow, or are both rounded to 0. Subtract the "
-    "larger logarithm of the two first.",
+    "You compute the sums from their logarithms as they are, so they overflow, or are both rounded to 0. Subtract "
+    "the larger of the two logarithms first.",
     see=IDEA,
 )
 merge.mistake("overflows", loses="sums that lie").full_code("""
@@ -77,45 +77,45 @@ def merge(output, lse, other_output, other_lse):
     top = mine[..., None] * output + theirs[..., None] * other_output
     return top / total[..., None], total.log().masked_fill(empty, -torch.inf)
 """).feedback(
-    "Right for small numbers; but the sums are made from their logarithms as they are, and overflow, or are both "
-    "rounded to 0. Subtract the larger logarithm of the two first.",
+    "You compute the sums from their logarithms as they are, which is right only for small numbers. Others overflow, "
+    "or are both rounded to 0. Subtract the larger of the two logarithms first.",
     see=IDEA,
 )
 right.mistake(
     "exchanges_the_shares", {"top = mine": "top = theirs", "output + theirs": "output + mine"}, loses=EVERYWHERE
-).feedback("Each output gets the other one's share.", see=IDEA)
+).feedback("You give each output the other one's share.", see=IDEA)
 right.mistake("does_not_divide", {"top / total[..., None]": "top"}, loses=EVERYWHERE).feedback(
-    "The output is not divided by the common sum: the two shares have to add up to 1.", see=IDEA
+    "You do not divide the output by the common sum: the two shares have to add up to 1.", see=IDEA
 )
 right.mistake("returns_the_larger_logarithm", {"highest + total.log()": "highest"}, loses=EVERYWHERE).feedback(
-    "The log-sum-exp that you return is the larger of the two. The sums add up, and so it has to grow.", see=IDEA
+    "You return the larger of the two log-sum-exps. The sums add up, so the log-sum-exp has to grow.", see=IDEA
 )
 right.mistake("adds_the_logarithms", {"highest + total.log()": "lse + other_lse"}, loses=EVERYWHERE).feedback(
-    "You add the two logarithms: that is the logarithm of the *product* of both sums.", see=IDEA
+    "You add the two logarithms, which gives the logarithm of the *product* of both sums.", see=IDEA
 )
 right.mistake("does_not_add_the_maximum", {"highest + total.log()": "total.log()"}, loses=EVERYWHERE).feedback(
-    "The output is right, but what you subtracted before `exp` has to be added to the logarithm again.", see=IDEA
+    "Your output is right, but you do not add what you subtracted before `exp` to the logarithm again.", see=IDEA
 )
 right.mistake("returns_the_sum", {"highest + total.log()": "highest.exp() * total"}, loses=EVERYWHERE).feedback(
-    "You return the sum of exponentials and not its logarithm.", see=IDEA
+    "You return the sum of exponentials, not its logarithm.", see=IDEA
 )
 right.mistake(
     "takes_the_mean_of_sums", {"highest + total.log()": "highest + (total / 2).log()"}, loses=EVERYWHERE
-).feedback("The log-sum-exp is that of the *mean* of both sums. They add up.", see=IDEA)
+).feedback("You return the logarithm of the *mean* of both sums. The sums add up.", see=IDEA)
 right.mistake("keeps_the_first", {"top / total[..., None]": "output"}, loses=EVERYWHERE).feedback(
-    "The output is that of the first side alone.", see=IDEA
+    "You return the output of the first side alone.", see=IDEA
 )
 right.mistake(
     "takes_the_better_side",
     {"top / total[..., None]": "torch.where((lse > other_lse)[..., None], output, other_output)"},
     loses=EVERYWHERE,
-).feedback("You take the output of the side with the larger sum. Both count, by their shares.", see=IDEA)
+).feedback("You take the output of the side with the larger sum. Both sides count, by their shares.", see=IDEA)
 right.mistake(
     "shares_do_not_line_up",
     {"mine[..., None]": "mine", "theirs[..., None]": "theirs", "total[..., None]": "TOTAL"},
     loses=EVERYWHERE,
 ).for_each(TOTAL=("total[..., None]", "total")).feedback(
-    "Shares (..., T) do not line up with outputs (..., T, V): give them a last dimension, `[..., None]`."
+    "Your shares (..., T) do not line up with outputs (..., T, V). Give them a last dimension, `[..., None]`."
 )
 right.mistake(
     "keeps_the_better_side",
@@ -124,11 +124,11 @@ right.mistake(
         "torch.where(first[..., None], output, other_output), torch.maximum(lse, other_lse)"
     },
     loses=EVERYWHERE,
-).feedback("You keep the side with the larger sum, and drop the other one. Both count, by their shares.", see=IDEA)
+).feedback("You keep the side with the larger sum and drop the other one. Both sides count, by their shares.", see=IDEA)
 right.mistake(
     "begins_with_a_maximum_of_0", {"(lse, other_lse)": "(lse, other_lse).clamp(min=0.0)"}, loses="sums that lie"
 ).feedback(
-    "What you subtract is never below 0: where both log-sum-exps are far below, their exponentials are rounded to 0. "
+    "You never subtract less than 0, so both exponentials are rounded to 0 where the log-sum-exps are far below. "
     "Subtract the larger of the two, whatever it is.",
     see=IDEA,
 )
@@ -137,15 +137,17 @@ right.mistake(
     {"maximum(lse, other_lse)": "maximum(lse, other_lse).max().expand(lse.shape)", "total == 0": "EMPTY"},
     loses="sums that lie",
 ).for_each(EMPTY=("total == 0", "torch.maximum(lse, other_lse).isneginf()", "highest.isneginf()")).feedback(
-    "You subtract the largest number of the whole tensor. Each query has one of its own."
+    "You subtract the largest number of the whole tensor. Each query has its own."
 )
 right.mistake("both_sides_of_nothing_are_nan", loses=("a side that", "gradients")).patch("""
 - highest = highest.masked_fill(highest.isneginf(), 0.0)
 + pass
-""").feedback("Where both sides saw nothing the result is NaN, since −∞ − (−∞) is none. Subtract 0 there.", see=NOTHING)
+""").feedback(
+    "Your result is NaN where both sides saw nothing, because −∞ − (−∞) is undefined. Subtract 0 there.", see=NOTHING
+)
 right.mistake(
     "divides_nothing_by_nothing", {"    total = total.masked_fill(empty, 1.0)\n": ""}, loses=("a side", "gradients")
-).feedback("Where both sides saw nothing the sum is 0, and 0 / 0 is NaN. Divide by 1 there.", see=NOTHING)
+).feedback("You divide 0 by 0 where both sides saw nothing, which gives NaN. Divide by 1 there.", see=NOTHING)
 merge.mistake("one_side_of_nothing_is_nan", loses=("a side that", "gradients")).full_code("""
 def merge(output, lse, other_output, other_lse):
     SWAP
@@ -155,8 +157,9 @@ def merge(output, lse, other_output, other_lse):
 """).for_each(
     SWAP=("'the other is the measure'", "output, lse, other_output, other_lse = other_output, other_lse, output, lse")
 ).feedback(
-    "You subtract one side's log-sum-exp from the other's: where it is −∞, or far below, the exponential of the "
-    "difference is infinite. Subtract the larger of the two from both.",
+    "You subtract one side's log-sum-exp from the other's, and the exponential of the difference can be infinite. "
+    "This happens where the one that you subtract is −∞, or far below the other. Subtract the larger of the two from "
+    "both.",
     see=NOTHING,
 )
 merge.mistake("takes_the_difference_of_nothing", loses=("a side that", "gradients")).full_code("""
@@ -164,20 +167,20 @@ def merge(output, lse, other_output, other_lse):
     share = torch.sigmoid(other_lse - lse)[..., None]
     return output - share * (output - other_output), lse - F.logsigmoid(lse - other_lse)
 """).feedback(
-    "Right wherever both sides saw something. You go by the difference of the two log-sum-exps alone: where both are "
-    "−∞ it is NaN, and −∞ − (−∞) is made again where the first one is. Subtract a 0 there, and add the logarithm to "
-    "the larger of the two.",
+    "You use only the difference of the two log-sum-exps, which is NaN where both are −∞. The result is right "
+    "wherever both sides saw something, but −∞ − (−∞) is computed again where the first is −∞. Subtract a 0 there, "
+    "and add the logarithm to the larger of the two.",
     see=NOTHING,
 )
 right.mistake("nothing_becomes_finite", {"empty, -torch.inf": "empty, FILL"}, loses="a side that").for_each(
     FILL=(0.0, -1e9, -1e4)
-).feedback("Where both sides saw nothing the log-sum-exp has to stay −∞: a finite number stands there.", see=NOTHING)
+).feedback("You return a finite log-sum-exp where both sides saw nothing; it has to stay −∞.", see=NOTHING)
 right.mistake(
     numbers.tiny_number_added(see=NOTHING), {"mine + theirs": "mine + theirs + EPS"}, loses="a side that"
 ).for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8))
 right.mistake("nothing_becomes_plus_infinity", {"empty, -torch": "empty, torch"}, loses="a side that").feedback(
-    "The log-sum-exp of two sides that saw nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
-    "that side would get everything.",
+    "You return +∞ as the log-sum-exp of two sides that saw nothing. It is the logarithm of an empty sum, which is "
+    "−∞. With +∞, the result would get everything in the next merge.",
     see=NOTHING,
 )
 right.mistake(gradients.nan_wiped_off(see=NOTHING), loses="gradients").patch("""
@@ -201,7 +204,7 @@ def merge(output, lse, other_output, other_lse):
     mine, theirs = (lse - together).exp(), (other_lse - together).exp()
     return mine[..., None] * output + theirs[..., None] * other_output, together
 """).feedback(
-    "Where one query saw nothing on a side, the other side is taken for all queries. Each query has its own shares.",
+    "You use the other side for all queries as soon as one query saw nothing on a side. Each query has its own shares.",
     see=NOTHING,
 )
 right.mistake(gradients.treated_as_constant(what="the shares", of="the log-sum-exps"), loses="gradients").patch("""
@@ -216,7 +219,7 @@ right.mistake(results.weights_first(other="log-sum-exp"), loses=EVERYWHERE).patc
 """)
 right.mistake(
     "returns_the_output_alone", {", (highest + total.log()).masked_fill(empty, -torch.inf)": ""}, loses=EVERYWHERE
-).feedback("You return the output alone. What is merged once will be merged again: the log-sum-exp belongs to it.")
+).feedback("You return only the output. The result may be merged again, and that needs the log-sum-exp.")
 right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(arguments.argument_changed("writes_into_the_log_sum_exps"), loses="float64").patch("""
 + given, other_given = lse.clone(), other_lse.clone()
@@ -227,8 +230,8 @@ right.mistake(arguments.argument_changed("writes_into_the_log_sum_exps"), loses=
 + lse, other_lse = given, other_given
   highest = torch.maximum(lse, other_lse)
 """).feedback(
-    "You overwrite −∞ in the log-sum-exps that were handed to you. Whoever merges them again takes them for sums of 1: "
-    "make new ones, by `masked_fill` or `torch.where`."
+    "You overwrite −∞ in the log-sum-exps that you were given, so a later merge takes them for sums of 1. Make new "
+    "ones, by `masked_fill` or `torch.where`."
 )
 right.mistake(
     "writes_into_the_output",
@@ -238,5 +241,5 @@ right.mistake(
         "other_output"
     },
     loses="float64",
-).feedback("You write into the output that was handed to you (`*=`, `+=`, methods that end in `_`). Make a new tensor.")
+).feedback("You write into the output that you were given (`*=`, `+=`, methods that end in `_`). Make a new tensor.")
 keeps_its_last_result(right, loses="two parts")

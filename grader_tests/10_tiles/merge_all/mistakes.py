@@ -23,38 +23,51 @@ right.mistake(
     "plain_mean",
     {"(shares[..., None] * outputs).sum(dim=0) / total[..., None]": "outputs.mean(dim=0)"},
     loses=(MANY, FAR_OUT),
-).feedback("All parts count alike. One whose scores are high has more of the sum: its share is exp(lse − that of all).")
+).feedback(
+    "You give all parts the same share. A part whose scores are high has more of the sum: its share is exp(lse − "
+    "that of all)."
+)
 right.mistake("not_divided", {" / total[..., None]": ""}, loses=MANY).feedback(
-    "The shares do not sum to 1: divide by their sum."
+    "Your shares do not sum to 1: divide them by their sum."
 )
 right.mistake("shares_by_the_lse", {"torch.exp(lses - highest)": "lses - highest + 1.0"}, loses=MANY).feedback(
-    "A log-sum-exp is a logarithm. Shares are in proportion to its exponential."
+    "You compute the shares from the log-sum-exps themselves, which are logarithms. Shares are in proportion to "
+    "their exponentials."
 )
 right.mistake("sums_the_logarithms", {"highest + total.log()": "lses.sum(dim=0)"}, loses=(MANY, FAR_OUT)).feedback(
-    "Logarithms are added, which multiplies what they are logarithms of. It is the log of the *sum* of exponentials."
+    "You add logarithms, which multiplies the numbers that they are logarithms of. Take the logarithm of the *sum* "
+    "of exponentials."
 )
 right.mistake("the_highest_lse", {"highest + total.log()": "highest"}, loses=MANY).feedback(
-    "The log-sum-exp of all is that of the highest part: the others have been left out of the sum."
+    "You return the log-sum-exp of the highest part: the others are missing from the sum."
 )
 right.mistake("forgets_to_add_the_highest", {"highest + total.log()": "total.log()"}, loses=(MANY, FAR_OUT)).feedback(
-    "What was subtracted from each log-sum-exp before the exponential has to be added again after the logarithm."
+    "You do not add again what you subtracted from each log-sum-exp before the exponential. Add it after the logarithm."
 )
 right.mistake(
     "overflows", {"highest = lses.amax(dim=0).detach()": "highest = torch.zeros_like(lses[0])"}, loses=FAR_OUT
-).feedback("Large log-sum-exps overflow, or all become 0. Subtract the highest of the parts before you exponentiate.")
+).feedback(
+    "Your exponentials overflow for large log-sum-exps, or all become 0. Subtract the highest of the parts before "
+    "you exponentiate."
+)
 right.mistake(
     "nothing_minus_nothing", {"torch.where(highest.isneginf(), 0.0, highest)": "highest + 0.0"}, loses=NOTHING
-).feedback("Where no part saw anything, −∞ − (−∞) is NaN, and so is 0 / 0. Subtract a 0 there, and divide by a 1.")
+).feedback(
+    "Your result is NaN where no part saw anything: −∞ − (−∞) is NaN, and so is 0 / 0. Subtract a 0 there, and "
+    "divide by a 1."
+)
 right.mistake("the_log_of_one", loses=NOTHING).patch("""
 - return output, torch.where(seen, highest + total.log(), float("-inf"))
 + return output, highest + total.log()
-""").feedback("A query that saw nothing has the log-sum-exp −∞, the logarithm of an empty sum, and not 0.")
+""").feedback(
+    "You return 0 as the log-sum-exp of a query that saw nothing. It should be −∞, the logarithm of an empty sum."
+)
 right.mistake(
     "over_the_queries",
     {"lses.amax(dim=0)": "lses.amax(dim=-1, keepdim=True)", "shares.sum(dim=0)": "shares.sum(dim=-1, keepdim=True)"},
     loses=MANY,
-).feedback("The shares sum to 1 over the queries. They have to over the *parts*, which is the first dimension.")
+).feedback("Your shares sum to 1 over the queries. They should sum to 1 over the *parts*, the first dimension.")
 right.mistake(
     "the_first_two", {"(lses - highest)": "(lses[:2] - highest)", "* outputs)": "* outputs[:2])"}, loses=(MANY, FAR_OUT)
-).feedback("Only two parts are merged. There may be any number of them.")
+).feedback("You merge only two parts. There may be any number of them.")
 right.mistake(numbers.always_float32(of="the parts"), {"return output, ": "return output.float(), "}, loses="float64")

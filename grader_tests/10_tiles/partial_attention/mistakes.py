@@ -60,13 +60,13 @@ right.mistake(scores.scaled_by_number_of_keys(see=SCALE), {"key.shape[-1]": "key
 right.mistake(scores.multiplied_by_root(see=SCALE), {"mT / key": "mT * key"}, loses=EVERYWHERE)
 right.mistake(
     "zeroes_blocked_scores", {"masked_fill(mask, -torch.inf)\n": "masked_fill(mask, 0.0)\n"}, loses="with a mask"
-).feedback("A blocked score becomes 0, and e⁰ is 1: the key is still seen. It must be −∞.", see=BLOCKED)
+).feedback("You set blocked scores to 0, but e⁰ is 1, so the keys are still seen. They must be −∞.", see=BLOCKED)
 divided.mistake("multiplies_the_mask_by_infinity", loses="with a mask").patch("""
 - scores = scores.masked_fill(mask, -torch.inf)
 + scores = scores + mask * -torch.inf
 """).feedback(
-    "You add the mask times −∞, and 0 times −∞ is NaN: it comes wherever nothing is blocked. Fill the scores, by "
-    "`masked_fill` or `torch.where`.",
+    "You add the mask times −∞, which is NaN wherever nothing is blocked: 0 times −∞ is NaN. Fill the scores "
+    "instead, by `masked_fill` or `torch.where`.",
     see=BLOCKED,
 )
 divided.mistake(
@@ -76,40 +76,40 @@ right.mistake("sums_unscaled_scores", loses=EVERYWHERE).patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
 + unscaled = torch.logsumexp((query @ key.mT).masked_fill(mask, -torch.inf), -1, keepdim=True)
 + return weights @ value, unscaled.masked_fill(empty, -torch.inf).squeeze(-1)
-""").feedback("The output is right; the log-sum-exp is that of the scores before they were scaled.", see=SCALE)
+""").feedback("Your output is right, but the log-sum-exp is that of the scores before they were scaled.", see=SCALE)
 right.mistake("sums_blocked_scores_too", loses="with a mask").patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
 + return weights @ value, torch.logsumexp(query @ key.mT / key.shape[-1] ** 0.5, -1)
-""").feedback("The output is right, but the log-sum-exp counts the blocked keys, too.", see=SCALE)
+""").feedback("Your output is right, but the log-sum-exp counts the blocked keys, too.", see=SCALE)
 right.mistake("does_not_divide_by_the_sum", {"- lse": "- scores.amax(-1, keepdim=True)"}, loses=EVERYWHERE).feedback(
-    "The weights of a row do not sum to 1: the output is that of the shifted exponentials. Divide by their sum, or "
+    "Your weights do not sum to 1 in a row: the output is that of the shifted exponentials. Divide by their sum, or "
     "subtract the log-sum-exp where you subtract the maximum.",
     see=SCALE,
 )
 right.mistake(
     "returns_the_maximum", {"lse.masked_fill(empty, -torch.inf)": "scores.amax(-1, keepdim=True)"}, loses=EVERYWHERE
 ).feedback(
-    "You return the largest score of each row beside the output. To merge parts the whole sum is needed: its "
-    "logarithm.",
+    "You return the largest score of each row as the second result. To merge parts, the logarithm of the whole sum "
+    "is needed.",
     see="3. Two parts into one",
 )
 right.mistake("returns_the_sum", {", lse.masked_fill(empty, -torch.inf)": ", SUM"}, loses=EVERYWHERE).for_each(
     SUM=("lse.exp()", "(lse - scores.amax(-1, keepdim=True)).exp()")
 ).feedback(
-    "You return the sum of exponentials and not its logarithm: it overflows where its logarithm is an ordinary number.",
+    "You return the sum of exponentials, not its logarithm. It overflows where its logarithm is an ordinary number.",
     see=SCALE,
 )
 right.mistake(
     "returns_the_shifted_logarithm", {"value, lse": "value, (lse - scores.amax(-1, keepdim=True))"}, loses=EVERYWHERE
 ).feedback(
-    "The log-sum-exp lacks the largest score, which was subtracted before `exp`: add it to the logarithm.",
+    "Your log-sum-exp lacks the largest score, which was subtracted before `exp`. Add it to the logarithm.",
     see="1. One number for a whole row",
 )
 right.mistake(
     "returns_the_weights", {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ", weights"}, loses=EVERYWHERE
 ).feedback(
-    "You return the weights, as lessons 3 to 7 did. Here the second result is the log-sum-exp, one number a query: "
-    "the weights are what is not kept."
+    "You return the weights, as in lessons 3 to 7. Here the second result is the log-sum-exp, one number per query: "
+    "the weights are not kept."
 )
 right.mistake(results.weights_first(other="log-sum-exp"), loses=EVERYWHERE).patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
@@ -126,8 +126,8 @@ divided.mistake(
     {"scores.amax(-1": "scores.amax(-2", "parts.sum(-1": "parts.sum(-2", "lse.squeeze(-1)": "lse.squeeze(-2)"},
     loses=EVERYWHERE,
 ).feedback(
-    "Maximum and sum run over the queries, so that those share the weight of a key. It is the keys, the last dimension "
-    "of the scores, that share the weight of a query."
+    "You take maximum and sum over the queries, which then share the weight of a key. The keys, the last dimension "
+    "of the scores, should share the weight of a query."
 )
 right.mistake(masks.inverted, {"else mask": "else ~mask"}, loses="with a mask")
 right.mistake(masks.ignored, {"tensor(False) if mask is None else mask": "tensor(False)"}, loses="with a mask")
@@ -141,13 +141,14 @@ right.mistake("masks_the_weights_only", loses="with a mask").patch("""
 - weights = torch.exp(scores - lse).masked_fill(empty, 0.0)
 + weights = torch.exp(scores - lse).masked_fill(mask, 0.0)
 """).feedback(
-    "Weights are set to 0 after blocked keys have had their share of the sum. Block the *scores*, before the sum.",
+    "You set weights to 0 after the blocked keys have had their share of the sum. Block the *scores*, before the sum.",
     see=SCALE,
 )
 partial_attention.mistake("rows_of_nothing_are_nan", loses=("rows that see", "gradients")).full_code(
     FILLED + WAYS
 ).for_each(FOUND=[f"{way}(scores.masked_fill(mask, -torch.inf), value)" for way in ("by_log_sum", "by_sum")]).feedback(
-    "A row that sees nothing is NaN: its scores and its log-sum-exp are all −∞, and −∞ − (−∞) is NaN.", see=BLOCKED
+    "Your result is NaN in a row that sees nothing. Its scores and its log-sum-exp are all −∞, and −∞ − (−∞) is NaN.",
+    see=BLOCKED,
 )
 right.mistake(gradients.nan_wiped_off(see=BLOCKED), loses="gradients").patch("""
 - lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1, keepdim=True)
@@ -159,13 +160,13 @@ right.mistake(gradients.nan_wiped_off(see=BLOCKED), loses="gradients").patch("""
 right.mistake("a_row_of_nothing_is_finite", {"empty, -torch.inf": "empty, FILL"}, loses="rows that see").for_each(
     FILL=(0.0, -1e9, -1e4)
 ).feedback(
-    "The log-sum-exp of a row that sees nothing is a finite number. It must be −∞: then a merge gives that part no "
+    "You return a finite log-sum-exp for a row that sees nothing. It must be −∞, so that a merge gives that part no "
     "share.",
     see=BLOCKED,
 )
 right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="rows that see").feedback(
-    "The log-sum-exp of a row that sees nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
-    "that side would get everything.",
+    "You return +∞ as the log-sum-exp of a row that sees nothing. It is the logarithm of an empty sum, which is −∞. "
+    "With +∞, that part would get everything in a merge.",
     see=BLOCKED,
 )
 partial_attention.mistake("fills_with_a_fixed_number", loses=("scores up to", "rows that see")).full_code(
@@ -175,8 +176,8 @@ partial_attention.mistake("fills_with_a_fixed_number", loses=("scores up to", "r
         f"{way}(scores.masked_fill(mask, {fill}), value)" for fill in (-1e4, -1e3) for way in ("by_log_sum", "by_sum")
     ]
 ).feedback(
-    "Blocked scores become a number such as −10,000. Real scores are that low here, and then blocked keys win; and a "
-    "row that sees nothing sees everything.",
+    "You replace blocked scores with a number such as −10,000. Real scores are that low here, so blocked keys win, "
+    "and a row that sees nothing sees everything.",
     see=BLOCKED,
 )
 partial_attention.mistake("rows_of_nothing_see_everything", loses="rows that see").full_code(FILLED + WAYS).for_each(
@@ -186,7 +187,7 @@ partial_attention.mistake("rows_of_nothing_see_everything", loses="rows that see
         for way in ("by_log_sum", "by_sum")
     ]
 ).feedback(
-    "In a row that sees nothing all scores are the same finite number, so that all keys get an equal weight. Its "
+    "You give all keys an equal weight in a row that sees nothing: all its scores are the same finite number. Its "
     "output must be 0, and its log-sum-exp −∞.",
     see=BLOCKED,
 )
@@ -203,8 +204,8 @@ divided.mistake("takes_the_maximum_of_blocked_scores", loses="scores up to").pat
 + empty = total == 0
 + total = total.masked_fill(empty, 1.0)
 """).feedback(
-    "The maximum is taken before blocked keys are blocked. Where one of those is far above the rest, all other "
-    "exponentials are rounded to 0: block first.",
+    "You take the maximum before you block keys. Where a blocked key is far above the rest, all other exponentials "
+    "are rounded to 0: block first.",
     see="1. One number for a whole row",
 )
 divided.mistake(numbers.one_maximum_for_all(see="1. One number for a whole row"), loses="scores up to").patch("""
@@ -221,7 +222,7 @@ divided.mistake("begins_with_a_maximum_of_0", loses="scores up to").patch("""
 + empty = scores.isneginf().all(-1, keepdim=True)
 + highest = scores.amax(-1, keepdim=True).detach().clamp(min=0.0)
 """).feedback(
-    "What you subtract is never below 0: where all scores of a row are far below, every exponential is rounded to 0. "
+    "You never subtract less than 0, so every exponential is rounded to 0 where all scores of a row are far below. "
     "Subtract the largest score, whatever it is.",
     see="1. One number for a whole row",
 )
@@ -245,7 +246,7 @@ def partial_attention(query, key, value, mask=None):
     total = total.masked_fill(empty, 1.0)
     return parts / total @ value, total.log().masked_fill(empty, -torch.inf).squeeze(-1)
 """).for_each(EMPTY=("mask.all(-1, keepdim=True) | torch.zeros_like(total, dtype=torch.bool)", "total == 0")).feedback(
-    "The exponentials overflow, or are all rounded to 0. Subtract the largest score of a row before `exp`.",
+    "Your exponentials overflow, or are all rounded to 0. Subtract the largest score of a row before `exp`.",
     see="1. One number for a whole row",
 )
 right.mistake(gradients.cut(what="the log-sum-exp"), {"squeeze(-1)": "squeeze(-1).detach()"}, loses="gradients")

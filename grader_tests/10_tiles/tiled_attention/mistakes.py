@@ -22,8 +22,8 @@ whole.mistake("makes_all_scores_at_once", loses=ONE_PASS).patch("""
 - return output, lse
 + return attend(query, key, value, mask)
 """).feedback(
-    "All T × S scores are there at once: `tile` is not used, or what was made in tiles is joined again. Make the "
-    "scores of one tile, keep of it an output and a log-sum-exp, and be done with it before the next.",
+    "You have all T × S scores in memory at once: `tile` is not used, or the tiles are joined again. Compute the "
+    "scores of one tile, and keep only an output and a log-sum-exp of it before you go on to the next.",
     see=MEMORY,
 )
 whole.mistake(
@@ -34,32 +34,35 @@ whole.mistake(
     },
     loses=ONE_PASS,
 ).feedback(
-    "You make of the mask T × S numbers, 0 and −∞, as large as all scores. Leave it boolean, and cut it with the keys.",
+    "You turn the mask into T × S numbers, 0 and −∞, as large as all scores. Leave it boolean, and cut it with the "
+    "keys.",
     see=MEMORY,
 )
 right.mistake("cuts_scores_that_are_all_there", loses=ONE_PASS).patch("""
 - scores = query @ key[..., part, :].mT * scale
 + scores = (query @ key.mT * scale)[..., part]
 """).feedback(
-    "The scores are read in tiles, but they are made all at once, and T × S of them are in memory. Cut the *keys*, "
+    "You compute all scores at once and then read them in tiles, so T × S of them are in memory. Cut the *keys*, "
     "before the product.",
     see=MEMORY,
 )
 whole.mistake(
     "always_takes_64", {"shape[-2], tile": "shape[-2], 64", "start + tile": "start + 64"}, loses=ONE_PASS
-).feedback("The tile is always 64 keys, whatever `tile` says.", see=MEMORY)
+).feedback("You always use a tile of 64 keys, whatever `tile` is.", see=MEMORY)
 whole.mistake(
     "takes_all_keys_by_default",
     {"tile=64): ".strip(): "tile=None):\n    tile = key.shape[-2] if tile is None else tile"},
     loses=ONE_PASS,
-).feedback("Where no tile is given you take all keys at once. The default is a tile of 64.", see=MEMORY)
+).feedback("You take all keys at once when no tile is given. The default is a tile of 64.", see=MEMORY)
 whole.mistake("takes_tile_for_a_number_of_tiles", loses=ONE_PASS).patch("""
 - output = lse = None
 + output, lse, tile = None, None, -(-key.shape[-2] // tile)
-""").feedback("You make `tile` parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY)
+""").feedback(
+    "You use `tile` as the number of parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY
+)
 tiled_attention.mistake("tiles_the_queries", loses=ONE_PASS).full_code(QUERIES_IN_TILES).feedback(
-    "You cut the queries into tiles, and each tile of them sees all keys at once: `tile × S` scores, which grow with "
-    "S. Cut the keys.",
+    "You cut the queries into tiles, and each tile sees all keys at once: `tile × S` scores, which grow with S. Cut "
+    "the keys.",
     see=MEMORY,
 )
 whole.mistake("collects_the_results_of_all_tiles", loses=ONE_PASS).patch("""
@@ -75,46 +78,49 @@ whole.mistake("collects_the_results_of_all_tiles", loses=ONE_PASS).patch("""
 + shares = (torch.stack(sums) - lse.nan_to_num(neginf=0.0)).exp()
 + return (shares[..., None] * torch.stack(outputs)).sum(0), lse
 """).feedback(
-    "The scores are made tile by tile, but the results of all tiles are kept, and then stacked: with more keys there "
-    "are more of them. Merge each with what you have, and be done with it.",
+    "You keep the results of all tiles and then stack them, which takes more memory the more keys there are. "
+    "Computing the scores tile by tile is right: merge each result with what you have before you go on.",
     see=MEMORY,
 )
 tiled_attention.mistake("goes_over_the_keys_twice", loses=ONE_PASS).full_code(TWO_PASSES).feedback(
-    "You go over the keys twice: once for the sums, once for the output. One pass is enough, if what was summed up "
+    "You go over the keys twice, once for the sums and once for the output. One pass is enough if what you summed "
     "before shrinks whenever a larger score comes along.",
     see=PASS,
 )
 right.mistake("does_not_shrink_the_output", {"output * shrink": "output"}, loses=EVERYWHERE).feedback(
-    "When a larger score comes along, the output so far was made with another maximum. It has to shrink like the sum.",
+    "You do not shrink the output so far when a larger score comes along. It was computed with another maximum, and "
+    "has to shrink like the sum.",
     see=PASS,
 )
 right.mistake("does_not_shrink_the_sum", {"total * shrink": "total"}, loses=EVERYWHERE).feedback(
-    "When a larger score comes along, the sum so far was made with another maximum. It has to shrink like the output.",
+    "You do not shrink the sum so far when a larger score comes along. It was computed with another maximum, and has "
+    "to shrink like the output.",
     see=PASS,
 )
 right.mistake("does_not_shrink", {"output * shrink": "output", "total * shrink": "total"}, loses=EVERYWHERE).feedback(
-    "Each tile subtracts another maximum, and neither the sum nor the output so far is brought to the new one.",
+    "You do not bring the sum and the output so far to the new maximum. Each tile subtracts a different one.",
     see=PASS,
 )
 right.mistake("shrinks_the_wrong_way", {"highest - level": "level - highest"}, loses=EVERYWHERE).feedback(
-    "What was summed up before grows where it should shrink: the factor is exp(old maximum − new maximum).", see=PASS
+    "You let what was summed before grow where it should shrink: the factor is exp(old maximum − new maximum).",
+    see=PASS,
 )
 right.mistake("each_tile_has_its_own_maximum", loses="tiles and rows").patch("""
 - new = torch.maximum(highest, scores.amax(-1, keepdim=True)).detach()
 + new = scores.amax(-1, keepdim=True).detach()
 """).feedback(
-    "The maximum is that of the last tile and not of all so far. A tile with low scores then blows up what was summed "
-    "up before: take the larger of the old one and the new.",
+    "You use the maximum of the last tile instead of the maximum so far. A tile with low scores then blows up what "
+    "was summed before: take the larger of the old one and the new.",
     see=PASS,
 )
 right.mistake(
     "divides_in_every_tile", {"@ value": "/ parts.sum(-1, keepdim=True).clamp_min(1e-30) @ value"}, loses=EVERYWHERE
 ).feedback(
-    "Each tile's output is divided by its own sum before it is added. Divide once, at the end, by the sum of all.",
+    "You divide each tile's output by its own sum before you add it. Divide once, at the end, by the sum of all.",
     see=PASS,
 )
 right.mistake("does_not_divide", {"output / total": "output"}, loses=EVERYWHERE).feedback(
-    "The output is not divided by the sum of the exponentials.", see=PASS
+    "You do not divide the output by the sum of the exponentials.", see=PASS
 )
 whole.mistake("adds_the_tiles", loses=EVERYWHERE).patch("""
 - output, lse = found if start == 0 else join(output, lse, *found)
@@ -130,10 +136,10 @@ whole.mistake(
 ).feedback("You take the mean of the tiles' outputs. Each has its share of the weight: merge them.", see=MERGING)
 whole.mistake(
     "keeps_the_last_tile", {"found if start == 0 else join(output, lse, *found)": "found"}, loses=EVERYWHERE
-).feedback("The result is that of the last tile: every tile takes the place of those before it.", see=PASS)
+).feedback("You return the result of the last tile: every tile replaces those before it.", see=PASS)
 whole.mistake(
     "forgets_the_rest", {"key.shape[-2], tile": "max(1, key.shape[-2] // tile) * tile, tile"}, loses=EVERYWHERE
-).feedback("Where `tile` does not divide S the last keys are left out.", see=PASS)
+).feedback("You leave out the last keys where `tile` does not divide S.", see=PASS)
 whole.mistake("cuts_a_key_too_far_or_too_near", {"start + tile": "start + tile + MORE"}, loses=EVERYWHERE).for_each(
     MORE=(1, -1)
 ).feedback(
@@ -153,33 +159,33 @@ whole.mistake(arguments.valid_refused("refuses_a_tile_that_does_not_divide"), lo
 - if tile < 1:
 + if tile < 1 or key.shape[-2] % tile:
 """).feedback(
-    "A tile that does not divide S is refused. It is right, too: the last tile is then shorter, by what a slice that "
-    "goes past the end gives.",
+    "You refuse a tile that does not divide S, but it is allowed. The last tile is then shorter, as is a slice that "
+    "goes past the end.",
     see=PASS,
 )
 whole.mistake(
     "shifts_the_last_tile_back", {"start, start": "max(0, min(start, key.shape[-2] - tile)), start"}, loses=EVERYWHERE
 ).feedback(
-    "Where `tile` does not divide S the last tile begins earlier, so that it is a whole one: keys read before are read "
-    "again, and count twice. The last tile may be shorter.",
+    "You begin the last tile earlier where `tile` does not divide S, so some keys are read again and count twice. "
+    "The last tile may be shorter.",
     see=PASS,
 )
 whole.mistake("does_not_cut_the_mask", {"[..., part]\n": "\n"}, loses="with a mask").feedback(
-    "The mask is not cut with the keys: each tile has to have its own columns of it, which are the last dimension.",
+    "You do not cut the mask with the keys. Each tile needs its own columns of the mask (the last dimension).",
     see=PASS,
 )
 whole.mistake(
     "gives_every_tile_the_first_mask",
     {"key.shape[-2])[..., part]": "key.shape[-2])[..., : part.stop - part.start][..., : key[..., part, :].shape[-2]]"},
     loses="with a mask",
-).feedback("Every tile gets the mask's first columns. A tile's columns are those of its keys.", see=PASS)
+).feedback("You give every tile the mask's first columns. A tile's columns are those of its keys.", see=PASS)
 whole.mistake(
     "wants_a_whole_mask",
     {"mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "PIECE"},
     loses="with a mask",
 ).for_each(PIECE=("mask[..., :, part]", "mask[..., part]")).feedback(
-    "A mask that broadcasts, with a last dimension of 1, say, cannot be cut as it is: `expand` it first, which makes a "
-    "view and no new numbers.",
+    "You cut the mask as it is, but one that broadcasts, with a last dimension of 1, say, cannot be cut. `expand` it "
+    "first: that makes a view and no new numbers.",
     see=PASS,
 )
 whole.mistake(masks.ignored, {"None if mask is None else mask": "None if True else mask"}, loses="with a mask")
@@ -189,8 +195,7 @@ right.mistake(
     {"full_like(query[..., :1], -torch.inf)": "zeros_like(query[..., :1])", "total.masked_fill(empty, 1.0)": "TOTAL"},
     loses="tiles and rows",
 ).for_each(TOTAL=("total.masked_fill(empty, 1.0)", "total")).feedback(
-    "The maximum begins with 0, so that it stays 0 where all scores are far below, and every exponential is rounded to "
-    "0. Begin with −∞.",
+    "You start the maximum from 0, so every exponential is rounded to 0 where all scores are far below. Start from −∞.",
     see=PASS,
 )
 right.mistake(
@@ -198,18 +203,21 @@ right.mistake(
     {"level = new.masked_fill(new.isneginf(), 0.0)": "level = new", "empty = total == 0": "empty = EMPTY"},
     loses="tiles and rows",
 ).for_each(EMPTY=("total == 0", "highest.isneginf()")).feedback(
-    "A tile of which a query sees nothing makes NaN of the whole row: the maximum is still −∞, and −∞ − (−∞) is NaN.",
+    "Your row is NaN as soon as a query sees nothing of one tile. The maximum is then still −∞, and −∞ − (−∞) is NaN.",
     see=BLOCKED,
 )
 right.mistake(
     "rows_of_nothing_are_nan", {"    total = total.masked_fill(empty, 1.0)\n": ""}, loses="tiles and rows"
-).feedback("A row that sees nothing is NaN: 0 / 0. Divide by 1 there, and let its log-sum-exp be −∞.", see=BLOCKED)
+).feedback(
+    "You divide 0 by 0 in a row that sees nothing, which gives NaN. Divide by 1 there, and let its log-sum-exp be −∞.",
+    see=BLOCKED,
+)
 right.mistake(
     "a_row_of_nothing_is_finite", {"lse.masked_fill(empty, -torch.inf)": "lse"}, loses="tiles and rows"
-).feedback("The log-sum-exp of a row that sees nothing is a finite number, and must be −∞.", see=BLOCKED)
+).feedback("You return a finite log-sum-exp for a row that sees nothing; it must be −∞.", see=BLOCKED)
 right.mistake("a_row_of_nothing_is_plus_infinity", {"empty, -torch": "empty, torch"}, loses="tiles and rows").feedback(
-    "The log-sum-exp of a row that sees nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
-    "that side would get everything.",
+    "You return +∞ as the log-sum-exp of a row that sees nothing. It is the logarithm of an empty sum, which is −∞. "
+    "With +∞, that part would get everything in a merge.",
     see=BLOCKED,
 )
 tiled_attention.mistake("subtracts_no_maximum", loses="tiles and rows").full_code("""
@@ -230,16 +238,16 @@ def tiled_attention(query, key, value, mask=None, tile=64):
     total = total.masked_fill(empty, 1.0)
     return output / total, total.log().masked_fill(empty, -torch.inf).squeeze(-1)
 """).feedback(
-    "The exponentials are summed up as they are, without a maximum. On paper nothing is wrong with that; they "
-    "overflow from 88.7 on.",
+    "You sum the exponentials as they are, without subtracting a maximum. On paper that is right, but they overflow "
+    "from 88.7 on.",
     see="1. One number for a whole row",
 )
 right.mistake("returns_the_maximum", {"lse.masked_fill(empty": "highest.masked_fill(empty"}, loses=EVERYWHERE).feedback(
-    "You return the largest score beside the output, and not the log-sum-exp.", see="1. One number for a whole row"
+    "You return the largest score as the second result, not the log-sum-exp.", see="1. One number for a whole row"
 )
 right.mistake(
     "returns_the_logarithm_of_the_shifted_sum", {"highest.masked_fill(empty, 0.0) + total": "total"}, loses=EVERYWHERE
-).feedback("The log-sum-exp lacks the maximum that was subtracted before `exp`.", see="1. One number for a whole row")
+).feedback("Your log-sum-exp lacks the maximum that was subtracted before `exp`.", see="1. One number for a whole row")
 right.mistake(scores.unscaled(see=SCALE), {".mT * scale": ".mT"}, loses=EVERYWHERE)
 right.mistake(results.output_alone(other="log-sum-exp"), loses=EVERYWHERE).patch("""
 - return output / total, lse.masked_fill(empty, -torch.inf).squeeze(-1)
@@ -249,41 +257,43 @@ right.mistake(shapes.dimension_kept, {".squeeze(-1)": ""}, loses=EVERYWHERE)
 whole.mistake(arguments.unchecked("takes_any_tile"), loses="bad tiles").patch("""
 + tile = max(1, tile)
   if tile < 1:
-""").feedback("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
+""").feedback("You accept a tile below 1. Raise a ValueError that names `tile` and its value.")
 whole.mistake(arguments.unchecked("does_not_look_at_tile"), loses="bad tiles").patch("""
 - if tile < 1:
 -     raise ValueError(f"tile is {tile}, and must be at least 1")
 - output = lse = None
 + output, lse = EMPTY
 """).for_each(EMPTY=("None, None", *NOTHING_YET)).feedback(
-    "A tile below 1 is not refused by you: `range` complains of a step of 0, and of a negative one nothing comes at "
-    "all. Raise a ValueError that names `tile` and its value."
+    "You do not refuse a tile below 1 yourself. `range` raises an error for a step of 0, and gives nothing at all "
+    "for a negative one. Raise a ValueError that names `tile` and its value."
 )
 whole.mistake(arguments.error_without_name(), loses="bad tiles")
 whole.mistake(arguments.valid_refused("refuses_one"), {"if tile < 1:": "if tile <= 1:"}, loses="bad tiles").feedback(
-    "A tile of one key is refused. It is the smallest there is, and right: refuse what is *less* than 1."
+    "You refuse a tile of one key, but it is allowed: it is the smallest there is. Refuse what is *less* than 1."
 )
 whole.mistake(
     arguments.unchecked("looks_for_zero_alone"),
     {"if tile < 1:": "if tile == 0:", "output = lse = None\n": "output, lse = EMPTY\n"},
     loses="bad tiles",
 ).for_each(EMPTY=("None, None", *NOTHING_YET)).feedback(
-    "A tile of 0 is refused, a negative one is not: `range` makes no tile of it. Refuse whatever is less than 1."
+    "You refuse a tile of 0 but not a negative one, for which `range` gives no tile at all. Refuse whatever is less "
+    "than 1."
 )
 whole.mistake(
     arguments.unchecked("looks_for_negative_ones_alone"), {"if tile < 1:": "if tile < 0:"}, loses="bad tiles"
 ).feedback(
-    "A negative tile is refused, a tile of 0 is not: it is left to `range`, whose error does not name `tile`. Refuse "
+    "You refuse a negative tile but not a tile of 0. It is left to `range`, whose error does not name `tile`. Refuse "
     "whatever is less than 1."
 )
 whole.mistake(
     arguments.valid_refused("refuses_large_tiles"), {"tile < 1": "not 1 <= tile <= key.shape[-2]"}, loses="bad tiles"
-).feedback("A tile larger than the number of keys is refused. It holds all of them, and that is fine.")
+).feedback("You refuse a tile larger than the number of keys, but it is allowed: it holds all of them.")
 whole.mistake("raises_another_error", loses="bad tiles").patch("""
 - raise ValueError(f"tile is {tile}, and must be at least 1")
 + assert tile >= 1, tile
 """).feedback(
-    "The error is no ValueError: an `assert` raises an AssertionError, and only where asserts are not switched off."
+    "You raise an error other than a ValueError. An `assert` raises an AssertionError, and raises nothing where "
+    "asserts are switched off."
 )
 right.mistake(gradients.cut, {"output / total, lse": "(output / total).detach(), LSE"}, loses="gradients").for_each(
     LSE=("lse", "lse.detach()")
@@ -308,5 +318,8 @@ whole.mistake(
     shapes.squeezed,
     {"    return output, lse\n\n\ndef attend": "    return output.squeeze(0), lse\n\n\ndef attend"},
     loses="with a mask",
-).feedback("`squeeze(0)` removes the first dimension where it is 1: a batch of one sentence loses its batch. Keep it.")
+).feedback(
+    "You use `squeeze(0)`, which removes the first dimension where it is 1. A batch of one sentence then loses its "
+    "batch dimension: keep it."
+)
 keeps_its_last_result(whole, loses="the same")

@@ -231,9 +231,7 @@ right.mistake(
     "returns_numbers_that_are_tensors", {"winner[1]": "[torch.tensor(i) for i in winner[1]]"}, loses=FORM
 ).feedback("The ids in your list are tensors. Make plain ints of them, with `.item()` or `.tolist()`.")
 right.mistake(
-    arguments.not_refused(
-        "A width or a length of 0 raises no ValueError, or an error from somewhere else. Look at both before you begin."
-    ),
+    arguments.not_refused("You do not raise a ValueError for a width or a length of 0. Check both before you begin."),
     loses=ERRORS,
 )
 right.mistake(

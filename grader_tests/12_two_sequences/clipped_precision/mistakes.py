@@ -61,7 +61,7 @@ right.mistake("no_n_grams_at_all", {" if mine else 0.0": ""}, loses="shorter tha
     "It fails where what was written is shorter than n. Then the result is 0.0."
 )
 right.mistake(
-    arguments.not_refused("There is no error for an n below 1: an n-gram has at least one token."), loses="ValueError"
+    arguments.not_refused("You raise no error for an n below 1. An n-gram has at least one token."), loses="ValueError"
 )
 right.mistake(
     "a_tensor", {"found / len(mine) if mine else 0.0": "torch.tensor(found / max(1, len(mine)))"}, loses="a float"

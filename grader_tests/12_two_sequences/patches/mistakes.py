@@ -117,7 +117,7 @@ def patches(images, size):
 """).feedback("`F.unfold` drops what is left over at the edges without a word. Look yourself, and raise a ValueError.")
 right.mistake(
     arguments.not_refused(
-        "Where size does not divide a side, an error arises inside PyTorch. Check it yourself, and raise a ValueError."
+        "You do not check that size divides both sides, so the error comes from inside PyTorch. Raise a ValueError."
     ),
     loses="ValueError",
 )

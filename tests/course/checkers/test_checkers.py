@@ -24,14 +24,14 @@ def test_a_named_checker_uses_the_function_of_its_name_and_what_it_is_given():
     assert check_case(reference.native, reference) is None
     found = check_case(result((torch.tensor([[3, 4]]), torch.tensor([[3, 4]]))), reference)
     assert found is not None
-    assert "not the tokens one step after" in found.text
+    assert "not its inputs shifted by one" in found.text
 
 
 def test_what_is_not_of_the_right_form_is_the_results_fault():
     reference = Reference(result(None), result(torch.tensor(0.0)), checker=NamedChecker("negligible", {}))
     found = check_case(result("text"), reference)
     assert found is not None
-    assert "not of the form" in found.text
+    assert "does not have the form" in found.text
 
 
 def test_a_name_that_there_is_not_is_told_with_those_that_there_are():
@@ -65,7 +65,7 @@ def shaped(message: str) -> bool:
     seen = Observation({"refusal": HELPERS["refusal"]([["h.1.ln_1.bias"], [[9, 4]]], refuse)})
     asked = NamedChecker("raises_error", {"kind": "ValueError", "told": ["whose shape it is", "the shape"]})
     found = asked(seen, seen)
-    assert found is None or "does not say the shape" in str(found)
+    assert found is None or "does not contain the shape" in str(found)
     return found is None
 
 

@@ -45,7 +45,7 @@ def test_the_items_of_a_result_are_called_by_their_names_where_they_are_as_many(
         return right(x), x.sum()
 
     wrong = seen(lambda x: (right(x), x.sum() + 1), X)
-    for parts, told in {("weights", "total"): "`total`: ", (): "the result[1]: ", ("a",): "the result[1]: "}.items():
+    for parts, told in {("weights", "total"): "`total`: ", (): "result[1]: ", ("a",): "result[1]: "}.items():
         assert compare(wrong, reference(both, X, result_names=parts)).text.startswith(told)
 
 
@@ -181,7 +181,7 @@ def test_no_finding_tells_an_expected_value():
     secret = torch.tensor([0.123456, 7.654321])
     finding = compare(seen(lambda x: torch.zeros(2), X), reference(lambda x: secret.to(x.dtype), X))
     assert "0.1234" not in finding.text
-    assert "2 / 2" in finding.text
+    assert "2 of 2" in finding.text
 
 
 def named(one, outcomes):
@@ -346,11 +346,11 @@ def test_forms_are_put_right_within_tuples_and_dicts():
 @pytest.mark.parametrize(
     ("found", "wanted", "told"),
     [
-        (True, False, "the result is True, and must be False here"),
-        (7, 12, "the result is 7, which is too small"),
-        (-3, -12, "the result is -3, which is too large"),
-        pytest.param(2**20000, 3, "the result is a number of many digits, which is too large", id="large"),
-        ("left", "right", "the result is 'left', which is not what it must be"),
+        (True, False, "expected False, got True"),
+        (7, 12, "got 7, which is too small"),
+        (-3, -12, "got -3, which is too large"),
+        pytest.param(2**20000, 3, "got a number with many digits, which is too large", id="large"),
+        ("left", "right", "got 'left', which is wrong"),
     ],
 )
 def test_a_wrong_answer_of_one_word_is_told(found, wanted, told):
