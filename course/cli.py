@@ -8,6 +8,7 @@ attention progress                       progress on the answers in this folder 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from typing import Any
 
 from .harness.errors import is_theirs
 from .notebook import catalog, check, course_progress, lesson_progress, session
-from .report import display
+from .report import Report, display
 
 
 class UnusableFile(Exception):
@@ -32,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     check.add_argument(
         "exercises", nargs="*", metavar="EXERCISE", help="all that the file answers, where none is named"
     )
+    shown = check.add_mutually_exclusive_group()
+    shown.add_argument("--all", action="store_true", help="show all failing cases, and the points of each criterion")
+    shown.add_argument("--json", action="store_true", help="print one line of JSON per exercise, see docs/json.md")
     progress = verbs.add_parser("progress", help="show where every exercise of a lesson stands")
     progress.add_argument(
         "file", type=Path, nargs="*", metavar="FILE", help="all Python files here, where none is named"
@@ -55,8 +59,18 @@ def _check(options: argparse.Namespace) -> int:
     if absent := [name for name in options.exercises if name not in names]:
         raise UnusableFile(f"{options.file} does not define {', '.join(absent)}")
     wanted = options.exercises or [name for name in known if name in names]
-    passed = [float(points) == points.total for points in (check.check(names[name]) for name in wanted)]
-    return 0 if whole and all(passed) else 1
+    reports = [_shown(check.safe_report(names[name]), options) for name in wanted]
+    if not options.json and not options.all and any(report.folded for report in reports):
+        print(f"All cases and criteria: attention check --all {options.file}")
+    return 0 if whole and all(report.earned == report.points for report in reports) else 1
+
+
+def _shown(report: Report, options: argparse.Namespace) -> Report:
+    if options.json:
+        print(json.dumps({"record": "report", **report.to_json()}, ensure_ascii=False))
+    else:
+        display(report, options.all)
+    return report
 
 
 def _progress(options: argparse.Namespace) -> int:

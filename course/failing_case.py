@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
 
 from .harness.compare import leaves
-from .harness.difference import printed
+from .harness.difference import Difference, printed
 from .harness.messages import Finding
 from .harness.program import Observation, Program
 from .harness.sentences import PHRASES, as_sentence, general
@@ -18,14 +19,16 @@ from .harness.serialization import Node
 from .report import Example
 
 
-def failing_case(call: str, seen: Observation, finding: Finding, *, values: bool = True, code: str = "") -> Example:
+def failing_case(
+    call: str, program: Program, seen: Observation, finding: Finding, *, values: bool = True, code: str = ""
+) -> Example:
     """Describe a failing case.
 
     values  whether the expected value is shown. Not of a case that the grade asks unchanged: one could write its
             result down instead of computing it. Of the others the grade draws other numbers.
     code    the learner's lines that raised an exception
     """
-    difference = finding.difference
+    difference = _change(program, seen, finding) if finding.stage == "unchanged" else finding.difference
     if difference is None or not values:
         problem = finding.text
         if code and seen.raised:
@@ -33,8 +36,18 @@ def failing_case(call: str, seen: Observation, finding: Finding, *, values: bool
         return Example(call, problem, code=code)
     found = printed(difference)
     where = "" if difference.where == "the result" else f"{difference.where.removeprefix('the ')}: "
-    problem = f"{where}{found.summary}" if found.summary else where
-    return Example(call, problem, found.expected, found.got, list(found.marks))
+    return Example(call, f"{where}{found.summary}".rstrip(), found.expected, found.got, list(found.marks))
+
+
+def _change(program: Program, seen: Observation, finding: Finding) -> Difference | None:
+    """The argument that the call changed in place, before and after."""
+    before = {place: value for name, given in program.inputs.items() for place, value in leaves(given, name)}
+    for place, now in seen.changed.items():
+        was = before.get(place)
+        named = f"`{place}`" in finding.text
+        if named and isinstance(was, torch.Tensor) and isinstance(now, torch.Tensor) and was.shape == now.shape:
+            return Difference(f"`{place}` after the call", was, now, was != now)
+    return None
 
 
 def headline_for(finding: Finding, example: Example) -> str:
@@ -43,14 +56,25 @@ def headline_for(finding: Finding, example: Example) -> str:
         return as_sentence(
             f"{difference.where} has {'NaN or infinite' if finding.stage == 'finite' else 'wrong'} values"
         )
-    return as_sentence(general(finding.stage) if finding.stage in PHRASES else example.problem)
+    return as_sentence(
+        general(finding.stage) if finding.stage in PHRASES else finding.text if example.expected else example.problem
+    )
 
 
-def without_repetition(example: Example, headline: str) -> Example:
-    """Leave the problem out where the headline says it."""
-    if as_sentence(example.problem) == headline:
+def without_repetition(example: Example, *said: str) -> Example:
+    """Leave out of the problem what the report's sentences say already."""
+    if "is the `return` missing?" in " ".join(said).lower():
+        example.problem = example.problem.removesuffix("; is the `return` missing?")
+    problem, others = _plain(example.problem), [_plain(text) for text in said if text]
+    message = _plain(re.sub(r"^.*? raised \w+: (?:\S+\(\) )?", "", example.problem))
+    if message and any(message in text or text in problem for text in others):
         example.problem = ""
     return example
+
+
+def _plain(text: str) -> str:
+    """The words of a text, without quotation marks and the period."""
+    return re.sub(r"[`'\"]", "", text).strip(" .").lower()
 
 
 def size(program: Program, right: Observation) -> int:

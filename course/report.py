@@ -149,9 +149,12 @@ class Report:
         word = MARKS[self.status][1]
         if self.status == "not started":
             return word
-        points = f"{self.earned:g} of {self.points:g} {self.unit}"
+        if not self.points:
+            return "not checked"
+        unit = self.unit.removesuffix("s") if self.points == 1 else self.unit
+        points = f"{self.earned:g} of {self.points:g} {unit}"
         if self.status == "needs a person":
-            return f"{word}, {self.points:g} {self.unit} open"
+            return f"{word}, {self.points:g} {unit} open"
         return f"{word}, {points}" if self.status in SPOKEN else points
 
     @property
@@ -173,13 +176,12 @@ class Report:
             lines = [first, *_wrapped(self.headline)]
         lines += [f"  {line}" for line in self.example.lines()] if self.example else []
         lines += _wrapped(self.advice)
-        lines += [f"  Look at: {self.see}"] if self.see else []
         lines += [line for note in self.notes for line in _wrapped(note)]
-        if everything or self.unfolded:
-            lines += self._folded_lines()
-        elif more and self.folded:
-            lines.append(f"  {more}")
-        return "\n".join(lines)
+        whole = everything or self.unfolded
+        last = [f"Look at: {self.see}"] if self.see else []
+        last += [more] if more and self.folded and not whole else []
+        lines += [f"  {line}" for line in (["  ".join(last)] if len("  ".join(last)) <= WIDTH else last) if line]
+        return "\n".join([*lines, *(self._folded_lines() if whole else ())])
 
     def _folded_lines(self) -> Iterator[str]:
         for row in self.rows:

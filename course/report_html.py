@@ -55,22 +55,21 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
     if report.status in ONE_LINE and not report.unfolded:
         head += f". {inline_markdown(report.headline)}" if report.headline else ""
     parts = [
-        f"<style>{STYLE}</style>" if style else "",
         f'<div class="attn-report attn-{tone}" role="group" aria-label="{escape(report.exercise)}: {word}">',
         f'<p class="attn-head">{head}</p>',
     ]
     if report.headline and (report.status not in ONE_LINE or report.unfolded):
         parts.append(f'<p class="attn-headline">{inline_markdown(report.headline)}</p>')
     if report.example:
-        parts.append(_example(report.example))
+        parts.append(_examples([report.example]))
     if report.advice:
         parts.append(f"<p>{inline_markdown(report.advice)}</p>")
+    parts += [f"<p>{inline_markdown(note)}</p>" for note in report.notes]
     if report.see:
         section = inline_markdown(report.see)
         if place := (links or {}).get(report.see):
             section = f'<a href="{escape(place)}">{section}</a>'
         parts.append(f"<p>Look at: {section}</p>")
-    parts += [f"<p>{inline_markdown(note)}</p>" for note in report.notes]
     rows = "".join(map(_row, report.rows))
     rows = f"<ul>{rows}</ul>" if rows else ""
     if report.unfolded:
@@ -78,16 +77,19 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
     elif report.folded:
         rest = "".join([rows, *_rest(report)])
         parts.append(f"<details><summary>{_summary(report)}</summary>{rest}</details>")
-    return "".join([*parts, "</div>"])
+    return "\n".join([*filter(None, parts), "</div>", *([f"<style>{STYLE}</style>"] if style else [])])
 
 
 def _summary(report: Report) -> str:
     criteria = sum(bool(row.points) for row in report.rows)
     right = sum(bool(row.points) and row.status == "right" for row in report.rows)
-    cases = any(row.cases for row in report.rows)
     if not criteria:
         return "Details"
-    return f"Points by criterion{' and all failing cases' if cases else ''} ({right} of {criteria} met)"
+    return (
+        f"Points by criterion, all failing cases ({right} of {criteria} met)"
+        if right < criteria
+        else "Points by criterion"
+    )
 
 
 def _rest(report: Report) -> Iterator[str]:
@@ -101,19 +103,23 @@ def _row(row: Row) -> str:
     mark, word, tone = MARKS[row.status]
     points = f' <span class="attn-quiet">({escape(row.points)})</span>' if row.points else ""
     head = f'<span class="attn-mark" title="{word}">{mark}</span> {inline_markdown(row.name)}{points}'
-    return f'<li class="attn-{tone}">{head}{"".join(map(_example, row.cases))}</li>'
+    return f'<li class="attn-{tone}">{head}{_examples(row.cases)}</li>'
 
 
-def _example(example: Example) -> str:
+def _examples(examples: Sequence[Example]) -> str:
+    text = "\n".join(line for example in examples for line in _lines(example))
+    return f"<pre>{text}</pre>" if text else ""
+
+
+def _lines(example: Example) -> list[str]:
+    """The lines of `Example.lines` as HTML, with the wrong entries marked in place of the line of carets."""
     lines = [escape(line) for line in Example(example.call, example.problem).lines()]
     if example.expected:
         lines += [
             f"    expected {_marked(example.expected, example.marks)}",
             f"         got {_marked(example.got, example.marks)}",
         ]
-    lines += [escape(line) for line in Example("", code=example.code, printed=example.printed).lines()]
-    text = "\n".join(lines)
-    return f"<pre>{text}</pre>"
+    return lines + [escape(line) for line in Example("", code=example.code, printed=example.printed).lines()]
 
 
 def _marked(value: str, marks: Sequence[tuple[int, int]]) -> str:

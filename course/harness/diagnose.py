@@ -21,7 +21,7 @@ import torch
 from .fingerprints import same_fingerprint
 from .messages import Finding
 from .program import Observation
-from .sentences import split_sentence
+from .sentences import possibly, split_sentence
 from .serialization import Node
 from .tolerance import Tolerance
 
@@ -70,7 +70,7 @@ class Diagnosis:
         parts = [split_sentence(texts[name]) for name in self.names] or [split_sentence(self.slip)]
         if len(parts) == 1:
             ((headline, advice),) = parts
-            return (headline if self.sure or not self.names else f"Possibly: {headline}"), advice
+            return (headline if self.sure or not self.names else possibly(headline)), advice
         return _numbered([headline for headline, _ in parts]), _numbered([advice for _, advice in parts])
 
 

@@ -49,16 +49,18 @@ def printed(difference: Difference) -> Printed:
     if len(wrong) <= MAX_WIDTH // 3:
         expected, got = _aligned(difference.expected.flatten(), difference.got.flatten(), wrong)
         first, spans = _laid_out(expected, shape)
-        second, _ = _laid_out(got, shape)
+        second, others = _laid_out(got, shape)
         if len(first) <= MAX_WIDTH:
-            marks = tuple(span for span, bad in zip(spans, wrong, strict=True) if bad)
+            pairs = zip(spans, others, wrong, strict=True)
+            marks = tuple((min(one[0], other[0]), one[1]) for one, other, bad in pairs if bad)
             return Printed(first, second, () if all(wrong) else marks)
     worst = wrong.index(True) if difference.excess is None else int(difference.excess.flatten().argmax())
     pair = difference.expected.flatten()[worst : worst + 1], difference.got.flatten()[worst : worst + 1]
     (one,), (other,) = _aligned(*pair, [True])
     place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), shape))
     which = "the first" if difference.excess is None else "the worst"
-    return Printed(one.strip(), other.strip(), (), f"{sum(wrong)} of {len(wrong)} entries differ, {which} at {place}")
+    count = f"all {len(wrong)}" if all(wrong) else f"{sum(wrong)} of {len(wrong)}"
+    return Printed(one.strip(), other.strip(), (), f"{count} entries differ, {which} at {place}")
 
 
 def _aligned(expected: torch.Tensor, got: torch.Tensor, wrong: Sequence[bool]) -> tuple[list[str], list[str]]:

@@ -53,3 +53,9 @@ def does_not_allow(names: Sequence[str]) -> str:
 
 def listed(names: Sequence[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
+
+
+def possibly(text: str) -> str:
+    """A sentence that may be true."""
+    small = re.match(r"(?:You|Your|The|A|An|It|Its|This|That|Each|Every|In|With|Without)\b", text)
+    return f"Possibly: {text[:1].lower() if small else text[:1]}{text[1:]}"

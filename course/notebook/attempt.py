@@ -19,7 +19,7 @@ from ..harness.slips import slips
 from ..report import POINTS, CodeNote, Example, Report, Row
 from . import session
 from .check_run import CheckRun
-from .help.errors import WHERE
+from .help.errors import WHERE, brief
 
 NOT_STARTED = "Write it in the cell above, then run this one."
 MAX_CASES = 3  # failing cases of one criterion in a report
@@ -65,9 +65,9 @@ class Attempt:
             return replace(shown, status="not started", headline=NOT_STARTED)
         if asked.right:
             return self._passed(shown)
-        shown.rows = self._rows()
         if asked.used:
-            return replace(shown, status="not allowed", headline=does_not_allow(asked.used))
+            return replace(shown, status="not allowed", details=[], headline=does_not_allow(asked.used))
+        shown.rows = self._rows()
         shown.status = "partly right" if self.earned else "wrong"
         shown.output = self.run.prints.as_notes(self.name)
         if self.run.stopped:
@@ -101,10 +101,12 @@ class Attempt:
         if not shown.headline and finding:
             shown.headline = headline_for(finding, example)
             shown.advice = error.title if error and error.title != WHERE else ""
-        shown.example = without_repetition(example, shown.headline)
+        shown.example = without_repetition(example, shown.headline, shown.advice)
         shown.example.printed = self.run.prints.of(example.call)
         shown.rows = self._rows(besides=case)
         shown.output = self.run.prints.as_notes(self.name, besides=example.call)
+        if error and error.text.replace("\n", "") != example.code.replace("\n", ""):
+            shown.output.insert(0, CodeNote(WHERE, error.text))
         return shown
 
     def _smallest(self) -> int:
@@ -132,14 +134,15 @@ class Attempt:
         return case < self.examples or self.asked.cases[case].drawn
 
     def _case(self, number: int, error: CodeNote | None = None) -> Example:
-        finding = self.asked.findings[number]
+        case, finding = self.asked.cases[number], self.asked.findings[number]
         assert finding is not None
         return failing_case(
-            self.asked.cases[number].text,
+            case.text,
+            case.program,
             self.asked.seen[number],
             finding,
             values=self._shows_values(number),
-            code=error.text if error else "",
+            code=brief(error) if error else "",
         )
 
     def _rows(self, besides: int = -1) -> list[Row]:

@@ -35,7 +35,7 @@ def check(f: Any, full: bool = False) -> Points:
     full  outside a notebook: show everything, also the points of each criterion and all failing cases
     """
     shown = safe_report(f)
-    display(shown, full, f"All cases and criteria: check({shown.exercise}, full=True)")
+    display(shown, full, f"(all cases: check({shown.exercise}, full=True))")
     if VALIDATING in os.environ and shown.earned < shown.points:
         print(*shown.to_text().splitlines()[:2], sep="\n", file=sys.stderr)
     return Points(shown.earned, shown.points)

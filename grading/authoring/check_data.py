@@ -11,7 +11,6 @@ Does not cover: where the files go, and that every machine makes the same (`buil
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Container, Sequence
 from dataclasses import asdict
@@ -31,7 +30,7 @@ from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
 
 from ..errors import CheckDataError
-from ..exercises.case import Case, describe, to_program
+from ..exercises.case import practice_text, spelled_out
 from ..exercises.exercise import Exercise, Mistake
 from ..exercises.lesson import load_lesson
 from ..grader.references import (
@@ -116,8 +115,8 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
             for index, (c, n) in enumerate(zip(exercise.criteria, counts, strict=True))
         ],
         "cases": [
-            _case(exercise, exercise.criteria[p.criterion].name, describe(p.case), p) | {"drawn": other_numbers}
-            for p, other_numbers in zip(practised_cases, drawn(exercise), strict=True)
+            _case(exercise, exercise.criteria[p.criterion].name, practice_text(p.case, new), p) | {"drawn": new}
+            for p, new in zip(practised_cases, drawn(exercise), strict=True)
         ],
     }
     mistakes = [
@@ -230,33 +229,3 @@ def _opened(blob: bytes) -> Any:
     except PackingError:
         return unpack(blob)
     return list(map(unpack, packed))
-
-
-def spelled_out(case: Case) -> str:
-    """A visible case as the call a learner could type, where its tensors are small."""
-
-    def show(value: Any) -> str:
-        if isinstance(value, torch.Tensor):
-            return _typed(value) if value.numel() <= 24 else f"<{tuple(value.shape)}>"
-        if isinstance(value, Node) and value.kind == "ref" and value.name in case.inputs:
-            return show(case.inputs[value.name])
-        if isinstance(value, Node) and value.kind == "specimen":
-            return f"sample_models.{value.name}({', '.join(f'{k}={show(v)}' for k, v in value.kwargs.items())})"
-        return value.kind if isinstance(value, Node) else repr(value)
-
-    plain = to_program(case)
-    if case.description or len(plain.steps) > 1:
-        return describe(case)
-    _, target, args, kwargs = plain.steps[0]
-    listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
-    return re.sub(r"(?<![\w.])(inf|nan)\b", r"torch.\1", f"{target.name}({', '.join(listed)})")
-
-
-def _typed(tensor: torch.Tensor) -> str:
-    """The expression that makes the tensor, with as many digits as its dtype holds."""
-    numbers = tensor.tolist()
-    dtype = "" if torch.tensor(numbers).dtype == tensor.dtype else f", dtype={tensor.dtype}"
-    text = str(numbers)
-    if tensor.dtype == torch.float32:
-        text = re.sub(r"\d+\.\d{7,}(e-?\d+)?", lambda found: repr(float(f"{float(found[0]):.7g}")), text)
-    return f"torch.tensor({text}{dtype})"

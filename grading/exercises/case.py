@@ -7,6 +7,7 @@ common one-call case; `Script` writes several calls in a row, for modules, model
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,7 @@ from course.harness.tolerance import Tolerance
 from .old_language import accept_old_keywords, accept_old_names
 
 Checker = Callable[[Observation, Observation], str | Finding | None]
+FEW_NUMBERS = 8  # of a practice case whose tensors are spelled out in a report
 EXERCISE = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
 
 
@@ -254,6 +256,47 @@ def describe(case: Case) -> str:
         listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
         lines.append(f"{name}({', '.join(listed)})")
     return "; ".join(lines)
+
+
+def spelled_out(case: Case) -> str:
+    """The case as the call that a learner could type, where its tensors are small."""
+
+    def show(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            return _typed(value) if value.numel() <= 24 else f"<{tuple(value.shape)}>"
+        if isinstance(value, Node) and value.kind == "ref" and value.name in case.inputs:
+            return show(case.inputs[value.name])
+        if isinstance(value, Node) and value.kind == "specimen":
+            return f"sample_models.{value.name}({', '.join(f'{k}={show(v)}' for k, v in value.kwargs.items())})"
+        return value.kind if isinstance(value, Node) else repr(value)
+
+    plain = to_program(case)
+    if case.description or len(plain.steps) > 1:
+        return describe(case)
+    _, target, args, kwargs = plain.steps[0]
+    listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
+    return re.sub(r"(?<![\w.])(inf|nan)\b", r"torch.\1", f"{target.name}({', '.join(listed)})")
+
+
+def _typed(tensor: torch.Tensor) -> str:
+    """The expression that makes the tensor, with as many digits as its dtype holds."""
+    numbers = tensor.tolist()
+    dtype = "" if torch.tensor(numbers).dtype == tensor.dtype else f", dtype={tensor.dtype}"
+    text = str(numbers)
+    if tensor.dtype == torch.float32:
+        text = re.sub(r"\d+\.\d{7,}(e-?\d+)?", lambda found: repr(float(f"{float(found[0]):.7g}")), text)
+    return f"torch.tensor({text}{dtype})"
+
+
+def practice_text(case: Case, drawn: bool) -> str:
+    """A practice case for a report: spelled out if that says all of it in few numbers, else by its shapes.
+
+    drawn  whether the grade draws other numbers for it; else its numbers are not shown
+    """
+    tensors = [value for value in case.inputs.values() if isinstance(value, torch.Tensor)]
+    few = sum(tensor.numel() for tensor in tensors) <= FEW_NUMBERS
+    typed = drawn and few and not case.compare_device_only and all(tensor.is_contiguous() for tensor in tensors)
+    return spelled_out(case) if typed else describe(case)
 
 
 class Draw:

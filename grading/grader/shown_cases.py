@@ -22,7 +22,7 @@ from course.harness.runner import drop_unchanged
 from course.harness.sentences import general
 from course.harness.slips import slips
 
-from ..exercises.case import describe
+from ..exercises.case import practice_text
 from ..exercises.exercise import Exercise
 from .references import PreparedCase, drawn, judge_case
 from .verdict import TABLE, CriterionVerdict, ExerciseVerdict, forbid
@@ -66,7 +66,8 @@ def show_cases(
     alike = list(_alike(verdict, cases, findings))
     for criterion, case in reversed(alike):  # the first case of each criterion is shown in its row
         finding = findings[case]
-        criterion.case, criterion.finding = describe(cases[case].case), finding.text if finding else ""
+        criterion.case = practice_text(cases[case].case, drawn(exercise)[case])
+        criterion.finding = finding.text if finding else ""
     _quote(verdict, seen, findings)
     if alike and verdict.status != "not allowed":
         _show_smallest(verdict, exercise, cases, seen, findings, alike)
@@ -114,9 +115,9 @@ def _show_smallest(
         return not explained, not other_numbers[i], size(p.program(()), p.reference.native), i
 
     _, chosen = min(alike, key=order)
-    finding = findings[chosen]
+    p, finding = cases[chosen], findings[chosen]
     assert finding is not None
-    call = describe(cases[chosen].case)
-    example = failing_case(call, seen[chosen], finding, values=other_numbers[chosen])
+    call = practice_text(p.case, other_numbers[chosen])
+    example = failing_case(call, p.program(()), seen[chosen], finding, values=other_numbers[chosen])
     verdict.explanation = verdict.explanation or headline_for(finding, example)
     verdict.example = asdict(example)

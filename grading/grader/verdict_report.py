@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from course.failing_case import without_repetition
-from course.harness.sentences import as_sentence, listed, split_sentence
+from course.harness.sentences import as_sentence, listed, possibly, split_sentence
 from course.report import Example, Report, Row
 
 from .verdict import CriterionVerdict, ExerciseVerdict
@@ -27,10 +27,10 @@ def to_report(verdict: ExerciseVerdict) -> Report:
         advice=advice,
         see=verdict.section if verdict.status not in SILENT else "",
         notes=list(verdict.notes),
-        rows=[_row(criterion, verdict) for criterion in verdict.criteria],
+        rows=[] if verdict.status == "not allowed" else [_row(c, verdict) for c in verdict.criteria],
     )
     if example := _example(verdict):
-        report.example = without_repetition(example, headline)
+        report.example = without_repetition(example, headline, advice)
     if verdict.followed_through:
         right = listed(verdict.followed_through)
         report.notes.append(f"Graded with a right {right} in place of yours, so that one mistake costs once.")
@@ -56,11 +56,9 @@ def _split(text: str) -> tuple[str, str]:
         return f"(1) {one} (2) {other}", f"(1) {first} (2) {second}"
     if text.startswith("(1) "):
         return text, ""
-    headline, advice = split_sentence(OLD_HEDGE.sub("Possibly: ", text))
-    if headline == "Possibly:":
-        first, advice = split_sentence(advice)
-        headline = f"Possibly: {first}"
-    return headline, advice
+    plain = OLD_HEDGE.sub("", text)
+    headline, advice = split_sentence(plain)
+    return (headline if plain == text else possibly(headline)), advice
 
 
 def _example(verdict: ExerciseVerdict) -> Example | None:
@@ -78,7 +76,7 @@ def _lost(verdict: ExerciseVerdict) -> list[CriterionVerdict]:
 def _row(criterion: CriterionVerdict, verdict: ExerciseVerdict) -> Row:
     earned = "open," if verdict.status == "needs a person" else f"{criterion.earned:g}"
     points = f"{earned} of {criterion.points:g}"
-    if verdict.status in ("not started", "not allowed"):
+    if verdict.status == "not started":
         return Row(criterion.name, verdict.status, points)
     case = Example(criterion.case, criterion.finding) if criterion.case else Example(criterion.finding)
     shown = criterion.status != "right" and bool(criterion.finding)

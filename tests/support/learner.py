@@ -39,7 +39,6 @@ class Learner:
         return self.run(f"points = check({name})")
 
 
-def status_line(status: str) -> str:
-    """How the first line of a report with this status begins."""
-    mark, word, _ = MARKS[status]
-    return f"{mark} {word}: "
+def status_line(status: str, name: str = "softmax") -> str:
+    """How a report with this status begins."""
+    return f"{MARKS[status][0]} {name}: "

@@ -15,6 +15,7 @@ from ...harness.errors import is_theirs
 from ...report import CodeNote
 
 WHERE = "Where it was raised:"
+INDENT, WIDTH = "    ", 84  # of a value's line; characters of a line in the brief form
 LINES = 6  # last lines of the learner's that are shown
 
 
@@ -29,9 +30,19 @@ def explained(error: BaseException) -> CodeNote | None:
     if not lines or re.match(r"raise\b|assert\b", _source_line(*passed[-1])):
         return None
     cut = ["…", *lines[-LINES:]] if len(lines) > LINES else lines
-    found = [f"    {name} is {what}" for name, what in _values_in(*passed[-1])]
+    found = [f"{INDENT}{name} is {what}" for name, what in _values_in(*passed[-1])]
     helping = help_with(str(error))
     return CodeNote(helping or WHERE, "\n".join([*cut, *found]))
+
+
+def brief(note: CodeNote) -> str:
+    """The line that raised the exception, and the values in it on a second line."""
+    code = [line for line in note.text.splitlines() if not line.startswith(INDENT)]
+    values = [line.strip() for line in note.text.splitlines() if line.startswith(INDENT)]
+    while len("; ".join(values)) > WIDTH:
+        values = [*values[: -1 - (values[-1] == "…")], "…"]
+    last = code[-1] if len(code[-1]) <= WIDTH else f"{code[-1][:WIDTH]} …"
+    return "\n".join([last, *([INDENT + "; ".join(values)] if values else [])])
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:

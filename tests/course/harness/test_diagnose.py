@@ -69,7 +69,7 @@ def test_half_of_what_was_lost_is_enough_and_less_is_hedged():
     assert said("11..7...", A) == Diagnosis(("a",), True, ("a", "", "", ""))
     less = said("11..7.7.", A)
     assert (less.names, less.sure) == (("a",), False)
-    assert less.to_sentence({"a": "You add."}) == "One thing may be this: You add."
+    assert less.explain({"a": "You add. Do not."}) == ("Possibly: you add.", "Do not.")
 
 
 def test_a_mistake_that_loses_what_the_answer_earned_is_hedged():
@@ -93,7 +93,7 @@ def test_two_that_nothing_tells_apart_are_not_said():
 def test_two_at_once_are_both_said_the_one_that_explains_more_first():
     found = said("11.2....", B, A)
     assert (found.names, found.sure) == (("a", "b"), True)
-    assert found.to_sentence({"a": "You add.", "b": "You cut."}) == "Two things. First: You add. Second: You cut."
+    assert found.explain({"a": "You add. Do not.", "b": "You cut."}) == ("(1) You add. (2) You cut.", "(1) Do not.")
 
 
 def test_where_both_are_wrong_at_once_it_may_be_like_neither():
@@ -157,11 +157,11 @@ def test_what_only_raises_is_no_yes_or_no():
 
 def test_a_slip_is_said_where_no_mistake_is_known():
     found = said("!!..!...", A, slips={0: "No return.", 4: "No return."})
-    assert (found.names, found.sure, found.to_sentence({})) == ((), True, "No return.")
+    assert (found.names, found.sure, found.explain({})) == ((), True, ("No return.", ""))
 
 
-def test_a_slip_in_fewer_than_half_of_what_was_lost_is_said_as_one_thing():
-    assert said("!!..7.7.", slips={0: "No return."}).to_sentence({}) == "One thing is this: No return."
+def test_a_slip_in_fewer_than_half_of_what_was_lost_is_named_too():
+    assert said("!!..7.7.", slips={0: "No return."}).explain({}) == ("No return.", "")
 
 
 def test_a_certain_mistake_is_said_before_a_slip_and_a_slip_before_a_hedge():

@@ -33,14 +33,14 @@ def test_a_challenge_is_no_exercise_of_the_lesson():
 
 def test_an_untouched_challenge_is_not_started(names, capsys):
     check.check(names["sliding_window"])
-    assert "not started: sliding_window, 0 of 1 stars" in capsys.readouterr().out
+    assert "○ sliding_window: not started." in capsys.readouterr().out
 
 
 def test_a_right_one_passes_and_says_that_it_is_not_graded(names, capsys):
     exec(RIGHT, names)
-    assert check.check(names["sliding_window"]) == 1.0
+    assert check.check(names["sliding_window"], full=True) == 1.0
     told = capsys.readouterr().out
-    assert "passes: sliding_window, 1 of 1 stars" in told and "not graded" in told
+    assert told.startswith("☑ sliding_window: 1 of 1 star.") and "not graded" in told
 
 
 def test_a_known_mistake_is_named(names, capsys):

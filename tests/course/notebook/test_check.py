@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
 from course import sample_models
+from course.harness.sentences import split_sentence
 from course.notebook import catalog
 from course.notebook.catalog import lessons
 from course.report import MARKS
@@ -37,15 +39,16 @@ def states(run: Callable[[str], str]) -> dict[str, str]:
 
 def test_in_a_plain_process_every_state_is_told_by_a_mark_and_a_word(softmax_lesson):
     for status, text in states(softmax_lesson.run).items():
-        assert text.startswith(status_line(status) + "softmax, ")
+        assert text.startswith(status_line(status))
         assert not re.search(r"[<>]|\x1b", text.splitlines()[0])
 
 
 def test_in_a_notebook_every_state_is_html_and_told_without_colour(kernel):
     for status, html in states(lambda code: kernel.run(code).html).items():
         mark, word, _ = MARKS[status]
-        plain = re.sub(r"\s+", " ", re.sub(r"<[^>]*>|&nbsp;", " ", html)).strip()
-        assert plain.startswith(f"{mark} {word} softmax")
+        plain = re.sub(r"<[^>]*>", "", re.sub(r"<style>.*?</style>", "", html, flags=re.S)).strip()
+        assert plain.startswith(f"{mark} softmax: ")
+        assert f'aria-label="softmax: {word}"' in html
 
 
 def test_a_right_answer_earns_all_points_and_is_told_what_it_passes(softmax_lesson):
@@ -53,11 +56,10 @@ def test_a_right_answer_earns_all_points_and_is_told_what_it_passes(softmax_less
     exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
     practised = len(practice_cases(exercise))
     assert practised > len(exercise.criteria)
-    assert text.startswith(
-        f"☑ passes: softmax, 7 of 7 points\n  It passes the examples and {practised} practice cases.\n"
-    )
-    assert text.rstrip().endswith("The grade draws other numbers.")
-    assert text.count("  ✓ ") == len(exercise.examples) + len(exercise.criteria)
+    assert text == f"☑ softmax: 7 of 7 points. 9 examples and {practised} practice cases pass.\n"
+    text = softmax_lesson.run("check(softmax, full=True)")
+    assert "The grade draws other numbers." in text
+    assert text.count("  ✓ ") == len({example.name for example in exercise.examples}) + len(exercise.criteria)
     for criterion in exercise.criteria:
         assert f"  ✓ {criterion.name} ({criterion.points:g} of {criterion.points:g})\n" in text
     assert softmax_lesson.names["points"] == 7.0
@@ -65,15 +67,14 @@ def test_a_right_answer_earns_all_points_and_is_told_what_it_passes(softmax_less
 
 def test_an_untouched_exercise_is_told_where_to_write_and_shows_no_error(softmax_lesson):
     text = softmax_lesson.run("points = check(softmax)")
-    assert "Write it in the cell above" in text
-    assert "Error" not in text
+    assert text == "○ softmax: not started. Write it in the cell above, then run this one.\n"
     assert softmax_lesson.names["points"] == 0.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stub", ["raise NotImplementedError()", "raise NotImplementedError", ""])
 def test_a_stub_is_not_started_and_a_gap_in_torch_is_an_error(kernel, stub):
-    shown = kernel.run(f"def softmax(x, dim=-1):\n    {stub or 'return (x > 0).softmax(dim)'}\n\ncheck(softmax)")
+    shown = kernel.run(f"def softmax(x, dim=-1):\n    {stub or 'return torch.dot(x > 0, x > 0)'}\n\ncheck(softmax)")
     assert (MARKS["not started"][1] in shown.html) == bool(stub)
     if not stub:  # the other NotImplementedError: a dtype that torch's function does not take
         assert "not implemented for" in shown.html
@@ -88,17 +89,17 @@ def test_criteria_that_only_the_grade_asks_are_named(learner, tmp_path, monkeypa
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    text = learner.run("begin('91_kept')\ndef double(x):\n    return (2 * x).detach()\ncheck(double)")
-    assert text.startswith(status_line("passes"))
-    assert "Only the grade asks, in whole or in part: `gradients`." in text
-    assert "Only the grade asks" not in learner.run(f"begin('02_softmax')\n{RIGHT}\ncheck(softmax)")
+    text = learner.run("begin('91_kept')\ndef double(x):\n    return (2 * x).detach()\ncheck(double, full=True)")
+    assert text.startswith(status_line("passes", "double"))
+    assert "The grade has further cases of: `gradients`." in text
+    assert "further cases" not in learner.run(f"begin('02_softmax')\n{RIGHT}\ncheck(softmax, full=True)")
 
 
 def test_what_is_not_allowed_is_named_in_any_spelling(softmax_lesson):
     for spelling in ("torch.softmax(x, dim)", "x.softmax(dim)", "torch.nn.functional.softmax(x, dim)"):
         text = softmax_lesson.run(f"def softmax(x, dim=-1): return {spelling}\npoints = check(softmax)")
         assert text.startswith(status_line("not allowed"))
-        assert re.search(r"Not allowed in this exercise: .*softmax\. Write it yourself\.", text)
+        assert re.search(r"This exercise does not allow `.*softmax`\. Write it yourself\.", text)
         assert softmax_lesson.names["points"] == 0.0
 
 
@@ -108,28 +109,24 @@ E = "e = (x - x.amax(dim, keepdim=True)).exp()\n    p = e / e.sum(dim, keepdim=T
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("x.exp()", r"expected a tensor, got None; is the `return` missing\?"),
+        ("x.exp()", r"expected a tensor, got None$"),
         (E + "p.tolist()", r"expected a tensor, got a list of 3"),
         (E + "(p, p)", r"expected a tensor, got a tuple of 2"),
         (E + "p.sum(dim, keepdim=True)", r"expected shape \(3,\), got \(1,\)"),
         (E + "p.double()", r"expected dtype float32, got float64"),
-        (E + "p / 0 * 0", r"the result: 3 / 3 \(100\.0%\) are NaN, first at \(0,\)"),
-        (
-            E + "p + 0.25",
-            r"3 of 3 entries wrong; at \(\d,\) by 0\.25 \(allowed: \d(\.\d)?e-0\d\)",
-        ),
+        (E + "p / 0 * 0", r"expected \[0\.2689, 0\.0, 0\.7311\]\n +got \[ +nan, nan, +nan\]"),
+        (E + "p + 0.25", r"expected \[0\.125, 0\.25, 0\.625\]\n +got \[0\.375,  0\.5, 0\.875\]"),
         (E + "p.detach()", r"no gradient flows through the result: it was detached"),
-        (E + "p[7]", r"your code raised IndexError: index 7 is out of bounds .*, at the line `return p\[7\]`"),
-        # several stages missed: the first is told
-        (E + "p.double()[..., :1] + 1", r"the result has shape"),
-        (E + "p.double() + 1", r"3 of 3 entries wrong"),  # the dtype is told in the example that is about it
-        (E + "p.detach() + 1", r"3 of 3 entries wrong"),
+        (E + "p[7]", r"your code raised IndexError: index 7 is out of bounds .*\n +line 4 of softmax: return p\[7\]"),
+        # several stages missed: the first is shown
+        (E + "p.double()[..., :1] + 1", r"expected shape \(3,\), got \(1,\)"),
+        (E + "p.detach() + 1", r"expected \[0\.125, 0\.25, 0\.625\]\n"),
     ],
 )
 def test_a_wrong_answer_is_told_by_the_first_stage_that_it_misses(kernel, body, told):
     shown = kernel.run(f"def softmax(x, dim=-1):\n    {body}\n\ncheck(softmax)")
-    details = re.findall(r"<pre[^>]*>(.*?)</pre>", shown.html, re.S)
-    assert re.search(told, details[0].replace("&#x27;", "'"))
+    details = re.findall(r"<pre>(.*?)</pre>", shown.html, re.S)
+    assert re.search(told, re.sub(r"</?mark>", "", details[0]).replace("&#x27;", "'"))
 
 
 @pytest.mark.parametrize(
@@ -137,11 +134,14 @@ def test_a_wrong_answer_is_told_by_the_first_stage_that_it_misses(kernel, body, 
     [
         (
             "def softmax(x): return x",
-            "Wrong signature of `softmax`: got an unexpected keyword",
+            "`softmax` has the wrong signature.",
         ),
-        ("def softmax(): return 1", "Wrong signature of `softmax`: takes 0 positional"),
+        ("def softmax(): return 1", "`softmax` has the wrong signature."),
         ("def softmax(x, dim=-1): return exponentials / 2", "`exponentials` is not defined."),
-        ("def softmax(x, dim=-1): return x.detach().exp().numpy()", "You return a NumPy array"),
+        (
+            "def softmax(x, dim=-1): return x.detach().exp().numpy()",
+            "You return a NumPy array, but the exercise asks for a tensor.",
+        ),
     ],
 )
 def test_a_slip_that_any_exercise_knows_is_told_once_above_all_rows(softmax_lesson, code, told):
@@ -158,28 +158,28 @@ def test_a_module_that_does_not_begin_with_its_parents_init_is_told_so(learner):
                 self.dropout = torch.nn.Dropout(dropout)
         check(ScaledDotProductAttention)
     """)
-    assert "`__init__`?" in text.splitlines()[1]
+    assert "an `nn.Module` must be initialised" in text.splitlines()[1]
     learner.run("begin('02_softmax')")
     learner.run("class softmax(torch.nn.Module):\n    def __init__(self, x, dim=-1): self.x = torch.nn.Linear(1, 1)")
-    assert "The first line of `__init__` must be `super().__init__()`" in learner.run("check(softmax)").splitlines()[1]
+    assert "`super().__init__()`" in learner.run("check(softmax)")
 
 
 def test_a_slip_that_its_headline_tells_is_not_told_again_beside_its_lines(kernel):
     code = "class softmax(torch.nn.Module):\n    def __init__(self, x, dim=-1): self.x = torch.nn.Linear(1, 1)"
     html = kernel.run(f"{code}\n\ncheck(softmax)").html
     assert html.count("super().__init__()") == 1
-    assert html.index("super().__init__()") < html.index("Where it was raised:") < html.rindex("torch.nn.Linear(1, 1)")
+    assert "line 2 of softmax.__init__: def __init__" in html
 
 
 def test_the_parts_of_a_result_have_the_names_that_the_contract_gives_them(learner):
     learner.run("begin('03_queries_keys_values')")
     right = load_lesson(ROOT / "grader_tests" / "03_queries_keys_values").exercises["attention"].answer
     wrong = {
-        "`weights`: 4 of 4 entries wrong": lambda *given: (right(*given)[0], 2 * right(*given)[1]),
-        "`output` has shape": lambda *given: (right(*given)[0][..., :1], right(*given)[1]),
+        "`weights`:\n": lambda *given: (right(*given)[0], 2 * right(*given)[1]),
+        "`output`: expected shape": lambda *given: (right(*given)[0][..., :1], right(*given)[1]),
         "`output`: expected a tensor, got None": lambda *given: (None, None),
-        "must be a tuple of 2: `output`, `weights`": lambda *given: right(*given)[0],
-        "must have 2: `output`, `weights`": lambda *given: (*right(*given), 0),
+        "expected a tuple of 2 (`output`, `weights`), got a tensor": lambda *given: right(*given)[0],
+        "expected 2 items (`output`, `weights`), got 3 items": lambda *given: (*right(*given), 0),
     }
     for told, answer in wrong.items():
         text = learner.check("attention", answer)
@@ -189,7 +189,8 @@ def test_the_parts_of_a_result_have_the_names_that_the_contract_gives_them(learn
 
 def test_examples_of_one_name_are_one_row(learner):
     learner.run("begin('08_training')")
-    text = learner.check("learning_rate", lambda step, warmup, total, peak, floor=0.0: 7.0)
+    learner.names["learning_rate"] = lambda step, warmup, total, peak, floor=0.0: 7.0
+    text = learner.run("check(learning_rate, full=True)")
     exercise = load_lesson(ROOT / "grader_tests" / "08_training").exercises["learning_rate"]
     names = [example.name for example in exercise.examples]
     assert len(names) < len(list(exercise.visible()))
@@ -197,16 +198,18 @@ def test_examples_of_one_name_are_one_row(learner):
 
 
 def test_small_numbers_are_shown_beside_what_was_expected(softmax_lesson):
-    text = softmax_lesson.run("def softmax(x, dim=-1): return torch.ones_like(x) / x.shape[dim]\ncheck(softmax)")
-    assert "      softmax(torch.tensor([0.0, 0.6931472, 1.609438]))\n" in text
-    assert "      expected [0.125, 0.25, 0.625]\n           got [0.3333, 0.3333, 0.3333]\n" in text
+    text = softmax_lesson.run(
+        "def softmax(x, dim=-1): return torch.tensor([0.3, 0.3, 0.4]) if x.shape == (3,) else x + 1\ncheck(softmax)"
+    )
+    assert "  softmax(torch.tensor([0.0, 0.6931472, 1.609438]))\n" in text
+    assert "      expected [0.125, 0.25, 0.625]\n           got [  0.3,  0.3,   0.4]\n" in text
 
 
-def test_the_same_words_are_said_once(softmax_lesson):
-    text = softmax_lesson.run("def softmax(x, dim=-1): return 'x' * 100_000\ncheck(softmax)")
-    assert text.count("expected a tensor, got a str") == 1
-    assert text.count("as above") >= text.count("  ✗ ") - 2 > 8
-    assert len(text) < 3_000
+def test_a_result_of_any_length_fits_into_the_report(softmax_lesson):
+    text = softmax_lesson.run("def softmax(x, dim=-1): return 'x' * 100_000\npoints = check(softmax, full=True)")
+    assert text.splitlines()[1] == "  The result has the wrong type."
+    assert text.splitlines()[3] == "      expected a tensor, got a str"
+    assert len(text) < 10_000
 
 
 def test_a_call_in_a_report_can_be_typed():
@@ -237,33 +240,37 @@ def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner,
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
         for alternative in exercise.alternatives:
             report = learner.check(exercise.name, alternative.load())
-            assert report.startswith(status_line("passes") + exercise.name), report
+            assert report.startswith(status_line("passes", exercise.name)), report
         mistake = random.Random(exercise.name).choice(exercise.mistakes)
         report = learner.check(exercise.name, mistake.load())
-        assert "Not allowed" in report or f"\n  {mistake.text}\n" in report, f"{mistake.name}: {report}"
+        said = " ".join(report.split())
+        assert "not allowed" in report or split_sentence(mistake.text)[0] in said, f"{mistake.name}: {report}"
 
 
-def test_a_criterion_that_fails_costs_its_points_and_tells_what_is_wrong_in_it(softmax_lesson):
+def test_a_criterion_that_fails_costs_its_points_and_shows_what_is_wrong_in_it(softmax_lesson):
     """All examples pass: what is wrong shows on numbers of another size only."""
     text = softmax_lesson.run(f"""{RIGHT}
 small = softmax
 def softmax(x, dim=-1): return small(x, dim) if x.numel() < 24 else x
-points = check(softmax)""")
+points = check(softmax, full=True)""")
     first, later = text.split("  ✗ ", 1)
     exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
-    assert first.count("  ✓ ") == len(exercise.examples)
+    assert first.count("  ✓ ") == len({example.name for example in exercise.examples})
     assert 0 < softmax_lesson.names["points"] < 7
-    assert re.match(r"positive .* \(0 of 1\.5\)\n      softmax\(\(.*\n      .*entries wrong", later)
+    assert re.match(r"positive .* \(0 of 1\.5\)\n      softmax\(\(", later)
 
 
-def test_a_practice_case_shows_no_expected_value(learner):
-    """Nor that of any other, since some of the grade's are the same."""
-    learner.run("begin('04_scaling')")
-    text = learner.check("score_std", lambda query, key: torch.ones(()))
-    examples, practice = text.split("  ✗ one set of queries and keys (0 of 1)\n")
-    assert "expected " in examples
-    assert "expected " not in practice
-    assert "the result is far too large" in practice
+def test_a_case_that_the_grade_asks_unchanged_shows_no_expected_value(softmax_lesson, monkeypatch):
+    """One could write its result down. Where the grade draws other numbers, the expected value helps and tells none."""
+    practice = catalog.practice_of("02_softmax", "softmax")
+    wrong = "def softmax(x, dim=-1): return right(x, dim) if x.numel() < 24 else x"
+    softmax_lesson.run(f"{RIGHT}\nright = softmax\n{wrong}")
+    for drawn in (True, False):
+        cases = [replace(case, drawn=drawn) for case in practice.cases]
+        monkeypatch.setattr(catalog, "practice_of", lambda *_, cases=cases: replace(practice, cases=cases))
+        text = softmax_lesson.run("check(softmax, full=True)")
+        assert ("expected " in text) == drawn
+        assert ("entries wrong" in text) != drawn
 
 
 def test_missing_practice_is_told_of(softmax_lesson, monkeypatch, tmp_path):
@@ -275,8 +282,9 @@ def test_missing_practice_is_told_of(softmax_lesson, monkeypatch, tmp_path):
         if damage is not None:
             (tmp_path / "02_softmax" / "softmax.practice").write_bytes(damage)
         text = softmax_lesson.run(f"{RIGHT}\npoints = check(softmax)")
-        assert "softmax.practice cannot be read" in text
-        assert "install the course again" in text
+        said = " ".join(text.split())
+        assert "softmax.practice cannot be read" in said
+        assert "install the course again" in said
 
 
 def test_a_mistake_that_explains_most_is_named_where_none_explains_all(softmax_lesson):
@@ -291,8 +299,8 @@ def test_a_mistake_that_explains_most_is_named_where_none_explains_all(softmax_l
     """)
     exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
     known = next(m for m in exercise.mistakes if m.name == "normalises_the_first_dimension")
-    assert f"\n  {known.text}\n" in text
-    assert "dtype" in text
+    assert split_sentence(known.text)[0] in " ".join(text.split())
+    assert "dtype" in softmax_lesson.run("check(softmax, full=True)")
 
 
 def test_check_leaves_the_learners_world_as_it_was(softmax_lesson):
@@ -330,4 +338,4 @@ def test_an_answer_that_changes_its_argument_spoils_no_later_check(softmax_lesso
     spoil = "def softmax(x, dim=-1): return x.fill_(7.0)\ncheck(softmax)"
     first = softmax_lesson.run(spoil)
     assert softmax_lesson.run(spoil) == first
-    assert softmax_lesson.run(f"{RIGHT}\ncheck(softmax)").startswith("☑ passes")
+    assert softmax_lesson.run(f"{RIGHT}\ncheck(softmax)").startswith("☑ softmax: ")

@@ -31,7 +31,7 @@ def test_a_right_answer_that_calls_a_wrong_one_passes(softmax_lesson: Learner, e
     softmax_lesson.run(earlier + WITH_TEMPERATURE)
     kept = softmax_lesson.names["softmax"]
     text = softmax_lesson.check("softmax_with_temperature")
-    assert text.startswith(status_line("passes") + "softmax_with_temperature, 4 of 4 points")
+    assert text.startswith(status_line("passes", "softmax_with_temperature") + "4 of 4 points")
     assert FOLLOWED in text
     assert softmax_lesson.names["softmax"] is kept
 
@@ -40,26 +40,28 @@ def test_a_right_answer_that_calls_a_wrong_one_passes(softmax_lesson: Learner, e
 def test_a_wrong_answer_that_calls_a_wrong_one_is_told_its_own_mistake(softmax_lesson: Learner, earlier: str) -> None:
     softmax_lesson.run(earlier + MULTIPLIED)
     text = softmax_lesson.check("softmax_with_temperature")
-    assert text.startswith(status_line("partly right") + "softmax_with_temperature, 1 of 4 points")
+    assert text.startswith(status_line("partly right", "softmax_with_temperature") + "1 of 4 points")
     assert "You multiply by the temperature" in text
 
 
 def test_an_answer_that_is_not_written_stays_not_started(softmax_lesson: Learner) -> None:
     softmax_lesson.run(NAIVE + "def softmax_with_temperature(x, temperature, dim=-1):\n    raise NotImplementedError")
-    assert softmax_lesson.check("softmax_with_temperature").startswith(status_line("not started"))
+    assert softmax_lesson.check("softmax_with_temperature").startswith(
+        status_line("not started", "softmax_with_temperature")
+    )
 
 
 def test_where_nothing_stands_in_for_an_unwritten_answer_the_report_sends_there(learner: Learner) -> None:
     learner.run("begin('00_start')\ndef centre(x):\n    return x - twice(x).mean(-1, keepdim=True) / 2")
     text = learner.check("centre")
-    assert text.startswith(status_line("wrong"))
-    assert "It calls `twice`, which does not pass yet. Get that right first" in text
+    assert text.startswith(status_line("wrong", "centre"))
+    assert "It calls `twice`, which does not pass yet.\n  Correct that first" in text
 
 
 def test_what_is_not_allowed_is_said_before_what_is_missing(learner: Learner) -> None:
     learner.run("begin('00_start')\nfrom course import torch_fallbacks")
     learner.run("def centre(x):\n    return twice(torch_fallbacks.shares(x))")
-    assert learner.check("centre").startswith(status_line("not allowed"))
+    assert learner.check("centre").startswith(status_line("not allowed", "centre"))
 
 
 def test_a_right_earlier_answer_is_not_replaced(softmax_lesson: Learner) -> None:
