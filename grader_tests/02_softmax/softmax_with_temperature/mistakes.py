@@ -111,7 +111,7 @@ right.mistake("raises_weights_to_a_power", loses="hot, cold").patch("""
 + return powers / powers.sum(dim, keepdim=True)
 """).feedback(
     "You raise the weights to the power 1 / T, but weights that were rounded to 0 stay 0 at any temperature. On "
-    "paper this equals dividing the scores. Divide the scores instead.",
+    "paper this gives the same result as dividing the scores. Do that instead.",
     see="7. Temperature",
 )
 right.mistake("overflows_when_cold", loses="hot, cold").patch("""
