@@ -86,14 +86,14 @@ right.mistake(
 right.mistake(
     arguments.unchecked("lets_two_matrices_pass"), {"ndim != 1 or b.shape != a": "shape != b"}, loses="refuses what"
 ).feedback(
-    "You accept two matrices of *equal* shape. You refuse different shapes, as you should, but `dot` takes "
-    "one-dimensional tensors only."
+    "You accept two matrices of *equal* shape, but `dot` takes one-dimensional tensors only. You refuse different "
+    "shapes, as you should."
 )
 right.mistake(
     arguments.unchecked("lets_different_lengths_pass"), {"b.shape != a.shape": "b.ndim != 1"}, loses="refuses shapes"
 ).feedback(
-    "You accept two vectors of different lengths. You refuse matrices, as you should, but here PyTorch broadcasts "
-    "one vector or stops with its own error. Compare the two shapes too."
+    "You accept two vectors of different lengths. PyTorch then broadcasts one of them or stops with its own error. "
+    "You refuse matrices, as you should; compare the two shapes too."
 )
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(arguments.asserts(), loses=REFUSALS)

@@ -48,8 +48,8 @@ def most_similar(queries, keys):
     return torch.take_along_dim(keys, places[..., None], dim=-2)
 """).feedback("You return the winning keys themselves, not their indices.")
 right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, loses="indices").feedback(
-    "You return the indices in another integer dtype than int64. The indices are right, but indexing needs int64 "
-    "(`torch.long`), the dtype that `argmax` returns."
+    "Your indices have the wrong integer dtype. They are right, but indexing needs int64 (`torch.long`), the dtype "
+    "that `argmax` returns."
 )
 right.mistake("answers_in_floats", {"argmax(-1)": "argmax(-1).to(queries.dtype)"}, loses="indices").feedback(
     "You return the indices as floating-point numbers. The indices are right, but they must be int64: a float "
@@ -100,8 +100,8 @@ def most_similar(queries, keys):
     lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
     return (queries @ keys.mT / (lengths + EPS)).argmax(-1)
 """).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
-    "You add a small constant to the denominator, so the cosines of short vectors become too small. Then a worse "
-    "key wins. Treat exactly zero separately instead.",
+    "You add a small constant to the denominator, so the cosines of short vectors become too small. A worse key "
+    "then wins. Treat exactly zero separately instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 most_similar.mistake("bends_short_keys", loses="short").full_code("""
@@ -116,8 +116,8 @@ def most_similar(queries, keys):
         "keys.norm(dim=-1, keepdim=True).clamp(min=1e-3)",
     )
 ).feedback(
-    "You enlarge short keys by a small number, added or used as a minimum, so their cosines become too small. Then "
-    "a worse key wins. Treat exactly zero separately instead.",
+    "You enlarge short keys by a small number, added or used as a minimum, so their cosines become too small. A "
+    "worse key then wins. Treat exactly zero separately instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 most_similar.mistake(arguments.argument_changed(what="the keys"), loses="arguments").full_code("""

@@ -53,7 +53,7 @@ right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, 
 )
 right.mistake("takes_the_mean", {".sum(": ".mean("}, loses="the average").feedback(
     "You take a mean instead of a sum, so the entropy is divided by the number of weights. The weights are already "
-    "the shares of this average: only add up.",
+    "the shares of this average, so you only have to add up.",
     see=ENTROPY,
 )
 by_terms.mistake("adds_the_surprises", {"-p * torch": "-torch"}, loses="the average").feedback(

@@ -49,8 +49,8 @@ ready_made.mistake(numbers.exponentials_overflow("subtracts_no_maximum_from_scor
 - return torch.log_softmax(x, dim)
 + return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
 """).feedback(
-    "You do not subtract the largest score, so the exponentials overflow from 88.7 on. Below −104 they are all "
-    "rounded to 0. Your formula is right on paper, but subtract the largest score first here too.",
+    "You do not subtract the largest score, so the exponentials overflow for scores from 88.7 on. Below −104 they "
+    "are all rounded to 0. Your formula is right on paper, but subtract the largest score first here too.",
     see="3. A thousand is too much",
 )
 right.mistake(numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"), loses="many lists").patch("""
@@ -81,7 +81,7 @@ ready_made.mistake("returns_the_weights", {"torch.log_softmax": "torch.softmax"}
     "You return the weights. Return their logarithms.", see=LOGARITHM
 )
 ready_made.mistake("returns_the_loss", {"torch.log_softmax": "-torch.log_softmax"}, loses=EVERYWHERE).feedback(
-    "You return the loss, minus the logarithm, so every sign is wrong. Logarithms of weights are never positive.",
+    "You return minus the logarithm, which is the loss. Logarithms of weights are never positive.",
     see=LOGARITHM,
 )
 ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, loses=EVERYWHERE).feedback(
@@ -213,7 +213,7 @@ def log_softmax(x, dim=-1):
     return shifted - total
 """).for_each(LARGEST=("x.amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).detach()")).feedback(
     "The gradient beside scores of −∞ is NaN, because you take `logaddexp` of two of them. The values are right, "
-    "but that gradient is always NaN.",
+    "but `logaddexp` has no other gradient there.",
     see="3. A thousand is too much",
 )
 keeps_its_last_result(right, loses="the logarithms")

@@ -48,7 +48,7 @@ right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, loses="scores of any s
 right.mistake(
     "subtracts_the_minimum", {"x.amax": "x.amin"}, loses=("scores of any size", "scores of minus", "gradients at large")
 ).feedback(
-    "You subtract the *smallest* score, so exponents are positive and large ones become larger still. The largest "
+    "You subtract the *smallest* score, which makes all exponents positive and large ones even larger. The largest "
     "score should become 0.",
     see="3. A thousand is too much",
 )
@@ -175,8 +175,8 @@ right.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch
   def softmax(x, dim=-1):
 +     x = torch.where(x.isneginf(), FILL, x)
 """).for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).feedback(
-    "You replace −∞ by a large negative number, which wins beside scores that are lower still. A number is a score "
-    "like any other; −∞ is not.",
+    "You replace −∞ by a large negative number, which beats scores that are lower still. A number is a score like "
+    "any other; −∞ is not.",
     see="3. A thousand is too much",
 )
 right.mistake("adds_a_constant_to_the_exponentials", loses="scores of minus").patch("""
@@ -246,8 +246,9 @@ def softmax(x, dim=-1):
     total = largest + torch.log(torch.sum(torch.exp(x - largest), dim=dim, keepdim=True))
     return torch.exp(x - total)
 """).feedback(
-    "You add the logarithm of the sum to the largest score, where it can be rounded away. Beside a score of 1e8 it "
-    "is, and two such scores get a weight of 1 each. Only the shifted scores are small enough to work with.",
+    "You add the logarithm of the sum to the largest score, where it can be rounded away. This happens beside a "
+    "score of 1e8, and two such scores get a weight of 1 each. Only the shifted scores are small enough to work "
+    "with.",
     see="3. A thousand is too much",
 )
 keeps_its_last_result(right, loses="positive")

@@ -45,19 +45,20 @@ def softmax_with_temperature(x, temperature, dim=-1):
 )
 right.mistake(
     arguments.not_refused(
-        "You do not check the temperature. A temperature of 0, a negative one and `nan` should raise a ValueError."
+        "You do not check the temperature. A temperature of 0, a negative temperature or `nan` should raise a "
+        "ValueError."
     ),
     loses=REFUSALS,
 )
 right.mistake(
     arguments.unchecked("lets_zero_pass"), {"not temperature > 0": "temperature < 0"}, loses=REFUSALS
 ).feedback(
-    "You accept a temperature of 0, which gives NaN by a division by zero. The temperature must be *greater* than 0."
+    "You accept a temperature of 0, so you divide by zero and get NaN. The temperature must be *greater* than 0."
 )
 right.mistake(
     arguments.unchecked("refuses_zero_only"), {"not temperature > 0": "temperature == 0"}, loses=REFUSALS
 ).feedback(
-    "You refuse a temperature of 0 only. With a negative temperature the lowest score wins, which nobody can want. "
+    "You refuse a temperature of 0 only. With a negative temperature the lowest score wins, which nobody wants. "
     "Refuse it too, and `nan` as well."
 )
 right.mistake(
@@ -91,8 +92,8 @@ right.mistake("insists_on_a_float", loses="divides").patch("""
 + if not isinstance(temperature, float) or not temperature > 0:
 """).feedback("You accept only a `float`. A whole number like 3 is a temperature too.")
 right.mistake("ignores_the_temperature", {"x / temperature": "x"}, loses="divides").feedback(
-    "The temperature changes nothing in your result, which is a plain softmax. It also cancels if you divide the "
-    "exponentials by it or subtract it from the scores. Divide the *scores* by it.",
+    "The temperature changes nothing in your result, which is a plain softmax. The temperature also cancels if you "
+    "divide the exponentials by it or subtract it from the scores. Divide the *scores* by it.",
     see="7. Temperature",
 )
 right.mistake("divides_twice", {"dim)": "dim) / temperature"}, loses="divides").feedback(
@@ -135,8 +136,8 @@ right.mistake("subtracts_the_undivided_maximum", loses="hot, cold").patch("""
 right.mistake(
     "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + EPS)"}, loses="hot, cold"
 ).for_each(EPS=(1e-6, 1e-5, 1e-4, 1e-3)).feedback(
-    "You add a small constant to the temperature, which changes a low temperature by a large part. A temperature "
-    "of 0, which should be refused, is then no longer 0."
+    "You add a small constant to the temperature, which is a large part of a low temperature. A temperature of 0, "
+    "which should be refused, is then no longer 0."
 )
 right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"dim)": "-1)"}, loses="many lists")
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="divides").feedback(
@@ -206,8 +207,8 @@ right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="div
 right.mistake(
     "puts_a_number_for_minus_infinity", {"x / temp": "torch.where(x.isneginf(), FILL, x) / temp"}, loses="hot, cold"
 ).for_each(FILL=(-1e4, -1e9, -1e12)).feedback(
-    "You replace −∞ by a large negative number, which wins beside scores that are lower still. A high temperature "
-    "also brings it close to the others. A number is a score like any other; −∞ is not.",
+    "You replace −∞ by a large negative number, which beats scores that are lower still. A high temperature also "
+    "brings it close to the others. A number is a score like any other; −∞ is not.",
     see="7. Temperature",
 )
 right.mistake(numbers.computed_in_float32, loses="float64")

@@ -74,7 +74,9 @@ right.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 + e = torch.exp(scores - scores.max())
 + weights = e / e.sum(-1, keepdim=True)
 """)
-right.mistake(gradients.cut("detaches_the_scores", what="query and key"), loses=("gradients", "gradients of")).patch("""
+right.mistake(
+    gradients.cut("detaches_the_scores", what="the query and the key"), loses=("gradients", "gradients of")
+).patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + weights = torch.softmax((query @ key.mT).detach(), dim=-1)
 """)

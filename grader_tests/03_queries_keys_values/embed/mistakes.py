@@ -30,13 +30,13 @@ right.mistake("shortens_long_rows", loses=("the rows", "arguments")).patch("""
 right.mistake(
     "forgets_the_shape_of_the_ids", {"[token_ids]": "[token_ids.flatten()]"}, loses="ids of any shape"
 ).feedback(
-    "You lose the shape of the ids: ids of shape (2, 5) give ten rows in one list. Restore the shape of the ids."
+    "You lose the shape of the ids: ids of shape `(2, 5)` give ten rows in one list. Restore the shape of the ids."
 )
 right.mistake("takes_one_list_only", loses="ids of any shape").patch("""
 - return table[token_ids]
 + return torch.stack([table[int(i)] for i in token_ids])
 """).feedback(
-    "Your function works for one list of ids only. Ids may have any shape: two sentences are ids of shape (2, T)."
+    "Your function works for one list of ids only. Ids may have any shape: two sentences are ids of shape `(2, T)`."
 )
 right.mistake("goes_through_a_single_id", loses="ids of any shape").patch("""
 - return table[token_ids]

@@ -18,8 +18,8 @@ right.mistake("uses_one_matrix_for_all", {"in (W_q, W_k, W_v)": "in (W_q, W_q, W
     "You use one matrix for query, key and value. Each role has its own matrix."
 )
 right.mistake("uses_the_queries_matrix_for_keys", {"in (W_q, W_k, W_v)": "in (W_q, W_q, W_v)"}, loses="query").feedback(
-    "You use the same matrix for key and query, so attention becomes mutual. What a word asks for is then also "
-    "what it is found by."
+    "You use the same matrix for key and query, so attention becomes mutual. A word is then found by the same "
+    "vector with which it asks."
 )
 right.mistake(
     "hands_over_x_for_the_value", {"return query, key, value": "return query, key, x"}, loses="query"
@@ -112,6 +112,6 @@ def project_qkv(x, W_q, W_k, W_v):
         made.append(layer(x))
     return tuple(made)
 """).feedback(
-    "You use an `nn.Linear` with a bias, which adds random numbers that are new in each call. It has one unless "
-    "you turn it off. Its weight is also a copy, so no gradient reaches your matrices."
+    "You use an `nn.Linear` with a bias, which adds random numbers that are new in each call. `nn.Linear` has a "
+    "bias by default. Its weight is also a copy, so no gradient reaches your matrices."
 )

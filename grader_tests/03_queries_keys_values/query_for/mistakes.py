@@ -16,7 +16,7 @@ query_for.mistake("adds_up_the_keys", loses=EVERYWHERE).full_code("""
 def query_for(keys, targets):
     return keys[targets].sum(dim=0)
 """).feedback(
-    "You return the sum of the wanted keys, which is too weak. A weight of 99 % takes a difference of scores of "
+    "You return the sum of the wanted keys, which is too weak. A weight of 99 % needs a difference of scores of "
     "five or more. Also, a longer key that points partly the same way gets more weight than the wanted one."
 )
 query_for.mistake("copies_the_keys", loses=EVERYWHERE).full_code("""
@@ -65,8 +65,8 @@ right.mistake("gives_targets_rising_scores", loses="the average").patch("""
 right.mistake("averages_the_queries", {"20.0": "SCORE / len(targets)"}, loses="the average").for_each(
     SCORE=(10.0, 15.0, 20.0)
 ).feedback(
-    "You average the queries for single targets, so each target's score is divided by the number of targets. Make "
-    "up for it, or add the queries up."
+    "You average the queries for single targets, so each target's score is divided by the number of targets. "
+    "Compensate for that, or add the queries up."
 )
 right.mistake("avoids_the_targets", {"20.0": "SCORE"}, loses=EVERYWHERE).for_each(SCORE=(-20.0, -10.0, -30.0)).feedback(
     "You give the targets the *lowest* scores: the sign is wrong."
@@ -128,8 +128,8 @@ query_for.mistake("returns_one_query_for_each", loses="the average").full_code("
 def query_for(keys, targets):
     return 20.0 * torch.linalg.pinv(keys)[:, targets]
 """).feedback(
-    "You return one query per target, side by side. A single query must fetch them all: what is the sum of two "
-    "solutions a solution of?"
+    "You return one query per target, side by side. A single query must fetch them all. Think about what the sum "
+    "of two solutions solves."
 )
 query_for.mistake("asks_for_the_targets_only", loses="one value").full_code("""
 def query_for(keys, targets):

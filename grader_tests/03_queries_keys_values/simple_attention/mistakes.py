@@ -43,7 +43,7 @@ columns_and_back.mistake("averages_with_the_scores", loses="one sentence").patch
 - return [(x.mT @ by_column).mT, by_column.mT]
 + scores = x @ x.mT  # scores are symmetric, so columns are the rows' weights
 + return scores @ x, torch.softmax(scores, dim=-1)
-""").feedback("You make the context with the scores. The weights are right: average with them.")
+""").feedback("You average the words with the scores instead of the weights. Your weights are right.")
 with_matrices.mistake(
     "divides_by_the_root_of_the_width", {"x @ x.mT": "x @ x.mT / x.shape[-1] ** 0.5"}, loses="one sentence"
 ).feedback("You divide the scores by √D, so the weights are flatter than they should be. Scaling comes in lesson 4.")
@@ -81,7 +81,7 @@ with_matrices.mistake("does_not_hear_itself", loses="one sentence").patch("""
 + scores = x @ x.mT
 + itself = torch.eye(x.shape[-2], dtype=torch.bool)
 + weights = torch.nan_to_num(torch.softmax(scores.masked_fill(itself, -torch.inf), dim=-1))
-""").feedback("You give a word no weight from itself. Here each word listens to itself too.")
+""").feedback("You exclude each word from its own context. Here each word listens to itself too.")
 with_matrices.mistake("compares_by_cosine", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + unit = F.normalize(x, dim=-1)

@@ -5,7 +5,7 @@ from grading.exercises.exercise import Family
 cut = Family(
     "gradient-cut",
     "cuts_the_gradient",
-    "No gradient reaches {what}, although the values are right. You leave the computation graph (`.detach()`, "
+    "No gradient reaches {what}, although your result is right. You leave the computation graph (`.detach()`, "
     "`.data`, `.item()`, NumPy, `torch.tensor(…)` or `no_grad`).",
     words={"what": "the arguments"},
 )
@@ -40,12 +40,12 @@ nan_wiped_off = Family(
     "nan-in-the-gradient",
     "wipes_nan_off",
     "You replace NaN in the result, but the gradient of {what} is still NaN. The result is right, but NaN from the "
-    "forward pass stays in the backward pass. Compute without any NaN.",
+    "forward pass stays in the backward pass. Compute without NaN from the start.",
     words={"what": "a fully masked row"},
 )
 infinite_exponential = Family(
     "nan-in-the-gradient",
     "divides_by_exponentials_of_differences",
     "The exponential of a difference of scores overflows, so the gradient is NaN where scores are far apart. The "
-    "values are right, because 1 / ∞ is 0, as it should be, but the gradient of 1 / ∞ is NaN.",
+    "values are right: 1 / ∞ is 0, as it should be. Its gradient is NaN.",
 )

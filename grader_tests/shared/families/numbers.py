@@ -49,7 +49,7 @@ computed_in_float32 = float32_on_the_way.made_by(wrapped(_BY_FLOAT32))
 float32_buffer = Family(
     "always-float32",
     "fills_a_float32_tensor",
-    "You fill a new tensor that is always float32. Make it with the dtype of {of}, as `{of}.new_empty(…)` or "
+    "You fill a new tensor that is always float32. Make it with the dtype of `{of}`, as `{of}.new_empty(…)` or "
     "`torch.empty(…, dtype={of}.dtype)` do.",
     words={"of": "x"},
 )
@@ -87,7 +87,8 @@ underflows = Family(
 float16_sums = Family(
     "half-precision",
     "adds_up_in_float16",
-    "You add up in float16, so different long sums become equal. It has about three digits: use at least float32.",
+    "You add up in float16, so different long sums become equal. float16 has only about three digits: use at least "
+    "float32.",
 )
 tiny_number_added = Family(
     "tiny-number-added",

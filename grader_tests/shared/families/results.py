@@ -22,7 +22,8 @@ weights_first = Family(
 scores_for_weights = Family(
     "scores-for-weights",
     "returns_scores_for_weights",
-    "You return the scores beside the {what} instead of the weights. The weights are the scores after the softmax.",
+    "You return the scores instead of the weights, along with the {what}. The weights are the scores after the "
+    "softmax.",
     words={"what": "output"},
 )
 python_number = Family(
