@@ -42,7 +42,7 @@ right.mistake(
     "You leave one of the three matrices untransposed. The other two are (out, in), as they should be."
 )
 right.mistake("chunks_the_first_dimension", {", dim=1": ""}, loses="three").feedback(
-    "`chunk(3)` cuts the first dimension, which holds the inputs. The 3 * D results are side by side in the columns."
+    "`chunk(3)` cuts the first dimension, which holds the inputs. The `3 * D` results are side by side in the columns."
 )
 right.mistake("keys_first", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
@@ -121,7 +121,7 @@ right.mistake(
     "one_bias_for_all", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias[:len(weight)].clone())"}, loses=ALL
 ).feedback("You give all three pairs the bias of the queries. Each third of `bias` belongs to a different pair.")
 right.mistake("the_whole_bias", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias.clone())"}, loses=ALL).feedback(
-    "You put the whole bias, 3 * D entries, into each pair. Each third of it belongs to a different pair."
+    "You put the whole bias, `3 * D` entries, into each pair. Each third of it belongs to a different pair."
 )
 right.mistake("no_bias", {"(w.T.clone(), b.clone())": "w.T.clone()"}, loses=ALL).feedback(
     "You leave out the biases. GPT-2's projections have them: return pairs."
