@@ -22,7 +22,7 @@ right.mistake("in_place", {"head_outputs.clone()": "COPY"}, loses=(GRADIENTS, LE
         "head_outputs.contiguous()",
         "head_outputs.reshape(head_outputs.shape)",
     )
-).feedback("You write into `head_outputs` itself. The caller goes on using it: work on a copy.")
+).feedback("You write into `head_outputs` itself. The caller still needs it unchanged: work on a copy.")
 right.mistake(
     arguments.argument_changed("in_place_through_data"),
     {"head_outputs.clone()": "head_outputs", "out[:, h] =": "out.data[:, h] ="},
@@ -134,11 +134,13 @@ right.mistake("lets_gradients_through", loses=GRADIENTS).patch("""
     "now."
 )
 right.mistake("empties_the_list", {"for h in heads:": "while heads:\n        h = heads.pop()"}, loses=LEFT).feedback(
-    "Your function changes the list of heads. The caller goes on using it."
+    "Your function changes the list of heads. The caller still needs it unchanged."
 )
 right.mistake(
     arguments.argument_changed("sorts_the_list"), {"    for h": "    heads.sort()\n    for h"}, loses=LEFT
-).feedback("You sort the list of heads in place. The caller goes on using it; `sorted(heads)` makes a new list.")
+).feedback(
+    "You sort the list of heads in place. The caller still needs it unchanged; `sorted(heads)` makes a new list."
+)
 right.mistake(numbers.float32_on_the_way, {"return out": "return out.float().to(out.dtype)"}, loses="float64")
 right.mistake(numbers.always_float32, {"head_outputs.clone()": "head_outputs.float().clone()"}, loses="float64")
 factor.mistake(

@@ -26,13 +26,13 @@ right.mistake("the_token_before", {FOUND: "FOUND"}, loses=ALL).for_each(
     FOUND=("weights[..., t, t - period - 1]", "weights.diagonal(-1 - period, -2, -1)")
 ).feedback("You look at the token before the earlier one. An induction head looks at the token *after* it.")
 right.mistake("two_after", {"t - period + 1]": "t - period + 2 - T]"}, loses=ALL).feedback(
-    "You look two tokens after the earlier one instead of one."
+    "You look at the second token after the earlier one instead of the first."
 )
 diagonal.mistake("counts_one_that_has_none", {"[..., 1:]": ""}, loses=ALL).feedback(
     "You start the diagonal one query too early. Query number `period − 1` has not seen its token before."
 )
 diagonal.mistake("leaves_out_two", {"[..., 1:]": "[..., 2:]"}, loses=ALL).feedback(
-    "You leave one query too many out of the mean. Query number `period` has already seen its token, at position 0."
+    "You leave out one query too many. Query number `period` has already seen its token, at position 0."
 )
 diagonal.mistake("leaves_out_the_last", {"[..., 1:]": "[..., :-1]"}, loses=ALL).feedback(
     "You leave out the last entry of the diagonal instead of the first. Query `period − 1` is the one that has not "
@@ -100,7 +100,7 @@ right.mistake("over_everything", {".mean(dim=-1)": ".mean()"}, loses=LEADING).fe
     "You average over texts and heads as well. Each map has its own score."
 )
 right.mistake("over_the_first_dimension", {".mean(dim=-1)": ".mean(dim=0)"}, loses=LEADING).feedback(
-    "You average over the first dimension, which is also the last one only for a single map."
+    "You average over the first dimension. It is the last dimension only for a single map."
 )
 right.mistake("for_a_single_map", {"weights[..., t": "weights[t"}, loses=LEADING).feedback(
     "You index the first two dimensions. Queries and keys are the *last* two, whatever comes before them."
@@ -163,7 +163,7 @@ right.mistake(arguments.unchecked("makes_it_fit"), loses=ERRORS).patch("""
 - if period < 1 or period >= T:
 -     raise ValueError(f"period is {period}, and must be at least 1 and less than {T}")
 + period = min(max(period, 1), T - 1)
-""").feedback("You silently replace an impossible period by a possible one. Raise a ValueError that names `period`.")
+""").feedback("You silently replace an impossible period with a possible one. Raise a ValueError that names `period`.")
 right.mistake(arguments.error_without_name(), loses=ERRORS)
 right.mistake(gradients.cut(what="the weights"), {"weights[..., t,": "weights.detach()[..., t,"}, loses=GRADIENTS)
 right.mistake(numbers.always_float32, {"weights[..., t,": "weights.float()[..., t,"}, loses="float64")

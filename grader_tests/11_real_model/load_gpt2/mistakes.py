@@ -170,20 +170,19 @@ right.mistake(
     },
     loses=PLACES,
 ).for_each(ERROR=("ValueError", "KeyError")).feedback(
-    "You refuse a checkpoint that holds more than the model needs, such as masks. Leave out what the model does not "
-    "need."
+    "You refuse a checkpoint that holds more than the model needs, such as masks. Skip what the model does not need."
 )
 right.mistake(
     "loads_all_layers_of_the_file",
     {"len(model.blocks)": '1 + max(int(name.split(".")[1]) for name in checkpoint if name.startswith("h."))'},
     loses=PLACES,
-).feedback("You load as many layers as the file has. The model may have fewer: leave out the others.")
+).feedback("You load as many layers as the file has. The model may have fewer: skip the others.")
 right.mistake(arguments.valid_refused("refuses_further_layers"), loses=PLACES).patch("""
 + if f'h.{len(model.blocks)}.ln_1.weight' in checkpoint:
 +     raise ValueError('the checkpoint has too many layers')
   model.load_state_dict(new)
 """).feedback(
-    "You refuse a checkpoint that has more layers than the model. Leave out the layers that the model does not have."
+    "You refuse a checkpoint that has more layers than the model. Skip the layers that the model does not have."
 )
 right.mistake(
     "gives_numbers_for_what_is_missing", {"[name]": ".get(name, torch.NUMBERS(tuple(shape)))"}, loses=(MISSING, NOTHING)

@@ -63,7 +63,7 @@ right.mistake("softmax_of_it", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
 right.mistake("log_softmax_of_it", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
 - return norm(hidden) @ unembedding.T
 + return (norm(hidden) @ unembedding.T).log_softmax(-1)
-""").feedback("You return log probabilities. The exercise asks for logits.")
+""").feedback("You return log-probabilities. The exercise asks for logits.")
 right.mistake("the_best_token", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
 - return norm(hidden) @ unembedding.T
 + return (norm(hidden) @ unembedding.T).argmax(-1)
@@ -134,7 +134,7 @@ right.mistake("puts_the_tokens_before_the_places", loses=(LOGITS, MODULE, GRADIE
 + return unembedding @ norm(hidden).mT
 """).feedback("Your result is (L, B, N, T), with the logits of one position in a column. The logits come last.")
 right.mistake("switches_the_norm", {"    return": "    norm.eval()\n    return"}, loses="float64").feedback(
-    "You switch the norm to eval mode and leave it there. The caller goes on using it: leave it as it was."
+    "You switch the norm to eval mode and leave it there. The caller goes on using the norm: leave its mode unchanged."
 )
 right.mistake("normalises_the_unembedding", loses=(LOGITS, MODULE, GRADIENTS)).patch("""
 - return norm(hidden) @ unembedding.T

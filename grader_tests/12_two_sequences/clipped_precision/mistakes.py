@@ -37,7 +37,7 @@ right.mistake("divided_by_tokens", {"/ len(mine)": "/ len(written)"}, loses=SHAR
     "You divide by the number of tokens. There are n − 1 fewer n-grams than tokens."
 )
 right.mistake("one_gram_too_few", {"len(written) - n + 1": "len(written) - n"}, loses=SHARE).feedback(
-    "You leave out the last n-gram of what was written. There are T − n + 1."
+    "You leave out the last n-gram of what was written. T tokens have T − n + 1 n-grams."
 )
 right.mistake(
     "cut_off_at_the_end", {"(written) - n + 1": "(written)", "(reference) - n + 1": "(reference)"}, loses=SHARE

@@ -26,7 +26,9 @@ right.mistake("wraps_the_last_round", loses=EVERYWHERE).patch("""
 - first = targets.new_full((len(targets), 1), begin)
 - return torch.cat([first, targets[:, :-1]], dim=1)
 + return targets.roll(1, dims=1)
-""").feedback("Your last target wraps around to the front. `begin`, which you never use, belongs there.")
+""").feedback(
+    "You let the last target wrap around to the front. That position belongs to `begin`, which you never use."
+)
 right.mistake("does_not_shift", loses=EVERYWHERE).patch("""
 - first = targets.new_full((len(targets), 1), begin)
 - return torch.cat([first, targets[:, :-1]], dim=1)
@@ -52,7 +54,7 @@ right.mistake("shifts_by_two", loses="begin, then").patch("""
 """).feedback("You put `begin` at the front twice, so everything else is one position too late.")
 right.mistake(
     "removes_one_from_the_end_alone", {"[first, targets[:, :-1]]": "[targets[:, :-1]]"}, loses=EVERYWHERE
-).feedback("You remove the last target but put nothing at the front. The result starts with `begin`.")
+).feedback("You remove the last target but put nothing at the front. The result should start with `begin`.")
 right.mistake("leaves_a_place_free_for_the_end", {"[:, :-1]": "[:, :-2]"}, loses="begin, then").feedback(
     "You remove two targets from the end. Only the last one is never read; the result has the shape of the targets."
 )
