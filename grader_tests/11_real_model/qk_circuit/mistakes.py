@@ -108,13 +108,13 @@ right.mistake(
 ).feedback("You apply softmax to the matrix. It produces scores; the softmax comes later, over the keys.")
 right.mistake(
     arguments.not_refused(
-        "A number of heads that does not divide D is not refused. Raise a ValueError that names n_heads.", "D %"
+        "You accept a number of heads that does not divide D. Raise a ValueError that names `n_heads`.", "D %"
     )("takes_the_heads_as_they_come"),
     loses=ERRORS,
 )
 right.mistake(
     arguments.not_refused(
-        "A head that there is not is not refused: slices beyond the end are empty. Raise a ValueError.", "head <"
+        "You accept a head that does not exist: slices beyond the end are empty. Raise a ValueError.", "head <"
     )("takes_any_head"),
     loses=ERRORS,
 )

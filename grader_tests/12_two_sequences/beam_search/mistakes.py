@@ -233,7 +233,7 @@ right.mistake(
 ).feedback("The ids in your list are tensors. Convert them to plain ints, with `.item()` or `.tolist()`.")
 right.mistake(
     arguments.not_refused(
-        "A width or a length of 0 raises no ValueError, or an error from somewhere else. Look at both before you begin."
+        "You accept a width or length of 0, or fail on it with another error. Check both before you begin."
     ),
     loses=ERRORS,
 )

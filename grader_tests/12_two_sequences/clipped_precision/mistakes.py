@@ -62,9 +62,7 @@ right.mistake("place_by_place", loses=(SHARE, CLIPPED)).patch("""
 right.mistake("no_n_grams_at_all", {" if mine else 0.0": ""}, loses="shorter than n").feedback(
     "Your function fails if `written` is shorter than n. The result is then 0.0."
 )
-right.mistake(
-    arguments.not_refused("There is no error for an n below 1: an n-gram has at least one token."), loses="ValueError"
-)
+right.mistake(arguments.not_refused("You accept an n below 1. An n-gram has at least one token."), loses="ValueError")
 right.mistake(
     "a_tensor", {"found / len(mine) if mine else 0.0": "torch.tensor(found / max(1, len(mine)))"}, loses="a float"
 ).feedback(

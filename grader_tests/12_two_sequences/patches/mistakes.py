@@ -122,7 +122,7 @@ def patches(images, size):
 )
 right.mistake(
     arguments.not_refused(
-        "Where size does not divide a side, an error arises inside PyTorch. Check it yourself, and raise a ValueError."
+        "You leave it to PyTorch to fail when `size` does not divide a side. Check it yourself, and raise a ValueError."
     ),
     loses="ValueError",
 )
