@@ -1,8 +1,8 @@
 """The catalog of lessons, exercises, hints, visible examples and practice cases.
 
-It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files that come with a
-notebook, next to it, take precedence over the package's. `course/outline.py` says which
-exercises a teacher's course asks, and for how many points.
+It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files next to a notebook take
+precedence over the package's. `course/outline.py` says which exercises a teacher's course includes, and for how many
+points.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUESTIONS = ".questions"  # written questions without points: rubrics and model 
 
 
 def lessons() -> list[str]:
-    """Names of the lessons that the course asks, in its order.
+    """Return the names of the course's lessons, in its order.
 
     Raises FileNotFoundError if there are none.
     """
@@ -36,13 +36,13 @@ def lessons() -> list[str]:
 
 
 def course_title() -> str:
-    """The title that the course's teacher gave it; "" if there is none."""
+    """Return the title that the teacher gave the course; "" if there is none."""
     outline = _outline()
     return outline.title if outline else ""
 
 
 def known_lessons() -> list[str]:
-    """Names of all lessons, asked or not: the package's and those next to the notebook.
+    """Return the names of all lessons, in the course or not: the package's and those next to the notebook.
 
     Raises FileNotFoundError if there are none.
     """
@@ -61,7 +61,7 @@ def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
 
 
 def known_exercises(lesson: str) -> dict[str, dict[str, Any]]:
-    """The data of all exercises of a lesson; where a course does not ask one, its notebook gives the function."""
+    """The data of all exercises of a lesson; if a course leaves one out, its notebook provides the function."""
     return _examples(lesson)["exercises"]
 
 
@@ -123,7 +123,7 @@ def read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _outline() -> Outline | None:
-    """What this course asks, if it differs from the package's lessons. Raises ValueError for a damaged file."""
+    """Return the course's outline, if it differs from the package's lessons. Raises ValueError for a damaged file."""
     path = find_file(OUTLINE).resolve()
     try:
         return _read_outline(path, path.stat().st_mtime_ns)
