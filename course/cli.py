@@ -85,7 +85,7 @@ def _progress(options: argparse.Namespace) -> int:
 
 
 def _has_answers(path: Path) -> bool:
-    """Whether a file's text defines a function or class with the name of an exercise."""
+    """Whether a file defines a function or class with the name of an exercise."""
     text = path.read_text(encoding="utf-8", errors="replace")
     known = {name for lesson in catalog.lessons() for name in catalog.exercises_of(lesson)}
     return any(f"\ndef {name}(" in f"\n{text}" or f"\nclass {name}(" in f"\n{text}" for name in known)

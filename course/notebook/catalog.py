@@ -42,9 +42,9 @@ def course_title() -> str:
 
 
 def known_lessons() -> list[str]:
-    """Return the names of all lessons, in the course or not: the package's and those next to the notebook.
+    """Return the names of all lessons, whether the course has them or not.
 
-    Raises FileNotFoundError if there are none.
+    They are the package's and those next to the notebook. Raises FileNotFoundError if there are none.
     """
     found = sorted({p.name.removesuffix(ENDING) for place in (EXAMPLES, Path()) for p in place.glob(f"*{ENDING}")})
     if not found:
@@ -61,7 +61,10 @@ def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
 
 
 def known_exercises(lesson: str) -> dict[str, dict[str, Any]]:
-    """The data of all exercises of a lesson; if a course leaves one out, its notebook provides the function."""
+    """Return the data of all exercises of a lesson, also of those that the course omits.
+
+    If a course omits an exercise, its notebook provides the function.
+    """
     return _examples(lesson)["exercises"]
 
 
@@ -91,7 +94,10 @@ def practice_of(lesson: str, name: str) -> Practice:
 
 
 def questions_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """The written questions of a lesson by name: title, rubric, model answer. Raises ValueError for a damaged file."""
+    """Return the written questions of a lesson by name: title, rubric, model answer.
+
+    Raises ValueError for a damaged file.
+    """
     path = find_file(f"{lesson}{QUESTIONS}")
     if not path.is_file():
         return {}
@@ -123,7 +129,10 @@ def read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _outline() -> Outline | None:
-    """Return the course's outline, if it differs from the package's lessons. Raises ValueError for a damaged file."""
+    """Return the course's outline; None if the course is the package's lessons.
+
+    Raises ValueError for a damaged file.
+    """
     path = find_file(OUTLINE).resolve()
     try:
         return _read_outline(path, path.stat().st_mtime_ns)

@@ -96,7 +96,7 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
 
 
 def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
-    """Return the reasons not to hand in a notebook yet, in sentences; none if it is ready."""
+    """Return the reasons not to hand in a notebook yet, in sentences."""
     wanted = [marked for name in exercises for marked in (name, f"check_{name}")]
     found = Counter(_grade_id(cell) for cell in notebook.cells)
     missing = [_cell_name(cell_id) for cell_id in wanted if not found[cell_id]]
@@ -117,13 +117,16 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
 
 
 def is_written(notebook: SavedNotebook, name: str) -> bool:
-    """Whether a cell of the file has an answer to an exercise, right or wrong, and not only its stub."""
+    """Whether a cell has more than the stub of an exercise, right or wrong."""
     texts = [source(cell) for cell in notebook.cells if cell.get("cell_type") == "code" and name in source(cell)]
     return any(_answers(text, name) for text in texts)
 
 
 def _answers(text: str, name: str) -> bool:
-    """Whether code defines `name`, as more than a stub; code that cannot be read counts by its `def` line."""
+    """Whether code defines `name` as more than a stub.
+
+    Code with a syntax error counts if it has the `def` line.
+    """
     defines = _defines(name).search(text)
     try:
         with warnings.catch_warnings():  # about escapes such as "\d": Python has shown them where the cell ran
@@ -138,7 +141,10 @@ def _answers(text: str, name: str) -> bool:
 
 
 def _is_stub(node: ast.AST) -> bool:
-    """Whether a function always raises NotImplementedError or does nothing, or a class has only such methods."""
+    """Whether a function or class is a stub.
+
+    A stub always raises NotImplementedError or does nothing; a class is one if it has only such methods.
+    """
     if isinstance(node, ast.ClassDef):
         return all(_is_stub(part) for part in node.body if isinstance(part, ast.FunctionDef))
     if isinstance(node, ast.FunctionDef):

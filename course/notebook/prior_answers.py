@@ -55,7 +55,10 @@ def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
 
 
 def notebooks_of(lesson: str) -> list[Path]:
-    """Return the notebooks of a lesson in this folder, its own folder and `hand_in`, newest first."""
+    """Return the notebooks of a lesson, newest first.
+
+    Searches this folder, the lesson's folder and `hand_in`.
+    """
     places = (Path(), Path("..", lesson), Path(hand_in.FOLDER))
     found = [path for place in places for path in place.glob(f"*{lesson}*.ipynb")]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)

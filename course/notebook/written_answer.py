@@ -23,7 +23,9 @@ def register_answer_magic(shell: Any, lesson: str) -> None:
 
 
 def show_answer(lesson: str, line: str, cell: str) -> None:
-    """Show the answer in a cell and, if the question has no points, what to compare it with. Never raises.
+    """Show the answer in a cell, and what to compare it with.
+
+    The comparison is left out if the question has points. Never raises.
 
     line, cell  what is written after `%%answer`, and below
     """
@@ -42,7 +44,7 @@ def show_answer(lesson: str, line: str, cell: str) -> None:
 
 
 def _comparison(lesson: str, name: str) -> str:
-    """Return the rubric and model answer of a question, as Markdown, or why there are none."""
+    """Return a question's rubric and model answer as Markdown, or why there are none."""
     try:
         questions = catalog.questions_of(lesson)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Sliders for the arguments of a drawing function, and a strip of figures that needs no kernel.
+"""Sliders for a drawing function, and a strip of figures that needs no kernel.
 
 A page that is exported, printed or has no kernel shows the strip; for a page of the site, every figure is drawn
 beforehand (`static_sliders`). Only core widgets common to ipywidgets 7.7 and 8 are used.
@@ -45,7 +45,7 @@ def slider(
     strip: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     **options: Range,
 ) -> None:
-    """Show the figures of `draw` as a strip, and for values that the reader chooses with sliders.
+    """Show a strip of figures of `draw`, and sliders to choose its arguments.
 
     Each option is named after an argument of `draw` and is (first, last, step) or a list of values. `draw(**values)`
     returns a figure with alt text; its errors are shown here. `start` is a dict of the sliders' first values, by
