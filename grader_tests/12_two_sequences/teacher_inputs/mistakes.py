@@ -91,7 +91,7 @@ right.mistake(
     numbers.default_device(
         "makes_a_tensor_of_lists_elsewhere",
         where="`targets`",
-        what="a tensor of lists",
+        what="a tensor",
         how="pass `device=`, or stay with tensors",
     ),
     loses="int64",
