@@ -1,4 +1,4 @@
-"""How verbs are declared, and what several of them share: selectors, JSON, confirmation, plurals."""
+"""Declare verbs, with the arguments and helpers that several of them share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grading.safe_text import say
 
 Handler = Callable[[argparse.Namespace], int]
 
-DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # the exit status; what `main` returns after Ctrl-C is 130
+DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # exit statuses; after Ctrl-C `main` returns 130
 
 
 class Commands:
@@ -29,12 +29,14 @@ class Commands:
     def add(
         self, name: str, summary: str, handler: Handler, *, in_course: bool = True, configured: bool | None = None
     ) -> argparse.ArgumentParser:
-        """Declare a verb; returns its parser. `main.VERBS` says where `grading --help` lists it.
+        """Declare a verb; returns its parser.
 
-        summary    one imperative line
-        handler    does it, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
-        in_course  whether it needs a course directory, which is then `options.root`
-        configured whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
+        summary     one imperative line
+        handler     runs the verb, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
+        in_course   whether it needs a course directory, which is then `options.root`
+        configured  whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
+
+        `main.VERBS` decides where `grading --help` lists the verb.
         """
         verb: argparse.ArgumentParser = self._verbs.add_parser(name, description=summary)
         verb.set_defaults(
@@ -51,34 +53,38 @@ class Commands:
 def add_lessons(
     verb: argparse.ArgumentParser, *, ordinary: bool = False, last: bool = False, default: str = "all"
 ) -> None:
-    """Add LESSON… and --lesson LESSON…, which `find_selected` looks up: `options.lessons`, all if none is named.
+    """Add LESSON… and --lesson LESSON….
 
-    `options.every_lesson` says whether none is.
+    `find_selected` turns them into `options.lessons`, or all lessons if none is named; `options.every_lesson` is then
+    true.
 
     ordinary  whether ordinary nbgrader assignments count as lessons
-    last      whether it follows another argument
+    last      whether another argument comes before it
     """
     lessons = verb.add_argument(
         "lessons", nargs="+" if last else "*", default=[], metavar="LESSON", help=f"lessons (default: {default})"
     )
-    lessons.required = False  # `*` after another argument would end at the first option
+    lessons.required = False  # after another argument, `*` would end at the first option
     _add_lesson_option(verb, "+")
     verb.set_defaults(ordinary=ordinary)
 
 
 def add_lesson(verb: argparse.ArgumentParser, about: str) -> None:
-    """Add LESSON and --lesson LESSON, one of which must be there: `options.lesson`. Ordinary assignments count.
+    """Add LESSON and --lesson LESSON, one of which is required, as `options.lesson`.
 
-    about  its help: "lesson whose points to send"
+    Ordinary assignments count as lessons. `about`: its help, such as "lesson whose points to send".
     """
-    verb.add_argument("lesson", metavar="LESSON", help=about).required = False  # where --lesson names it
+    verb.add_argument("lesson", metavar="LESSON", help=about).required = False  # --lesson may name it
     _add_lesson_option(verb, None)
 
 
 def add_after_lesson(verb: argparse.ArgumentParser, name: str, metavar: str, about: str) -> None:
-    """Add arguments that follow LESSON, at least one: `options.NAME`, a list of texts. After `add_lesson`."""
+    """Add arguments that follow LESSON, as a list in `options.NAME`.
+
+    At least one is required. Call it after `add_lesson`.
+    """
     rest = verb.add_argument(name, nargs="+", default=[], metavar=metavar, help=about)
-    rest.required = False  # `find_selected` demands it: beside --lesson, the first one is taken for LESSON
+    rest.required = False  # `find_selected` requires it: with --lesson, the first one is parsed as LESSON
     verb.set_defaults(after_lesson=name)
 
 
@@ -87,20 +93,23 @@ def _add_lesson_option(verb: argparse.ArgumentParser, number: str | None) -> Non
 
 
 def selected(options: argparse.Namespace, student: str) -> bool:
-    """Whether a student is one of those that --students names, or it names none."""
+    """Whether --students names this student, or nobody."""
     return not options.students or student in options.students
 
 
 def add_students(verb: argparse.ArgumentParser) -> None:
-    """Add --students STUDENT…, each of whom `find_selected` demands: `options.students`, None for all."""
+    """Add --students STUDENT…, as `options.students`; None means all.
+
+    `find_selected` checks that each of them exists.
+    """
     verb.add_argument("--students", nargs="+", metavar="STUDENT", help="ids of students (default: all)")
     verb.set_defaults(demand_students=True)
 
 
 def add_lesson_and_students(verb: argparse.ArgumentParser, about: str) -> None:
-    """Add LESSON STUDENT…, or --lesson LESSON --students STUDENT…, which must be there: `options.lesson`, `.students`.
+    """Add LESSON STUDENT…, or --lesson LESSON --students STUDENT…, as required.
 
-    about  the help of LESSON
+    They become `options.lesson` and `options.students`. `about`: the help of LESSON.
     """
     add_lesson(verb, about)
     add_after_lesson(verb, "listed", "STUDENT", "ids of students")
@@ -111,7 +120,7 @@ def add_lesson_and_students(verb: argparse.ArgumentParser, about: str) -> None:
 def find_selected(options: argparse.Namespace) -> None:
     """Look up the lessons and students that the arguments name.
 
-    Raises CourseError and StepFailed, with the nearest name, for one that there is not, and UsageError if a verb needs
+    Raises CourseError or StepFailed, with a similar name, if one does not exist. Raises UsageError if a verb requires
     one and none is named.
     """
     if hasattr(options, "lessons"):
@@ -129,7 +138,10 @@ def find_selected(options: argparse.Namespace) -> None:
 
 
 def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]:
-    """These lessons in their order, or all. Raises CourseError, with the nearest name, for one that there is not."""
+    """These lessons in the course's order, or all.
+
+    Raises CourseError, with a similar name, if one does not exist.
+    """
     from ..course_dir.lessons import list_lessons
     from ..errors import CourseError
 
@@ -141,7 +153,10 @@ def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]
 
 
 def _find_lesson(options: argparse.Namespace) -> None:
-    """Tell LESSON from what follows it, if --lesson names the lesson. Raises UsageError."""
+    """Separate LESSON from the arguments after it, if --lesson names the lesson.
+
+    Raises UsageError.
+    """
     after = getattr(options, "after_lesson", "")
     if options.named and options.lesson:
         if not after:
@@ -176,9 +191,10 @@ def add_yes(verb: argparse.ArgumentParser, action: str) -> None:
 
 
 def add_json(verb: argparse.ArgumentParser, record: str) -> None:
-    """Add --json: the handler calls `emit` for each record, and all else that it prints goes to stderr.
+    """Add --json.
 
-    record  what a record stands for: "submission"; docs/json.md has its fields
+    The handler calls `emit` for each record, and everything else that it prints goes to stderr. `record`: what one
+    record describes, such as "submission"; docs/json.md has its fields.
     """
     verb.add_argument(
         "--json", action="store_true", help=f"one line of JSON per {record}; everything else goes to stderr"
@@ -186,7 +202,10 @@ def add_json(verb: argparse.ArgumentParser, record: str) -> None:
 
 
 def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
-    """Print a record as a line of JSON, if --json asks for it. record: its name in docs/json.md."""
+    """Print a record as a line of JSON if --json is given.
+
+    `record`: its name in docs/json.md.
+    """
     if options.json:
         line: Mapping[str, Any] = {"record": record, **fields}
         say(json.dumps(line, default=str), file=options.stdout, flush=True)
@@ -199,7 +218,10 @@ def _positive(text: str) -> int:
 
 
 def confirmed(options: argparse.Namespace, action: str) -> bool:
-    """Whether to do what was shown: given --yes, or typed at a terminal. action: "write these grades"."""
+    """Whether to go on: by --yes, or by an answer typed at a terminal.
+
+    `action`: for example "write these grades".
+    """
     if options.yes:
         return True
     if sys.stdin is not None and sys.stdin.isatty():

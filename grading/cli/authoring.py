@@ -1,4 +1,4 @@
-"""Verbs of authors: new-lesson, build, prove, sync."""
+"""Verbs for authors: new-lesson, build, prove, sync."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _prove(options: argparse.Namespace) -> int:
         survivors(options.root, options.lessons, options.exercise)
         return DONE
     mutate, verbose = not options.no_mutants, options.verbose
-    again = options.again or verbose or bool(options.exercise)  # whoever names one, or wants its reports, means it
+    again = options.again or verbose or bool(options.exercise)  # a named exercise is proved again
     seen: list[Found] = []
 
     def report(one: Found) -> None:

@@ -1,4 +1,4 @@
-"""Verbs about grades that a person gives: reopen."""
+"""The verb reopen, about grades that a person gives."""
 
 from __future__ import annotations
 

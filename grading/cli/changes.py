@@ -1,4 +1,7 @@
-"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse."""
+"""Verbs that change or compare grades: regrade, verify-grades, history and others.
+
+The others, extend and excuse, change what counts for a grade.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +174,7 @@ def change_record(one: GradeChange) -> dict[str, Any]:
 
 
 def _points(snapshot: ScoreSnapshot) -> float | None:
-    """The points that count; None while something needs a person."""
+    """The final points; None while something needs a person."""
     return None if snapshot.open else snapshot.points
 
 
@@ -185,7 +188,7 @@ def _extend(options: argparse.Namespace) -> int:
 
 
 def _seconds(options: argparse.Namespace) -> float | None:
-    """Length of an extension; None if it is not given as one, or taken back."""
+    """The length of an extension; None without --days and --hours."""
     if options.days is not None:
         return float(options.days * 86400)
     return None if options.hours is None else float(options.hours * 3600)

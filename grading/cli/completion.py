@@ -1,7 +1,7 @@
-"""The verb completion, and what shells complete: verbs, options, lessons and students.
+"""The verb completion: complete verbs, options, lessons and students in a shell.
 
-Completing must be quick, so that it reads names of files and one table of the gradebook, and imports neither torch nor
-nbgrader. Students whom only a gradebook elsewhere knows (`c.CourseDirectory.db_url`) are not completed.
+Completion must be fast. So it reads file names and one table of the gradebook, and imports neither torch nor nbgrader.
+It cannot complete students who are only in a gradebook elsewhere (`c.CourseDirectory.db_url`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grading.safe_text import say
 
 from .arguments import DONE, Commands
 
-SHELLS = {  # shell -> the file that its user keeps
+SHELLS = {  # shell -> the command that installs completion
     "bash": "grading completion bash >> ~/.bashrc",
     "zsh": "grading completion zsh >> ~/.zshrc",
     "fish": "grading completion fish > ~/.config/fish/completions/grading.fish",
@@ -49,12 +49,12 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer a shell that asks for completions, and end; return at once in every other case."""
+    """Answer a shell's request for completions and exit; otherwise return at once."""
     if "_ARGCOMPLETE" not in os.environ:
         return
     try:
         import argcomplete
-    except ImportError:  # the shell was told about it in another environment
+    except ImportError:  # completion was installed from another environment
         raise SystemExit(1) from None
     for verb in _verbs(parser):
         for action in verb._actions:

@@ -1,4 +1,4 @@
-"""Verbs about a course as a whole: init, settings, doctor, publish, site."""
+"""Verbs about the whole course: init, settings, doctor, publish, site."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _build_lessons(root: Path) -> int:
     from ..course_dir.lessons import list_lessons
 
     if lessons := list_lessons(root):
-        from ..authoring.build import build_lesson  # it imports torch
+        from ..authoring.build import build_lesson  # imports torch
         from ..errors import CourseError
 
         say(f"Building {plural(len(lessons), 'lesson')} in source/.", flush=True)

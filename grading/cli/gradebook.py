@@ -1,4 +1,4 @@
-"""The verb gradebook: everybody's points in one file."""
+"""The verb gradebook, which writes everybody's points to one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs for exchange with a learning platform: collect, fill-gradebook, feedback-zip, push."""
+"""Verbs for an LMS: collect, fill-gradebook, feedback-zip, push."""
 
 from __future__ import annotations
 
@@ -114,7 +114,10 @@ def _add_provisional(verb: argparse.ArgumentParser) -> None:
 
 
 def _ready(course: Course, lesson: str, options: argparse.Namespace) -> tuple[list[Submission], list[str]]:
-    """Submissions whose points may leave the course, and students whose points may not. Raises StepFailed."""
+    """Submissions whose points may leave the course, and the other students.
+
+    Raises StepFailed.
+    """
     from ..errors import StepFailed
 
     every = [one for one in course.submissions if one.lesson == lesson and selected(options, one.student)]
@@ -172,7 +175,10 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
 
 
 def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[bytes, list[str]]:
-    """The file with a lesson filled in, and whose points are provisional. Raises GradebookCsvError and StepFailed."""
+    """The file with a lesson filled in, and students with provisional points.
+
+    Raises GradebookCsvError and StepFailed.
+    """
     from ..coordinator.class_data import load_class, load_roster
     from ..course_dir.course_file import load_course_file
     from ..lms.gradebook_csv import fill_column, summary_lines
@@ -235,7 +241,10 @@ def _feedback_zip(options: argparse.Namespace) -> int:
 
 
 def _canvas_place(options: argparse.Namespace) -> tuple[str, str, str, str]:
-    """Address of Canvas, number of the course, lesson, number of the assignment. Raises UsageError."""
+    """Canvas's address, the course's number, the lesson, the assignment's number.
+
+    Raises UsageError.
+    """
     from ..course_dir.course_file import load_course_file
 
     course = load_course_file(options.root)

@@ -1,4 +1,4 @@
-"""The verb migrate: a new version of the lessons in mid-term, finished after a stop, or taken back."""
+"""The verb migrate: move to a new version of the lessons, resume or undo that."""
 
 from __future__ import annotations
 

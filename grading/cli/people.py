@@ -1,4 +1,4 @@
-"""Verbs for what the course holds about people: restore, export-student, forget, backup, restore-backup."""
+"""Verbs about people's data: restore, export-student, forget and backups."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _forget(options: argparse.Namespace) -> int:
 
 
 def _say_the_rest(title: str, lines: Iterable[str]) -> None:
-    """A list under a title, on stderr, so that stdout holds what there is."""
+    """Print a list under a title on stderr, to keep it out of stdout."""
     if shown := list(lines):
         say("\n  ".join([title, *shown]), file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""The verb `review`: grade by hand in a local page."""
+"""The verb review: grade by hand in a local page."""
 
 from __future__ import annotations
 

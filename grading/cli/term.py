@@ -1,4 +1,4 @@
-"""Verbs of a term: release, grade, feedback, report, demo."""
+"""Verbs for a term: release, grade, feedback, report, demo."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:
-    """Emit the grades of these (lesson, student)."""
+    """Emit the grades of these (lesson, student) pairs."""
     from ..coordinator.nbgrader_api import scores
 
     points = scores(options.root)

@@ -20,7 +20,10 @@ from .write_feedback import write_feedback
 
 
 def demonstrate(root: Path, console: Console) -> int:
-    """Release all lessons, hand in a sample class, grade it and write feedback. Returns how many steps failed."""
+    """Release all lessons, then hand in and grade a sample class.
+
+    Writes feedback too. Returns the number of submissions and pages that failed.
+    """
     names = list_lessons(root)
     release_lessons(root, names, console)
     for name in names:
@@ -32,7 +35,10 @@ def demonstrate(root: Path, console: Console) -> int:
 
 
 def hand_in_sample(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
-    """Write a sample notebook and its time; returns whether anything changed. What somebody else put there stays."""
+    """Write a sample notebook and its time; returns whether anything changed.
+
+    Leaves a file that somebody put there by hand.
+    """
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     contents = {lesson: io.BytesIO(text.encode())}

@@ -1,7 +1,7 @@
-"""A sample class for a lesson: nine students' notebooks, made from its release.
+"""A sample class of nine students for a lesson, made from its release.
 
-`make demo` hands it in; tests grade it. The answers are the lesson's alternatives and known mistakes, written into the
-solution cells of the release as a student would.
+`make demo` hands it in, and tests grade it. The answers are the lesson's alternatives and known mistakes, in the
+solution cells of the released notebook.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Answers = dict[str, str]
 
 
 def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
-    """Names and notebooks of the sample class for one lesson that has been released."""
+    """Names and notebooks of the sample class for one released lesson."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     loaded = load_lesson(root / "grader_tests" / lesson)
     for name, answers in _students(loaded).items():
@@ -35,7 +35,10 @@ def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
 
 
 def hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
-    """Write a notebook and its time to submitted/, as `nbgrader submit` does. Returns whether anything changed."""
+    """Write a notebook and its time to submitted/, as `nbgrader submit` does.
+
+    Returns whether anything changed.
+    """
     path = root / "submitted" / student / lesson / f"{lesson}.ipynb"
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") == text:
@@ -48,7 +51,7 @@ def hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bo
 
 
 def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
-    """A copy of a released notebook with the code of some solution cells replaced."""
+    """Copy a released notebook and replace the code of some solution cells."""
     notebook = copy.deepcopy(release)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution") and grade_id(cell) in answers:
@@ -57,13 +60,15 @@ def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> Notebook
 
 
 def correct_answers(lesson: Lesson, style: int) -> Answers:
-    """A correct answer to every exercise; a style number always gives the same ones."""
+    """A correct answer to every exercise; the same `style` gives the same answers."""
     return {e.name: e.alternatives[style % len(e.alternatives)].cell for e in lesson.exercises.values()}
 
 
 def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
-    """The notebook as Colab saves it, with a leftover scratch cell. Colab writes format 4.0 without cell ids, metadata
-    of its own, and widgets without their state."""
+    """The notebook as Colab saves it, with a leftover scratch cell.
+
+    Colab writes format 4.0 without cell ids, adds its own metadata, and saves widgets without their state.
+    """
     saved = copy.deepcopy(notebook)
     for number, cell in enumerate(saved.cells):
         cell.metadata["id"] = f"{cell.pop('id', number)}"[:12]
@@ -105,7 +110,7 @@ def _students(lesson: Lesson) -> dict[str, Answers]:
 
 
 def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answers:
-    """Correct answers, except where `choose` maps an exercise's index to a mistake's."""
+    """Correct answers, except where `choose` returns the index of a known mistake."""
     answers = correct_answers(lesson, 3)
     for position, exercise in enumerate(lesson.exercises.values()):
         number = choose(position)
