@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from grading.errors import UsageError
 from grading.safe_text import say
 
 from .arguments import (
@@ -67,7 +68,9 @@ def add_commands(commands: Commands) -> None:
     report.add_argument("--anonymous", action="store_true", help="numbers instead of names")
     add_json(report, "grade, exercise, frequent mistake and lesson")
 
-    commands.add("demo", "Run a whole term with a sample class, and report.", _demo)
+    demo = commands.add("demo", "Grade a sample class, and name the pages to open.", _demo)
+    add_lessons(demo, default="02_softmax, or the first")
+    demo.add_argument("--all", action="store_true", help="all lessons, which takes minutes")
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -179,12 +182,21 @@ def _report(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
-    from ..class_report import console
+    from ..class_report import console, html_page
     from ..class_report.mistake_texts import MistakeTexts
     from ..coordinator.class_data import load_class
-    from ..coordinator.demo import demonstrate
+    from ..coordinator.demo import demonstrate, one_lesson, pages_to_open
 
-    failed = demonstrate(options.root, SafeConsole())
-    console.show_class(load_class(options.root), MistakeTexts(options.root), SafeConsole(), students=True)
-    say("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
+    if options.all and not options.every_lesson:
+        raise UsageError("name lessons or --all, not both")
+    lessons = one_lesson(options.root) if options.every_lesson and not options.all else options.lessons
+    failed = demonstrate(options.root, lessons, SafeConsole())
+    course, graders = load_class(options.root).of(lessons, None), MistakeTexts(options.root)
+    console.show_class(course, graders, SafeConsole(), students=True)
+    page = options.root / "build" / "demo" / "class.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(html_page.class_page(course, course.title, graders), encoding="utf-8")
+    say("Open next:")
+    for path, about in [(page, "the whole class"), *pages_to_open(options.root, lessons[0])]:
+        say(f"  {path}  ({about})")
     return NOT_DONE if failed else DONE

@@ -21,6 +21,10 @@ from ..grader.source_analysis import NotebookSource
 from ..notebooks.cells import grade_id
 
 PREFIX = "sample-"
+LATE = f"{PREFIX}bela-late"  # right answers, which `make demo` hands in late
+CUT_OFF = f"{PREFIX}chen-cut-off"  # right answers, of which `make demo` hands in the first half of the file
+UNTOUCHED = f"{PREFIX}dara-untouched"
+MISTAKEN = f"{PREFIX}fatou"
 
 Answers = dict[str, str]
 
@@ -29,8 +33,8 @@ def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
     """Names and notebooks of the sample class for one released lesson."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     loaded = load_lesson(root / "grader_tests" / lesson)
-    for name, answers in _students(loaded).items():
-        yield PREFIX + name, write_answers(release, answers)
+    for student, answers in _students(loaded).items():
+        yield student, write_answers(release, answers)
     yield f"{PREFIX}ivo-colab", as_colab_saves(write_answers(release, correct_answers(loaded, 0)))
 
 
@@ -98,14 +102,14 @@ def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
 def _students(lesson: Lesson) -> dict[str, Answers]:
     half = dict(list(correct_answers(lesson, 1).items())[: len(lesson.exercises) // 2])
     return {
-        "ada": correct_answers(lesson, 0),
-        "bela": correct_answers(lesson, 1),
-        "chen": correct_answers(lesson, 2),
-        "dara-untouched": {},
-        "emil-half": half,
-        "fatou": _with_mistakes(lesson, lambda position: 0 if position % 2 == 0 else None),
-        "goran": _with_mistakes(lesson, lambda position: 0 if position == 0 else 1 if position == 1 else None),
-        "hana": _with_mistakes(lesson, lambda position: 1 if position in (1, 2) else None),
+        f"{PREFIX}ada": correct_answers(lesson, 0),
+        LATE: correct_answers(lesson, 1),
+        CUT_OFF: correct_answers(lesson, 2),
+        UNTOUCHED: {},
+        f"{PREFIX}emil-half": half,
+        MISTAKEN: _with_mistakes(lesson, lambda position: 0 if position % 2 == 0 else None),
+        f"{PREFIX}goran": _with_mistakes(lesson, lambda position: position if position < 2 else None),
+        f"{PREFIX}hana": _with_mistakes(lesson, lambda position: 1 if position in (1, 2) else None),
     }
 
 

@@ -1,8 +1,8 @@
 """List each person's submission in a platform's archives and folders.
 
-A *download* is a zip, or the folder to which somebody unpacked one. The platform's names are at its top. Two platforms
-put a folder around them: Gradescope (`assignment_123_export/submission_456/`) and GitHub Classroom
-(`02-softmax-submissions/02-softmax-jsmith/`). Any other folder at the top belongs to one person, unless the teacher has
+A *download* is a zip, or the folder to which somebody unpacked one. The platform's names are at its top. Some platforms
+put a folder around them: Gradescope (`assignment_123_export/submission_456/`), GitHub Classroom and Classroom 50 (both
+`02-softmax-submissions/02-softmax-jsmith/`). Any other folder at the top belongs to one person, unless the teacher has
 marked it in the identity table as several people's.
 """
 
@@ -24,6 +24,7 @@ from .platforms import ParsedName, Submitter, outermost
 from .selection import Submission
 
 GRADESCOPE = re.compile(r"assignment_[0-9]+_export")
+SCORES = "scores.csv"  # Classroom 50's table beside the repositories
 GITHUB = re.compile(r"(?P<slug>.+)-submissions", re.S)
 SOME = 3  # names to show of a longer list
 
@@ -157,6 +158,8 @@ class Owners:
         folder = next(iter(tops)) if len(tops) == 1 else ""
         github = GITHUB.fullmatch(folder)
         inside = [_strip_path(entry, 1) for entry in self._entries if len(entry.path) > 1]
+        if github:
+            inside = [entry for entry in inside if entry.path != (SCORES,)]
         if GRADESCOPE.fullmatch(folder) or (github and _all_have_prefix(inside, f"{github['slug']}-")):
             self._entries, self._called = inside, folder
         if (github := GITHUB.fullmatch(self._called)) and _all_have_prefix(self._entries, f"{github['slug']}-"):
