@@ -23,22 +23,37 @@ class Commands:
     """The verbs of the `grading` command."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS)
+        self._verbs = parser.add_subparsers(
+            dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS, prog=parser.prog
+        )
         self.summaries: dict[str, str] = {}
 
     def add(
-        self, name: str, summary: str, handler: Handler, *, in_course: bool = True, configured: bool | None = None
+        self,
+        name: str,
+        summary: str,
+        handler: Handler,
+        *,
+        example: str,
+        in_course: bool = True,
+        configured: bool | None = None,
     ) -> argparse.ArgumentParser:
         """Declare a verb; returns its parser.
 
         summary     one imperative line
         handler     runs the verb, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
+        example     a command that works, without `grading`: the last line of the verb's help
         in_course   whether it needs a course directory, which is then `options.root`
         configured  whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
 
         `main.VERBS` decides where `grading --help` lists the verb.
         """
-        verb: argparse.ArgumentParser = self._verbs.add_parser(name, description=summary)
+        verb: argparse.ArgumentParser = self._verbs.add_parser(
+            name,
+            description=summary,
+            epilog=f"example:\n  grading {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         verb.set_defaults(
             handler=handler, in_course=in_course, configured=in_course if configured is None else configured
         )
@@ -148,7 +163,7 @@ def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]
     there = list_lessons(root, ordinary=ordinary)
     for name in named:
         if name not in there and (near := get_close_matches(name, there, 1)):
-            raise CourseError(f"no lesson {name}; do you mean {near[0]}? There are {', '.join(there)}")
+            raise CourseError(f"no lesson {name}; did you mean {near[0]}? The lessons are {', '.join(there)}")
     return list_lessons(root, named, ordinary=ordinary)
 
 
@@ -160,21 +175,21 @@ def _find_lesson(options: argparse.Namespace) -> None:
     after = getattr(options, "after_lesson", "")
     if options.named and options.lesson:
         if not after:
-            raise UsageError(f"name one lesson: {options.lesson} or {options.named}")
+            raise UsageError(f"expected one lesson, got {options.lesson} and {options.named}")
         setattr(options, after, [options.lesson, *getattr(options, after)])
     options.lesson = options.named or options.lesson
     if after == "listed":
         options.students = [*options.listed, *options.students]
         after = "students"
     if not options.lesson:
-        raise UsageError("name the lesson, by LESSON or --lesson")
+        raise UsageError("no lesson given: add LESSON or --lesson LESSON")
     if after and not getattr(options, after):
-        raise UsageError(f"name the {after}")
+        raise UsageError(f"no {after} given")
 
 
 def add_workers(verb: argparse._ActionsContainer, items: str) -> None:
     verb.add_argument(
-        "--workers", type=_positive, default=0, metavar="N", help=f"{items} at a time (default: one per processor)"
+        "--workers", type=_positive, default=0, metavar="N", help=f"number of {items} at a time (default: one per CPU)"
     )
 
 
@@ -182,19 +197,18 @@ def add_unsandboxed(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--unsandboxed",
         action="store_true",
-        help="no sandbox: student code can do everything that you can, and every grade is marked",
+        help="no sandbox: student code can do everything that you can, and every grade is marked (default: sandbox)",
     )
 
 
 def add_yes(verb: argparse.ArgumentParser, action: str) -> None:
-    verb.add_argument("--yes", action="store_true", help=f"{action} without asking (default: show and ask)")
+    verb.add_argument("--yes", action="store_true", help=f"no question: {action} at once (default: show, then ask)")
 
 
 def add_json(verb: argparse.ArgumentParser, record: str) -> None:
-    """Add --json.
+    """Add --json: the handler calls `emit` for each record; the rest of what it prints goes to stderr.
 
-    The handler calls `emit` for each record, and everything else that it prints goes to stderr. `record`: what one
-    record describes, such as "submission"; docs/json.md has its fields.
+    record  what a record describes: "submission"; docs/json.md has its fields
     """
     verb.add_argument(
         "--json", action="store_true", help=f"one line of JSON per {record}; everything else goes to stderr"
@@ -213,7 +227,7 @@ def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"not a number of workers: {text}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
     return int(text)
 
 
@@ -228,7 +242,7 @@ def confirmed(options: argparse.Namespace, action: str) -> bool:
         with suppress(EOFError):
             return input(f"{action[0].upper()}{action[1:]}? Type yes to confirm: ").strip().casefold() == "yes"
         return False
-    say(f"Nothing is changed yet. To {action}, run the command again with --yes.")
+    say(f"Nothing has changed yet. To {action}, run the command again with --yes.")
     return False
 
 

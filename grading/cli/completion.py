@@ -23,15 +23,20 @@ SHELLS = {  # shell -> the command that installs completion
     "zsh": "grading completion zsh >> ~/.zshrc",
     "fish": "grading completion fish > ~/.config/fish/completions/grading.fish",
 }
+INSTALL = "; ".join(SHELLS.values())
 Completer = Callable[..., list[str]]
 
 
 def add_commands(commands: Commands) -> None:
     completion = commands.add(
-        "completion", "Print the lines that make a shell complete `grading`.", _completion, in_course=False
+        "completion",
+        "Print the shell code that completes `grading` commands.",
+        _completion,
+        in_course=False,
+        example="completion bash >> ~/.bashrc",
     )
     completion.add_argument(
-        "shell", choices=list(SHELLS), help=f"your shell; then open a new one after: {'; '.join(SHELLS.values())}"
+        "shell", choices=list(SHELLS), help=f"your shell; run one of these, then open a new shell: {INSTALL}"
     )
 
 
@@ -54,7 +59,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
         return
     try:
         import argcomplete
-    except ImportError:  # completion was installed from another environment
+    except ImportError:  # the shell was set up in another environment
         raise SystemExit(1) from None
     for verb in _verbs(parser):
         for action in verb._actions:

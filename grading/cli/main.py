@@ -21,7 +21,7 @@ from .old_verbs import with_new_verb
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
 EPILOG = """\
-`grading VERB --help` lists the options of a verb. --Class.trait=value, as with nbgrader, sets one thing of
+`grading VERB --help` lists the options of a verb. As with nbgrader, --Class.trait=value overrides a setting of
 nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
 GROUPS = (course, authoring, term, review, by_hand, lms, gradebook, changes, people, migrate, completion)
 VERBS = {  # the groups in `--help`, in the order of a term
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (GradingError, FileNotFoundError) as error:
         say(f"grading: {error}", file=sys.stderr)
     except KeyboardInterrupt as stop:
-        kept = str(stop) or "What was done is kept; run the same command again to go on."
+        kept = str(stop) or "Finished work is kept; run the same command again to continue."
         with suppress(OSError):  # the terminal may be gone
             say(f"grading: stopped. {kept}", file=sys.stderr)
         return STOPPED
@@ -131,7 +131,9 @@ def _override(options: argparse.Namespace, settings: list[tuple[str, str, str]])
 
     overrides.given.clear()
     if settings and not options.configured:
-        raise UsageError(f"it reads no nbgrader_config.py, so --{'.'.join(settings[0][:2])} would change nothing")
+        raise UsageError(
+            f"this verb does not read nbgrader_config.py, so --{'.'.join(settings[0][:2])} would change nothing"
+        )
     if settings:
         from ..nbgrader_plugins.known_traits import parse_settings
 
