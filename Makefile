@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  LESSONS=\"02_softmax\" narrows build, release, grade, feedback, prove, sync and measure."
+	@echo "  LESSONS=\"02_softmax\" narrows build, release, demo, grade, feedback, prove, sync and measure."
 
 setup: $(VENV)/ready  ## make .venv and install everything, at the tested versions
 
@@ -34,8 +34,8 @@ build: setup  ## source/*.py -> notebooks with solutions, and the check data
 release: setup  ## notebooks for students, by nbgrader generate_assignment
 	$(BIN)/grading release $(LESSONS)
 
-demo: setup  ## hand in a sample class, grade it, write feedback, report
-	$(BIN)/grading demo
+demo: setup  ## grade a sample class in one lesson and name the pages to open; LESSONS=all: in all lessons
+	$(BIN)/grading demo $(if $(filter all,$(LESSONS)),--all,$(LESSONS))
 
 grade: setup  ## autograde what was handed in (submitted/), with progress
 	$(BIN)/grading grade $(LESSONS)

@@ -21,27 +21,36 @@ from .report import Report, display
 
 
 class UnusableFile(Exception):
-    """A file has no answers that can be checked; the message says why and what to do."""
+    """A file has no answers to check; the message says why and what to do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, 1 if an answer fails, 2 if nothing could be checked."""
-    parser = argparse.ArgumentParser(prog="attention", description="Check answers that stand in a Python file.")
+    parser = argparse.ArgumentParser(
+        prog="attention",
+        description="Check answers in a Python file.",
+        epilog="`attention VERB --help` lists a verb's options. Exit status: 0 all passed, 1 not all, 2 not checked.",
+    )
     verbs = parser.add_subparsers(dest="verb", required=True)
-    check = verbs.add_parser("check", help="check the answers in a file")
-    check.add_argument("file", type=Path, metavar="FILE", help="a Python file that defines them")
+    check = _add_verb(verbs, "check", "Check the answers in a file.", "check my_answers.py softmax")
+    check.add_argument("file", type=Path, metavar="FILE", help="Python file that defines the answers")
     check.add_argument(
-        "exercises", nargs="*", metavar="EXERCISE", help="all that the file answers, where none is named"
+        "exercises", nargs="*", metavar="EXERCISE", help="exercises to check (default: all that the file answers)"
     )
     shown = check.add_mutually_exclusive_group()
     shown.add_argument("--all", action="store_true", help="show all failing cases, and the points of each criterion")
-    shown.add_argument("--json", action="store_true", help="print one line of JSON per exercise, see docs/json.md")
-    progress = verbs.add_parser("progress", help="show where every exercise of a lesson stands")
+    shown.add_argument("--json", action="store_true", help="print one line of JSON per exercise (docs/json.md)")
+    progress = _add_verb(verbs, "progress", "Show your progress in each exercise.", "progress my_answers.py")
     progress.add_argument(
-        "file", type=Path, nargs="*", metavar="FILE", help="all Python files here, where none is named"
+        "file", type=Path, nargs="*", metavar="FILE", help="Python files with answers (default: all in this folder)"
     )
     for verb in (check, progress):
-        verb.add_argument("--lesson", default="", metavar="NAME", help="whose exercises they are, as in 02_softmax")
+        verb.add_argument(
+            "--lesson",
+            default="",
+            metavar="NAME",
+            help="lesson of the exercises, such as 02_softmax (default: detected from the file)",
+        )
     options = parser.parse_args(arguments)
     try:
         return _check(options) if options.verb == "check" else _progress(options)
@@ -50,14 +59,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+def _add_verb(verbs: Any, name: str, summary: str, example: str) -> argparse.ArgumentParser:
+    """Add a verb. summary: one imperative sentence; example: a command, without `attention`."""
+    epilog = f"example: attention {example}"
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=summary, description=summary, epilog=epilog)
+    return parser
+
+
 def _check(options: argparse.Namespace) -> int:
     names, whole = _run(options.file)
     lesson = _start_lesson(options.file, names, options.lesson)
     known = catalog.exercises_and_challenges(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
-        raise UnusableFile(f"{', '.join(unknown)}: no exercise of {lesson}; there are {', '.join(known)}")
+        raise UnusableFile(f"{lesson} has no exercise {', '.join(unknown)}. Its exercises are {', '.join(known)}.")
     if absent := [name for name in options.exercises if name not in names]:
-        raise UnusableFile(f"{options.file} does not define {', '.join(absent)}")
+        raise UnusableFile(f"{options.file} does not define {', '.join(absent)}.")
     wanted = options.exercises or [name for name in known if name in names]
     reports = [_shown(check.safe_report(names[name]), options) for name in wanted]
     if not options.json and not options.all and any(report.folded for report in reports):
@@ -77,7 +93,9 @@ def _progress(options: argparse.Namespace) -> int:
     files = options.file or [path for path in sorted(Path().glob("*.py")) if _has_answers(path)]
     remembered = session.current.store.path
     if not files and not (remembered and session.current.store.lessons):
-        raise UnusableFile("no Python file here answers an exercise; name one: attention progress my_answers.py")
+        raise UnusableFile(
+            "No Python file in this folder answers an exercise. Name a file: attention progress my_answers.py"
+        )
     done = bool(files) or not any(line.next for line in course_progress.lesson_progress())
     for path in files:
         names, complete = _run(path)
@@ -92,7 +110,7 @@ def _progress(options: argparse.Namespace) -> int:
 
 
 def _has_answers(path: Path) -> bool:
-    """Whether a file's text defines a function or class named like an exercise."""
+    """Whether a file defines a function or class with the name of an exercise."""
     text = path.read_text(encoding="utf-8", errors="replace")
     known = {name for lesson in catalog.lessons() for name in catalog.exercises_of(lesson)}
     return any(f"\ndef {name}(" in f"\n{text}" or f"\nclass {name}(" in f"\n{text}" for name in known)
@@ -101,14 +119,14 @@ def _has_answers(path: Path) -> bool:
 def _run(path: Path) -> tuple[dict[str, Any], bool]:
     """Run a file; return its names and whether it ran to its end. Raises UnusableFile."""
     if path.suffix == ".ipynb":
-        raise UnusableFile(f"{path} is a notebook: open it, and run check(...) there")
+        raise UnusableFile(f"{path} is a notebook. Open it in Jupyter, and run check(...) there.")
     try:
         code = compile(path.read_bytes(), str(path.resolve()), "exec", dont_inherit=True)
     except OSError as error:
-        raise UnusableFile(f"{path} cannot be read: {error.strerror}") from None
+        raise UnusableFile(f"{path} cannot be read: {error.strerror}.") from None
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise UnusableFile(f"{path}{line}: Python cannot read it ({getattr(error, 'msg', error)})") from None
+        raise UnusableFile(f"{path}{line}: Python cannot read the file: {getattr(error, 'msg', error)}.") from None
     session.current.__init__()  # type: ignore[misc]  # each file gets a new session
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     sys.path.insert(0, str(path.resolve().parent))
@@ -117,7 +135,7 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if is_theirs(frame.filename)]
         where = f", line {lines[-1]}" if lines else ""
-        print(f"{path}{where}: {type(error).__name__}: {error}. What stands below did not run.", file=sys.stderr)
+        print(f"{path}{where}: {type(error).__name__}: {error}. The lines below it did not run.", file=sys.stderr)
         return names, False
     finally:
         sys.path.remove(str(path.resolve().parent))
@@ -131,11 +149,11 @@ def _start_lesson(path: Path, names: dict[str, Any], named: str) -> str:
     """
     answered = {lesson: sum(name in names for name in catalog.exercises_of(lesson)) for lesson in catalog.lessons()}
     if named and named not in answered:
-        raise UnusableFile(f"there is no lesson {named!r}; there are {', '.join(answered)}")
+        raise UnusableFile(f"There is no lesson {named!r}. The lessons are {', '.join(answered)}.")
     lesson = named or session.current.lesson or max(answered, key=lambda name: answered[name])
     if not answered[lesson]:
         raise UnusableFile(
-            f"{path} defines no function that is called like an exercise{' of ' + lesson if named else ''}"
+            f"{path} defines no function or class with the name of an exercise{' of ' + lesson if named else ''}."
         )
     session.current.lesson, session.current.names = lesson, names
     return lesson

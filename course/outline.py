@@ -1,7 +1,7 @@
-"""What a teacher's course asks of its students: its lessons in order, and the points of each exercise.
+"""The lessons of a teacher's course, in order, and the points of each exercise.
 
 A course that differs from the package's lessons has an `outline.json` next to each notebook (`grading build` writes it
-from course.toml). Without the file, all lessons of the package count as they are.
+from course.toml). Without the file, the course is all lessons of the package as they are.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def read_outline(text: str) -> Outline:
 def scale_points(points: Sequence[float], total: float) -> list[float]:
     """Scale the points of criteria so that they sum to `total` exactly.
 
-    Points are multiples of a power of two, the largest that gives every criterion points and none more than a third too
-    much or too little; else of the smallest in UNITS.
+    Points are multiples of a power of two: the largest one that gives every criterion some points, and none over a
+    third too many or too few; otherwise the smallest in UNITS.
     """
     before = sum(points)
     exact = [value * total / before for value in points]

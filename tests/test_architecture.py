@@ -110,6 +110,8 @@ def test_grader_tests_import_the_description_of_exercises_only():
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "SECURITY.md",
+        "AGENTS.md",
+        "CITATION.cff",
         "course",
         "source",
         "release",

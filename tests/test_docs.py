@@ -85,8 +85,8 @@ def test_every_setting_is_one(path):
         assert setting in made.class_trait_names(config=True), f"{path.name}: {owner}.{setting}"
 
 
-def test_the_limits_that_teachers_are_told_are_fields_of_the_policy():
-    told = re.search(r"`\{(.+?)…\}`", text(ROOT / "docs" / "teachers.md"))
+def test_the_limits_that_teachers_can_set_are_fields_of_the_policy():
+    told = re.search(r"`\{(.+?)…\}`", text(ROOT / "docs" / "adapting.md"))
     assert told
     names = re.findall(r'"(\w+)":', told[1])
     assert names

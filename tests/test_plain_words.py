@@ -47,6 +47,7 @@ DOCUMENTS = ("*.md", "docs/*.md", "docs/contracts/*.md", ".github/**/*.md")
 SKIPPED = {
     "grading/exercises/old_language.py": "old names that must stay as they were",
     "course/models/story_corpus.py": "stories for a model, not sentences about the course",
+    "docs/style.md": "shows the idiom beside what replaces it",
 }
 
 
@@ -83,7 +84,8 @@ def sentences() -> Iterator[tuple[str, str]]:
             yield name, path.read_text(encoding="utf-8")
     for pattern in DOCUMENTS:
         for path in sorted(ROOT.glob(pattern)):
-            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+            if (name := path.relative_to(ROOT).as_posix()) not in SKIPPED:
+                yield name, path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("idiom", "better"), IDIOM.items(), ids=range(len(IDIOM)))

@@ -1,8 +1,8 @@
 """The catalog of lessons, exercises, hints, visible examples and practice cases.
 
-It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files that come with a
-notebook, next to it, take precedence over the package's. `course/outline.py` says which
-exercises a teacher's course asks, and for how many points.
+It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files next to a notebook take
+precedence over the package's. `course/outline.py` says which exercises a teacher's course includes, and for how many
+points.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUESTIONS = ".questions"  # written questions without points: rubrics and model 
 
 
 def lessons() -> list[str]:
-    """Names of the lessons that the course asks, in its order.
+    """Return the names of the course's lessons, in its order.
 
     Raises FileNotFoundError if there are none.
     """
@@ -36,15 +36,15 @@ def lessons() -> list[str]:
 
 
 def course_title() -> str:
-    """The title that the course's teacher gave it; "" if there is none."""
+    """Return the title that the teacher gave the course; "" if there is none."""
     outline = _outline()
     return outline.title if outline else ""
 
 
 def known_lessons() -> list[str]:
-    """Names of all lessons, asked or not: the package's and those next to the notebook.
+    """Return the names of all lessons, whether the course has them or not.
 
-    Raises FileNotFoundError if there are none.
+    They are the package's and those next to the notebook. Raises FileNotFoundError if there are none.
     """
     found = sorted({p.name.removesuffix(ENDING) for place in (EXAMPLES, Path()) for p in place.glob(f"*{ENDING}")})
     if not found:
@@ -61,7 +61,10 @@ def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
 
 
 def known_exercises(lesson: str) -> dict[str, dict[str, Any]]:
-    """The data of all exercises of a lesson; where a course does not ask one, its notebook gives the function."""
+    """Return the data of all exercises of a lesson, also of those that the course omits.
+
+    If a course omits an exercise, its notebook provides the function.
+    """
     return _examples(lesson)["exercises"]
 
 
@@ -91,7 +94,10 @@ def practice_of(lesson: str, name: str) -> Practice:
 
 
 def questions_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """The written questions of a lesson by name: title, rubric, model answer. Raises ValueError for a damaged file."""
+    """Return the written questions of a lesson by name: title, rubric, model answer.
+
+    Raises ValueError for a damaged file.
+    """
     path = find_file(f"{lesson}{QUESTIONS}")
     if not path.is_file():
         return {}
@@ -123,7 +129,10 @@ def read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _outline() -> Outline | None:
-    """What this course asks, if it differs from the package's lessons. Raises ValueError for a damaged file."""
+    """Return the course's outline; None if the course is the package's lessons.
+
+    Raises ValueError for a damaged file.
+    """
     path = find_file(OUTLINE).resolve()
     try:
         return _read_outline(path, path.stat().st_mtime_ns)

@@ -1,7 +1,7 @@
-"""Whether a notebook is ready to hand in, and the file to hand in.
+"""Check whether a notebook is ready to hand in, and write the file to hand in.
 
-Both read the saved file, not the kernel. Jupyter's server or VS Code name the file in the kernel; else it is looked for
-in the folder, or requested from Colab.
+Both read the saved file, not the kernel. Jupyter's server and VS Code tell the kernel the path of the file; otherwise
+it is searched for in the folder, or requested from Colab.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ..report import display_markdown, in_notebook
 from . import catalog, session
 from .ipython_history import recent_cells
 
-NONE_BEGUN = 'No lesson has begun: call begin("02_softmax") first.'
+NONE_BEGUN = 'You have not started a lesson: call begin("02_softmax") first.'
 READY = (
-    "Ready to hand in? Yes: every cell is there, none twice, none ended in an error, and what ran is saved. "
-    "`course.hand_in()` makes the file."
+    "Ready to hand in? Yes: every cell is there exactly once, no cell ended in an error, and your latest answers are "
+    "saved. Run `course.hand_in()` to make the file."
 )
 FOLDER = "hand_in"
 COLAB = "google.colab"
@@ -34,7 +34,7 @@ MAX_LISTED = 5  # problems of one kind that are listed
 
 
 class NotFound(Exception):
-    """There is no readable notebook file; the message says what to do."""
+    """No readable notebook file was found; the message says what to do."""
 
 
 @dataclass
@@ -68,19 +68,19 @@ def hand_in() -> None:
 
 
 def readiness(lesson: str) -> list[str]:
-    """Whether the notebook is ready to hand in, in sentences."""
+    """Say in sentences whether the notebook is ready to hand in."""
     exercises = catalog.exercises_of(lesson)
     try:
         notebook = saved(lesson, session.current.names)
     except NotFound as error:
-        return [f"Ready to hand in? That cannot be told: {error}"]
+        return [f"Ready to hand in? Unknown: {error}"]
     unwritten = [f"`{name}`" for name in exercises if not is_written(notebook, name)]
     found = problems(notebook, exercises)
     if unwritten and len(unwritten) == len(exercises):
-        found.append("Nothing is written in the file yet: write an answer, run its cell and save.")
+        found.append("The saved notebook has no answers yet: write an answer, run its cell and save the notebook.")
     if found:
         return [f"Ready to hand in? No, not yet. {fault}" for fault in found]
-    return [READY, *([f"Not written: {_join(unwritten)}."] if unwritten else [])]
+    return [READY, *([f"Not written yet: {_join(unwritten)}."] if unwritten else [])]
 
 
 def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
@@ -92,11 +92,11 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
     for path in [*paths, *_copies(lesson)]:
         if path.is_file():
             return SavedNotebook(path.name, read(path))
-    raise NotFound(f"no notebook file is known here. Save the notebook as {lesson}.ipynb beside where it runs.")
+    raise NotFound(f"the notebook's file was not found. Save it as {lesson}.ipynb in the folder where it runs.")
 
 
 def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
-    """Reasons not to hand in a notebook yet, in sentences; empty: it is ready."""
+    """Return the reasons not to hand in a notebook yet, in sentences."""
     wanted = [marked for name in exercises for marked in (name, f"check_{name}")]
     found = Counter(_grade_id(cell) for cell in notebook.cells)
     missing = [_cell_name(cell_id) for cell_id in wanted if not found[cell_id]]
@@ -104,25 +104,32 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     failed = [_cell_start(cell) for cell in notebook.cells if _failed(cell)]
     unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _is_unsaved(notebook, name)]
     groups = (
-        ("Missing", missing, "Take what is missing from a fresh copy of the lesson."),
-        ("There more than once", doubled, "Delete all but one."),
-        ("Ended in an error, in the file", failed, "Mend it, run it and save."),
-        ("Not in the file as it ran last", unsaved, "Save the notebook; run the cell if it was changed since."),
+        ("Missing", missing, "Copy what is missing from a fresh copy of the lesson."),
+        ("More than one copy", doubled, "Keep one copy and delete the others."),
+        ("Ended in an error in the saved notebook", failed, "Correct the code, run it again and save."),
+        (
+            "Not saved in the version that last ran",
+            unsaved,
+            "Save the notebook; if you changed the code since, run it first.",
+        ),
     )
     return [f"{what}: {_join(which)}. {todo}" for what, which, todo in groups if which]
 
 
 def is_written(notebook: SavedNotebook, name: str) -> bool:
-    """Whether a cell of the file has an answer to an exercise, right or wrong, and not only its stub."""
+    """Whether a cell has more than the stub of an exercise, right or wrong."""
     texts = [source(cell) for cell in notebook.cells if cell.get("cell_type") == "code" and name in source(cell)]
     return any(_answers(text, name) for text in texts)
 
 
 def _answers(text: str, name: str) -> bool:
-    """Whether code defines `name`, as more than a stub; code that cannot be read counts by its `def` line."""
+    """Whether code defines `name` as more than a stub.
+
+    Code with a syntax error counts if it has the `def` line.
+    """
     defines = _defines(name).search(text)
     try:
-        with warnings.catch_warnings():  # of escapes such as "\d", which Python tells where the cell runs
+        with warnings.catch_warnings():  # about escapes such as "\d": Python has shown them where the cell ran
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -134,7 +141,10 @@ def _answers(text: str, name: str) -> bool:
 
 
 def _is_stub(node: ast.AST) -> bool:
-    """Whether a function always raises NotImplementedError or does nothing, or a class has only such methods."""
+    """Whether a function or class is a stub.
+
+    A stub always raises NotImplementedError or does nothing; a class is one if it has only such methods.
+    """
     if isinstance(node, ast.ClassDef):
         return all(_is_stub(part) for part in node.body if isinstance(part, ast.FunctionDef))
     if isinstance(node, ast.FunctionDef):
@@ -166,7 +176,7 @@ def _from_colab() -> dict[str, Any]:
     message = import_module(f"{COLAB}._message")  # the only way to read the open notebook
     answer = message.blocking_request("get_ipynb", timeout_sec=30)
     if not isinstance(answer, dict) or not _is_notebook(answer.get("ipynb")):
-        raise NotFound("Colab did not hand out the notebook: save it, and download it by File, Download.")
+        raise NotFound("Colab did not return the notebook: save it, then download it with File > Download.")
     found: dict[str, Any] = answer["ipynb"]
     return found
 
@@ -184,7 +194,7 @@ def read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise NotFound(f"{path} cannot be read ({error}): save the notebook again.") from None
     if not _is_notebook(content):
-        raise NotFound(f"{path} is no notebook: save it again.")
+        raise NotFound(f"{path} is not a notebook: save the notebook again.")
     found: dict[str, Any] = content
     return found
 

@@ -11,7 +11,10 @@ from . import session
 
 
 def hint(f: Any) -> None:
-    """Show the next hint for the exercise `f`; when the notebook reruns, the same."""
+    """Show the next hint for the exercise `f`.
+
+    A rerun of the notebook shows the same hints again.
+    """
     name = session.name_of(f)
     try:
         lesson, hints = session.lesson_of(name), session.exercise_data(name)["hints"]

@@ -11,7 +11,7 @@ _originals: dict[str, Any] = {}
 
 
 def restore_course_names() -> None:
-    """Restore the course's names after every cell from now on, with a message."""
+    """From now on, restore the course's names after every cell, with a message."""
     ipython = shell()
     if ipython is None:
         return
@@ -28,8 +28,8 @@ def _restore(_: object = None) -> None:
             kind = type(names[name]).__name__
             names[name] = own
             display_markdown(
-                f"**`{name}` belongs to the lesson.** This cell had made it a `{kind}`; it is the course's again. Take "
-                "another name for yours, and run the cell again."
+                f"**`{name}` belongs to the lesson.** This cell replaced it with a value of type `{kind}`; the "
+                f"course's `{name}` is back. Choose another name for yours, and run the cell again."
             )
 
 

@@ -1,8 +1,8 @@
 """Answers from earlier lessons, in this notebook or in others next to it.
 
-Of another notebook, only imports, functions and classes run, so that nothing is trained, drawn or checked.
+Only the imports, functions and classes of another notebook run, so that nothing is trained, drawn or checked.
 
-Does not cover: what is built from them (`course/notebook/staged_model.py`).
+The model built from these answers is in `course/notebook/staged_model.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
 class PriorAnswer(AnswerOrFallback):
-    """The learner's function from an earlier lesson, or PyTorch's in its place."""
+    """The learner's function from an earlier lesson, or PyTorch's instead."""
 
     def __init__(self, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
         super().__init__(mine, otherwise, mine is not None)
@@ -35,8 +35,8 @@ class PriorAnswer(AnswerOrFallback):
     @property
     def whose(self) -> str:
         """Its origin, for a caption."""
-        written = f"{self.__name__} of lesson {int(self.lesson[:2])}"
-        return f"your {written}" if self.passes else f"PyTorch, in place of your {written}"
+        written = f"{self.__name__} from lesson {int(self.lesson[:2])}"
+        return f"your {written}" if self.passes else f"PyTorch instead of your {written}"
 
 
 def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
@@ -47,7 +47,7 @@ def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
     """
     lesson = next((known for known in catalog.known_lessons() if name in catalog.known_exercises(known)), "")
     if not lesson:
-        raise LookupError(f"no lesson has an exercise {name!r}")
+        raise LookupError(f"no lesson has an exercise called {name!r}")
     here = session.current.names
     found = (names for names in (here, *map(run_definitions, notebooks_of(lesson))) if callable(names.get(name)))
     passing = next((names[name] for names in found if _passes(lesson, name, names)), None)
@@ -55,14 +55,17 @@ def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
 
 
 def notebooks_of(lesson: str) -> list[Path]:
-    """Notebooks of a lesson here, in its own folder or handed in, newest first."""
+    """Return the notebooks of a lesson, newest first.
+
+    Searches this folder, the lesson's folder and `hand_in`.
+    """
     places = (Path(), Path("..", lesson), Path(hand_in.FOLDER))
     found = [path for place in places for path in place.glob(f"*{lesson}*.ipynb")]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def run_definitions(path: Path) -> dict[str, Any]:
-    """Run a notebook's definitions and return the names; what fails is left out."""
+    """Run a notebook's definitions and return its names; skip definitions that fail."""
     names: dict[str, Any] = {"__name__": path.stem, "torch": torch, "nn": nn, "F": nn.functional, "math": math}
     for statement in _statements(path):
         with suppress(Exception):

@@ -1,8 +1,8 @@
 """The learner's saved progress, across sessions and lessons.
 
-One small JSON file in the learner's data folder; `progress` shows its path, and it may be deleted. Its content is not
-trusted: a damaged file is set aside. The environment variable ATTENTION_MEMORY names another file; "off", which grading
-sets, saves nothing.
+It is one small JSON file in the learner's data folder; `progress` shows its path, and the learner may delete it. Its
+content is not trusted: a damaged file is renamed. The environment variable ATTENTION_MEMORY names another file; "off",
+which grading sets, saves nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Lessons = dict[str, dict[str, ExerciseProgress]]  # lesson -> exercise -> progre
 
 
 class ProgressStore:
-    """Progress on all exercises, in memory and, if possible, in a file. Never raises."""
+    """Progress on all exercises, kept in memory and, if possible, in a file. Never raises."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -71,7 +71,7 @@ class ProgressStore:
             try:
                 _write(self.path, self.lessons)
             except OSError as error:
-                print(f"Your progress is not remembered beyond this session: {self.path} ({error.strerror}).")
+                print(f"Your progress cannot be saved beyond this session: {self.path} ({error.strerror}).")
                 self.path = None
 
     def _read(self) -> Lessons:
@@ -86,19 +86,19 @@ class ProgressStore:
             return _parse(text)
         except (ValueError, TypeError, RecursionError):
             aside = self.path.with_name(f"{self.path.name}.damaged")
-            print(f"{self.path} is damaged and was set aside as {aside.name}. What was remembered begins anew.")
+            print(f"{self.path} is damaged and was renamed to {aside.name}. Your saved progress starts from zero.")
             with suppress(OSError):
                 self.path.replace(aside)
             return {}
 
 
 def open_store() -> ProgressStore:
-    """Open the learner's saved progress; in memory only where saving is off."""
+    """Open the learner's saved progress; in memory only if saving is off."""
     return ProgressStore(place())
 
 
 def place() -> Path | None:
-    """Path of the file, which may not exist yet; None where saving is off."""
+    """Return the path of the file, which may not exist yet; None if saving is off."""
     named = os.environ.get(SETTING, "")
     if named:
         return None if named == OFF else Path(named)
@@ -109,7 +109,7 @@ def place() -> Path | None:
 
 
 def _data_folder() -> Path:
-    """The system's usual folder for a user's data. Raises RuntimeError."""
+    """Return the system's usual folder for a user's data. Raises RuntimeError."""
     if sys.platform == "win32":
         return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     if sys.platform == "darwin":

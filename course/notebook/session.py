@@ -27,7 +27,7 @@ from .written_answer import register_answer_magic
 class Session:
     """State of the learner's session in this notebook.
 
-    lesson  the current lesson; None: none has begun
+    lesson  the current lesson; None if none has started
     names   namespace of the learner's functions
     hints   how many hints have been shown
     hung    answers that hung
@@ -51,8 +51,8 @@ current = Session()
 def begin(lesson: str) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`.
 
-    Loads its examples and hints, gives every exercise that is not written yet a placeholder, so that the notebook runs
-    from top to bottom, and makes `%%answer` known, for answers in prose. torch then uses one thread, unless
+    Loads its examples and hints, defines a placeholder for every exercise that is not written yet, so that the notebook
+    runs from top to bottom, and registers `%%answer` for answers in prose. It limits torch to one thread, unless
     OMP_NUM_THREADS is set: a lesson's tensors are small, and on a busy machine threads wait for each other.
 
     Raises ValueError for an unknown lesson, and FileNotFoundError if the course is installed without its examples.
@@ -80,7 +80,7 @@ def begin(lesson: str) -> None:
 
 
 def lesson_of(name: str) -> str:
-    """The lesson of an exercise. Raises LookupError."""
+    """Return the lesson of an exercise. Raises LookupError."""
     for lesson in [current.lesson] if current.lesson else catalog.lessons():
         if name in catalog.exercises_and_challenges(lesson):
             return lesson
@@ -89,7 +89,7 @@ def lesson_of(name: str) -> str:
 
 
 def name_of(f: Any) -> str:
-    """The exercise that `f` answers: a name bound to it, else its own name."""
+    """Return the exercise that `f` answers: a name bound to it, else its own name."""
     try:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
     except Exception:
@@ -100,7 +100,7 @@ def name_of(f: Any) -> str:
 
 
 def exercise_data(name: str) -> dict[str, Any]:
-    """The catalog's data of an exercise in this session's lesson. Raises LookupError."""
+    """Return the catalog's data of an exercise in this session's lesson. Raises LookupError."""
     return catalog.exercises_and_challenges(lesson_of(name))[name]
 
 

@@ -1,4 +1,4 @@
-"""`solution`: correct answers in several styles, each with its gains and costs.
+"""`solution`: correct answers in several styles, each with its pros and cons.
 
 They are in a separate file, `NN_lesson.solutions` (JSON), which a course may publish next to its notebooks and in its
 wheel. It is not encrypted: unpublished solutions are simply not there. Published ones open once the answer passes, or
@@ -17,9 +17,9 @@ TRIES = 3  # different answers that were checked
 
 
 def solution(f: Any) -> None:
-    """Show correct answers to the exercise `f`, each with what it gains and costs.
+    """Show correct answers to the exercise `f`, each with its pros and cons.
 
-    They open once your answer passes, or after all hints and three different tries that you checked. Never raises.
+    They open once your answer passes, or after all hints and three different tries with `check`. Never raises.
     """
     name = session.name_of(f)
     try:
@@ -30,12 +30,13 @@ def solution(f: Any) -> None:
         print(error)
         return
     if missing:
-        when = f"once your {name} passes, or after all hints and {TRIES} different tries that `check` has seen"
-        print(f"The solutions of {name} open {when}. {missing}")
+        when = f"once your {name} passes, or after all hints and {TRIES} different tries with `check`"
+        print(f"The solutions to {name} open {when}. {missing}")
         return
     shown = [f"**{i}.** {answer['comment']}\n\n```python\n{answer['code']}\n```" for i, answer in enumerate(answers, 1)]
-    number = f"{len(shown)} right answers" if len(shown) > 1 else "A right answer"
-    display_markdown("\n\n".join([f"**{number} to `{name}`.** The first is the lesson's own.", *shown]))
+    several = f"**{len(shown)} correct answers to `{name}`.** The first is the lesson's own."
+    first = several if len(shown) > 1 else f"**A correct answer to `{name}`.** It is the lesson's own."
+    display_markdown("\n\n".join([first, *shown]))
 
 
 def _published(lesson: str, name: str) -> list[dict[str, str]]:
@@ -45,12 +46,12 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
         answers: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))[name]
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"The solutions of {lesson} are not here. They are in a file of their own, {lesson}{catalog.SOLUTIONS}: "
-            "an open course publishes it with its notebooks, a graded one when it is over. Look where you got this "
-            "notebook, and put that file beside it."
+            f"The solutions to {lesson} are not here. They are in a separate file, {lesson}{catalog.SOLUTIONS}: an "
+            "open course publishes it with its notebooks, a graded course when it is over. Look where you got this "
+            "notebook, and put the file next to it."
         ) from None
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} cannot be read: get it anew from where you got this notebook.") from None
+        raise ValueError(f"{path} cannot be read: download it again from where you got this notebook.") from None
     return answers
 
 

@@ -1,8 +1,8 @@
-"""A model that grows from lesson 3 to lesson 8 out of the learner's own answers.
+"""A model that grows from lesson 3 to lesson 8, built from the learner's own answers.
 
-Parts that do not pass yet are PyTorch's. A lesson adds parts or replaces earlier ones, see `STAGES`. Until lesson 8 the
-model is not trained: `StagedModel.maps` has its attention weights over a few letters, from the same weights in every
-lesson.
+PyTorch replaces parts that do not pass yet. A lesson adds parts or replaces earlier ones, see `STAGES`. The model is
+not trained until lesson 8: `StagedModel.maps` returns its attention weights for a few letters, with the same
+parameters in every lesson.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Part:
 STAGES = (
     Part("03_queries_keys_values", "embed", "a vector for each letter", F.embedding),
     Part("03_queries_keys_values", "project_qkv", "queries, keys, values", torch_fallbacks.projections, "06"),
-    Part("03_queries_keys_values", "attention", "each letter takes from all", torch_fallbacks.attention, "04"),
+    Part("03_queries_keys_values", "attention", "every letter looks at all", torch_fallbacks.attention, "04"),
     Part("04_scaling", "scaled_dot_product_attention", "the same, scaled", torch_fallbacks.masked_attention, "05"),
-    Part("05_causal_mask", "causal_mask", "nobody sees the future", torch_fallbacks.causal_mask),
-    Part("05_causal_mask", "masked_attention", "scaled, and blocked", torch_fallbacks.masked_attention, "06"),
+    Part("05_causal_mask", "causal_mask", "no position sees the future", torch_fallbacks.causal_mask),
+    Part("05_causal_mask", "masked_attention", "scaled, with a mask", torch_fallbacks.masked_attention, "06"),
     Part("06_multi_head", "MultiHeadAttention", "several heads at once", torch_fallbacks.MultiHeadAttention, "07"),
-    Part("07_rope", "RotarySelfAttention", "heads that know places", torch_fallbacks.RotarySelfAttention),
+    Part("07_rope", "RotarySelfAttention", "heads that know positions", torch_fallbacks.RotarySelfAttention),
 )
 
 
@@ -70,7 +70,7 @@ class StagedModel:
         if not others:
             return "Every part of it is yours."
         prefix = f"Yours: {', '.join(mine)}. " if mine else ""
-        return f"{prefix}By PyTorch, until yours pass: {', '.join(others)}."
+        return f"{prefix}PyTorch's, until yours pass: {', '.join(others)}."
 
     @torch.no_grad()
     def maps(self, text: str) -> Tensor:
@@ -100,7 +100,7 @@ def current_model() -> StagedModel:
     """The model after the current lesson. Raises ValueError before lesson 3."""
     lesson = session.current.lesson or ""
     if lesson[:2] < "03":
-        raise ValueError(f"lesson {lesson!r} has no part of the model: it grows from lesson 3 on")
+        raise ValueError(f"lesson {lesson!r} has no model: the model starts in lesson 3")
     return StagedModel(lesson)
 
 
@@ -124,7 +124,7 @@ def with_attention(block: nn.Module, attention: nn.Module) -> nn.Module:
     """Replace the block's only `nn.MultiheadAttention`. Raises ValueError."""
     found = [name for name, part in block.named_children() if isinstance(part, nn.MultiheadAttention)]
     if len(found) != 1:
-        raise ValueError(f"block has {len(found)} parts that are nn.MultiheadAttention; one is replaced")
+        raise ValueError(f"expected one nn.MultiheadAttention in the block, got {len(found)}")
     setattr(block, found[0], MultiheadAttentionAdapter(attention))
     return block
 

@@ -1,7 +1,7 @@
-"""`%%answer NAME`: a cell for an answer in prose, to one of the lesson's written questions.
+"""`%%answer NAME`: a cell for an answer in prose to one of the lesson's written questions.
 
-Where the question has no points, the cell shows the rubric and a model answer once something is written in it. Where it
-has points, the build writes them into the first line, and a person grades the answer.
+If the question has no points, the cell shows the rubric and a model answer once the learner has written something. If
+it has points, the build writes them into the first line, and a person grades the answer.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from typing import Any
 from ..report import display_markdown
 from . import catalog
 
-STUB = "YOUR ANSWER HERE"  # nbgrader's; a cell with nothing below its first line is an error to IPython
+STUB = "YOUR ANSWER HERE"  # nbgrader's stub; IPython raises an error for a cell with nothing below its first line
 LINE = re.compile(r"\s*(?P<name>\w*)\s*(?P<points>\(.*point.*\))?.*")  # what follows `%%answer`
 
 
 def register_answer_magic(shell: Any, lesson: str) -> None:
-    """Give an IPython shell the cell magic `%%answer` of a lesson."""
+    """Register the cell magic `%%answer` of a lesson in an IPython shell."""
     shell.register_magic_function(partial(show_answer, lesson), "cell", "answer")
 
 
 def show_answer(lesson: str, line: str, cell: str) -> None:
-    """Show the answer in a cell, and with it, where the question has no points, what to compare it with. Never raises.
+    """Show the answer in a cell, and what to compare it with.
+
+    The comparison is left out if the question has points. Never raises.
 
     line, cell  what is written after `%%answer`, and below
     """
@@ -35,14 +37,14 @@ def show_answer(lesson: str, line: str, cell: str) -> None:
         return
     parts = [f"**Your answer**\n\n{text}"]
     if points:
-        parts.append("*Save the notebook: a person grades this answer when you have handed it in.*")
+        parts.append("*Save the notebook. A person grades this answer after you have handed it in.*")
     else:
         parts.append(_comparison(lesson, name))
     display_markdown("\n\n---\n\n".join(parts))
 
 
 def _comparison(lesson: str, name: str) -> str:
-    """Rubric and model answer of a question, as Markdown, or why there are none."""
+    """Return a question's rubric and model answer as Markdown, or why there are none."""
     try:
         questions = catalog.questions_of(lesson)
     except ValueError:

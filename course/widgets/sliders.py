@@ -1,7 +1,7 @@
-"""Sliders over a drawing function, and a strip of figures that needs no kernel.
+"""Sliders for a drawing function, and a strip of figures that needs no kernel.
 
-An exported, printed or kernel-less page shows the strip; on a page of the site, every figure is drawn beforehand
-(`static_sliders`). Only core widgets common to ipywidgets 7.7 and 8 are used.
+A page that is exported, printed or has no kernel shows the strip; for a page of the site, every figure is drawn
+beforehand (`static_sliders`). Only core widgets common to ipywidgets 7.7 and 8 are used.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def slider(
     strip: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     **options: Range,
 ) -> None:
-    """Show `draw` as a strip of figures, and for values that the reader chooses.
+    """Show a strip of figures of `draw`, and sliders to choose its arguments.
 
     Each option is named after an argument of `draw` and is (first, last, step) or a list of values. `draw(**values)`
     returns a figure with alt text; its errors are shown here. `start` is a dict of the sliders' first values, by
@@ -79,11 +79,11 @@ def slider(
 def _choices(name: str, wanted: Range) -> list[Any]:
     if isinstance(wanted, list):
         if not wanted:
-            raise ValueError(f"{name} is an empty list; it needs at least one value")
+            raise ValueError(f"{name}: expected at least one value, got an empty list")
         return wanted
     begin, end, step = wanted
     if step <= 0 or end < begin:
-        raise ValueError(f"{name} is {wanted}; it must be (first, last, step) with a step above 0")
+        raise ValueError(f"{name}: expected (first, last, step) with a step above 0, got {wanted}")
     whole = all(isinstance(number, int) for number in wanted)
     count = int((end - begin) / step + 1e-9) + 1
     return [begin + i * step if whole else round(begin + i * step, 10) for i in range(count)]
@@ -98,11 +98,11 @@ def _three(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 def _filled(first: Mapping[str, Any], entry: Any) -> dict[str, Any]:
     if not isinstance(entry, Mapping):
         if len(first) > 1:
-            raise ValueError(f"{entry!r} should be a dict: there are {len(first)} options")
+            raise ValueError(f"expected a dict, since there are {len(first)} options; got {entry!r}")
         entry = {next(iter(first)): entry}
     unknown = set(entry) - set(first)
     if unknown:
-        raise ValueError(f"{sorted(unknown)} are not options; the options are {sorted(first)}")
+        raise ValueError(f"unknown options {sorted(unknown)}; the options are {sorted(first)}")
     return {**first, **entry}
 
 

@@ -1,4 +1,4 @@
-"""Sliders that work without a kernel, on figures drawn beforehand.
+"""Sliders that work without a kernel, because all figures are drawn beforehand.
 
 For pages of the site (`grading site`), which sets `STATIC_PAGE_ENV`.
 """
@@ -44,7 +44,7 @@ def rendering_static_page() -> bool:
 def static_sliders(
     choices: Mapping[str, list[Any]], first: Mapping[str, Any], picture: Callable[[dict[str, Any]], str]
 ) -> str:
-    """Sliders over figures, as self-contained HTML.
+    """Return sliders and their figures as self-contained HTML.
 
     choices  the values of each slider, thinned out if they make too many figures
     first    the initial values
@@ -55,7 +55,7 @@ def static_sliders(
     sliders = "".join(_slider(option, values, first[option]) for option, values in choices.items())
     data = json.dumps(frames).replace("</", "<\\/")
     return (
-        f'<div role="group" aria-label="Sliders and their picture">{sliders}'
+        f'<div role="group" aria-label="Sliders and their figure">{sliders}'
         f'<div data-screen aria-live="polite"></div><script type="application/json">{data}</script>'
         f"<script>{SCRIPT}</script></div>"
     )

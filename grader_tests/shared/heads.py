@@ -51,18 +51,18 @@ def _in_the_heads(right: CorrectAnswer, wrong: Sequence[str], cutting: str, maps
         {"x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)": "x.reshape(len(x), self.n_heads, x.shape[1], -1)"},
         loses=wrong,
     ).feedback(
-        "You cut the heads by reshape alone, so each of them sees a few whole words: split the last dimension, then "
-        "exchange two.",
+        "You split the heads by reshaping alone, so each head sees a few whole words. Split the last dimension, then "
+        "swap two dimensions.",
         see=cutting,
     )
     right.mistake(
         "MergesByReshapeAlone", {"x.transpose(1, 2).flatten(2)": "x.reshape(len(x), x.shape[2], -1)"}, loses=wrong
     ).feedback(
-        "The weights are right, the output is not: you merge the heads without exchanging heads and words first.",
+        "You merge the heads without first swapping heads and words. The weights are right, but the output is not.",
         see=cutting,
     )
     right.mistake("ForgetsToMix", {"self.W_o(output)": "output"}, loses=wrong).feedback(
-        "The last step is missing: W_o mixes the heads' answers."
+        "You leave out the last step, `W_o`. It mixes the outputs of the heads."
     )
     right.mistake(modules.weights_averaged(see=maps), {"(output), weights": "(output), weights.mean(1)"}, loses=wrong)
     right.mistake(results.weights_first, {"self.W_o(output), weights": "weights, self.W_o(output)"}, loses=wrong)

@@ -1,7 +1,7 @@
-"""A lesson's notebook as a course asks it: other points, and functions that it gives instead of asking for them.
+"""Adapt a lesson's notebook to a course: other points, and given functions.
 
-An exercise that a course leaves out keeps its text. Its solution becomes an ordinary cell, since later cells may use
-the function; its check and its hints go.
+An exercise that the course leaves out keeps its text. Its solution becomes an ordinary cell, since later cells may use
+the function. Its check and its hints are removed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ def adapt_notebook(notebook: NotebookNode, change: LessonChange) -> None:
 
 
 def still_named(notebook: NotebookNode, name: str) -> list[str]:
-    """Headings of the sections whose text names a function that the course gives; a teacher may want to edit them."""
+    """Headings of the sections whose text names a function that the course gives.
+
+    A teacher may want to edit them.
+    """
     named, heading = dict[str, None](), ""
     for cell in notebook.cells:
         if cell.cell_type != "markdown":
@@ -46,7 +49,7 @@ def still_named(notebook: NotebookNode, name: str) -> list[str]:
 
 
 def _give(notebook: NotebookNode, name: str) -> None:
-    """Have the notebook define `name` instead of asking for it."""
+    """Make the notebook define `name` instead of asking for it."""
     hint = re.compile(rf"^#?\s*hint\({re.escape(name)}\)", re.MULTILINE)
     kept, text = [], None
     for cell in notebook.cells:

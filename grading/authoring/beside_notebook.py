@@ -1,8 +1,10 @@
-"""Files that a lesson's notebook needs beside it, where a course differs from the student's package.
+"""Write the files that a lesson's notebook needs beside it.
 
-outline.json                   what the course asks, if it has a course.toml that asks something else
-NN_lesson.examples             points, hints and visible examples, if the package does not have the lesson as it is
-NN_lesson/<exercise>.practice  practice cases of exercises that are the course's own, or changed
+They are needed where a course differs from the student's package.
+
+    outline.json                   the course's lessons and points, if its course.toml changes them
+    NN_lesson.examples             points, hints and visible examples, if the package does not have the lesson unchanged
+    NN_lesson/<exercise>.practice  practice cases of exercises that the course added or changed
     NN_lesson.questions            rubrics and model answers of written questions that have no points
 """
 
@@ -27,9 +29,10 @@ NO_QUESTIONS = b"{}\n"
 
 
 def write_beside(root: Path, name: str) -> bool:
-    """Write what `check` needs and the package lacks into the lesson's folder; returns whether a file changed.
+    """Write the check data that the package lacks into the lesson's folder.
 
-    nbgrader releases the notebook with these files. Files that are no longer needed are deleted. Raises BuildError.
+    nbgrader releases the notebook with these files. Deletes files that are no longer needed. Returns whether a file
+    changed. Raises BuildError.
     """
     folder, tests = root / "source" / name, root / "grader_tests" / name
     wanted = _not_in_the_package(root, name)
@@ -45,7 +48,11 @@ def write_beside(root: Path, name: str) -> bool:
 
 
 def _write_questions(root: Path, name: str) -> bool:
-    """Write what learners compare their written answers with, where the package has something else."""
+    """Write the rubrics and model answers that the package lacks.
+
+    Learners compare their written answers with them. In a checkout this also updates the package's own file. Returns
+    whether a file changed.
+    """
     tests, file = root / "grader_tests" / name, f"{name}{catalog.QUESTIONS}"
     shipped = _package_examples(root) / file
     changed = False
@@ -57,7 +64,10 @@ def _write_questions(root: Path, name: str) -> bool:
 
 
 def _write_or_delete(path: Path, content: bytes) -> bool:
-    """Write a file, or delete it if it would be empty; returns whether anything changed."""
+    """Write a file, or delete it if it would be empty.
+
+    Returns whether anything changed.
+    """
     if content:
         return write(path, content)
     there = path.is_file()
@@ -66,7 +76,7 @@ def _write_or_delete(path: Path, content: bytes) -> bool:
 
 
 def course_outline(root: Path) -> outline.Outline | None:
-    """What the course asks, if it has a course.toml and asks something else than the package; else None."""
+    """The course's outline; None if it has no course.toml or equals the package."""
     if not (root / COURSE_FILE).exists():
         return None
     course = load_course_file(root)
@@ -79,13 +89,16 @@ def course_outline(root: Path) -> outline.Outline | None:
 
 
 def _package_examples(root: Path) -> Path:
-    """The check data that come with the student's package: in a checkout, the checkout's."""
+    """The folder with the package's check data: in a checkout, the checkout's own."""
     own = root / "course" / "examples"
     return own if own.is_dir() else catalog.EXAMPLES
 
 
 def _not_in_the_package(root: Path, name: str) -> list[str]:
-    """Exercises, and "" for the lesson's examples, whose check data the student's package does not have."""
+    """Exercises whose check data the student's package lacks.
+
+    "" means the lesson's examples.
+    """
     if (root / "course").is_dir() or not begins_lesson(root, name):
         return []
     tests = root / "grader_tests" / name
@@ -95,7 +108,10 @@ def _not_in_the_package(root: Path, name: str) -> list[str]:
 
 
 def shipped_fingerprints() -> dict[str, str]:
-    """What the check data in the student's package were made of, from the engine's wheel or from the checkout."""
+    """Fingerprints of the inputs of the package's check data.
+
+    They are in the engine's wheel or in the checkout.
+    """
     here = Path(__file__).parents[1]
     places = (here / "templates" / FINGERPRINTS, here.parent / "grader_tests" / FINGERPRINTS)
     return next((FingerprintFile(path).read() for path in places if path.is_file()), {})

@@ -1,12 +1,13 @@
-"""Build assignments from their texts, with what the learner's own `check` needs.
+"""Build notebooks from the lessons' texts, with the check data that `check` reads.
 
-    source/NN_lesson.py        -> source/NN_lesson/NN_lesson.ipynb   (for nbgrader generate_assignment)
-    grader_tests/NN_lesson/    -> course/examples/NN_lesson.examples, NN_lesson/<exercise>.practice
+    source/NN_lesson.py      -> source/NN_lesson/NN_lesson.ipynb   (for nbgrader generate_assignment)
+    grader_tests/NN_lesson/  -> course/examples/NN_lesson.examples, NN_lesson/<exercise>.practice
 
-Outside of a checkout the package has the examples of its own lessons, and those of another lie beside its notebook,
-with which nbgrader releases them.
+Outside a checkout, the installed package has the examples of its own lessons. Examples of other lessons are next to the
+notebook, and nbgrader releases them with it.
 
-Same input, same bytes: cell ids come from the cells' places, nothing comes from the clock or the machine.
+The same input gives the same bytes: cell ids come from the cells' positions, and nothing depends on the clock or the
+machine.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def build_lesson(root: Path, name: str) -> bool:
 
 
 def notebook_of(root: Path, name: str) -> bytes:
-    """The file of an assignment as it is built now. Raises BuildError."""
+    """The file of an assignment as it would be built now. Raises BuildError."""
     notebook = read_lesson(root / "source" / f"{name}.py")
     change = load_course_file(root).change(name)
     adapt_notebook(notebook, change)
@@ -52,11 +53,11 @@ def notebook_of(root: Path, name: str) -> bytes:
 
 
 def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
-    """See that a lesson's text and its exercises agree. Raises BuildError."""
+    """Check that a lesson's text and its exercises agree. Raises BuildError."""
     exercises = list(lesson.exercises.values())
     cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
     marks = {g: cell.metadata.nbgrader for g, cell in cells.items()}
-    order = [g for g in cells if marks[g].get("solution") and not marks[g].get("grade")]  # a person grades the others
+    order = [g for g in cells if marks[g].get("solution") and not marks[g].get("grade")]  # the others: by hand
     if order != [e.name for e in exercises]:
         raise BuildError(f"{text.name}: solution cells {order} and exercises {[e.name for e in exercises]} differ")
     for exercise in exercises:
@@ -81,7 +82,10 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
 
 
 def _hold_challenges_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
-    """Below all that is graded, so that nothing of theirs runs before a grade is made; without marks of nbgrader's."""
+    """Check that challenges are below all graded cells and have demo checks.
+
+    There, no code of a challenge runs before a grade is computed. Raises BuildError.
+    """
     graded = [place for place, cell in enumerate(notebook.cells) if grade_id(cell)]
     below = [cell for cell in notebook.cells[max(graded, default=-1) + 1 :] if cell.cell_type == "code"]
     for name in lesson.challenges:

@@ -1,12 +1,12 @@
-"""Exports what the learner's own `check` needs of a lesson, as data: no code of oracle, mistakes or alternatives.
+"""Export a lesson's check data, without any code of right or wrong answers.
 
-    examples   points, hints and visible examples of all the lesson's exercises
-    practice   for each exercise: practice cases, and sketches by which known mistakes are recognised
+    examples  points, hints and visible examples of all the lesson's exercises
+    practice  for each exercise: practice cases, and sketches that identify known mistakes
 
-Practice cases are the grade's own criteria, drawn from a seed that everybody knows. No course draws from it: what the
-grade asks is as secret as its own seed.
+Practice cases come from the grade's own criteria, drawn from a public seed. No course grades with this seed: a course's
+hidden cases are as secret as its own seed.
 
-Does not cover: where the files go, and that every machine makes the same (`build.py`).
+Does not cover: where the files go, and how every machine makes the same ones (`build.py`).
 """
 
 from __future__ import annotations
@@ -48,12 +48,11 @@ EXAMPLE_SEED = 0
 
 
 def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, bytes]:
-    """Files under course/examples, by name, of exercises and challenges. Their numbers are this machine's, to the last
-    digit; see `build.py`.
+    """The files under course/examples, by name, of exercises and challenges.
 
-    only  exercises whose practice is made; the examples are those of the whole lesson
+    `only`: the exercises whose practice to make; the examples always cover the whole lesson.
 
-    Raises CheckDataError.
+    The last digits of the numbers depend on this machine; see `build.py`. Raises CheckDataError.
     """
     lesson = load_lesson(tests)
     examples = {"lesson": lesson.name, "exercises": {n: exported_examples(e) for n, e in lesson.exercises.items()}}
@@ -68,7 +67,7 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
 
 
 def exported_examples(exercise: Exercise) -> dict[str, Any]:
-    """What a lesson's file of examples holds of this exercise. Raises CheckDataError."""
+    """The record of this exercise in a lesson's examples. Raises CheckDataError."""
     return {
         "points": exercise.points,
         **({"stars": exercise.stars} if exercise.stars else {}),
@@ -87,13 +86,13 @@ def _prepared_examples(exercise: Exercise) -> list[PreparedCase]:
 
 @lru_cache(maxsize=8)
 def practised(exercise: Exercise) -> dict[str, list[Observation]]:
-    """What every known mistake gives in the examples and in the practice cases, by its name, as `mistaken`."""
+    """The outcomes of every known mistake in the examples and the practice cases."""
     programs = [p.program(()) for p in (*_prepared_examples(exercise), *practice_cases(exercise))]
     return {one.name: outcomes_of(one, programs) for mistake in exercise.mistakes for one in mistake.all_forms}
 
 
 def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
-    """What the file of practice of this exercise holds, packed: what is asked, and the known mistakes.
+    """The two parts of an exercise's practice file: the cases, and the mistakes.
 
     Raises CheckDataError.
     """
@@ -164,7 +163,10 @@ def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str
 def _each(
     exercise: Exercise, mistake: Mistake, asked: Sequence[PreparedCase], right: Sequence[Observation]
 ) -> list[dict[str, Any]]:
-    """Which cases a mistake misses and what it gives there; once where several values of its constant give the same."""
+    """Which cases a mistake fails, and its outcomes there.
+
+    If several values of the mistake's constant give the same outcomes, they are listed once.
+    """
     found: list[list[Observation]] = []
     for given in (practised(exercise)[one.name] for one in mistake.all_forms):
         if not any(all(map(same_outcome, given, other)) for other in found):
@@ -175,8 +177,10 @@ def _each(
 def _missed(
     asked: Sequence[PreparedCase], right: Sequence[Observation], given: Sequence[Observation]
 ) -> dict[str, Any]:
-    """The cases that a mistake misses, and what it gives wherever that is not what a right answer gives: where there is
-    no single right value, it may give something else and be right."""
+    """The cases that a mistake fails, and its outcomes that differ from right ones.
+
+    Where there is no single right value, an outcome may differ and still be right.
+    """
     sketches = [fingerprint(coerced(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
     misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
     differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
@@ -184,7 +188,10 @@ def _missed(
 
 
 def _outcome(seen: Observation) -> dict[str, Any]:
-    """As data; an observed error holds the line of code that raised it, here a line of the oracle."""
+    """The outcome as data.
+
+    Removes the line of code that raised an error, since it is a line of the oracle.
+    """
     outcome = seen.to_plain()
     if outcome["raised"]:
         outcome["raised"] = {**outcome["raised"], "line": ""}
@@ -192,8 +199,11 @@ def _outcome(seen: Observation) -> dict[str, Any]:
 
 
 def same_examples(one: bytes, other: bytes) -> bool:
-    """Whether two exports say the same. Numbers may differ by rounding: a processor that is no x86-64 adds in another
-    order, and its build must not change what is committed. Gradients that cancel out lose four digits of float32."""
+    """Whether two exports are the same, except for rounding.
+
+    A processor other than x86-64 adds in another order, and its build must not change the committed files. Gradients
+    that cancel out lose four digits of float32.
+    """
 
     def same(a: Any, b: Any) -> bool:
         if isinstance(a, torch.Tensor):
@@ -223,7 +233,7 @@ def same_examples(one: bytes, other: bytes) -> bool:
 
 
 def _opened(blob: bytes) -> Any:
-    """A file of practice, else one of examples."""
+    """Unpack a practice file, or otherwise a file of examples."""
     try:
         packed = split_packed(blob)
     except PackingError:

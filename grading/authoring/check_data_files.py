@@ -1,6 +1,8 @@
-"""Check data in files: written where they are out of date, with the same bytes on every x86-64 machine.
+"""Write check data to files where they are out of date.
 
-Does not cover: what is in them (`check_data.py`), which of them a notebook needs beside it (`beside_notebook.py`).
+The files have the same bytes on every x86-64 machine.
+
+Does not cover: their contents (`check_data.py`), which of them a notebook needs beside it (`beside_notebook.py`).
 """
 
 from __future__ import annotations
@@ -22,25 +24,25 @@ from .check_data import export_lesson, same_examples
 
 EXPORTER = "grading/authoring/check_data.py"
 FINGERPRINTS = "fingerprints.json"  # beside the lessons in grader_tests, and committed with them
-# Sums in another order, and functions by other instructions, differ in their last digits: examples are computed with
-# what every x86-64 processor in use has (AVX2 at most), on one thread, whatever this one is and how many it has.
+# If sums run in another order, or functions use other instructions, their last digits differ. So examples are computed
+# on one thread, with instructions that every x86-64 processor in use has (AVX2 at most).
 ON_ANY_MACHINE = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "MKL_CBWR": "COMPATIBLE",  # matrix products
-    "ATEN_CPU_CAPABILITY": "avx2",  # torch's own kernels; older ones lose a digit more where gradients cancel out
+    "ATEN_CPU_CAPABILITY": "avx2",  # torch's kernels; older instructions lose one more digit if gradients cancel out
     "ONEDNN_MAX_CPU_ISA": "SSE41",
-    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX,-FMA,-FMA4",  # exp, sin and the like
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX,-FMA,-FMA4",  # exp, sin and similar functions
     "PYTHONHASHSEED": "0",
 }
 
 
 def export(tests: Path, folder: Path, only: Container[str] | None = None) -> bool:
-    """Write a lesson's check data into a folder where it is out of date; returns whether a file changed.
+    """Write a lesson's check data into a folder where it is out of date.
 
-    only  names of exercises, and "" for the lesson's examples: all else stays as it is
+    `only`: names of exercises, and "" for the lesson's examples; all others stay as they are.
 
-    Raises BuildError.
+    Returns whether a file changed. Raises BuildError.
     """
     stale = stale_exports(tests, folder)
     wanted = [name for name in stale if only is None or name in only]
@@ -57,13 +59,19 @@ def export(tests: Path, folder: Path, only: Container[str] | None = None) -> boo
 
 
 def stale_exports(tests: Path, folder: Path, code: Packages | None = None) -> list[str]:
-    """The exercises of a lesson whose practice is out of date; "" stands for the lesson's examples."""
+    """The exercises of a lesson whose practice is out of date.
+
+    "" means the lesson's examples.
+    """
     known, current = fingerprint_file(tests.parent).read(), export_fingerprints(tests, folder, code)
     return [name for name, made in current.items() if known.get(key_of(tests, name)) != made]
 
 
 def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None) -> dict[str, str]:
-    """For each exercise a hash of what its practice is made of, and of the file; for "" the same of the examples."""
+    """For each exercise, a hash of the practice file and its inputs.
+
+    "" means the lesson's examples.
+    """
     code, settings = code or packages(tests.parent), [f"{name}={value}" for name, value in ON_ANY_MACHINE.items()]
     names = load_lesson(tests).all_exercises
 
@@ -77,7 +85,10 @@ def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None)
 
 
 def fingerprint_file(grader_tests: Path) -> FingerprintFile:
-    """What committed data was made of: a fresh clone need not make it again."""
+    """The fingerprints of committed check data.
+
+    They are committed too, so that a fresh clone need not make the data again.
+    """
     return FingerprintFile(grader_tests / FINGERPRINTS)
 
 
@@ -86,7 +97,10 @@ def key_of(tests: Path, name: str) -> str:
 
 
 def place_of_check_data(root: Path, name: str) -> Path | None:
-    """Where `grading sync` writes all check data of a lesson; None where they come with the installed package."""
+    """Where `grading sync` writes a lesson's check data.
+
+    None if the installed package has them.
+    """
     if (root / "course").is_dir():
         return root / "course" / "examples"
     known = (catalog.EXAMPLES / f"{name}{catalog.ENDING}").exists()
@@ -94,17 +108,19 @@ def place_of_check_data(root: Path, name: str) -> Path | None:
 
 
 def begins_lesson(root: Path, name: str) -> bool:
-    """Whether a lesson's notebook calls `begin`, so that `check` in it needs check data."""
+    """Whether a lesson's notebook calls `begin`, so that its `check` needs check data."""
     text = (root / "source" / f"{name}.py").read_text(encoding="utf-8")
     return re.search(rf'^[^#\n]*\bbegin\("{name}"\)', text, re.MULTILINE) is not None
 
 
 def build_examples(tests: Path, only: Iterable[str] = ()) -> dict[str, bytes]:
-    """`export_lesson` in a process of its own, whose numbers are the same on every x86-64 machine.
+    """Run `export_lesson` in a process of its own.
 
-    only  exercises whose practice is made; all if none is named
+    Its numbers are the same on every x86-64 machine.
 
-    Raises BuildError, with all that the process had to say.
+    `only`: the exercises whose practice to make; all if none is named.
+
+    Raises BuildError with the process's error output.
     """
     with tempfile.TemporaryDirectory(prefix="grading-") as made:
         command = [sys.executable, "-m", __name__, str(tests.resolve()), made, *only]

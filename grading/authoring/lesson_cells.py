@@ -1,6 +1,6 @@
-"""A lesson's text as a list of cells that keeps every character, and which cells of two versions are the same one.
+"""Split a lesson's text into cells, and align the cells of two versions.
 
-Covers the division of the text and the exercise to which a cell belongs. Does not cover: the notebook made of the text
+The cells keep every character, and each knows its exercise. Does not cover: the notebook made from the text
 (`lesson_text`, which needs jupytext), merging (`merge_lessons`).
 """
 
@@ -17,17 +17,19 @@ from ..notebooks.cells import exercise_named
 MARKER = re.compile(r"^# ?%%", re.MULTILINE)
 HEADING = re.compile(r"^# ?#{1,6}\s+(.*?)\s*$", re.MULTILINE)
 GRADE_ID = re.compile(r'"grade_id":\s*"([^"]+)"')
-ALIKE = 0.5  # of their lines: two cells that share less are two different ones
+ALIKE = 0.5  # share of their lines: cells that share less are different cells
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a lesson's text, its marker line included; what is above the first marker is a cell, too.
+    """A cell of a lesson's text, with its marker line.
 
-    space     the line ends between it and the next cell; "" if it is the last one
-    grade_id  in nbgrader's metadata; "" if it has none
-    heading   its first heading, if it is text
-    exercise  whose contract, answer or check it is; "" if it is the lesson's
+    The text above the first marker is a cell, too.
+
+    space     the line ends between it and the next cell; "" for the last one
+    grade_id  from nbgrader's metadata; "" for none
+    heading   its first heading, in a text cell
+    exercise  the exercise whose contract, answer or check it is; "" for the lesson's own cells
     """
 
     text: str
@@ -38,13 +40,13 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """What a person finds it by: its heading, or else its first line."""
+        """The cell's heading, or its first line."""
         lines = (line.removeprefix("#").strip() for line in self.text.splitlines()[1:])
         return self.heading or next(filter(None, lines), "")
 
 
 def read_cells(text: str) -> list[Cell]:
-    """Divide a lesson's text into cells; `join_cells` puts them together again."""
+    """Divide a lesson's text into cells; `join_cells` joins them again."""
     starts = [0, *(match.start() for match in MARKER.finditer(text) if match.start()), len(text)]
     cells = [_cell(text[start:end], end == len(text)) for start, end in pairwise(starts)]
     for first, last, exercise in _exercises(cells):
@@ -53,14 +55,17 @@ def read_cells(text: str) -> list[Cell]:
 
 
 def join_cells(cells: Sequence[tuple[str, str]]) -> str:
-    """The lesson with cells of these texts and spaces. A cell that was the last one gets an empty line behind it."""
+    """Join cells, given as (text, space), to a lesson's text.
+
+    A cell that used to be the last one gets an empty line after it.
+    """
     return "".join(text + (space or "\n\n") for text, space in cells).rstrip("\n") + "\n"
 
 
 def align(one: Sequence[Cell], other: Sequence[Cell]) -> dict[int, int]:
-    """Pair the cells of two versions, by their places.
+    """Pair the cells of two versions, by position.
 
-    Equal cells first, then those with one name and those that are alike between the same neighbours, then those that
+    Pairs equal cells first, then cells with the same name or similar text between the same neighbours, then cells that
     were moved.
     """
     pairs: dict[int, int] = {}
@@ -84,7 +89,10 @@ def _cell(whole: str, last: bool) -> Cell:
 
 
 def _exercises(cells: Sequence[Cell]) -> Iterator[tuple[int, int, str]]:
-    """The places of each exercise's cells: from the heading above its first marked cell to its last marked one."""
+    """The range of each exercise's cells.
+
+    It begins with the heading above the exercise's first marked cell, and ends with the last marked cell.
+    """
     end = 0
     for exercise in dict.fromkeys(exercise_named(cell.grade_id) for cell in cells if cell.grade_id):
         marked = [i for i, cell in enumerate(cells) if cell.grade_id and exercise_named(cell.grade_id) == exercise]
@@ -94,7 +102,7 @@ def _exercises(cells: Sequence[Cell]) -> Iterator[tuple[int, int, str]]:
 
 
 def _gaps(one: Sequence[Cell], other: Sequence[Cell], pairs: dict[int, int]) -> Iterator[tuple[range, range]]:
-    """Pair equal cells, and yield the places between them."""
+    """Pair equal cells, and yield the ranges between them."""
     texts = [cell.text for cell in one], [cell.text for cell in other]
     for tag, low, high, start, end in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -104,7 +112,7 @@ def _gaps(one: Sequence[Cell], other: Sequence[Cell], pairs: dict[int, int]) -> 
 
 
 def _pair(ours: Sequence[int], theirs: Sequence[int], pairs: dict[int, int], same: Callable[[int, int], bool]) -> None:
-    """Pair each place with the first free one that is the same."""
+    """Pair each position with the first free one that `same` accepts."""
     free = [j for j in theirs if j not in pairs.values()]
     for i in ours:
         found = next((j for j in free if same(i, j)), None) if i not in pairs else None
@@ -118,6 +126,6 @@ def _same_name(one: Cell, other: Cell) -> bool:
 
 
 def _alike(one: Cell, other: Cell) -> bool:
-    """Whether they share much of their text; a cell that is marked for grading is like no other."""
+    """Whether two cells have similar texts; never for cells marked for grading."""
     lines = one.text.splitlines(), other.text.splitlines()
     return not (one.grade_id or other.grade_id) and SequenceMatcher(None, *lines, autojunk=False).ratio() >= ALIKE

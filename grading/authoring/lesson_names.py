@@ -1,4 +1,4 @@
-"""A lesson's lists of exercises, in the __init__.py of its graders, merged name by name."""
+"""Merge a lesson's lists of exercises, in its graders' __init__.py, by name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NAMES = re.compile(rf"^(EXERCISES|CHALLENGES)\s*=\s*([(\[]\s*(?:{TEXT}\s*,?\s*)*
 
 
 def merge_names(path: str, there: set[str], base: str, ours: str, theirs: str) -> Piece:
-    """Merge a lesson's __init__.py: its lists of exercises name by name, the rest by line.
+    """Merge a lesson's __init__.py: its lists of exercises by name, the rest by line.
 
-    there  the exercises that have a grader after the merge
+    `there`: the exercises that have a grader after the merge.
     """
     texts = [NAMES.sub(r"\1 = ()", text) for text in (base, ours, theirs)]
     listed = [{found[1]: _listed(found[2]) for found in NAMES.finditer(text)} for text in (base, ours, theirs)]
@@ -33,14 +33,14 @@ def merge_names(path: str, there: set[str], base: str, ours: str, theirs: str) -
     outcome = Outcome.TAKEN
     for side in (theirs, ours):
         if is_valid(path, side) and ast.dump(ast.parse(value)) == ast.dump(ast.parse(side)):
-            value = side  # as it is written there
+            value = side  # with that side's own layout
     if value == ours:
         outcome = Outcome.SAME if ours in (base, theirs) else Outcome.OURS
     return Piece(path, path, "", ours, theirs, Merged(value, outcome))
 
 
 def has_exercise(tree: Tree, name: str, exercise: str) -> bool:
-    """Whether a lesson asks for an exercise, in its text or, for a challenge, in its list."""
+    """Whether a lesson has an exercise in its text or, for a challenge, in its list."""
     listed = NAMES.findall(tree.get(f"{TESTS}/{name}/__init__.py", ""))
     cells = read_cells(tree.get(f"source/{name}.py", ""))
     return any(exercise in _listed(names) for _, names in listed) or any(cell.exercise == exercise for cell in cells)

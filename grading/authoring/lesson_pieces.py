@@ -1,6 +1,7 @@
-"""A lesson in pieces, each merged for itself: files of graders, and cells of the text.
+"""Divide a lesson into pieces that are merged separately.
 
-Does not cover: what an exercise decides for all its pieces (`merge_lessons`).
+A piece is a file of graders, or a cell of the text. Does not cover: merge decisions for a whole exercise
+(`merge_lessons`).
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from .three_way import Merged, Outcome, merge_order, merge_value
 
 Tree = Mapping[str, str]
 SHARED = "shared"
-QUESTIONS = "questions"  # the folder of a lesson's written questions, a file each
+QUESTIONS = "questions"  # folder of a lesson's written questions, with one file each
 TESTS = "grader_tests"
-CHECKS: dict[str, Callable[[str], object]] = {".py": ast.parse, ".toml": tomllib.loads}  # by a file's ending
+CHECKS: dict[str, Callable[[str], object]] = {".py": ast.parse, ".toml": tomllib.loads}  # by file ending
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A file, or a cell of a lesson's text, in the three versions and merged.
+    """A file, or a cell of a lesson's text: both sides' versions and the merged one.
 
     place     where a person finds it: a file of the exercise, the title of a cell, or the path again
-    exercise  to which it belongs; "" for the lesson's own
+    exercise  the exercise that it belongs to; "" for the lesson's own
     grades    whether a grade may depend on it: a file of graders, or a cell with an answer or a check
-    left      whether theirs is not taken because another piece of its exercise is a conflict
+    left      whether their change is not taken because another piece of the exercise is a conflict
     """
 
     path: str
@@ -61,7 +62,10 @@ def file_piece(path: str, base: Tree, ours: Tree, theirs: Tree) -> Piece:
 
 
 def is_valid(path: str, text: str) -> bool:
-    """Whether a text that was merged by line can be read; only Python and TOML may be merged so."""
+    """Whether a text that was merged by line is valid.
+
+    Only Python and TOML files may be merged by line.
+    """
     check = CHECKS.get(path[path.rfind(".") :])
     try:
         return check is not None and check(text) is not None
@@ -70,9 +74,9 @@ def is_valid(path: str, text: str) -> bool:
 
 
 def merge_cells(path: str, base: Tree, ours: Tree, theirs: Tree) -> list[tuple[Piece, str]]:
-    """The cells of a lesson's text in their order, each with the space after it.
+    """The merged cells of a lesson's text in order, each with the space after it.
 
-    Without a base a text that differs is one piece, since nobody knows which side added or removed a cell.
+    Without a base, a text that differs is a single piece, since nobody knows which side added or removed a cell.
     """
     whole = merge_value(base.get(path), ours[path], theirs[path])
     if not base.get(path) and whole.outcome is Outcome.CONFLICT:
@@ -93,7 +97,7 @@ def _cell_piece(path: str, base: Cell | None, ours: Cell | None, theirs: Cell | 
 
 
 def _keys(base: Sequence[Cell], ours: Sequence[Cell], theirs: Sequence[Cell]) -> Iterator[list[str]]:
-    """A key for each cell of the three versions; one cell has the same in all."""
+    """A key for each cell of the three versions, equal for the same cell."""
     of_ours = {j: f"base {i}" for i, j in align(base, ours).items()}
     of_theirs = {j: f"base {i}" for i, j in align(base, theirs).items()}
     mine = [j for j in range(len(ours)) if j not in of_ours]

@@ -1,4 +1,7 @@
-"""A lesson's text in source/ read as a notebook. Same text, same bytes: cell ids come from the cells' places."""
+"""Read a lesson's text in source/ as a notebook.
+
+The same text gives the same bytes, since cell ids come from the cells' positions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from nbformat import NotebookNode
 from ..notebooks.cells import grade_id
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
-FOLDED = re.compile(r"# @title \S")  # this line stands for the cell until it is unfolded
+FOLDED = re.compile(r"# @title \S")  # the notebook shows this line in place of the folded cell
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
 
 
@@ -28,12 +31,12 @@ def read_lesson(path: Path) -> NotebookNode:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         if FOLDED.match(cell.source):
-            cell.metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab's word, and Colab's
+            cell.metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # for JupyterLab, and for Colab
     return notebook
 
 
 def _ids(notebook: NotebookNode) -> Iterator[str]:
-    """A graded cell's id is its grade_id; any other's tells its heading and its place under it."""
+    """A graded cell's id is its grade_id; others are named by heading and position."""
     heading, place = "top", 0
     taken: set[str] = set()
     for cell in notebook.cells:

@@ -1,6 +1,7 @@
-"""Merge all lessons of a new version into a course: which files change, and what the next merge compares with.
+"""Merge all lessons of a new version into a course.
 
-Works on texts by path. Does not cover: one lesson (`merge_lessons`).
+The result has the files that change, and the base of the next merge. Works on texts by path. Does not cover: merging
+one lesson (`merge_lessons`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class CourseMerge:
     merges   each lesson that both have, and `shared`, by name
     new      lessons that the new version adds
     own      lessons that only the course has
-    dropped  lessons that the course began with and the new version no longer has; they stay
+    dropped  lessons that the course began with but the new version no longer has; they stay
     removed  lessons that the teacher removed; they stay removed
     """
 
@@ -43,20 +44,26 @@ class CourseMerge:
 
     @property
     def files(self) -> dict[str, str | None]:
-        """All that is to be written: the new text of each file, None for one that goes."""
+        """The files to write: the new text by path, None for a file to delete."""
         added = {path: text for name in self.new for path, text in part_of(self.theirs, name).items()}
         return {**added, **{path: text for merge in self.merges.values() for path, text in merge.files.items()}}
 
     @property
     def next_base(self) -> dict[str, str]:
-        """The base of the next merge: the new version of what was merged, and the old one of what stays as it is."""
+        """The base of the next merge.
+
+        It has the new version of merged lessons, and the old base of lessons that stay as they are.
+        """
         stays = {name for name, merge in self.merges.items() if merge.stays}
         merged = {*self.merges, *self.new, *self.removed} - stays
         found = [part_of(self.theirs, name) for name in merged] + [part_of(self.base, name) for name in stays]
         return {path: text for part in found for path, text in part.items()}
 
     def kept(self, why: Mapping[str, str]) -> CourseMerge:
-        """The same merge if these lessons, or `shared`, stay as they are, each for a reason; a new one is left out."""
+        """The same merge, except that these lessons, or `shared`, stay as they are.
+
+        `why`: the reason by name. Leaves out new lessons that are named.
+        """
         merges = {**self.merges, **{name: LessonMerge(name) for name in self.new if name in why}}
         merges = {name: merge.kept(why[name]) if name in why else merge for name, merge in merges.items()}
         return replace(self, merges=merges, new=tuple(name for name in self.new if name not in why))
@@ -68,7 +75,10 @@ class CourseMerge:
 
 
 def merge_course(base: Tree, ours: Tree, theirs: Tree) -> CourseMerge:
-    """Merge every lesson. base: empty if nobody knows with which lessons the course began."""
+    """Merge every lesson.
+
+    `base`: empty if the lessons that the course began with are unknown.
+    """
     began, mine, other = lessons_of(base), lessons_of(ours), lessons_of(theirs)
     names = sorted(mine & other)
     names += [SHARED] if any(path.startswith(f"{TESTS}/{SHARED}/") for path in theirs) else []

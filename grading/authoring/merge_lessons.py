@@ -1,11 +1,11 @@
-"""Merge a new version of the lessons into a course, by lesson and exercise: which files change, and why.
+"""Merge a new version of a lesson into a course, exercise by exercise.
 
-Three versions: the base that the course began with, ours (the teacher's), theirs (the new one). A lesson's text merges
-by cell, everything else by file. An exercise in which both changed the same piece stays ours with all its pieces, since
-its text, its stub and its grader belong together.
+There are three versions: the base that the course began with, ours (the teacher's) and theirs (the new one). A lesson's
+text merges by cell, everything else by file. If both sides changed the same piece of an exercise, the whole exercise
+stays ours, since its text, its stub and its grader belong together.
 
 Works on texts by path. Does not cover: where the base comes from (`course_dir.lesson_base`), whether the outcome builds
-and what it does to grades (`coordinator.migrate_lessons`).
+and how it changes grades (`coordinator.migrate_lessons`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from .three_way import Merged, Outcome
 
 @dataclass(frozen=True)
 class LessonMerge:
-    """A lesson, or `shared`, merged. `files`: what changes in ours, None for a file that goes; `stays`: why it stays
-    ours as a whole."""
+    """A merged lesson, or `shared`.
+
+    files  changes to our files; None for a file to delete
+    stays  why the whole lesson stays ours
+    """
 
     name: str
     files: dict[str, str | None] = field(default_factory=dict)
@@ -35,27 +38,30 @@ class LessonMerge:
         return [piece for piece in self.pieces if piece.outcome is Outcome.CONFLICT]
 
     def mixed(self, shared: Set[Outcome] = frozenset()) -> set[str]:
-        """The exercises whose graders are made of both sides' changes, so that neither side has proved them.
+        """The exercises whose graders mix both sides' changes.
 
-        shared  how the files came about that lessons share
+        Neither side has proved them. `shared`: outcomes of the files that lessons share.
         """
         common = shared | self._outcomes("")
         found = {name: common | self._outcomes(name) for name in {piece.exercise for piece in self.pieces} - {""}}
         return {e for e, how in found.items() if Outcome.MERGED in how or {Outcome.OURS, Outcome.TAKEN} <= how}
 
     def _outcomes(self, exercise: str) -> set[Outcome]:
-        """How the graders of an exercise came about; "": those of the lesson, on which all its exercises depend."""
+        """The outcomes of an exercise's graders.
+
+        "" means the lesson's own graders, on which all its exercises depend.
+        """
         return {
             piece.outcome for piece in self.pieces if piece.exercise == exercise and piece.grades and not piece.left
         }
 
     def kept(self, why: str) -> LessonMerge:
-        """The same lesson if nothing of it is merged."""
+        """The lesson if nothing in it is merged."""
         return LessonMerge(self.name, stays=why)
 
 
 def lessons_of(tree: Iterable[str]) -> set[str]:
-    """The lessons of a course, by its files."""
+    """The lessons of a course, from the paths of its files."""
     return {found[1] for path in tree if (found := re.fullmatch(r"source/(\d\d_\w*)\.py", path))}
 
 
@@ -65,7 +71,7 @@ def part_of(tree: Tree, name: str) -> dict[str, str]:
 
 
 def merge_lesson(name: str, base: Tree, ours: Tree, theirs: Tree) -> LessonMerge:
-    """Merge a lesson that ours and theirs have, or `shared`, given only its files."""
+    """Merge a lesson that both sides have, or `shared`, given only its files."""
     text, names = f"source/{name}.py", f"{TESTS}/{name}/__init__.py"
     pieces = [file_piece(path, base, ours, theirs) for path in sorted({*ours, *theirs}) if path not in (text, names)]
     cells = merge_cells(text, base, ours, theirs) if text in ours and text in theirs else []
@@ -94,7 +100,10 @@ def merge_lesson(name: str, base: Tree, ours: Tree, theirs: Tree) -> LessonMerge
 
 
 def _settle(piece: Piece, removed: set[str], contested: set[str]) -> Piece:
-    """The piece with what its whole exercise decides: ours where ours removed it, or a part is left to the teacher."""
+    """Apply the decision on the whole exercise to one of its pieces.
+
+    A piece stays ours if we removed the exercise, or if another part of it is a conflict.
+    """
     if piece.exercise in removed and piece.value != piece.ours:
         return replace(piece, merged=Merged(piece.ours, Outcome.LEFT_OUT))
     conflict = piece.outcome is Outcome.CONFLICT

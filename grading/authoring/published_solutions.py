@@ -1,8 +1,8 @@
 """The answers that `solution(…)` shows, chosen and commented by the author.
 
 grader_tests/NN_lesson/solutions.toml names them: `solution`, the lesson's own, and titles of alternatives, each with
-its advantage and its cost. For an exercise that is not listed, only the lesson's own solution is shown. `student_repo`
-publishes the resulting file if the course asks for it; our releases, check data and wheels do not contain it.
+its advantage and its cost. For an exercise that the file does not list, only the lesson's own solution is shown. If the
+course asks for it, `student_repo` publishes the resulting file; our releases, check data and wheels do not contain it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ MARKS = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[^\n]*\n?", re.MULTILINE)
 
 
 def solutions_of(root: Path, name: str) -> dict[str, bytes]:
-    """Map the name of a lesson's solutions file to its content. Raises CourseError for an unknown answer."""
+    """Map the name of a lesson's solutions file to its content.
+
+    Raises CourseError for an unknown answer.
+    """
     exercises = load_lesson(root / "grader_tests" / name).exercises
     chosen, own = _load_choices(root / "grader_tests" / name / FILE), _lesson_solutions(root / "source" / f"{name}.py")
     if unknown := sorted(chosen.keys() - exercises.keys()):
@@ -43,7 +46,7 @@ def solutions_of(root: Path, name: str) -> dict[str, bytes]:
 
 
 def _load_choices(path: Path) -> dict[str, dict[str, str]]:
-    """Exercise -> title of an answer -> the author's comment."""
+    """Map each exercise to the titles of its answers and the author's comments."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,9 +1,10 @@
-"""Places the written questions of a lesson in its notebook, and exports what learners compare their answers with.
+"""Insert a lesson's written questions into its notebook, and export their answers.
 
-In a lesson's text a Markdown cell with nothing but `%%answer NAME` is the place of the question in
-grader_tests/NN_lesson/questions/NAME.toml (docs/contracts/README.md). The build makes two cells of it: the question,
-and a code cell for the answer. Without points in the course that cell has no mark of nbgrader's; with points it is one
-of nbgrader's manually graded answer cells.
+In a lesson's text, a Markdown cell with only `%%answer NAME` marks the position of the question in
+grader_tests/NN_lesson/questions/NAME.toml (docs/contracts/README.md). The build replaces it by two cells: the question,
+and a code cell for the answer. If the course gives the question points, the code cell is one of nbgrader's manually
+graded answer cells; otherwise nbgrader does not mark it. Learners compare their answers with the exported rubrics and
+model answers.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def graded_questions(tests: Path, change: LessonChange) -> dict[str, float]:
 
 
 def insert_questions(notebook: NotebookNode, tests: Path, change: LessonChange) -> None:
-    """Put each question above its answer cell, and mark the cells of questions with points.
+    """Insert each question above its answer cell, and mark the graded ones.
 
     tests   grader_tests/NN_lesson
-    change  what the course changes: points of questions, and questions that are left out
+    change  the course's changes: points of questions, and questions left out
 
-    Raises BuildError where text, questions and points do not agree, and ExerciseError for an unreadable question.
+    Raises BuildError if text, questions and points do not agree, and ExerciseError for an unreadable question.
     """
     questions, graded = load_questions(tests), graded_questions(tests, change)
     _check(notebook, questions, tests.name)
@@ -52,7 +53,10 @@ def insert_questions(notebook: NotebookNode, tests: Path, change: LessonChange) 
 
 
 def _question_cells(question: Question, points: float | None) -> list[NotebookNode]:
-    """The question, and the cell for its answer; points: None for an optional question."""
+    """The question's cell and its answer cell.
+
+    `points`: None for an optional question.
+    """
     name, line, metadata = question.name, f"%%answer {question.name}", {}
     about = OPTIONAL if points is None else GRADED.format(points=_points(points))
     if points is not None:
@@ -65,13 +69,16 @@ def _question_cells(question: Question, points: float | None) -> list[NotebookNo
 
 
 def _place_of(cell: NotebookNode) -> str:
-    """The name of the question that a cell of a lesson's text is the place of; "" for none."""
+    """The name of the question that a text cell marks the position of; "" for none."""
     found = PLACE.fullmatch(cell.source)
     return found[1] if found else ""
 
 
 def question_data(tests: Path, change: LessonChange) -> bytes:
-    """The questions without points, with rubric and model answer, as the notebook shows them; b"" if there are none."""
+    """The rubrics and model answers of questions without points.
+
+    This is the content of the file beside the notebook; b"" if there are none.
+    """
     kept_back = {*graded_questions(tests, change), *change.left_out}
     shown = {
         question.name: {
@@ -86,7 +93,7 @@ def question_data(tests: Path, change: LessonChange) -> bytes:
 
 
 def _check(notebook: NotebookNode, questions: Mapping[str, Question], lesson: str) -> None:
-    """Raise BuildError unless every question has one place, and every place a question."""
+    """Raise BuildError unless positions and questions match one to one."""
     places = Counter(name for cell in notebook.cells if (name := _place_of(cell)))
     for name in places:
         if name not in questions:

@@ -1,8 +1,8 @@
-"""The first cell of a lesson's notebook, as a file so that it is linted and typed (`student_install.first_cell`).
+"""The first cell of a lesson's notebook (`student_install.first_cell`).
 
-It runs in IPython 7.34 and later, and in scripts. It names every package that is installed already to pip, with its
-version, so that pip leaves it alone or fails. What is wrong is shown in two sentences, without a traceback: what pip
-says, and the remedy for it.
+It is a file so that it is linted and type-checked. It runs in IPython 7.34 and later, and in scripts. It passes pip
+every installed package with its version, so that pip keeps these packages or fails. It shows a failure in two
+sentences, without a traceback: pip's message and the remedy.
 """
 
 

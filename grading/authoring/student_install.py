@@ -1,8 +1,8 @@
 """How students get the package `course`: a notebook's setup cell and badge.
 
-`c.Delivery.package` in nbgrader_config.py says where the package comes from; the build writes it into the setup cell
-of every lesson that uses the package, and adds a badge if `c.Delivery.repository` says where the notebooks are
-published. Does not cover: making that repository (`student_repo`).
+`c.Delivery.package` in nbgrader_config.py says where the package comes from. The build writes it into the setup cell of
+every lesson that uses the package, and adds a badge if `c.Delivery.repository` says where the notebooks are published.
+Does not cover: making that repository (`student_repo`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..errors import CourseError
 from . import setup_cell
 
 PACKAGE = "attention-course"
-SET_UP = "set-up"  # the id of the cell
+SET_UP = "set-up"  # id of the cell
 USES_THE_PACKAGE = re.compile(r"^\s*(from|import) course\b", re.M)
 GITHUB = re.compile(r"https://github\.com/(?P<name>[\w.-]+/[\w.-]+?)(\.git)?(/tree/(?P<branch>[^\s?#]+?))?/?")
 BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({})"
@@ -53,11 +53,11 @@ class Delivery(Configurable):
 
 @dataclass(frozen=True)
 class PackageSource:
-    """Where setup cells and badges point.
+    """The targets of setup cells and badges.
 
     version  version of the package that the notebooks need
-    package  what pip installs: the name of a wheel beside the notebook, a URL of one, or a pinned requirement
-    name     the repository on GitHub, "owner/name"; "": unknown, and there are no badges
+    package  what pip installs: the name of a wheel beside the notebook, a wheel's URL, or a pinned requirement
+    name     the repository on GitHub, "owner/name"; "" if unknown, and then without badges
     branch   branch of the repository
     """
 
@@ -67,7 +67,10 @@ class PackageSource:
     branch: str = "main"
 
     def colab(self, notebook: str) -> str:
-        """The address that opens a notebook, by its path in the repository, in Colab."""
+        """The address that opens a notebook in Colab.
+
+        `notebook`: its path in the repository.
+        """
         return f"https://colab.research.google.com/github/{self.name}/blob/{self.branch}/{notebook}"
 
     def raw(self, file: str) -> str:
@@ -85,7 +88,10 @@ def delivery(root: Path) -> Delivery:
 
 
 def origin(settings: Delivery) -> PackageSource:
-    """Read the package source. Raises CourseError for an invalid setting or a version that is not installed here."""
+    """Read the package source.
+
+    Raises CourseError for an invalid setting, or for a version that is not installed here.
+    """
     number = version(PACKAGE)
     package = settings.package.replace("{version}", number) or wheel_of(number)
     if package not in (wheel_of(number), f"{PACKAGE}=={number}"):
@@ -121,9 +127,9 @@ def first_cell(where: PackageSource) -> str:
 
 
 def insert_setup_cell(notebook: NotebookNode, path: str, where: PackageSource) -> None:
-    """Insert or replace the setup cell before the first use of the package, the badge, and Colab's metadata.
+    """Insert or replace the setup cell, the badge and Colab's metadata.
 
-    path  of the notebook in the repository
+    The setup cell comes before the first use of the package. `path`: the notebook's path in the repository.
     """
     cells = notebook.cells = [cell for cell in notebook.cells if cell.get("id") != SET_UP]
     uses = [i for i, c in enumerate(cells) if c.cell_type == "code" and USES_THE_PACKAGE.search(c.source)]

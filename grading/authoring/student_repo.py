@@ -1,7 +1,7 @@
 """Write the students' repository: notebooks, wheel, README, licence, solutions.
 
-Nothing in the repository is ever deleted: notebooks that somebody opened last week still ask for last week's wheel.
-Does not cover: setup cells and badges (`student_install`), releasing lessons, making the web site (`site/`).
+It never deletes anything there, since notebooks that somebody opened last week still need last week's wheel. Does not
+cover: setup cells and badges (`student_install`), releasing lessons, making the web site (`site/`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ EXAMPLES = (
     "*.questions",
     "*/*.practice",
     "outline.json",
-)  # check data of a lesson that is not in the package, beside its notebook
-SITE = "docs"  # the folder of a repository that GitHub shows as a web site
+)  # check data beside the notebook, if the package does not have the lesson
+SITE = "docs"  # the folder of a repository that GitHub publishes as a web site
 OURS = "<!-- written by `grading publish`, which writes it again -->"
 SINCE_1980 = "315532800"  # seconds: the earliest time that a zip can store; a fixed time makes wheels reproducible
 PAGES = Environment(
@@ -51,7 +51,7 @@ PAGES = Environment(
 
 @dataclass
 class PublishResult:
-    """Names of files: written, unchanged, and others in the folder (left alone)."""
+    """Names of files: written, unchanged, and others in the folder (not touched)."""
 
     written: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
@@ -59,7 +59,10 @@ class PublishResult:
 
 
 def released(root: Path) -> list[str]:
-    """Names of the lessons in release/, in the course's order. Raises CourseError if there are none."""
+    """Names of the lessons in release/, in the course's order.
+
+    Raises CourseError if there are none.
+    """
     found = [name for name in list_lessons(root) if (root / "release" / name / f"{name}.ipynb").is_file()]
     if not found:
         raise CourseError(f"nothing is released in {root} yet: run `grading release` first")
@@ -72,7 +75,7 @@ def has_site(into: Path) -> bool:
 
 
 def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
-    """The lessons of which the text, course.toml or the built files have changed since their release."""
+    """The lessons whose text, course.toml or built files changed after their release."""
     asked = course_outline(root)
 
     def is_stale(name: str) -> bool:
@@ -91,7 +94,10 @@ def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
 
 
 def _differ(there: Outline | None, asked: Outline | None) -> bool:
-    """Whether two outlines differ in the lessons that both have; a lesson that is new changes nothing in others."""
+    """Whether two outlines differ in the lessons that both have.
+
+    A new lesson changes nothing in the others.
+    """
     if there is None or asked is None:
         return there is not asked
     both = there.lessons.keys() & asked.lessons.keys()
@@ -101,12 +107,15 @@ def _differ(there: Outline | None, asked: Outline | None) -> bool:
 
 
 def is_built_from_other(root: Path, name: str) -> bool:
-    """Whether a lesson's built notebook is not what its text and course.toml make now."""
+    """Whether a lesson's built notebook differs from its text and course.toml."""
     return (root / "source" / name / f"{name}.ipynb").read_bytes() != notebook_of(root, name)
 
 
 def is_released(root: Path, name: str) -> bool:
-    """Whether a lesson's release is newer than its built notebook, and has the same files beside it."""
+    """Whether a lesson's release is newer than its built notebook.
+
+    It must also have the same files beside the notebook.
+    """
     built, release = (root / step / name for step in ("source", "release"))
     notebooks = [folder / f"{name}.ipynb" for folder in (built, release)]
     if not notebooks[1].exists() or notebooks[0].stat().st_mtime_ns > notebooks[1].stat().st_mtime_ns:
@@ -116,9 +125,9 @@ def is_released(root: Path, name: str) -> bool:
 
 
 def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] = ()) -> PublishResult:
-    """Write the repository, or what has changed of it, to `into`. Raises CourseError.
+    """Write the repository, or its changes, to `into`. Raises CourseError.
 
-    solved  names of the lessons whose solutions are published; "*" for all
+    `solved`: names of the lessons whose solutions are published; "*" for all.
     """
     _check_target(root, into)
     names, done = released(root), PublishResult()
@@ -175,9 +184,9 @@ def _solutions(root: Path, names: list[str], wanted: list[str]) -> dict[str, byt
 
 
 def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
-    """Build the student's wheel from the package as it is installed here.
+    """Build the student's wheel from the installed package.
 
-    examples  check data and solutions to add, by their path in course/examples; the same files give the same bytes
+    `examples`: check data and solutions to add, by path in course/examples. The same files give the same bytes.
     """
     found = distribution(PACKAGE)
     unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
@@ -209,7 +218,7 @@ def _check_target(root: Path, into: Path) -> None:
 
 
 def _licence(root: Path) -> bytes:
-    """The course's licence, or the package's if it has none."""
+    """The course's licence, or the package's if the course has none."""
     own = root / "LICENSE"
     return own.read_bytes() if own.is_file() else (distribution(PACKAGE).read_text("licenses/LICENSE") or "").encode()
 

@@ -1,6 +1,7 @@
-"""Three-way merge of plain values: what one side changed is taken, what both changed differently is a conflict.
+"""Three-way merge of plain values.
 
-"Ours" is the teacher's side, "theirs" the new version's. Knows nothing of lessons (`lesson_cells`, `merge_lessons`).
+If only one side changed a value, its change is taken. If both changed it differently, it is a conflict. "Ours" is the
+teacher's side, "theirs" the new version's. Knows nothing about lessons (`lesson_cells`, `merge_lessons`).
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ class Outcome(Enum):
 
 
 class Merged(NamedTuple):
-    """A merged value; None: it is not there."""
+    """A merged value; None if it is absent."""
 
     value: str | None
     outcome: Outcome
 
 
 def merge_value(base: str | None, ours: str | None, theirs: str | None) -> Merged:
-    """Merge a text; None: it is not there."""
+    """Merge a text; None means that it is absent."""
     if ours == theirs:
         return Merged(ours, Outcome.SAME)
     if theirs == base:
@@ -47,7 +48,10 @@ def merge_value(base: str | None, ours: str | None, theirs: str | None) -> Merge
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> str | None:
-    """Make both sides' edits of a text's lines; None if two different ones overlap or touch."""
+    """Apply both sides' edits to a text's lines.
+
+    None if two different edits overlap or touch.
+    """
     lines = base.splitlines(keepends=True)
     edits = {edit for side in (ours, theirs) for edit in _edits(lines, side.splitlines(keepends=True))}
     merged, done, end = list[str](), 0, -1
@@ -60,9 +64,10 @@ def merge_lines(base: str, ours: str, theirs: str) -> str | None:
 
 
 def merge_order(base: Sequence[Key], ours: Sequence[Key], theirs: Sequence[Key]) -> list[Key]:
-    """All that ours or theirs has, in ours' order, or in theirs' if only theirs moved something.
+    """The items of both sides, in our order.
 
-    What only the other side has follows what it follows there. No list has anything twice.
+    In their order if only they moved something. An item that only one side has follows the same item as on that side.
+    No list has duplicates.
     """
     first, second = (theirs, ours) if _moved(base, theirs) and not _moved(base, ours) else (ours, theirs)
     order = list(first)
@@ -80,5 +85,5 @@ def _edits(base: list[str], side: list[str]) -> Iterator[tuple[int, int, tuple[s
 
 
 def _moved(base: Sequence[Key], side: Sequence[Key]) -> bool:
-    """Whether the side has what it shares with the base in another order."""
+    """Whether a side orders its common items differently from the base."""
     return [key for key in side if key in base] != [key for key in base if key in side]

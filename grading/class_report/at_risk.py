@@ -1,4 +1,4 @@
-"""Students who may need help, with the reason for each; a person decides."""
+"""Find students who may need help, with the reasons, for a person to decide."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ HALF = 0.5  # share of the class
 
 @dataclass(frozen=True)
 class Concern:
-    """A student who may need help, and why, in words."""
+    """A student who may need help, with the reasons as sentences."""
 
     student: str
     why: tuple[str, ...]
 
 
 def concerns(course: Course) -> list[Concern]:
-    """Students who may need help. They miss a lesson that half of the class has handed in, or earned less than half of
-    the points and less than the class's median in their latest two lessons."""
+    """List the students who may need help.
+
+    They have not handed in a lesson that half of the class has handed in, or in each of their latest two lessons they
+    earned less than half of the points and less than the class's median.
+    """
     return [Concern(student, why) for student in course.students if (why := tuple(_reasons(course, student)))]
 
 
@@ -40,7 +43,7 @@ def _reasons(course: Course, student: str) -> Iterator[str]:
 
 
 def _expected_lessons(course: Course) -> list[str]:
-    """Lessons that at least half of the students who are not excused have handed in."""
+    """Lessons that at least half of the students without an excuse have handed in."""
     excused = Counter(lesson for _, lesson in course.excused)
     came, students = Counter(s.lesson for s in course.submissions), len(course.students)
     return [lesson for lesson in course.lessons if came[lesson] >= HALF * (students - excused[lesson])]

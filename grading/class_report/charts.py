@@ -52,7 +52,7 @@ def in_words(course: Course) -> str:
 
 
 def _swarm_positions(place: int, shares: Sequence[float]) -> list[float]:
-    """Horizontal positions of a swarm's points. Points of similar height go side by side."""
+    """Horizontal positions that put points of similar height side by side."""
     count = max(1, len(shares) - 1)
     return [
         place + ROOM * (2 * ((7 * i) % (count + 1)) / count - 1) if count > 1 else place for i in range(len(shares))

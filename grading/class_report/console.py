@@ -19,14 +19,14 @@ from .model import EXCUSED, Course
 from .quartiles import quartiles
 from .short_names import shortened
 
-NARROWEST = 16  # characters of a name in the table, for any number of lessons
+NARROWEST = 16  # characters of a name in the table, however many lessons there are
 MOST = 3  # mistakes
-MOST_LINES = 10  # of a list; the HTML page has all
+MOST_LINES = 10  # lines per list; the HTML page has all
 BAR = 20  # characters
 
 
 def show_class(course: Course, graders: MistakeTexts, console: Console, *, students: bool = False) -> None:
-    """Print what a teacher needs first."""
+    """Print the class report, with what a teacher needs first."""
     if not course.answers and not course.ungraded:
         console.print(
             "Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `grading grade`."
@@ -103,8 +103,11 @@ def _bar_position(percent: float) -> int:
 
 
 def _student_tables(course: Course, width: int) -> Iterator[Table]:
-    """One row per student, one column per lesson. Its head is the lesson's number if that is unique. Lessons that do
-    not fit beside the names go to another table below."""
+    """Tables with one row per student and one column per lesson.
+
+    A column's head is the lesson's number if that is unique. Lessons that do not fit next to the names go to another
+    table below.
+    """
     points = {(s.student, s.lesson): f"{round(s.points, 2):g}/{s.most:g}" for s in course.submissions}
     points |= dict.fromkeys(course.excused, EXCUSED)
     starred = {(s.student, s.lesson) for s in course.submissions if s.open}
@@ -123,7 +126,7 @@ def _student_tables(course: Course, width: int) -> Iterator[Table]:
 
 
 def _points_table(title: str, students: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Table:
-    """One table; each column has a lesson's head and its cells."""
+    """Make one table; each column has a head and its cells."""
     table = Table(title=title or None, box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("student", no_wrap=True)
     for head, *_ in columns:
@@ -140,6 +143,6 @@ def _column_heads(lessons: Sequence[str]) -> list[str]:
 
 
 def _column(cells: Sequence[tuple[str, bool]]) -> list[str]:
-    """Points with stars, padded if any has one."""
+    """Points with stars, padded if any cell has a star."""
     pad = any(star for _, star in cells)
     return [text + ("*" if star else " " * pad) for text, star in cells]

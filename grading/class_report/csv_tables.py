@@ -17,7 +17,10 @@ Rows = list[dict[str, Any]]
 
 
 def write(course: Course, graders: MistakeTexts, folder: Path) -> Iterator[Path]:
-    """Write the tables to a folder, created if missing; yields each file. Raises OSError."""
+    """Write the tables to a folder, created if missing; yields each file's path.
+
+    Raises OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, (columns, rows) in _tables(course, graders).items():
         write_rows(folder / name, columns, rows)
@@ -50,7 +53,10 @@ def _tables(course: Course, graders: MistakeTexts) -> dict[str, tuple[list[str],
 
 
 def _points(course: Course, student: str) -> dict[str, Any]:
-    """One student's row. Empty cells: not handed in, not graded, or points are missing."""
+    """One student's row.
+
+    A cell is empty if the lesson is not handed in, not graded, or still lacks points.
+    """
     own = (s for lesson in course.lessons for s in course.whole(lesson) if s.student == student)
     excused = {lesson: EXCUSED for who, lesson in course.excused if who == student and lesson in course.lessons}
     return dict.fromkeys(course.lessons, "") | {"student": student} | {s.lesson: s.points for s in own} | excused

@@ -20,8 +20,8 @@ from .quartiles import quartiles
 from .similarity import COMMON, pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
-MOST_SHOWN = 60  # students up to which the table of points is unfolded
-MOST_NAMED = 12  # mistakes that are not folded
+MOST_SHOWN = 60  # the table of points is folded if there are more students
+MOST_NAMED = 12  # mistakes to show unfolded
 
 
 def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
@@ -72,7 +72,10 @@ def _waiting(course: Course) -> dict[tuple[str, str, str], list[str]]:
 
 
 def _weak(item: Item) -> bool:
-    """Whether students who do well otherwise do worse here. Such an item may be unclear."""
+    """Whether students who do better elsewhere do worse here.
+
+    Such an item may be unclear.
+    """
     return item.discrimination is not None and item.discrimination < 0
 
 
@@ -85,7 +88,10 @@ def _spaced(name: str) -> str:
 
 
 def _shade(share: float | None) -> str:
-    """A background for a share of the points, paler for more. Dark text is readable on it."""
+    """A background color for a share of the points, paler for more.
+
+    Dark text is readable on it.
+    """
     if share is None:
         return "transparent"
     return f"hsl({28 + 180 * share:.0f} {70 - 25 * share:.0f}% {82 + 12 * share:.0f}%)"

@@ -1,9 +1,9 @@
 """Item analysis by classical test theory: easiness and discrimination.
 
-Easiness is the mean share of an item's points, among those who began the exercise; discrimination is the corrected
-item-total correlation, between a student's share of the item and of the rest of the lesson (Crocker & Algina,
-"Introduction to Classical and Modern Test Theory", 1986, chapter 14). Few answers mean little, so discrimination needs
-at least `FEWEST`.
+Easiness is the mean share of an item's points among the students who began the exercise. Discrimination is the
+corrected item-total correlation, between a student's share of the item and of the rest of the lesson (Crocker & Algina,
+"Introduction to Classical and Modern Test Theory", 1986, chapter 14). It is unreliable for few answers, so it is
+computed only for at least `FEWEST`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class Item:
-    """An exercise, or with `criterion` one of its criteria.
+    """An exercise, or one of its criteria if `criterion` is set.
 
     answers         number with a verdict
     begun           share of them that were begun, 0 to 1
-    easiness        mean share of the points among those, 0 to 1; None if there are none
+    easiness        mean share of the points among those that were begun, 0 to 1; None if there are none
     discrimination  -1 to 1; None if undefined, for example if all earned the same
     """
 

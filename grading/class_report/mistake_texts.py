@@ -1,4 +1,4 @@
-"""Texts of known mistakes and answers, from a course's exercises as they are now."""
+"""Texts of known mistakes and answers, from a course's current exercises."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MistakeTexts:
         return [answer.code for answer in (*known.alternatives, *known.reference_answers, *wrong)]
 
     def _load(self, lesson: str) -> dict[str, Exercise]:
-        from ..exercises.lesson import load_lesson  # it imports torch
+        from ..exercises.lesson import load_lesson  # imports torch
 
         folder = self.root / "grader_tests" / lesson
         return load_lesson(folder).exercises if folder.is_dir() else {}

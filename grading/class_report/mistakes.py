@@ -14,9 +14,9 @@ FEWEST = 2  # similar answers that make a group
 
 @dataclass(frozen=True)
 class Named:
-    """A known mistake of `count` students; `likely`: how many more may have it.
+    """A known mistake of `count` students; `likely` more students may have it.
 
-    example  the shortest answer with it, without a name; "" if none is available
+    example  the shortest answer with it, without the student's name; "" if none is available
     """
 
     lesson: str
@@ -30,7 +30,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Unnamed:
-    """Answers of `count` students that lose the same criteria at the same stages. No known mistake explains them."""
+    """Answers of `count` students that lose the same criteria at the same stages.
+
+    No known mistake explains them.
+    """
 
     lesson: str
     exercise: str
@@ -41,7 +44,10 @@ class Unnamed:
 
 
 def named(answers: Iterable[Answer]) -> list[Named]:
-    """All known mistakes in the answers, most frequent first. If an answer has two, both count."""
+    """All known mistakes in the answers, most frequent first.
+
+    If an answer has two mistakes, both count.
+    """
     by_name: dict[tuple[str, str, str], list[Answer]] = defaultdict(list)
     for a in answers:
         for name in filter(None, (a.verdict.mistake, a.verdict.second_mistake)):
@@ -60,7 +66,7 @@ def _summarize(key: tuple[str, str, str], answers: list[Answer]) -> Named:
 
 @dataclass(frozen=True)
 class Idea:
-    """One family of known mistakes: how many students and answers had one, and in which exercises."""
+    """One family of known mistakes, with its number of students and answers."""
 
     family: str
     students: int
@@ -69,7 +75,10 @@ class Idea:
 
 
 def by_family(answers: Iterable[Answer]) -> list[Idea]:
-    """Families of known mistakes in the answers, most students first; unsure diagnoses do not count."""
+    """Families of known mistakes in the answers, most students first.
+
+    Uncertain diagnoses do not count.
+    """
     made: dict[str, list[Answer]] = defaultdict(list)
     for a in answers:
         for family in {a.verdict.family, a.verdict.second_family} - {""} if a.verdict.certain else ():

@@ -16,11 +16,11 @@ EXCUSED = "excused"  # shown in tables instead of points
 class Answer:
     """One exercise of one submission, or one cell that a person grades.
 
-    points   the gradebook's, so a teacher's count; None until a person has given them
+    points   the gradebook's, including manual ones; None until a person has given them
     verdict  the grader's; for a cell that a person grades, one that says so
     waiting  whether its grade is open: a person has to look at it
-    source   what the student wrote; "" if not available
-    why      why it is open; "": for the reason in the verdict
+    source   the student's code; "" if not available
+    why      why it is open; "" if the verdict has the reason
     """
 
     student: str
@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """Why a person has to look at it."""
+        """Why a person has to look at this answer."""
         return self.why or self.verdict.grader_error
 
     @property
@@ -60,7 +60,7 @@ class Submission:
     """One graded lesson of one student.
 
     points  after the late penalty
-    open    whether a grade of it is open, so that its points are provisional
+    open    whether it has an open grade, so that its points are provisional
     """
 
     student: str
@@ -77,8 +77,13 @@ class Submission:
 
 @dataclass(frozen=True)
 class Course:
-    """A class. `ungraded`: (student, lesson) of submissions without a grade; `excused`: those that do not count, which
-    have no answers or submissions here, so they are in no mean; `title`: the course's; `order`: its lessons."""
+    """A class.
+
+    ungraded  (student, lesson) of submissions without a grade
+    excused   (student, lesson) of excuses; their answers and submissions are left out here, so they count in no mean
+    title     the course's title
+    order     the course's lessons
+    """
 
     answers: Sequence[Answer]
     submissions: Sequence[Submission]
@@ -97,7 +102,7 @@ class Course:
 
     @property
     def lessons(self) -> list[str]:
-        """The lessons with submissions, in the course's order; what it does not know comes last."""
+        """The lessons with submissions, in the course's order; unknown ones come last."""
         known = {name: place for place, name in enumerate(self.order)}
         return sorted({s.lesson for s in self.submissions}, key=lambda name: (known.get(name, len(known)), name))
 
@@ -111,7 +116,7 @@ class Course:
         return [(a, sign) for a in self.answers for sign in a.verdict.signs if sign in SIGNS]
 
     def of(self, lessons: Collection[str] | None, students: Collection[str] | None) -> Course:
-        """Only these lessons, and these students; None, or none: all."""
+        """Keep only these lessons and students; None or an empty collection keeps all."""
 
         def wanted(student: str, lesson: str) -> bool:
             return (not lessons or lesson in lessons) and (not students or student in students)
@@ -126,7 +131,10 @@ class Course:
         )
 
     def anonymous(self, secret: str) -> Course:
-        """The class with numbers instead of names. Without the secret, their order reveals nothing."""
+        """Replace names by numbers.
+
+        Without the secret, the order of the numbers reveals nothing.
+        """
         order = sorted(self.students, key=lambda name: hashlib.sha256(f"{secret} {name}".encode()).digest())
         width = len(str(len(order)))
         names = {name: f"student {number:0{width}}" for number, name in enumerate(order, 1)}

@@ -9,7 +9,10 @@ from .model import Submission
 
 
 def quartiles(submissions: Sequence[Submission]) -> tuple[float, float, float]:
-    """Lower quartile, median and upper quartile of the shares, in percent. Interpolated linearly; NaN for none."""
+    """Lower quartile, median and upper quartile of the shares, in percent.
+
+    Interpolates linearly. NaN without submissions.
+    """
     shares = sorted(100 * s.share for s in submissions)
     return _quantile(shares, 0.25), _quantile(shares, 0.5), _quantile(shares, 0.75)
 

@@ -1,4 +1,7 @@
-"""The class report as records for other programs: `grading report --json`. docs/json.md describes them."""
+"""The class report as records for other programs (`grading report --json`).
+
+docs/json.md describes the records.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ NOT_GRADED, NEEDS_A_PERSON, GRADED = "not graded", "needs a person", "graded"
 
 
 def report_records(course: Course) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each record: its name, and its fields. Points are None while something needs a person."""
+    """Yield each record's name and fields.
+
+    Points are None while something needs a person.
+    """
     yield from sorted(_grades(course), key=lambda item: (item[1]["lesson"], item[1]["student"]))
     for answer in course.answers:
         yield (

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def shortened(name: str, most: int = 24) -> str:
-    """A long name without its middle, since both ends distinguish people."""
+    """Shorten a long name in the middle, since both ends distinguish people."""
     return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"

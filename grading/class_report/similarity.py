@@ -1,7 +1,7 @@
 """Suspiciously similar answers, for a person to review: winnowing by copydetect.
 
-Ignores names, comments and layout, and code that anyone may write: known answers, right or wrong, and what more than
-`COMMON` students share.
+Ignores names, comments and layout. Also ignores code that anyone may write: known answers, right or wrong, and code
+that more than `COMMON` students share.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from itertools import combinations
 from .model import Answer
 
 COMMON = 3  # students; code that more of them share is common
-TOKENS, WINDOW = 20, 5  # of a fingerprint: characters of tokens per hash, and hashes per window, of which one is kept
-FEWEST = 8  # rare hashes that two answers share
-LIKE = 0.6  # share of the rare hashes of the answer with fewer of them
+TOKENS, WINDOW = 20, 5  # characters of tokens per hash, and hashes per window, of which one is kept
+FEWEST = 8  # rare hashes that two answers must share
+LIKE = 0.6  # share of the rare hashes in the answer that has fewer of them
 MAX_SOURCE = 20_000  # characters
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students with similar answers to these exercises. `share`: the largest of rare code, 0 to 1."""
+    """Two students with similar answers to these exercises.
+
+    `share`: the largest share of rare code among them, 0 to 1.
+    """
 
     students: tuple[str, str]
     lesson: str
@@ -32,7 +35,10 @@ class Pair:
 
 
 def pairs(answers: Iterable[Answer], known: Callable[[str, str], Iterable[str]]) -> list[Pair]:
-    """Pairs of students by lesson, most similar exercises first. `known`: answers by lesson and exercise."""
+    """Pairs of students by lesson, most similar exercises first.
+
+    `known`: returns the known answers of a lesson and exercise.
+    """
     by_exercise: dict[tuple[str, str], list[Answer]] = defaultdict(list)
     for a in answers:
         if a.source and a.begun:
@@ -62,7 +68,7 @@ def _similar_pairs(answers: Sequence[Answer], known: Iterable[str]) -> Iterable[
 
 
 def _fingerprint(source: str) -> frozenset[int]:
-    from copydetect import CodeFingerprint  # it imports NumPy, and only this page needs it
+    from copydetect import CodeFingerprint  # imports NumPy; only this page needs it
 
     made = CodeFingerprint("answer.py", TOKENS, WINDOW, language="python", fp=io.StringIO(source[:MAX_SOURCE]))
     return frozenset(map(int, made.hashes))

@@ -1,4 +1,4 @@
-"""How verbs are declared, and what several of them share: selectors, JSON, confirmation, plurals."""
+"""Declare verbs, with the arguments and helpers that several of them share."""
 
 from __future__ import annotations
 
@@ -16,27 +16,44 @@ from grading.safe_text import say
 
 Handler = Callable[[argparse.Namespace], int]
 
-DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # the exit status; what `main` returns after Ctrl-C is 130
+DONE, NEEDS_A_PERSON, NOT_DONE = 0, 1, 2  # exit statuses; after Ctrl-C `main` returns 130
 
 
 class Commands:
     """The verbs of the `grading` command."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS)
+        self._verbs = parser.add_subparsers(
+            dest="verb", metavar="VERB", required=True, help=argparse.SUPPRESS, prog=parser.prog
+        )
         self.summaries: dict[str, str] = {}
 
     def add(
-        self, name: str, summary: str, handler: Handler, *, in_course: bool = True, configured: bool | None = None
+        self,
+        name: str,
+        summary: str,
+        handler: Handler,
+        *,
+        example: str,
+        in_course: bool = True,
+        configured: bool | None = None,
     ) -> argparse.ArgumentParser:
-        """Declare a verb; returns its parser. `main.VERBS` says where `grading --help` lists it.
+        """Declare a verb; returns its parser.
 
-        summary    one imperative line
-        handler    does it, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
-        in_course  whether it needs a course directory, which is then `options.root`
-        configured whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
+        summary     one imperative line
+        handler     runs the verb, and returns the exit status: DONE, NEEDS_A_PERSON or NOT_DONE
+        example     a command that works, without `grading`: the last line of the verb's help
+        in_course   whether it needs a course directory, which is then `options.root`
+        configured  whether it reads nbgrader_config.py and takes `--Class.trait=value` (default: as `in_course`)
+
+        `main.VERBS` decides where `grading --help` lists the verb.
         """
-        verb: argparse.ArgumentParser = self._verbs.add_parser(name, description=summary)
+        verb: argparse.ArgumentParser = self._verbs.add_parser(
+            name,
+            description=summary,
+            epilog=f"example:\n  grading {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         verb.set_defaults(
             handler=handler, in_course=in_course, configured=in_course if configured is None else configured
         )
@@ -51,34 +68,38 @@ class Commands:
 def add_lessons(
     verb: argparse.ArgumentParser, *, ordinary: bool = False, last: bool = False, default: str = "all"
 ) -> None:
-    """Add LESSON… and --lesson LESSON…, which `find_selected` looks up: `options.lessons`, all if none is named.
+    """Add LESSON… and --lesson LESSON….
 
-    `options.every_lesson` says whether none is.
+    `find_selected` turns them into `options.lessons`, or all lessons if none is named; `options.every_lesson` is then
+    true.
 
     ordinary  whether ordinary nbgrader assignments count as lessons
-    last      whether it follows another argument
+    last      whether another argument comes before it
     """
     lessons = verb.add_argument(
         "lessons", nargs="+" if last else "*", default=[], metavar="LESSON", help=f"lessons (default: {default})"
     )
-    lessons.required = False  # `*` after another argument would end at the first option
+    lessons.required = False  # after another argument, `*` would end at the first option
     _add_lesson_option(verb, "+")
     verb.set_defaults(ordinary=ordinary)
 
 
 def add_lesson(verb: argparse.ArgumentParser, about: str) -> None:
-    """Add LESSON and --lesson LESSON, one of which must be there: `options.lesson`. Ordinary assignments count.
+    """Add LESSON and --lesson LESSON, one of which is required, as `options.lesson`.
 
-    about  its help: "lesson whose points to send"
+    Ordinary assignments count as lessons. `about`: its help, such as "lesson whose points to send".
     """
-    verb.add_argument("lesson", metavar="LESSON", help=about).required = False  # where --lesson names it
+    verb.add_argument("lesson", metavar="LESSON", help=about).required = False  # --lesson may name it
     _add_lesson_option(verb, None)
 
 
 def add_after_lesson(verb: argparse.ArgumentParser, name: str, metavar: str, about: str) -> None:
-    """Add arguments that follow LESSON, at least one: `options.NAME`, a list of texts. After `add_lesson`."""
+    """Add arguments that follow LESSON, as a list in `options.NAME`.
+
+    At least one is required. Call it after `add_lesson`.
+    """
     rest = verb.add_argument(name, nargs="+", default=[], metavar=metavar, help=about)
-    rest.required = False  # `find_selected` demands it: beside --lesson, the first one is taken for LESSON
+    rest.required = False  # `find_selected` requires it: with --lesson, the first one is parsed as LESSON
     verb.set_defaults(after_lesson=name)
 
 
@@ -87,20 +108,23 @@ def _add_lesson_option(verb: argparse.ArgumentParser, number: str | None) -> Non
 
 
 def selected(options: argparse.Namespace, student: str) -> bool:
-    """Whether a student is one of those that --students names, or it names none."""
+    """Whether --students names this student, or nobody."""
     return not options.students or student in options.students
 
 
 def add_students(verb: argparse.ArgumentParser) -> None:
-    """Add --students STUDENT…, each of whom `find_selected` demands: `options.students`, None for all."""
+    """Add --students STUDENT…, as `options.students`; None means all.
+
+    `find_selected` checks that each of them exists.
+    """
     verb.add_argument("--students", nargs="+", metavar="STUDENT", help="ids of students (default: all)")
     verb.set_defaults(demand_students=True)
 
 
 def add_lesson_and_students(verb: argparse.ArgumentParser, about: str) -> None:
-    """Add LESSON STUDENT…, or --lesson LESSON --students STUDENT…, which must be there: `options.lesson`, `.students`.
+    """Add LESSON STUDENT…, or --lesson LESSON --students STUDENT…, as required.
 
-    about  the help of LESSON
+    They become `options.lesson` and `options.students`. `about`: the help of LESSON.
     """
     add_lesson(verb, about)
     add_after_lesson(verb, "listed", "STUDENT", "ids of students")
@@ -111,7 +135,7 @@ def add_lesson_and_students(verb: argparse.ArgumentParser, about: str) -> None:
 def find_selected(options: argparse.Namespace) -> None:
     """Look up the lessons and students that the arguments name.
 
-    Raises CourseError and StepFailed, with the nearest name, for one that there is not, and UsageError if a verb needs
+    Raises CourseError or StepFailed, with a similar name, if one does not exist. Raises UsageError if a verb requires
     one and none is named.
     """
     if hasattr(options, "lessons"):
@@ -129,37 +153,43 @@ def find_selected(options: argparse.Namespace) -> None:
 
 
 def _known_lessons(root: Path, named: list[str], *, ordinary: bool) -> list[str]:
-    """These lessons in their order, or all. Raises CourseError, with the nearest name, for one that there is not."""
+    """These lessons in the course's order, or all.
+
+    Raises CourseError, with a similar name, if one does not exist.
+    """
     from ..course_dir.lessons import list_lessons
     from ..errors import CourseError
 
     there = list_lessons(root, ordinary=ordinary)
     for name in named:
         if name not in there and (near := get_close_matches(name, there, 1)):
-            raise CourseError(f"no lesson {name}; do you mean {near[0]}? There are {', '.join(there)}")
+            raise CourseError(f"no lesson {name}; did you mean {near[0]}? The lessons are {', '.join(there)}")
     return list_lessons(root, named, ordinary=ordinary)
 
 
 def _find_lesson(options: argparse.Namespace) -> None:
-    """Tell LESSON from what follows it, if --lesson names the lesson. Raises UsageError."""
+    """Separate LESSON from the arguments after it, if --lesson names the lesson.
+
+    Raises UsageError.
+    """
     after = getattr(options, "after_lesson", "")
     if options.named and options.lesson:
         if not after:
-            raise UsageError(f"name one lesson: {options.lesson} or {options.named}")
+            raise UsageError(f"expected one lesson, got {options.lesson} and {options.named}")
         setattr(options, after, [options.lesson, *getattr(options, after)])
     options.lesson = options.named or options.lesson
     if after == "listed":
         options.students = [*options.listed, *options.students]
         after = "students"
     if not options.lesson:
-        raise UsageError("name the lesson, by LESSON or --lesson")
+        raise UsageError("no lesson given: add LESSON or --lesson LESSON")
     if after and not getattr(options, after):
-        raise UsageError(f"name the {after}")
+        raise UsageError(f"no {after} given")
 
 
 def add_workers(verb: argparse._ActionsContainer, items: str) -> None:
     verb.add_argument(
-        "--workers", type=_positive, default=0, metavar="N", help=f"{items} at a time (default: one per processor)"
+        "--workers", type=_positive, default=0, metavar="N", help=f"number of {items} at a time (default: one per CPU)"
     )
 
 
@@ -167,18 +197,18 @@ def add_unsandboxed(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--unsandboxed",
         action="store_true",
-        help="no sandbox: student code can do everything that you can, and every grade is marked",
+        help="no sandbox: student code can do everything that you can, and every grade is marked (default: sandbox)",
     )
 
 
 def add_yes(verb: argparse.ArgumentParser, action: str) -> None:
-    verb.add_argument("--yes", action="store_true", help=f"{action} without asking (default: show and ask)")
+    verb.add_argument("--yes", action="store_true", help=f"no question: {action} at once (default: show, then ask)")
 
 
 def add_json(verb: argparse.ArgumentParser, record: str) -> None:
-    """Add --json: the handler calls `emit` for each record, and all else that it prints goes to stderr.
+    """Add --json: the handler calls `emit` for each record; the rest of what it prints goes to stderr.
 
-    record  what a record stands for: "submission"; docs/json.md has its fields
+    record  what a record describes: "submission"; docs/json.md has its fields
     """
     verb.add_argument(
         "--json", action="store_true", help=f"one line of JSON per {record}; everything else goes to stderr"
@@ -186,7 +216,10 @@ def add_json(verb: argparse.ArgumentParser, record: str) -> None:
 
 
 def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
-    """Print a record as a line of JSON, if --json asks for it. record: its name in docs/json.md."""
+    """Print a record as a line of JSON if --json is given.
+
+    `record`: its name in docs/json.md.
+    """
     if options.json:
         line: Mapping[str, Any] = {"record": record, **fields}
         say(json.dumps(line, default=str), file=options.stdout, flush=True)
@@ -194,19 +227,22 @@ def emit(options: argparse.Namespace, record: str, **fields: Any) -> None:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"not a number of workers: {text}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
     return int(text)
 
 
 def confirmed(options: argparse.Namespace, action: str) -> bool:
-    """Whether to do what was shown: given --yes, or typed at a terminal. action: "write these grades"."""
+    """Whether to go on: by --yes, or by an answer typed at a terminal.
+
+    `action`: for example "write these grades".
+    """
     if options.yes:
         return True
     if sys.stdin is not None and sys.stdin.isatty():
         with suppress(EOFError):
             return input(f"{action[0].upper()}{action[1:]}? Type yes to confirm: ").strip().casefold() == "yes"
         return False
-    say(f"Nothing is changed yet. To {action}, run the command again with --yes.")
+    say(f"Nothing has changed yet. To {action}, run the command again with --yes.")
     return False
 
 

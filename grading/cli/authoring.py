@@ -1,4 +1,4 @@
-"""Verbs of authors: new-lesson, build, prove, sync."""
+"""Verbs for authors: new-lesson, build, prove, sync."""
 
 from __future__ import annotations
 
@@ -14,35 +14,50 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, em
 def add_commands(commands: Commands) -> None:
     new = commands.add(
         "new-lesson",
-        "Write a lesson that passes `grading prove`, with one exercise to replace.",
+        "Write a new lesson with one exercise, which you then replace.",
         _new_lesson,
         configured=False,
+        example="new-lesson 13_positions",
     )
-    new.add_argument("name", metavar="NAME", help="two digits and a word or more: 13_positions")
+    new.add_argument("name", metavar="NAME", help="two digits and one or more words, such as 13_positions")
 
-    add_lessons(commands.add("build", "Build the assignments and their check data.", _build))
+    add_lessons(
+        commands.add(
+            "build", "Build the notebooks with solutions, and their check data.", _build, example="build 02_softmax"
+        )
+    )
 
-    prove = commands.add("prove", "Prove the graders with right answers, known mistakes and mutants.", _prove)
+    prove = commands.add(
+        "prove",
+        "Prove the graders with right answers, known mistakes and mutants.",
+        _prove,
+        example="prove 02_softmax --exercise softmax",
+    )
     add_lessons(prove)
-    prove.add_argument("--exercise", default="", metavar="NAME", help="one exercise (default: all)")
-    prove.add_argument("--no-mutants", action="store_true", help="no mutants: faster, and not recorded as a proof")
+    prove.add_argument("--exercise", default="", metavar="NAME", help="exercise to prove (default: all)")
+    prove.add_argument("--no-mutants", action="store_true", help="no mutants: faster, but not recorded as a proof")
     prove.add_argument(
         "--survivors", action="store_true", help="only a list of surviving mutants, in the form of equivalent.toml"
     )
-    prove.add_argument("--again", action="store_true", help="also what is proved and has not changed")
+    prove.add_argument("--again", action="store_true", help="also exercises that are proved and unchanged")
     add_json(prove, "exercise")
-    prove.add_argument("-v", "--verbose", action="store_true", help="the report of every known mistake")
+    prove.add_argument("-v", "--verbose", action="store_true", help="also the report of every known mistake")
 
-    sync = commands.add("sync", "Update everything that is derived from source/ and grader_tests/.", _sync)
+    sync = commands.add(
+        "sync",
+        "Update everything that is derived from source/ and grader_tests/.",
+        _sync,
+        example="sync 02_softmax/softmax",
+    )
     sync.add_argument(
         "exercises",
         nargs="*",
         metavar="EXERCISE",
-        help="exercises and lessons: softmax, 02_softmax/softmax, 02_softmax (default: all)",
+        help="exercises and lessons, such as softmax, 02_softmax/softmax or 02_softmax (default: all)",
     )
-    sync.add_argument("--check", action="store_true", help="a list of what is out of date; nothing is written")
+    sync.add_argument("--check", action="store_true", help="only a list of what is out of date; nothing is written")
     add_json(sync, "exercise that is out of date")
-    sync.add_argument("--measure", action="store_true", help="also the graders' strength over a hundred seeds")
+    sync.add_argument("--measure", action="store_true", help="also the strength of the graders over a hundred seeds")
 
 
 def _new_lesson(options: argparse.Namespace) -> int:
@@ -70,7 +85,7 @@ def _prove(options: argparse.Namespace) -> int:
         survivors(options.root, options.lessons, options.exercise)
         return DONE
     mutate, verbose = not options.no_mutants, options.verbose
-    again = options.again or verbose or bool(options.exercise)  # whoever names one, or wants its reports, means it
+    again = options.again or verbose or bool(options.exercise)  # a named exercise is proved again
     seen: list[Found] = []
 
     def report(one: Found) -> None:
@@ -80,7 +95,8 @@ def _prove(options: argparse.Namespace) -> int:
 
     def kept() -> str:
         return (
-            f"{plural(len(seen), 'exercise')} proved, and remembered where right; run the same command again to go on."
+            f"{plural(len(seen), 'exercise')} checked; proofs without a problem are kept. Run the same command again "
+            "to continue."
         )
 
     with tell_if_stopped(kept):

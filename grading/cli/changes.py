@@ -1,4 +1,7 @@
-"""Verbs that change grades, or what counts for them: regrade, verify-grades, history, extend, excuse."""
+"""Verbs that change or compare grades: regrade, verify-grades, history and others.
+
+The others, extend and excuse, change what counts for a grade.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,16 @@ if TYPE_CHECKING:
 
 def add_commands(commands: Commands) -> None:
     regrade = commands.add(
-        "regrade", "Grade again with the current graders, points and seed; show the changes, then write them.", _regrade
+        "regrade",
+        "Regrade with the current graders, points and seed, and show the changes before they are written.",
+        _regrade,
+        example="regrade 02_softmax",
     )
     verify = commands.add(
-        "verify-grades", "Compute recorded grades again with their own seeds, and compare.", _verify_grades
+        "verify-grades",
+        "Recompute grades with the seeds recorded for them, and compare.",
+        _verify_grades,
+        example="verify-grades 02_softmax",
     )
     for verb in (regrade, verify):
         add_lessons(verb, ordinary=True)
@@ -44,28 +53,36 @@ def add_commands(commands: Commands) -> None:
         add_unsandboxed(verb)
         add_workers(verb, "submissions")
     add_yes(regrade, "write the changed grades")
-    add_json(regrade, "grade that changes")
+    add_json(regrade, "changed grade")
     add_json(verify, "grade")
     verify.add_argument(
         "--seed", default="", metavar="NAME", help="name of another seed (default: the seed recorded with each grade)"
     )
 
-    history = commands.add("history", "Show replaced grades.", _history)
+    history = commands.add(
+        "history", "Show earlier grades that were replaced.", _history, example="history 02_softmax --students ada"
+    )
     add_json(history, "replaced grade")
     add_lessons(history, ordinary=True)
     add_students(history)
 
-    extend = commands.add("extend", "Give students more time for a lesson.", _extend)
-    excuse = commands.add("excuse", "Leave a lesson out of students' grades.", _excuse)
-    for verb in (extend, excuse):
-        add_lesson_and_students(verb, "lesson that it is about")
-        verb.add_argument("--why", default="", metavar="TEXT", help="note for yourself, shown to nobody else")
+    extend = commands.add(
+        "extend", "Give students more time for a lesson.", _extend, example="extend 02_softmax ada --days 2"
+    )
+    excuse = commands.add(
+        "excuse", "Leave a lesson out of students' grades.", _excuse, example='excuse 02_softmax ada --why "illness"'
+    )
+    for verb, about in ((extend, "lesson that gets more time"), (excuse, "lesson to leave out")):
+        add_lesson_and_students(verb, about)
+        verb.add_argument(
+            "--why", default="", metavar="TEXT", help="note for yourself, which students never see (default: none)"
+        )
     time = extend.add_mutually_exclusive_group(required=True)
-    time.add_argument("--days", type=float, help="days after the due date")
-    time.add_argument("--hours", type=float, help="hours after the due date")
-    time.add_argument("--until", metavar="TIME", help='new due date: "2026-11-22 23:59 UTC"')
-    time.add_argument("--none", action="store_true", help="no extension: take one back")
-    excuse.add_argument("--none", action="store_true", help="no excuse: take one back")
+    time.add_argument("--days", type=float, metavar="N", help="number of days after the due date")
+    time.add_argument("--hours", type=float, metavar="N", help="number of hours after the due date")
+    time.add_argument("--until", metavar="TIME", help='new due date, such as "2026-11-22 23:59 UTC"')
+    time.add_argument("--none", action="store_true", help="end of an earlier extension: the due date holds again")
+    excuse.add_argument("--none", action="store_true", help="end of an earlier excuse: the lesson counts again")
 
 
 def _regrade(options: argparse.Namespace) -> int:
@@ -95,8 +112,8 @@ def _regrade(options: argparse.Namespace) -> int:
     )
     if written:
         say(
-            f"{plural(written, 'grade')} written. `grading history` shows the old ones; `grading feedback` writes the "
-            "new pages."
+            f"{plural(written, 'grade')} written. `grading history` shows the old ones. Run `grading feedback` to "
+            "write the new pages."
         )
     return NOT_DONE if failed else DONE
 
@@ -171,7 +188,7 @@ def change_record(one: GradeChange) -> dict[str, Any]:
 
 
 def _points(snapshot: ScoreSnapshot) -> float | None:
-    """The points that count; None while something needs a person."""
+    """The final points; None while something needs a person."""
     return None if snapshot.open else snapshot.points
 
 
@@ -180,12 +197,12 @@ def _extend(options: argparse.Namespace) -> int:
 
     for line in extend(options.root, options.lesson, options.students, _seconds(options), options.until, options.why):
         say(line)
-    say(f"`grading grade {options.lesson}` applies it to grades that are there already.")
+    say(f"Run `grading grade {options.lesson}` to update grades that exist already.")
     return DONE
 
 
 def _seconds(options: argparse.Namespace) -> float | None:
-    """Length of an extension; None if it is not given as one, or taken back."""
+    """The length of an extension; None without --days and --hours."""
     if options.days is not None:
         return float(options.days * 86400)
     return None if options.hours is None else float(options.hours * 3600)

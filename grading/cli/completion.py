@@ -1,7 +1,7 @@
-"""The verb completion, and what shells complete: verbs, options, lessons and students.
+"""The verb completion: complete verbs, options, lessons and students in a shell.
 
-Completing must be quick, so that it reads names of files and one table of the gradebook, and imports neither torch nor
-nbgrader. Students whom only a gradebook elsewhere knows (`c.CourseDirectory.db_url`) are not completed.
+Completion must be fast. So it reads file names and one table of the gradebook, and imports neither torch nor nbgrader.
+It cannot complete students who are only in a gradebook elsewhere (`c.CourseDirectory.db_url`).
 """
 
 from __future__ import annotations
@@ -18,20 +18,25 @@ from grading.safe_text import say
 
 from .arguments import DONE, Commands
 
-SHELLS = {  # shell -> the file that its user keeps
+SHELLS = {  # shell -> the command that installs completion
     "bash": "grading completion bash >> ~/.bashrc",
     "zsh": "grading completion zsh >> ~/.zshrc",
     "fish": "grading completion fish > ~/.config/fish/completions/grading.fish",
 }
+INSTALL = "; ".join(SHELLS.values())
 Completer = Callable[..., list[str]]
 
 
 def add_commands(commands: Commands) -> None:
     completion = commands.add(
-        "completion", "Print the lines that make a shell complete `grading`.", _completion, in_course=False
+        "completion",
+        "Print the shell code that completes `grading` commands.",
+        _completion,
+        in_course=False,
+        example="completion bash >> ~/.bashrc",
     )
     completion.add_argument(
-        "shell", choices=list(SHELLS), help=f"your shell; then open a new one after: {'; '.join(SHELLS.values())}"
+        "shell", choices=list(SHELLS), help=f"your shell; run one of these, then open a new shell: {INSTALL}"
     )
 
 
@@ -49,12 +54,12 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer a shell that asks for completions, and end; return at once in every other case."""
+    """Answer a shell's request for completions and exit; otherwise return at once."""
     if "_ARGCOMPLETE" not in os.environ:
         return
     try:
         import argcomplete
-    except ImportError:  # the shell was told about it in another environment
+    except ImportError:  # the shell was set up in another environment
         raise SystemExit(1) from None
     for verb in _verbs(parser):
         for action in verb._actions:

@@ -1,4 +1,4 @@
-"""Verbs about a course as a whole: init, settings, doctor, publish, site."""
+"""Verbs about the whole course: init, settings, doctor, publish, site."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_workers, em
 
 def add_commands(commands: Commands) -> None:
     init = commands.add(
-        "init", "Make a course directory with settings, lessons and a secret seed.", _init, in_course=False
+        "init",
+        "Make a course directory with settings, lessons and a secret seed.",
+        _init,
+        in_course=False,
+        example="init my-course --lessons attention-0.2.0.zip",
     )
-    init.add_argument("directory", type=Path, metavar="DIR", help="directory to make")
+    init.add_argument("directory", type=Path, metavar="DIR", help="course directory to make")
     init.add_argument(
-        "--upgrade", action="store_true", help="only write course.toml for a course in DIR that was begun without it"
+        "--upgrade", action="store_true", help="only a course.toml for the existing course in DIR, which has none"
     )
     lessons = init.add_mutually_exclusive_group()
     lessons.add_argument(
@@ -26,46 +30,54 @@ def add_commands(commands: Commands) -> None:
         dest="begun_with",
         type=Path,
         metavar="FROM",
-        help="course whose lessons to copy: its directory, or a zip as GitHub makes it of a tag (default: none)",
+        help="course whose lessons to copy: a directory, or a zip that GitHub made from a tag (default: none)",
     )
     lessons.add_argument(
         "--from",
         dest="previous",
         type=Path,
         metavar="COURSE",
-        help="last term's course directory, whose lessons and settings to take, without its students (default: none)",
+        help="course of the last term: its lessons and settings are copied, its students are not (default: none)",
     )
     init.add_argument(
         "--exchange",
         metavar="DIR",
-        help="nbgrader's exchange, where students fetch and submit; '' for none (default: asked at a terminal)",
+        help="directory of nbgrader's exchange, where students fetch and submit; '' for none (default: asks you)",
     )
-    settings = commands.add("settings", "Show the settings in force, and the file that each comes from.", _settings)
+    settings = commands.add(
+        "settings", "Show the settings in force and the file that sets each.", _settings, example="settings"
+    )
     add_json(settings, "lesson and setting")
     doctor = commands.add(
         "doctor",
-        "Show what this machine grants the sandbox; the exit status is 1 if too little.",
+        "Check whether this machine can run student code in the sandbox.",
         _doctor,
         in_course=False,
+        example="doctor",
     )
     add_json(doctor, "requirement")
-    publish = commands.add("publish", "Write the students' repository from the released lessons.", _publish)
+    publish = commands.add(
+        "publish",
+        "Write the students' repository from the released lessons.",
+        _publish,
+        example="publish ../attention-autumn --repository https://github.com/you/attention-autumn",
+    )
     publish.add_argument("directory", type=Path, metavar="DIR", help="folder of the repository")
     publish.add_argument(
         "--repository",
         metavar="URL",
-        help="address of DIR: https://github.com/OWNER/NAME[/tree/BRANCH] (default: c.Delivery.repository)",
+        help="address of DIR: https://github.com/OWNER/NAME[/tree/BRANCH] (default: repository in course.toml)",
     )
     publish.add_argument(
         "--with-solutions",
         action="store_true",
-        help="include all solutions, which `solution(…)` shows (default: those of c.Delivery.solutions)",
+        help="all solutions, which `solution(…)` shows to students (default: those that course.toml lists)",
     )
     add_json(publish, "file written")
     publish.add_argument(
-        "--site", action="store_true", help="include a web site of the lessons in DIR/docs (default: if it is there)"
+        "--site", action="store_true", help="also a web site of the lessons, in DIR/docs (default: if there is one)"
     )
-    site = commands.add("site", "Write the released lessons as a web site.", _site)
+    site = commands.add("site", "Write the released lessons as a web site.", _site, example="site")
     site.add_argument(
         "dir", nargs="?", type=Path, default=Path("site"), metavar="DIR", help="folder to replace (default: site)"
     )
@@ -84,7 +96,7 @@ def _init(options: argparse.Namespace) -> int:
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
         say("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
-        exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
+        exchange = input(f"Directory of the exchange (such as {EXCHANGE}; leave empty for none): ").strip()
     for line in init_course(options.directory, options.begun_with, exchange or ""):
         say(line)
     return _build_lessons(options.directory)
@@ -95,7 +107,7 @@ def _build_lessons(root: Path) -> int:
     from ..course_dir.lessons import list_lessons
 
     if lessons := list_lessons(root):
-        from ..authoring.build import build_lesson  # it imports torch
+        from ..authoring.build import build_lesson  # imports torch
         from ..errors import CourseError
 
         say(f"Building {plural(len(lessons), 'lesson')} in source/.", flush=True)
@@ -103,7 +115,7 @@ def _build_lessons(root: Path) -> int:
             try:
                 build_lesson(root.resolve(), name)
             except CourseError as error:
-                say(f"{name} is not built: {error}", file=sys.stderr)
+                say(f"{name} could not be built: {error}", file=sys.stderr)
     return DONE
 
 
@@ -166,7 +178,7 @@ def _publish(options: argparse.Namespace) -> int:
     names = released(options.root)
     if changed := sorted({*unproved(options.root, names), *stale_releases(options.root, names)}):
         raise CourseError(
-            f"nothing was published: {', '.join(changed)} changed since the last proof and release. "
+            f"nothing was published: {', '.join(changed)} changed after the last proof and release. "
             "Run `grading release`, then publish again."
         )
     settings = delivery(options.root)
@@ -180,7 +192,7 @@ def _publish(options: argparse.Namespace) -> int:
         emit(options, "file", path=str(options.directory / name))
     say(f"{plural(len(done.written), 'file')} written, {len(done.same)} unchanged")
     if done.left:
-        say(f"other files there, left unchanged: {', '.join(done.left)}")
+        say(f"other files in {options.directory}, left unchanged: {', '.join(done.left)}")
     if options.site or has_site(options.directory):
         from grading.safe_console import SafeConsole
 

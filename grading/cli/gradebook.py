@@ -1,4 +1,4 @@
-"""The verb gradebook: everybody's points in one file."""
+"""The verb gradebook, which writes everybody's points to one file."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, ad
 
 
 def add_commands(commands: Commands) -> None:
-    gradebook = commands.add("gradebook", "Write everybody's points in all lessons to one CSV file.", _gradebook)
-    gradebook.add_argument("file", type=Path, metavar="FILE", help="file to write")
-    add_lessons(gradebook, ordinary=True, last=True, default="all that are released")
+    gradebook = commands.add(
+        "gradebook",
+        "Write all students' points in all lessons to one CSV file.",
+        _gradebook,
+        example="gradebook points.csv --total",
+    )
+    gradebook.add_argument("file", type=Path, metavar="FILE", help="CSV file to write")
+    add_lessons(gradebook, ordinary=True, last=True, default="all released lessons")
     add_students(gradebook)
     gradebook.add_argument(
-        "--scale", type=_points, metavar="POINTS", help="points that each lesson counts for (default: its own)"
+        "--scale", type=_points, metavar="POINTS", help="points that each lesson is scaled to (default: its own points)"
     )
-    gradebook.add_argument("--total", action="store_true", help="also the sum of each row, and out of how many points")
+    gradebook.add_argument("--total", action="store_true", help="also each student's total, and the possible total")
     gradebook.add_argument(
         "--provisional",
         action="store_true",
-        help="also points of submissions in which a person has yet to grade something (default: leave them out)",
+        help="also points of submissions that a person has not fully graded yet (default: left out)",
     )
     add_json(gradebook, "person")
 
@@ -34,7 +39,7 @@ def _points(text: str) -> float:
     except ValueError:
         points = 0.0
     if not 0 < points < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of points: {text}")
+        raise argparse.ArgumentTypeError(f"expected a number of points above 0, got {text}")
     return points
 
 
@@ -58,7 +63,7 @@ def _gradebook(options: argparse.Namespace) -> int:
     for what, pairs in (
         ("not handed in", done.missing),
         ("not graded yet", done.not_graded),
-        ("provisional, since a person has yet to grade something", done.provisional),
+        ("provisional, because a person has not graded everything yet", done.provisional),
     ):
         for lesson, group in groupby(sorted(pairs), key=lambda pair: pair[0]):
             say(f"{lesson}, {what}: {', '.join(student for _, student in group)}")

@@ -1,4 +1,4 @@
-"""Verbs for exchange with a learning platform: collect, fill-gradebook, feedback-zip, push."""
+"""Verbs for an LMS: collect, fill-gradebook, feedback-zip, push."""
 
 from __future__ import annotations
 
@@ -33,17 +33,22 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Commands) -> None:
-    collect = commands.add("collect", "Sort an LMS download into submitted/ and record submission times.", _collect)
-    collect.add_argument(
-        "archives", nargs="+", type=Path, metavar="DOWNLOAD", help="zips and folders, unmodified since the download"
+    collect = commands.add(
+        "collect",
+        "Sort an LMS download into submitted/ and record submission times.",
+        _collect,
+        example="collect submissions.zip --lesson 02_softmax",
     )
     collect.add_argument(
-        "--lesson", default="", help="the lesson that was submitted (default: each download's, by the names of files)"
+        "archives", nargs="+", type=Path, metavar="DOWNLOAD", help="zip or folder from the LMS, unmodified"
+    )
+    collect.add_argument(
+        "--lesson", default="", help="lesson that was submitted (default: detected from the names of files)"
     )
     undecided = collect.add_mutually_exclusive_group()
     for choice, summary in (
-        ("keep", "keep what is in submitted/ where nothing shows that a download is newer (default: ask)"),
-        ("replace", "replace it there; `grading restore` brings it back"),
+        ("keep", "where it is unclear which is newer: the submission in submitted/ (default: ask you in a table)"),
+        ("replace", "where it is unclear which is newer: the download; `grading restore` brings the other back"),
     ):
         undecided.add_argument(
             f"--{choice}", dest="undecided", action="store_const", const=choice, default="ask", help=summary
@@ -51,57 +56,67 @@ def add_commands(commands: Commands) -> None:
     add_json(collect, "submission in the downloads")
 
     fill = commands.add(
-        "fill-gradebook", "Fill lessons' columns in a gradebook file that your LMS exported.", _fill_gradebook
+        "fill-gradebook",
+        "Fill lessons' columns in a gradebook file that your LMS exported.",
+        _fill_gradebook,
+        example="fill-gradebook export.csv 02_softmax",
     )
     fill.add_argument(
-        "file", type=Path, metavar="FILE", help="CSV file, exported from the gradebook of Canvas or Moodle"
+        "file", type=Path, metavar="FILE", help="CSV file exported from the gradebook of Canvas or Moodle"
     )
-    add_lessons(fill, ordinary=True, last=True, default="all with a column there")
+    add_lessons(fill, ordinary=True, last=True, default="all with a column in FILE")
     add_students(fill)
     fill.add_argument(
-        "--column", default="", metavar="NAME", help="column to fill (default: that in course.toml, or by its name)"
+        "--column", default="", metavar="NAME", help="column to fill (default: from course.toml, or by its name)"
     )
-    fill.add_argument("--by", default="", metavar="NAME", help="column with student ids (default: by the ids in it)")
+    fill.add_argument(
+        "--by", default="", metavar="NAME", help="column with student ids (default: detected from the ids)"
+    )
     fill.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: FILE-filled.csv)")
     _add_provisional(fill)
     add_json(fill, "cell")
 
     pack = commands.add(
-        "feedback-zip", "Pack feedback pages into a zip named as Canvas or Moodle expects.", _feedback_zip
+        "feedback-zip",
+        "Pack feedback pages into a zip that Canvas or Moodle can import.",
+        _feedback_zip,
+        example="feedback-zip 02_softmax submissions.zip",
     )
     add_lesson(pack, "lesson whose feedback to pack")
-    add_after_lesson(pack, "downloads", "DOWNLOAD", "submissions download from the LMS, unmodified")
+    add_after_lesson(pack, "downloads", "DOWNLOAD", "zip or folder of submissions from the LMS, unmodified")
     add_students(pack)
     add_json(pack, "student in the download")
     pack.add_argument("--out", type=Path, metavar="FILE", help="zip to write (default: feedback-LESSON.zip)")
 
-    push = commands.add("push", "Show a lesson's points for Canvas, and send them.", _push)
+    push = commands.add(
+        "push", "Send a lesson's points to Canvas, after showing them.", _push, example="push canvas 02_softmax"
+    )
     push.add_argument("where", choices=["canvas"], help="platform to send to")
     add_lesson(push, "lesson whose points to send")
     add_students(push)
     push.add_argument(
-        "--url", default="", help="address of your Canvas, https://canvas.example.edu (default: that in course.toml)"
+        "--url", default="", help="address of Canvas, such as https://canvas.example.edu (default: from course.toml)"
     )
     push.add_argument(
         "--canvas-course",
         default="",
         metavar="NUMBER",
-        help="the course's number in Canvas, from its address (default: that in course.toml)",
+        help="number of the course in Canvas, from its address (default: from course.toml)",
     )
     push.add_argument(
         "--assignment",
         default="",
         metavar="NUMBER",
-        help="the assignment's number (default: that in course.toml, or by the lesson's name)",
+        help="number of the assignment in Canvas (default: from course.toml, or by the lesson's name)",
     )
     push.add_argument(
         "--by",
         default="",
         choices=["id", "sis_user_id", "login_id", "email"],
-        help="kind of id that identifies students in Canvas (default: the one that fits)",
+        help="field of Canvas that has the students' ids (default: the field that matches most students)",
     )
     _add_provisional(push)
-    add_json(push, "student whose points differ there")
+    add_json(push, "student whose points differ in Canvas")
     add_yes(push, "send the points")
 
 
@@ -109,12 +124,15 @@ def _add_provisional(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--provisional",
         action="store_true",
-        help="also points of submissions in which a person has yet to grade something (default: leave them out)",
+        help="also points of submissions that a person has not fully graded yet (default: left out)",
     )
 
 
 def _ready(course: Course, lesson: str, options: argparse.Namespace) -> tuple[list[Submission], list[str]]:
-    """Submissions whose points may leave the course, and students whose points may not. Raises StepFailed."""
+    """Submissions whose points may leave the course, and the other students.
+
+    Raises StepFailed.
+    """
     from ..errors import StepFailed
 
     every = [one for one in course.submissions if one.lesson == lesson and selected(options, one.student)]
@@ -124,7 +142,7 @@ def _ready(course: Course, lesson: str, options: argparse.Namespace) -> tuple[li
     if not ready:
         raise StepFailed(
             f"all points of {lesson} are provisional: `grading report` lists what a person has yet to grade. "
-            "--provisional takes the points so far"
+            "Add --provisional to use the points so far"
         )
     return ready, sorted(one.student for one in every if one not in ready)
 
@@ -146,7 +164,7 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
     from ..errors import GradebookCsvError, StepFailed
 
     if options.column and len(options.lessons) > 1:
-        raise UsageError("name the one lesson that --column is for")
+        raise UsageError(f"--column needs one lesson, got {len(options.lessons)}: name the lesson")
     content = given = options.file.read_bytes()
     filled, waiting = False, list[str]()
     for lesson in options.lessons:
@@ -172,7 +190,10 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
 
 
 def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[bytes, list[str]]:
-    """The file with a lesson filled in, and whose points are provisional. Raises GradebookCsvError and StepFailed."""
+    """The file with a lesson filled in, and students with provisional points.
+
+    Raises GradebookCsvError and StepFailed.
+    """
     from ..coordinator.class_data import load_class, load_roster
     from ..course_dir.course_file import load_course_file
     from ..lms.gradebook_csv import fill_column, summary_lines
@@ -191,7 +212,7 @@ def _filled(options: argparse.Namespace, lesson: str, content: bytes) -> tuple[b
     )
     say("\n".join(summary_lines(done)))
     if waiting:
-        say(f"unchanged, because their points are provisional (--provisional takes them): {', '.join(waiting)}")
+        say(f"unchanged, because the points are provisional (--provisional fills them in): {', '.join(waiting)}")
     cells = [(student, before, now, "filled") for student, (before, now) in done.changed.items()]
     cells += [(student, "", "", "provisional") for student in waiting]
     cells += [(student, "", "", "not in the file") for student in done.unmatched]
@@ -224,7 +245,7 @@ def _feedback_zip(options: argparse.Namespace) -> int:
     for student, why in done.left_out.items():
         say(f"left out: {student} {why}")
     for name in done.nobodys:
-        say(f"left out: no student matches {name} (`grading collect` asks whose it is)")
+        say(f"left out: no student matches {name} (run `grading collect` to say whose it is)")
     if done.not_in_it:
         say(f"not in the download: {', '.join(done.not_in_it)}")
     if not done.names:
@@ -235,13 +256,18 @@ def _feedback_zip(options: argparse.Namespace) -> int:
 
 
 def _canvas_place(options: argparse.Namespace) -> tuple[str, str, str, str]:
-    """Address of Canvas, number of the course, lesson, number of the assignment. Raises UsageError."""
+    """Canvas's address, the course's number, the lesson, the assignment's number.
+
+    Raises UsageError.
+    """
     from ..course_dir.course_file import load_course_file
 
     course = load_course_file(options.root)
     url, number = options.url or course.lms.canvas_url, options.canvas_course or course.lms.canvas_course
     if not url or not number:
-        raise UsageError("name your Canvas: --url and --canvas-course, or canvas_url and canvas_course in course.toml")
+        raise UsageError(
+            "no Canvas course given: add --url and --canvas-course, or set canvas_url and canvas_course in course.toml"
+        )
     return url, str(number), options.lesson, str(options.assignment or course.entry(options.lesson).canvas or "")
 
 
@@ -270,7 +296,7 @@ def _push(options: argparse.Namespace) -> int:
         return DONE
     with tell_if_stopped(lambda: "Canvas may have some of the points; run the same command again to see which."):
         otherwise = there.send(plan.to_send)
-    say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent; Canvas shows them as sent")
+    say(f"{plural(len(plan.to_send) - len(otherwise), 'grade')} sent and confirmed by Canvas")
     for one, held in otherwise:
         shown = held or "nothing"
         say(f"{one.student}: sent {one.now}, but Canvas shows {shown}. Its own late policy may take points off.")

@@ -21,10 +21,10 @@ from .old_verbs import with_new_verb
 
 DESCRIPTION = "Build and prove lessons, grade a class, and return grades and feedback."
 EPILOG = """\
-`grading VERB --help` lists the options of a verb. --Class.trait=value, as with nbgrader, sets one thing of
+`grading VERB --help` lists the options of a verb. As with nbgrader, --Class.trait=value overrides a setting of
 nbgrader_config.py for this command. Exit status: 0 done, 1 something needs a person, 2 wrong use or not done."""
 GROUPS = (course, authoring, term, review, by_hand, lms, gradebook, changes, people, migrate, completion)
-VERBS = {  # where --help lists each verb: in the order of a term
+VERBS = {  # the groups in `--help`, in the order of a term
     "Begin a course": ("init", "settings", "demo"),
     "Write lessons": ("new-lesson", "build", "prove", "sync"),
     "Release": ("release", "publish", "site"),
@@ -34,8 +34,8 @@ VERBS = {  # where --help lists each verb: in the order of a term
     "Change": ("extend", "excuse", "reopen", "regrade", "verify-grades", "history"),
     "Look after": ("doctor", "backup", "restore-backup", "migrate", "export-student", "forget", "completion"),
 }
-SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's way to set a trait
-STOPPED = 130  # the exit status after Ctrl-C, as shells have it
+SETTING = re.compile(r"--([A-Z]\w*)\.(\w+)=(.*)", re.DOTALL)  # nbgrader's syntax to set a trait
+STOPPED = 130  # exit status after Ctrl-C, as in shells
 UNSANDBOXED = (
     "To grade without the sandbox, run `grading grade --unsandboxed`. Student code can then do everything that you "
     "can, and every grade is marked."
@@ -43,9 +43,9 @@ UNSANDBOXED = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; its exit status.
+    """Run the command and return its exit status.
 
-    0 all is done · 1 something needs a person · 2 wrong use, or not done · 130 it was stopped
+    0: all is done. 1: something needs a person. 2: wrong use, or not done. 130: stopped.
     """
     rest, settings = _without_settings(sys.argv[1:] if arguments is None else arguments)
     parser = make_parser()
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (GradingError, FileNotFoundError) as error:
         say(f"grading: {error}", file=sys.stderr)
     except KeyboardInterrupt as stop:
-        kept = str(stop) or "What was done is kept; run the same command again to go on."
+        kept = str(stop) or "Finished work is kept; run the same command again to continue."
         with suppress(OSError):  # the terminal may be gone
             say(f"grading: stopped. {kept}", file=sys.stderr)
         return STOPPED
@@ -82,7 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _listed(summaries: dict[str, str]) -> str:
-    """The verbs in their groups, a line for each."""
+    """List the verbs by group, one per line."""
     lines = []
     for title, names in VERBS.items():
         lines += ["", f"{title}:", *(f"    {name:<16}{summaries[name]}" for name in names if name in summaries)]
@@ -90,15 +90,18 @@ def _listed(summaries: dict[str, str]) -> str:
 
 
 def _without_settings(arguments: list[str]) -> tuple[list[str], list[tuple[str, str, str]]]:
-    """The arguments without `--Class.trait=value`, and (class, trait, value) of those."""
+    """Separate `--Class.trait=value` from the other arguments.
+
+    Returns the others, and the settings as (class, trait, value).
+    """
     settings = [SETTING.fullmatch(argument) for argument in arguments]
     rest = [argument for argument, setting in zip(arguments, settings, strict=True) if setting is None]
     return rest, [(setting[1], setting[2], setting[3]) for setting in settings if setting is not None]
 
 
 def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> int:
-    """Do what the arguments say. Raises what the handler raises, but for SandboxUnavailable."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
+    """Run the verb. Raises what the handler raises, except SandboxUnavailable."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported; all computations here are small
     from ..course_dir.paths import course_root, open_course
     from ..import_blocks import block_slow_imports
 
@@ -120,12 +123,17 @@ def _run(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> i
 
 
 def _override(options: argparse.Namespace, settings: list[tuple[str, str, str]]) -> None:
-    """Have settings of the command line win over the course's configuration. Raises SettingError, UsageError."""
+    """Let settings from the command line override the course's configuration.
+
+    Raises SettingError, UsageError.
+    """
     from ..course_dir import overrides
 
     overrides.given.clear()
     if settings and not options.configured:
-        raise UsageError(f"it reads no nbgrader_config.py, so --{'.'.join(settings[0][:2])} would change nothing")
+        raise UsageError(
+            f"this verb does not read nbgrader_config.py, so --{'.'.join(settings[0][:2])} would change nothing"
+        )
     if settings:
         from ..nbgrader_plugins.known_traits import parse_settings
 
@@ -133,10 +141,10 @@ def _override(options: argparse.Namespace, settings: list[tuple[str, str, str]])
 
 
 def _stop_on_signals() -> None:
-    """Have a machine that shuts down and a closed terminal stop the command as Ctrl-C does."""
+    """Treat a shutdown or a closed terminal like Ctrl-C."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # set by `nohup`
             signal.signal(number, _interrupt)
 
 

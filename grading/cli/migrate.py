@@ -1,4 +1,4 @@
-"""The verb migrate: a new version of the lessons in mid-term, finished after a stop, or taken back."""
+"""The verb migrate: move to a new version of the lessons, resume or undo that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .changes import change_record
 
 def add_commands(commands: Commands) -> None:
     migrate = commands.add(
-        "migrate", "Show how a new version of the lessons changes yours and the grades, and move to it.", _migrate
+        "migrate",
+        "Move to a new version of the lessons, after showing how it changes yours and the grades.",
+        _migrate,
+        example="migrate attention-0.3.0.zip",
     )
     what = migrate.add_mutually_exclusive_group(required=True)
     what.add_argument(
@@ -21,18 +24,18 @@ def add_commands(commands: Commands) -> None:
         nargs="?",
         type=Path,
         metavar="NEW",
-        help="the new version: a directory with source/ and grader_tests/, or a zip as GitHub makes it of a tag",
+        help="new version: a directory with source/ and grader_tests/, or a zip that GitHub made from a tag",
     )
-    what.add_argument("--undo", action="store_true", help="take the last migration back: lessons, releases and grades")
-    what.add_argument("--resume", action="store_true", help="finish a migration that was interrupted")
+    what.add_argument("--undo", action="store_true", help="lessons, releases and grades of before the last migration")
+    what.add_argument("--resume", action="store_true", help="rest of a migration that was interrupted")
     migrate.add_argument(
         "--base",
         type=Path,
         metavar="FROM",
-        help="the lessons that the course began with, a directory or a zip (default: those that `grading init` kept)",
+        help="lessons that the course began with: a directory or a zip (default: those that `grading init` kept)",
     )
-    add_yes(migrate, "move, or move back,")
-    add_json(migrate, "grade that changes")
+    add_yes(migrate, "migrate or undo")
+    add_json(migrate, "changed grade")
 
 
 def _migrate(options: argparse.Namespace) -> int:
@@ -54,13 +57,16 @@ def _migrate(options: argparse.Namespace) -> int:
         show_revised(plan.found, console)
         for change in plan.found:
             emit(options, "change", **change_record(change))
-        return plan.changes and confirmed(options, "move the course and write these grades")
+        return plan.changes and confirmed(options, "migrate the course and write these grades")
 
     done = migrate(options.root, options.new, agreed, console, base=options.base, workers=cpu_count())
     if done.kept:
         _say_done(done.kept.folder.name, done.written, done.kept.added)
         if done.needs_a_person:
-            say(f"What is left to you is yours in the course; {done.kept.folder.name}/new/ has the new version of it.")
+            say(
+                "Where the table leaves a choice to you, the course keeps your text; "
+                f"{done.kept.folder.name}/new/ has the new one."
+            )
     return int(done.needs_a_person)
 
 
@@ -77,11 +83,11 @@ def _resume(options: argparse.Namespace) -> int:
 
 def _say_done(folder: str, written: int, added: list[str]) -> None:
     say(
-        f"{plural(written, 'grade')} written. {folder}/ has the old lessons, `grading history` the old grades; "
-        "`grading migrate --undo` takes all of it back."
+        f"{plural(written, 'grade')} written. {folder}/ has the old lessons, and `grading history` shows the old "
+        "grades. `grading migrate --undo` undoes the migration."
     )
     if added:
-        say(f"`grading release {' '.join(added)}` releases the new lessons.")
+        say(f"Run `grading release {' '.join(added)}` to release the new lessons.")
 
 
 def _undo(options: argparse.Namespace) -> int:
@@ -92,20 +98,17 @@ def _undo(options: argparse.Namespace) -> int:
 
     def agreed(plan: Undoing) -> bool:
         folder = plan.kept.folder.name
-        say(f"{plural(len(plan.files), 'file')} will be as before: {folder}/ has them.")
+        say(f"{plural(len(plan.files), 'file')} will be restored from {folder}/.")
         for name, why in plan.stays.items():
-            say(f"{name} stays as it is: {why}")
+            say(f"{name} stays unchanged: {why}")
         for path in plan.edited:
-            say(f"{path} was changed since; its text will be in {folder}/after/{path}")
+            say(f"{path} was changed after the migration; its present text will be in {folder}/after/{path}")
         if plan.release:
-            say(f"released again: {', '.join(plan.release)}")
-        return confirmed(options, "take the migration back")
+            say(f"will be released again: {', '.join(plan.release)}")
+        return confirmed(options, "undo the migration")
 
     done = undo(options.root, agreed, SafeConsole(), workers=cpu_count())
     if done is None:
         return 0
-    say(
-        f"The lessons are as before. {plural(len(done.restored), 'grade')} of before restored, {done.again} graded "
-        "again."
-    )
+    say(f"The lessons are restored. {plural(len(done.restored), 'earlier grade')} restored, {done.again} graded again.")
     return int(bool(done.plan.stays))

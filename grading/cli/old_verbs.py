@@ -1,4 +1,4 @@
-"""Verbs of version 0.1 under the names they have now; the old ones work until version 0.3."""
+"""Map verbs of version 0.1 to their new names; they work until version 0.3."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RENAMED = {"check": "prove", "fill": "fill-gradebook", "handback": "feedback-zip
 
 
 def with_new_verb(arguments: list[str]) -> list[str]:
-    """The same arguments with the verb's new name; an old one is reported on stderr."""
+    """Replace an old verb by its new name, with a message on stderr."""
     verb, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if verb in RENAMED:
         old, new = verb, [RENAMED[verb]]
@@ -31,7 +31,10 @@ def with_new_verb(arguments: list[str]) -> list[str]:
 
 
 def _measured(arguments: list[str]) -> list[str]:
-    """Arguments of `strength` for `sync --measure`: exercises are named as LESSON/NAME, and the seeds are a hundred."""
+    """Convert the arguments of `strength` for `sync --measure`.
+
+    Exercises become LESSON/NAME. The number of seeds is always a hundred.
+    """
     parser = argparse.ArgumentParser(prog="grading strength", add_help=False)
     parser.add_argument("lessons", nargs="*")
     parser.add_argument("--exercise", default="")

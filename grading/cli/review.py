@@ -1,4 +1,4 @@
-"""The verb `review`: grade by hand in a local page."""
+"""The verb review: grade by hand in a local page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,23 @@ from .arguments import Commands
 
 
 def add_commands(commands: Commands) -> None:
-    review = commands.add("review", "Grade answers by hand in a local page, question by question.", _review)
+    review = commands.add(
+        "review",
+        "Grade answers by hand on a local page, question by question.",
+        _review,
+        example="review 02_softmax --anonymous",
+    )
     review.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="lesson or nbgrader assignment")
-    review.add_argument("question", nargs="?", default="", metavar="QUESTION", help="question to open (default: first)")
+    review.add_argument(
+        "question", nargs="?", default="", metavar="QUESTION", help="question to open (default: the first)"
+    )
     review.add_argument("--lesson", dest="by_option", default="", metavar="LESSON", help="the same as LESSON")
-    review.add_argument("--anonymous", action="store_true", help="hide who wrote an answer until you ask")
-    review.add_argument("--as", dest="by", default="", metavar="NAME", help="your name, for others who grade too")
+    review.add_argument("--anonymous", action="store_true", help="answers without names, until you ask for one")
+    review.add_argument(
+        "--as", dest="by", default="", metavar="NAME", help="name that other graders see (default: your user name)"
+    )
     review.add_argument("--port", type=int, default=0, metavar="N", help="port on this machine (default: a free one)")
-    review.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
+    review.add_argument("--no-browser", action="store_true", help="only the address, without opening a browser")
 
 
 def _review(options: argparse.Namespace) -> int:
@@ -28,7 +37,7 @@ def _review(options: argparse.Namespace) -> int:
     if options.by_option:
         lesson, question = options.by_option, options.lesson
     if not lesson:
-        raise UsageError("name the lesson, by LESSON or --lesson")
+        raise UsageError("no lesson given: add LESSON or --lesson LESSON")
     return review(
         options.root,
         lesson,

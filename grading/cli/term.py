@@ -1,4 +1,4 @@
-"""Verbs of a term: release, grade, feedback, report, demo."""
+"""Verbs for a term: release, grade, feedback, report, demo."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from grading.errors import UsageError
 from grading.safe_text import say
 
 from .arguments import (
@@ -24,14 +25,19 @@ from .arguments import (
 
 
 def add_commands(commands: Commands) -> None:
-    release = commands.add("release", "Build lessons, prove them, and make the student notebooks.", _release)
+    release = commands.add(
+        "release",
+        "Build and prove lessons, and make the notebooks for students.",
+        _release,
+        example="release 02_softmax",
+    )
     add_lessons(release, ordinary=True)
     add_workers(release, "lessons")
     add_json(release, "lesson")
 
-    grade = commands.add("grade", "Grade new submissions.", _grade)
+    grade = commands.add("grade", "Grade new submissions.", _grade, example="grade 02_softmax --students ada")
     add_lessons(grade, ordinary=True)
-    grade.add_argument("--again", action="store_true", help="all submissions, not only new and changed ones")
+    grade.add_argument("--again", action="store_true", help="all submissions (default: new and changed ones)")
     add_unsandboxed(grade)
     add_students(grade)
     where = grade.add_mutually_exclusive_group()
@@ -45,29 +51,36 @@ def add_commands(commands: Commands) -> None:
     grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
     add_json(grade, "submission, and per grade")
 
-    feedback = commands.add("feedback", "Write feedback pages for graded submissions.", _feedback)
+    feedback = commands.add(
+        "feedback", "Write feedback pages for graded submissions.", _feedback, example="feedback 02_softmax"
+    )
     add_lessons(feedback, ordinary=True)
     add_students(feedback)
     add_workers(feedback, "pages")
     add_json(feedback, "page")
 
     report = commands.add(
-        "report", "Show what needs a person, frequent mistakes, and the results of each lesson.", _report
+        "report",
+        "Show what needs a person, frequent mistakes, and the results of each lesson.",
+        _report,
+        example="report 02_softmax --html report.html",
     )
     add_lessons(report, ordinary=True)
     report.add_argument(
         "--students",
         nargs="*",
         metavar="STUDENT",
-        help="also the points of each student; with ids, of these students alone (default: none)",
+        help="also the points of each student; with ids, only of these students (default: no student's points)",
     )
     report.set_defaults(demand_students=True)
-    report.add_argument("--html", type=Path, metavar="FILE", help="page to write, which opens anywhere (default: none)")
+    report.add_argument("--html", type=Path, metavar="FILE", help="web page to write, in one file (default: none)")
     report.add_argument("--csv", type=Path, metavar="DIR", help="folder for the tables as CSV files (default: none)")
-    report.add_argument("--anonymous", action="store_true", help="numbers instead of names")
+    report.add_argument("--anonymous", action="store_true", help="numbers instead of students' ids and names")
     add_json(report, "grade, exercise, frequent mistake and lesson")
 
-    commands.add("demo", "Run a whole term with a sample class, and report.", _demo)
+    demo = commands.add("demo", "Grade a sample class, and name the pages to open.", _demo, example="demo")
+    add_lessons(demo, default="02_softmax, or the first")
+    demo.add_argument("--all", action="store_true", help="all lessons, which takes minutes")
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -77,7 +90,7 @@ def _release(options: argparse.Namespace) -> int:
     from ..proof.runner import check, unproved
 
     if left := unproved(options.root, options.lessons):
-        say(f"Not proved in their present form: {', '.join(left)}. Proving them first.", flush=True)
+        say(f"New or changed since the last proof: {', '.join(left)}. Proving first.", flush=True)
         if any(one.problems for one in check(options.root, left, again=False)):
             for name in options.lessons:
                 emit(options, "release", lesson=name, outcome="not released")
@@ -116,7 +129,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _emit_grades(options: argparse.Namespace, wanted: Iterable[tuple[str, str]], open_: set[tuple[str, str]]) -> None:
-    """Emit the grades of these (lesson, student)."""
+    """Emit the grades of these (lesson, student) pairs."""
     from ..coordinator.nbgrader_api import scores
 
     points = scores(options.root)
@@ -179,12 +192,21 @@ def _report(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from grading.safe_console import SafeConsole
 
-    from ..class_report import console
+    from ..class_report import console, html_page
     from ..class_report.mistake_texts import MistakeTexts
     from ..coordinator.class_data import load_class
-    from ..coordinator.demo import demonstrate
+    from ..coordinator.demo import demonstrate, one_lesson, pages_to_open
 
-    failed = demonstrate(options.root, SafeConsole())
-    console.show_class(load_class(options.root), MistakeTexts(options.root), SafeConsole(), students=True)
-    say("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
+    if options.all and not options.every_lesson:
+        raise UsageError("name lessons or --all, not both")
+    lessons = one_lesson(options.root) if options.every_lesson and not options.all else options.lessons
+    failed = demonstrate(options.root, lessons, SafeConsole())
+    course, graders = load_class(options.root).of(lessons, None), MistakeTexts(options.root)
+    console.show_class(course, graders, SafeConsole(), students=True)
+    page = options.root / "build" / "demo" / "class.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(html_page.class_page(course, course.title, graders), encoding="utf-8")
+    say("Open next:")
+    for path, about in [(page, "the whole class"), *pages_to_open(options.root, lessons[0])]:
+        say(f"  {path}  ({about})")
     return NOT_DONE if failed else DONE

@@ -1,7 +1,7 @@
-"""Whether a lesson's release, source and graders agree on its exercises and points; only then is it graded.
+"""Check that a lesson's release, source and graders agree before it is graded.
 
-Reads the gradebook and texts, and runs nothing. Does not cover: whether grades are up to date
-(`gradebook/freshness.py`).
+They must have the same exercises with the same points. Reads the gradebook and the files, and runs nothing. Does not
+cover: whether grades are up to date (`gradebook/freshness.py`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .nbgrader_api import is_registered, open_gradebook
 
 
 def demand_agreement(root: Path, lessons: Iterable[str]) -> None:
-    """Raise StepFailed, with the command that settles it, if release, source and graders of a lesson disagree.
+    """Raise StepFailed if release, source and graders of a lesson disagree.
 
-    Lessons that are not released are passed over.
+    The message names the command that fixes it. Skips lessons that are not released.
     """
     problems = [problem for lesson in lessons if is_registered(root, lesson) for problem in disagreements(root, lesson)]
     if problems:
@@ -29,7 +29,10 @@ def demand_agreement(root: Path, lessons: Iterable[str]) -> None:
 
 
 def disagreements(root: Path, lesson: str) -> list[str]:
-    """What disagrees in a released lesson: a sentence each, with what to do. Nothing in an ordinary assignment."""
+    """What disagrees in a released lesson, one sentence each with the remedy.
+
+    Empty for an ordinary assignment.
+    """
     return [] if is_ordinary(root, lesson) else list(_disagreements(root, lesson))
 
 
@@ -48,7 +51,10 @@ def _disagreements(root: Path, lesson: str) -> Iterator[str]:
 
 
 def declared_points(tests: Path) -> dict[str, float | None]:
-    """The exercises that graders declare, with their points; None where these are not written as a number."""
+    """The exercises that the graders declare, with their points.
+
+    The points are None if the contract does not write them as a number.
+    """
     try:
         names = _literal(tests / "__init__.py", "EXERCISES")
     except (OSError, SyntaxError, ValueError):
@@ -72,12 +78,12 @@ def _contract_points(file: Path, name: str) -> float | None:
         if isinstance(call.args[0], ast.Constant) and call.args[0].value == name:
             for keyword in call.keywords:
                 if keyword.arg == "points" and isinstance(keyword.value, ast.Constant):
-                    return float(keyword.value.value)  # type: ignore[arg-type]  # a number, as a contract has it
+                    return float(keyword.value.value)  # type: ignore[arg-type]  # a contract's points are a number
     return None
 
 
 def _released_points(root: Path, lesson: str) -> dict[str, float]:
-    """The exercises and written questions of the released notebook, with their points there."""
+    """Points of the exercises and written questions in the released notebook."""
     with open_gradebook(root) as gradebook:
         cells = gradebook.find_notebook(lesson, lesson).grade_cells
         marked = {cell.name: float(cell.max_score) for cell in cells}

@@ -1,9 +1,9 @@
 """Back up a course while it is graded, check a backup, and restore one.
 
-A grade in the gradebook and its notebook in `autograded/` are written one after the other, by another process. So the
-files are copied first and the gradebook after them; then each grade's notebook is copied again until it is the one that
-was graded. A gradebook in PostgreSQL is read in one transaction that sees it at one moment. In the backup it is an
-SQLite file, like any other, which opens without the server.
+Another process writes a grade to the gradebook first and its notebook to `autograded/` after that. So the backup copies
+the files, then the gradebook, and then copies the notebooks again until each one is the notebook of its grade. It reads
+a PostgreSQL gradebook in one transaction, as it is at one moment. In the backup the gradebook is always an SQLite file,
+which opens without a server.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from .nbgrader_api import configuration, open_gradebook
 
 GRADEBOOK, ABOUT, VERSION = "gradebook.db", "backup.json", "alembic_version"
 CACHES = frozenset(["__pycache__", ".ipynb_checkpoints"])
-UNFINISHED = (".migrating-", ".releasing-", ".unfinished-", ".backup-")  # prefixes of names left out
+UNFINISHED = (".migrating-", ".releasing-", ".unfinished-", ".backup-")  # prefixes of names to skip
 MADE_AGAIN = ("build", "site", ".site", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
-LEFT_OUT = frozenset([".git", ".venv", "venv", "node_modules", *MADE_AGAIN])  # at the top
+LEFT_OUT = frozenset([".git", ".venv", "venv", "node_modules", *MADE_AGAIN])  # only at the top of the course
 LEFT_OUT_FILES = ("gradebook.db", "backup-", ".grading-lock", ".grading-owner")  # prefixes at the top
-ROUNDS, PAUSE = 24, 0.25  # of looking for notebooks of grades that are being written; seconds between two
+ROUNDS, PAUSE = 24, 0.25  # attempts to match notebooks with grades that are being written; seconds between them
 AT_ONCE = 1000  # rows of the gradebook in memory at a time
 
 
 @dataclass(frozen=True)
 class Backup:
-    """What a backup holds. wrong: what is not whole in it, in words."""
+    """The contents of a backup. `wrong`: what is incomplete or does not match."""
 
     grades: int
     submissions: int
@@ -76,7 +76,10 @@ def back_up(root: Path, to: Path) -> Backup:
 
 
 def verify(file: Path) -> Backup:
-    """Read a backup to its end: every grade has its verdicts and the notebook that was graded. Raises StepFailed."""
+    """Read a whole backup and check its grades.
+
+    Each grade must have its verdicts and the notebook that was graded. Raises StepFailed.
+    """
     digests: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as place, _opened(file) as archive:
         for member in archive:
@@ -114,16 +117,19 @@ def restore_backup(file: Path, to: Path) -> Backup:
 
 
 def _inside(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
-    """Python's filter for data, which leaves out what leads out of the directory, such as a link of a student's."""
+    """Apply Python's `data` filter, and skip a member that it refuses.
+
+    Such a member would be outside the directory, for example a link in a submission.
+    """
     with suppress(tarfile.FilterError):
         return tarfile.data_filter(member, path)
     return None
 
 
 def load_gradebook(root: Path) -> int:
-    """Copy a restored gradebook into the empty database that the course's settings name; returns the number of rows.
+    """Copy a restored gradebook into the database that the course's settings name.
 
-    Raises StepFailed.
+    Returns the number of rows. Raises StepFailed if that database is not empty.
     """
     source = create_engine(f"sqlite:///{root / GRADEBOOK}")
     written = 0
@@ -131,7 +137,7 @@ def load_gradebook(root: Path) -> int:
         tables = tables_of(rows)
         tables.create_all(target)
         mine = [table for table in tables.sorted_tables if table.name != VERSION]
-        made = tables.tables["course"]  # by opening it
+        made = tables.tables["course"]  # opening the gradebook adds a row to it
         if full := [table.name for table in mine if table is not made and _count(target, table)]:
             raise StepFailed(f"the database is not empty ({full[0]} has rows), and nothing was written")
         target.execute(made.delete())
@@ -143,7 +149,7 @@ def load_gradebook(root: Path) -> int:
 
 
 def opens_its_own(root: Path) -> bool:
-    """Whether the course's settings name the gradebook that a backup restored, and no other database."""
+    """Whether the course's settings name the restored gradebook file."""
     url = make_url(CourseDirectory(config=configuration(root)).db_url)
     return url.get_backend_name() == "sqlite" and Path(url.database or "").resolve() == (root / GRADEBOOK).resolve()
 
@@ -159,7 +165,7 @@ def _copy_table(source: Connection, target: Connection, table: Table) -> int:
 
 
 def _continue_numbers(connection: Connection, table: Table) -> None:
-    """Have PostgreSQL number new rows after those that were copied."""
+    """Make PostgreSQL number new rows after the copied ones."""
     number = table.autoincrement_column
     if connection.dialect.name == "postgresql" and number is not None:
         sequence = func.pg_get_serial_sequence(table.name, number.name)
@@ -171,10 +177,14 @@ def _count(connection: Connection, table: Table) -> int:
 
 
 def _copy_gradebook_with_notebooks(root: Path, folder: Path) -> tuple[int, list[str]]:
-    """Copy the gradebook, and again what was graded since the files were copied, until both agree."""
+    """Copy the gradebook and recent notebooks until both agree.
+
+    Copies again whatever was graded since the files were copied. Returns the number of grades and the notebooks that
+    still do not match.
+    """
     missing: dict[str, str] = {}
     for attempt in range(ROUNDS):
-        if attempt % 4 == 0:  # the grade may have been written once more
+        if attempt % 4 == 0:  # the grade may have been written again
             _copy_gradebook(root, folder / GRADEBOOK)
             with closing(Gradebook(f"sqlite:///{folder / GRADEBOOK}")) as gradebook:
                 grades = {
@@ -226,9 +236,9 @@ def _copy_files(root: Path, folder: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file, or a folder with what is in it.
+    """Copy a file, or a folder with its contents.
 
-    Links are copied as links, pipes and the like are left out, and so is what another process moves away meanwhile.
+    Copies links as links. Skips pipes, sockets and files that another process moves away during the copy.
     """
     if source.name in CACHES or source.name.startswith(UNFINISHED):
         return

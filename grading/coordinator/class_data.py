@@ -26,7 +26,7 @@ CHANGED = "points by hand, and the answer or what the grader found has changed s
 
 
 def load_class(root: Path) -> Course:
-    """Load all grades and answers of the course in `root`, ungraded work and excuses."""
+    """Load the course's grades, answers, ungraded submissions and excuses."""
     directory = CourseDirectory(config=configuration(root))
     answers, submissions, excused = list[Answer](), dict[tuple[str, str], Submission](), list[tuple[str, str]]()
     if any(is_registered(root, path.name) for path in (root / "release").glob("*")):
@@ -34,7 +34,7 @@ def load_class(root: Path) -> Course:
             excused += [(row.student, row.lesson) for row in accommodations(gradebook) if row.excused]
             for lesson in [assignment.name for assignment in gradebook.assignments]:
                 graded = list(stored_grades(gradebook, lesson))
-                handed_in = submissions_of(gradebook, lesson)  # read last: a grading run may be adding to both
+                handed_in = submissions_of(gradebook, lesson)  # read last: grading may add to both
                 asked = reopened(gradebook, [n for submission in handed_in.values() for n in submission.notebooks])
                 for grade in graded:
                     if (grade.student, grade.lesson) in excused or grade.student not in handed_in:
@@ -67,7 +67,7 @@ def _answers(
     submitted: SubmittedAssignment,
     asked: Mapping[tuple[str, str], str],
 ) -> Iterator[Answer]:
-    """The answers of one graded notebook: exercises, and cells that a person grades."""
+    """The answers in one graded notebook: exercises, and cells graded by hand."""
     sources = _sources(directory, grade)
     order = {name: number for number, name in enumerate(grade.verdicts)}
     notebook = next(notebook for notebook in submitted.notebooks if notebook.name == grade.notebook)
@@ -80,7 +80,7 @@ def _answers(
 
 
 def _why_open(grade: Grade, request: str) -> str:
-    """Why a person has to look at a grade, unless its verdict says so."""
+    """Why a person has to look at a grade, if its verdict does not give the reason."""
     if request:
         return f"reopened: {request}"
     return CHANGED if grade.manual_score is not None and is_open(grade) else ""
@@ -91,7 +91,7 @@ def _points(grade: Grade) -> float | None:
 
 
 def _sources(directory: CourseDirectory, grade: StoredGrade) -> dict[str, str]:
-    """Answer cells by exercise; none if the file is not the one that was graded."""
+    """Answer cells by exercise; empty if the file is not the graded one."""
     folder = Path(directory.format_path(directory.autograded_directory, grade.student, grade.lesson))
     try:
         text = (folder / f"{grade.notebook}.ipynb").read_text(encoding="utf-8")

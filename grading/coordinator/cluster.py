@@ -1,11 +1,13 @@
-"""Grade on a running Dask cluster. Only this module and `cluster_bundle` import `distributed`.
+"""Grade on a running Dask cluster.
 
-A lesson bundle is a Dask task of its own: Dask keeps its result on the workers, copies it between them, and computes it
-again if its worker is lost. Each submission is a task that depends on it. If a worker is lost, another one gets its
-submissions, as often as the scheduler allows (`distributed.scheduler.allowed-failures`). Encryption and certificates
-come from Dask's own configuration (`distributed.comm.tls`).
+Only this module and `cluster_bundle` import `distributed`.
 
-Dask unpickles what scheduler and workers send, so everyone who may join the cluster is trusted (docs/scale.md).
+Each lesson bundle is a Dask task: Dask keeps its result on the workers, copies it between them, and computes it again
+if it loses the worker. Each submission is a task that depends on the bundle. If Dask loses a worker, it gives the
+worker's submissions to another one, as often as the scheduler allows (`distributed.scheduler.allowed-failures`). Dask's
+own configuration (`distributed.comm.tls`) sets up encryption and certificates.
+
+Dask unpickles what the scheduler and the workers send, so everyone who may join the cluster is trusted (docs/scale.md).
 """
 
 from __future__ import annotations
@@ -41,14 +43,14 @@ Value = TypeVar("Value")
 
 @contextmanager
 def cluster(address: str) -> Iterator[Cluster]:
-    """Connect to the scheduler at this address. An exception cancels all tasks that have not begun.
+    """Connect to the scheduler at this address.
 
-    Raises ClusterLost if no scheduler answers.
+    An exception in the block cancels all tasks that have not begun. Raises ClusterLost if no scheduler answers.
     """
     for name in ("distributed", "distributed.client"):  # ClusterLost reports a lost connection in one sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        get_address_host_port(address, strict=True)  # a client without an address raises again when it ends
+        get_address_host_port(address, strict=True)  # otherwise a client raises again when it closes
         client = Client(address, set_as_default=False, name="grading")
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise ClusterLost(f"there is no scheduler that answers at {address}: {_one_line(error)}") from error
@@ -66,26 +68,29 @@ def cluster(address: str) -> Iterator[Cluster]:
 
 
 class Cluster:
-    """The workers of a Dask cluster (`executors.Workers`)."""
+    """The workers of a Dask cluster; implements `executors.Workers`."""
 
     def __init__(self, client: Client, address: str) -> None:
         self._client, self._address = client, address
         self._executor = client.get_executor(pure=False)
         self._bundles: dict[tuple[str, ...], Any] = {}  # one at most
-        self._threads: dict[str, int] = {}  # by worker, at the last count
+        self._threads: dict[str, int] = {}  # by worker, as last counted
 
     def room(self) -> int:
-        """One per thread and one more per worker, so that none waits while a grade is written."""
+        """The number of threads plus one per worker.
+
+        The extra task keeps a worker busy while a grade is written.
+        """
         if self._client.status == "closed":  # Dask has given up reconnecting
             raise self._lost("its scheduler was lost")
-        with suppress(OSError):  # a busy scheduler is asked again; a lost one cancels its tasks
+        with suppress(OSError):  # ask a busy scheduler again later; a lost one cancels its tasks
             self._threads = self._client.nthreads()
         if not self._threads:
             LOG.warning("No worker has joined the cluster at %s: grading waits for one.", self._address)
         return max(1, sum(self._threads.values()) + len(self._threads))
 
     def make_ready(self, work: Job) -> None:
-        """Do nothing: workers start with their first submission."""
+        """Do nothing: workers prepare when their first submission arrives."""
 
     def submit(self, task: GradingTask) -> Future[Any]:
         future: Future[Any] = Future()
@@ -97,7 +102,7 @@ class Cluster:
             future = self._ask_cluster(
                 lambda: self._executor.submit(cluster_bundle.grade_sent, self._bundle(task), sent)
             )
-        except Unreadable as error:  # as for threads, a person has to look at it
+        except Unreadable as error:  # a person has to look at it, as with local threads
             future.set_result(not_read(task, str(error)))
         return future
 
@@ -114,7 +119,7 @@ class Cluster:
         except (ImportError, AttributeError) as error:
             wanted = f"attention-course-teach[cluster]=={cluster_bundle.versions()['attention-course-teach']}"
             raise self._lost(f"a worker could not read what it was sent ({error}); install {wanted} there") from error
-        except Exception as error:  # an error of Dask's that concerns only this task
+        except Exception as error:  # a Dask error in this task alone
             raise SubmissionNotGraded(f"the cluster could not do it: {_one_line(error)}") from error
         if isinstance(got, cluster_bundle.NoGrade):
             why = _one_line(got.why)
@@ -122,7 +127,7 @@ class Cluster:
         return validate_remote(got, task)
 
     def _bundle(self, task: GradingTask) -> Any:
-        """The lesson bundle on the workers; sent again if a file in it has changed."""
+        """The lesson bundle on the workers; sent again if one of its files has changed."""
         key = (task.work.request["lesson"], task.made_of["graders"], task.made_of["release"])
         if key not in self._bundles:
             self._bundles = {key: self._client.submit(_identity, cluster_bundle.pack(task), pure=False)}
@@ -143,7 +148,7 @@ def _identity(packed: cluster_bundle.LessonBundle) -> cluster_bundle.LessonBundl
 
 
 def _read(file: Path, max_bytes: int) -> bytes:
-    """Read a submitted file as a judge would, without looking at its content. Raises Unreadable."""
+    """Read a submitted file as a judge would, without parsing it. Raises Unreadable."""
     try:
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:

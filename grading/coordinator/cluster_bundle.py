@@ -1,10 +1,10 @@
-"""The lesson bundle sent to a cluster worker, and grading on the worker's side.
+"""The lesson bundle for a cluster worker, and grading on that worker.
 
-A worker shares no files with the coordinator: it needs the installed package, a `LessonBundle` per lesson, and the
-bytes of each submission. It unpacks a bundle into a directory of its own, which kernels do not see, and grades as a
-thread of the coordinator would. It raises nothing, but returns a `NoGrade` if it fails.
+A worker shares no files with the coordinator. It needs the installed package, a `LessonBundle` per lesson, and the
+bytes of each submission. It unpacks a bundle into its own directory, which kernels cannot see, and grades like a local
+thread. It never raises: it returns a `NoGrade` if grading fails.
 
-Does not cover: sending it (`cluster`), checking the result (`validate_result`).
+Does not cover: sending the bundle (`cluster`), checking the result (`validate_result`).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from grading.sandbox.policy import SandboxUnavailable
 
 from .submission import GradedNotebook, GradingTask, grade
 
-DECIDES = ("attention-course-teach", "torch")  # packages that decide on a grade
+DECIDES = ("attention-course-teach", "torch")  # packages whose versions affect grades
 
 
 @dataclass(frozen=True)
 class LessonBundle:
-    """Everything that grading needs of a lesson, without any student's work.
+    """Everything that grading a lesson needs, without any student's work.
 
-    versions  of the packages that decide on a grade, where the bundle was packed
-    files     of the course directory, by their paths in it
+    versions  of the packages that affect grades, on the machine that packed the bundle
+    files     contents by path in the course directory
     others    as in `GradingTask`
     """
 
@@ -63,7 +63,10 @@ class LessonBundle:
 
 @dataclass(frozen=True)
 class RemoteSubmission:
-    """One submission: its file's name and bytes. `mistaken`: exercises whose known mistakes will be needed."""
+    """One submission: the name and bytes of its file.
+
+    `mistaken`: exercises whose known mistakes will be needed.
+    """
 
     student: str
     name: str
@@ -73,20 +76,23 @@ class RemoteSubmission:
 
 @dataclass(frozen=True)
 class NoGrade:
-    """Why there is no grade. worker: its address, if it cannot grade any submission."""
+    """Why there is no grade.
+
+    `worker`: the worker's address if it cannot grade any submission.
+    """
 
     why: str
     worker: str = ""
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and the packages that decide on a grade, as installed here."""
-    public = {name: version(name).partition("+")[0] for name in DECIDES}  # without torch's build for a device
+    """The installed versions of Python and of the packages that affect grades."""
+    public = {name: version(name).partition("+")[0] for name in DECIDES}  # without torch's suffix for a device
     return {"Python": ".".join(platform.python_version_tuple()[:2]), **public}
 
 
 def pack(task: GradingTask) -> LessonBundle:
-    """Bundle a lesson: graders, their shared code, notebook, the release's other files."""
+    """Bundle a lesson: graders, shared code, notebook and the release's other files."""
     root, lesson = task.work.root, task.work.request["lesson"]
     graders = (file for name in (lesson, SHARED) for file in (root / GRADERS / name).rglob("*.py"))
     beside = (file for file in (root / "release" / lesson).rglob("*") if _is_beside(file, root))
@@ -129,8 +135,10 @@ def _grade_in(bundle: LessonBundle, sent: RemoteSubmission, root: Path) -> Grade
 
 
 class _CourseTurns:
-    """Turns of tasks: a process has one judge server, for one course directory. A task that needs another directory
-    waits until no task is running; later tasks queue behind it."""
+    """Take turns between course directories: a judge server has only one.
+
+    A task that needs another directory waits until no task is running. Later tasks queue behind it.
+    """
 
     def __init__(self) -> None:
         self._line, self._change = deque[object](), Condition()
@@ -154,11 +162,11 @@ class _CourseTurns:
 
 
 _turns, _unpack_lock = _CourseTurns(), Lock()
-_own_folder: list[Path] = []  # one at most, for this process
+_own_folder: list[Path] = []  # at most one, for this process
 
 
 def _unpack(bundle: LessonBundle) -> Path:
-    """Unpack a bundle into a course directory that only this process uses."""
+    """Unpack a bundle into a course directory of this process."""
     with _unpack_lock:
         if not _own_folder:
             _own_folder.append(Path(tempfile.mkdtemp(prefix="graders-", dir=_worker_folder())))
@@ -175,5 +183,5 @@ def _unpack(bundle: LessonBundle) -> Path:
 
 
 def _worker_folder() -> str:
-    """Dask's folder for this worker. Dask removes what a killed worker left in it."""
+    """Dask's folder for this worker; Dask cleans up after a killed worker."""
     return str(get_worker().local_directory)

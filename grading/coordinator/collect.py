@@ -1,4 +1,4 @@
-"""Sort downloads straight into `submitted/`, without nbgrader's folders."""
+"""Sort downloads directly into `submitted/`, without nbgrader's folders."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def collect(
 ) -> list[Outcome]:
     """Collect downloads (zips or folders) into `submitted/` and show the outcomes.
 
-    lesson     "" to detect it from the names in them, of each download for itself
-    undecided  what to do where nothing shows that a download is newer: `choices.ASK`, KEEP or REPLACE
+    lesson     "" to detect it from the file names, separately for each download
+    undecided  what to do if nothing shows that a download is newer: `choices.ASK`, KEEP or REPLACE
 
     Raises StepFailed, IdentityTableError, ChoiceTableError, CourseLocked.
     """
@@ -66,7 +66,7 @@ def _read(path: Path, config: object, identities: IdentityTable, opened: ExitSta
 
 
 def _not_sorted(root: Path, listings: list[DownloadIndex], found: SortedDownloads) -> Iterable[Outcome]:
-    """Rows for what belongs to no lesson. Raises StepFailed if that is everything."""
+    """Outcomes of files without a lesson; raises StepFailed if there are no others."""
     lessons = list_lessons(root, ordinary=True)
     remedy = f"Say which one it is: --lesson {lessons[0] if lessons else 'NAME'}"
     if not found.lessons and not any(listing.unread for listing in listings):

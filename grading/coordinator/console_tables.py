@@ -22,7 +22,7 @@ COLUMNS = ("lesson", "student", "before", "now", "")
 
 
 def show_revised(found: Sequence[GradeChange], console: Console) -> None:
-    """Show each grade that changes or could not be computed, and a summary."""
+    """Show each grade that changes or that could not be computed, and a summary."""
     table = Table(*COLUMNS, "what", box=SIMPLE_HEAD)
     for column in (2, 3, 4):
         table.columns[column].justify = "right"
@@ -39,7 +39,7 @@ def show_revised(found: Sequence[GradeChange], console: Console) -> None:
 
 
 def summary(found: Sequence[GradeChange]) -> str:
-    """How many grades go up, go down, stay, or could not be computed."""
+    """Count the grades that go up, go down, stay, or could not be computed."""
     gain, lose = sum(change.gained > 0 for change in found), sum(change.gained < 0 for change in found)
     failed = sum(bool(change.failed) for change in found)
     parts = [f"{gain} gain", f"{lose} lose", f"{len(found) - gain - lose - failed} keep their points"]
@@ -90,7 +90,7 @@ def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
 
 
 def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
-    """Show which points would be sent to an LMS, and which students are left alone."""
+    """Show which points would go to an LMS, and which students get none."""
     table = Table("student", "there", "has", "gets", box=SIMPLE_HEAD)
     for grade in sorted(plan.to_send, key=lambda grade: grade.student):
         table.add_row(Text(grade.student), Text(f"{grade.name} ({grade.user})"), grade.before or "–", grade.now)

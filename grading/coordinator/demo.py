@@ -1,44 +1,114 @@
-"""Run a whole term for a sample class."""
+"""Grade a sample class: release, hand in, grade, write feedback."""
 
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from rich.console import Console
+from rich.text import Text
 
 from ..course_dir.lessons import list_lessons
+from ..errors import CourseError
+from ..gradebook.late_rules import shown
 from ..lms.evidence import BY_HAND, Origin, text_of
 from ..lms.submitted_dir import SubmittedFolder
-from .demo_class import sample_class
+from .demo_class import CUT_OFF, LATE, MISTAKEN, PREFIX, UNTOUCHED, sample_class
+from .due_dates import due_dates, set_due_dates
 from .grade_class import grade_class
+from .nbgrader_api import handed_in, open_gradebook
 from .release import release_lessons
 from .write_feedback import write_feedback
 
+PREFERRED = "02_softmax"  # the lesson that is shown, if the course has it
+SHOWN = {
+    MISTAKEN: "wrong answers, and the mistakes by name",
+    LATE: "right answers, handed in late",
+    UNTOUCHED: "a notebook in which nothing is written",
+    CUT_OFF: "a damaged file, which needs a person",
+}
 
-def demonstrate(root: Path, console: Console) -> int:
-    """Release all lessons, hand in a sample class, grade it and write feedback. Returns how many steps failed."""
+
+def one_lesson(root: Path) -> list[str]:
+    """The lesson that the demonstration grades if none is named."""
     names = list_lessons(root)
+    return [PREFERRED] if PREFERRED in names else names[:1]
+
+
+def demonstrate(root: Path, names: Sequence[str], console: Console) -> int:
+    """Release lessons, hand in a sample class, grade it and write feedback. Returns how many steps failed.
+
+    One submission is graded before the others, so that there is a page to read while these are graded. Raises
+    CourseError if no lesson is given.
+    """
+    if not names:
+        raise CourseError("the course has no lesson to show: `grading new-lesson NAME` makes one")
+    begun = time.monotonic()
     release_lessons(root, names, console)
     for name in names:
+        due = lesson_due(root, name, console)
         new = [
-            student for student, notebook in sample_class(root, name) if hand_in_sample(root, name, student, notebook)
+            student
+            for student, notebook in sample_class(root, name)
+            if hand_in_sample(root, name, student, _file(student, notebook), _time(student, due))
         ]
         console.print(f"{name}: {len(new)} sample submissions handed in" if new else f"{name}: sample class reused")
+    first = root / _page(MISTAKEN, names[0])
+    if not first.exists():
+        grade_class(root, names[:1], console, students={MISTAKEN})
+        write_feedback(root, names[:1], console, students={MISTAKEN})
+        if first.exists():
+            took = time.monotonic() - begun
+            console.print(Text(f"First graded page, after {took:.0f} seconds: {first}", style="bold"), soft_wrap=True)
     return len(grade_class(root, names, console).failed) + write_feedback(root, names, console)
 
 
-def hand_in_sample(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
-    """Write a sample notebook and its time; returns whether anything changed. What somebody else put there stays."""
+def pages_to_open(root: Path, lesson: str) -> Iterator[tuple[Path, str]]:
+    """The feedback pages that show most, each with what it shows, and the notebook that students get."""
+    for student, about in SHOWN.items():
+        if (page := root / _page(student, lesson)).exists():
+            yield page, about
+    yield root / "release" / lesson / f"{lesson}.ipynb", "the notebook that students get"
+
+
+def hand_in_sample(root: Path, lesson: str, student: str, text: str, when: datetime) -> bool:
+    """Write a sample file and its time; returns whether anything changed. What somebody else put there stays."""
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
-    text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     contents = {lesson: io.BytesIO(text.encode())}
     there = folder.origin(contents)
     if folder.holds(contents) or (there is not None and there.channel == BY_HAND):
         return False
-    now = datetime.now(UTC)
-    folder.write(contents, text_of(now), Origin("demo", "the demo", now))
+    folder.write(contents, text_of(when), Origin("demo", "the demo", when))
     return True
+
+
+def _page(student: str, lesson: str) -> str:
+    return f"feedback/{student}/{lesson}/{lesson}.html"
+
+
+def _file(student: str, notebook: NotebookNode) -> str:
+    text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+    return text[: len(text) // 2] if student == CUT_OFF else text
+
+
+def _time(student: str, due: datetime) -> datetime:
+    return due + (timedelta(hours=30) if student == LATE else timedelta(hours=-3))
+
+
+def lesson_due(root: Path, lesson: str, console: Console) -> datetime:
+    """The lesson's due date. A lesson that has none, and only sample students, gets one, so that somebody is late."""
+    for line in set_due_dates(root, [lesson]):
+        console.print(line)
+    if found := due_dates(root).get(lesson):
+        return found.replace(tzinfo=UTC)
+    due = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=2)
+    if all(student.startswith(PREFIX) for student in handed_in(root, lesson)):
+        with open_gradebook(root) as gradebook:
+            gradebook.update_or_create_assignment(lesson, duedate=due.replace(tzinfo=None))
+        console.print(f"{lesson}: due {shown(due)}, for this demonstration")
+    return due

@@ -1,7 +1,7 @@
-"""A sample class for a lesson: nine students' notebooks, made from its release.
+"""A sample class of nine students for a lesson, made from its release.
 
-`make demo` hands it in; tests grade it. The answers are the lesson's alternatives and known mistakes, written into the
-solution cells of the release as a student would.
+`make demo` hands it in, and tests grade it. The answers are the lesson's alternatives and known mistakes, in the
+solution cells of the released notebook.
 """
 
 from __future__ import annotations
@@ -21,21 +21,28 @@ from ..grader.source_analysis import NotebookSource
 from ..notebooks.cells import grade_id
 
 PREFIX = "sample-"
+LATE = f"{PREFIX}bela-late"  # right answers, which `make demo` hands in late
+CUT_OFF = f"{PREFIX}chen-cut-off"  # right answers, of which `make demo` hands in the first half of the file
+UNTOUCHED = f"{PREFIX}dara-untouched"
+MISTAKEN = f"{PREFIX}fatou"
 
 Answers = dict[str, str]
 
 
 def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
-    """Names and notebooks of the sample class for one lesson that has been released."""
+    """Names and notebooks of the sample class for one released lesson."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     loaded = load_lesson(root / "grader_tests" / lesson)
-    for name, answers in _students(loaded).items():
-        yield PREFIX + name, write_answers(release, answers)
+    for student, answers in _students(loaded).items():
+        yield student, write_answers(release, answers)
     yield f"{PREFIX}ivo-colab", as_colab_saves(write_answers(release, correct_answers(loaded, 0)))
 
 
 def hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
-    """Write a notebook and its time to submitted/, as `nbgrader submit` does. Returns whether anything changed."""
+    """Write a notebook and its time to submitted/, as `nbgrader submit` does.
+
+    Returns whether anything changed.
+    """
     path = root / "submitted" / student / lesson / f"{lesson}.ipynb"
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") == text:
@@ -48,7 +55,7 @@ def hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bo
 
 
 def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
-    """A copy of a released notebook with the code of some solution cells replaced."""
+    """Copy a released notebook and replace the code of some solution cells."""
     notebook = copy.deepcopy(release)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution") and grade_id(cell) in answers:
@@ -57,13 +64,15 @@ def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> Notebook
 
 
 def correct_answers(lesson: Lesson, style: int) -> Answers:
-    """A correct answer to every exercise; a style number always gives the same ones."""
+    """A correct answer to every exercise; the same `style` gives the same answers."""
     return {e.name: e.alternatives[style % len(e.alternatives)].cell for e in lesson.exercises.values()}
 
 
 def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
-    """The notebook as Colab saves it, with a leftover scratch cell. Colab writes format 4.0 without cell ids, metadata
-    of its own, and widgets without their state."""
+    """The notebook as Colab saves it, with a leftover scratch cell.
+
+    Colab writes format 4.0 without cell ids, adds its own metadata, and saves widgets without their state.
+    """
     saved = copy.deepcopy(notebook)
     for number, cell in enumerate(saved.cells):
         cell.metadata["id"] = f"{cell.pop('id', number)}"[:12]
@@ -93,19 +102,19 @@ def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
 def _students(lesson: Lesson) -> dict[str, Answers]:
     half = dict(list(correct_answers(lesson, 1).items())[: len(lesson.exercises) // 2])
     return {
-        "ada": correct_answers(lesson, 0),
-        "bela": correct_answers(lesson, 1),
-        "chen": correct_answers(lesson, 2),
-        "dara-untouched": {},
-        "emil-half": half,
-        "fatou": _with_mistakes(lesson, lambda position: 0 if position % 2 == 0 else None),
-        "goran": _with_mistakes(lesson, lambda position: 0 if position == 0 else 1 if position == 1 else None),
-        "hana": _with_mistakes(lesson, lambda position: 1 if position in (1, 2) else None),
+        f"{PREFIX}ada": correct_answers(lesson, 0),
+        LATE: correct_answers(lesson, 1),
+        CUT_OFF: correct_answers(lesson, 2),
+        UNTOUCHED: {},
+        f"{PREFIX}emil-half": half,
+        MISTAKEN: _with_mistakes(lesson, lambda position: 0 if position % 2 == 0 else None),
+        f"{PREFIX}goran": _with_mistakes(lesson, lambda position: position if position < 2 else None),
+        f"{PREFIX}hana": _with_mistakes(lesson, lambda position: 1 if position in (1, 2) else None),
     }
 
 
 def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answers:
-    """Correct answers, except where `choose` maps an exercise's index to a mistake's."""
+    """Correct answers, except where `choose` returns the index of a known mistake."""
     answers = correct_answers(lesson, 3)
     for position, exercise in enumerate(lesson.exercises.values()):
         number = choose(position)

@@ -1,4 +1,4 @@
-"""Due dates: from course.toml into the gradebook, where nbgrader looks for them."""
+"""Copy due dates from course.toml into the gradebook, where nbgrader reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .nbgrader_api import has_gradebook, is_registered, open_gradebook
 
 
 def due_dates(root: Path) -> dict[str, datetime]:
-    """The due dates in the gradebook, in UTC without a zone."""
+    """The due dates in the gradebook, in UTC without a time zone."""
     if not has_gradebook(root):
         return {}
     with open_gradebook(root) as gradebook:
@@ -23,7 +23,10 @@ def due_dates(root: Path) -> dict[str, datetime]:
 
 @contextmanager
 def due_dates_tried(root: Path, lessons: Iterable[str]) -> Iterator[Callable[[], None]]:
-    """Set the due dates for a block, which sees their late penalties; put the old ones back unless it calls `keep`."""
+    """Set the new due dates for a block, so that it sees their late penalties.
+
+    Restores the old dates afterwards unless the block calls `keep`.
+    """
     before, kept = due_dates(root), list[bool]()
     changed = [line.partition(":")[0] for line in set_due_dates(root, lessons)]
     try:
@@ -36,7 +39,10 @@ def due_dates_tried(root: Path, lessons: Iterable[str]) -> Iterator[Callable[[],
 
 
 def set_due_dates(root: Path, lessons: Iterable[str]) -> Iterator[str]:
-    """Give released lessons the due dates that course.toml has. Yields a line for each that changes."""
+    """Set the due dates of released lessons from course.toml.
+
+    Yields one line per change.
+    """
     course = load_course_file(root)
     wanted = {lesson: due for lesson in lessons if (due := course.due(lesson)) and is_registered(root, lesson)}
     if not wanted:

@@ -17,7 +17,7 @@ class Workers(Protocol):
     """Workers as `run_plan` uses them: `submit` tasks, then get each `result`."""
 
     def room(self) -> int:
-        """How many submissions to have in progress now; at least one."""
+        """The number of submissions to have in progress now; at least one."""
 
     def make_ready(self, work: Job) -> None:
         """Start slow preparations in the background."""
@@ -26,20 +26,20 @@ class Workers(Protocol):
         """Start grading a submission."""
 
     def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
-        """The graded submission, once its future is done.
+        """Return the graded submission once its future is done.
 
-        Raises SubmissionNotGraded; SandboxUnavailable and ClusterLost if nothing more can be graded.
+        Raises SubmissionNotGraded. Raises SandboxUnavailable or ClusterLost if nothing more can be graded.
         """
 
 
 class Threads:
-    """A fixed number of threads of this process."""
+    """A fixed number of threads in this process."""
 
     def __init__(self, executor: Executor, number: int) -> None:
         self._executor, self._number = executor, number
 
     def room(self) -> int:
-        """One more than there are threads, so that none waits while a grade is written."""
+        """The number of threads plus one, so that none waits while a grade is written."""
         return self._number + 1
 
     def make_ready(self, work: Job) -> None:
@@ -55,14 +55,14 @@ class Threads:
 
 @contextmanager
 def threads(number: int) -> Iterator[Threads]:
-    """Run this many worker threads; ends like `pool`."""
+    """Run this many worker threads, which end as in `pool`."""
     with pool(number) as executor:
         yield Threads(executor, number)
 
 
 @contextmanager
 def pool(number: int) -> Iterator[Executor]:
-    """Run this many threads. On an exception they end at once, with their judges."""
+    """Run this many threads; an exception ends them and their judges at once."""
     try:
         with ThreadPoolExecutor(number) as executor:
             try:
@@ -72,4 +72,4 @@ def pool(number: int) -> Iterator[Executor]:
                 start_judge.stop()
                 raise
     finally:
-        start_judge.resume()  # every thread has ended, so new judges may start again
+        start_judge.resume()  # all threads have ended, so new judges may start

@@ -18,7 +18,7 @@ from .nbgrader_api import is_registered, open_gradebook
 
 
 def history(root: Path) -> list[PastGrade]:
-    """Every replaced grade."""
+    """All replaced grades."""
     with open_gradebook(root) as gradebook:
         return list(past_grades(gradebook))
 
@@ -26,9 +26,10 @@ def history(root: Path) -> list[PastGrade]:
 def extend(
     root: Path, lesson: str, students: Sequence[str], seconds: float | None, until: str | None = None, why: str = ""
 ) -> Iterator[str]:
-    """Extend the deadline by `seconds` or to `until`; neither: remove the extension. Yields a line per student.
+    """Extend a deadline by `seconds` or to `until`; without either, remove it.
 
-    Raises StepFailed, and changes nothing, for an unknown student or lesson, a lesson without a due date or a bad time.
+    Yields one line per student. Raises StepFailed, and changes nothing, for an unknown student or lesson, a lesson
+    without a due date, or an invalid time.
     """
     with open_gradebook(root) as gradebook:
         before = _accommodations_of(root, gradebook, lesson, students)
@@ -55,7 +56,10 @@ def extend(
 
 
 def excuse(root: Path, lesson: str, students: Sequence[str], granted: bool, why: str = "") -> Iterator[str]:
-    """Excuse students from a lesson, or undo that. Yields a line per student. Raises StepFailed as `extend` does."""
+    """Excuse students from a lesson, or cancel their excuses.
+
+    Yields one line per student. Raises StepFailed for an unknown student or lesson.
+    """
     with open_gradebook(root) as gradebook:
         for accommodation in _accommodations_of(root, gradebook, lesson, students):
             grant(gradebook, replace(accommodation, excused=granted, why=why or accommodation.why))
@@ -63,7 +67,10 @@ def excuse(root: Path, lesson: str, students: Sequence[str], granted: bool, why:
 
 
 def _accommodations_of(root: Path, gradebook: Gradebook, lesson: str, students: Sequence[str]) -> list[Accommodation]:
-    """These students' current accommodations. Raises StepFailed for an unknown student or lesson."""
+    """The current accommodations of these students.
+
+    Raises StepFailed for an unknown student or lesson.
+    """
     if not is_registered(root, lesson):
         raise StepFailed(f"the gradebook has no lesson {lesson}: `grading release {lesson}` first")
     there = {student.id for student in gradebook.students}

@@ -1,6 +1,6 @@
-"""Grade a class, with progress shown.
+"""Grade a class and show the progress.
 
-A broken submission is reported and never stops the others; up-to-date grades are not computed again.
+Reports a broken submission and goes on with the others. Does not compute up-to-date grades again.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 class ClassOutcome:
     """The outcome for a class, by (lesson, student).
 
-    graded  reasons for grading it now; failed: why it is not graded
-    open    of those that have a grade, those in which something needs a person
-    planned those that are graded now, or are to be
-    report  gets lesson, student, outcome and why of each submission as soon as they are known
+    graded   graded in this run, with the reasons
+    failed   not graded, with the reason
+    open     graded, but something in the submission needs a person
+    planned  to be graded in this run
+    report   called with lesson, student, outcome and why of each submission as soon as they are known
     """
 
     report: Callable[[dict[str, str]], object] = lambda record: None
@@ -68,7 +69,7 @@ class ClassOutcome:
         self._report(lesson, student, "graded before")
 
     def add_failed(self, lesson: str, student: str, why: str) -> None:
-        """Record why a student is not graded; student "": nobody in this lesson is."""
+        """Record why a student is not graded; student "": the whole lesson."""
         self.failed[lesson, student] = why
         self._report(lesson, student, "not graded", why)
 
@@ -94,18 +95,18 @@ def grade_class(
     dry: bool = False,
     report: Callable[[dict[str, str]], object] = lambda record: None,
 ) -> ClassOutcome:
-    """Grade the submissions without an up-to-date grade.
+    """Grade the submissions that have no up-to-date grade.
 
     again      grade all submissions
-    workers    submissions at a time (default: one per processor)
+    workers    number of submissions graded at once (default: one per processor)
     scheduler  address of a Dask cluster that grades instead of this machine
     dry        only show what would be graded, and why
     report     as in `ClassOutcome`
 
     Raises SandboxUnavailable, and grades nothing, if this machine cannot confine student code, unless `unsandboxed` or
     the course's configuration says to grade without the sandbox, or a cluster grades. Raises CourseLocked if another
-    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster fails: finished
-    grades are kept.
+    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster fails. In all cases
+    finished grades are kept.
     """
     if scheduler:
         demand_extra("cluster", "Grading on a cluster")
@@ -115,7 +116,7 @@ def grade_class(
     elif not dry and not scheduler:
         require()
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
-    begun = datetime.now(UTC).replace(tzinfo=None)  # as grades are dated
+    begun = datetime.now(UTC).replace(tzinfo=None)  # as in the gradebook
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
     with (
         tell_if_stopped(lambda: _kept_grades(root, outcome, begun)),
@@ -156,7 +157,7 @@ def grade_class(
 
 
 def _table(outcome: ClassOutcome) -> Table:
-    """One row per lesson: how many are graded (now, before), need a person, or failed."""
+    """One row per lesson with the number of submissions in each state."""
     table = Table("lesson", box=SIMPLE_HEAD)
     for head in ("graded now", "as before", "needs a person", "not graded"):
         table.add_column(head, justify="right")
@@ -171,7 +172,7 @@ def _table(outcome: ClassOutcome) -> Table:
 
 
 def _name_unknown_folders(root: Path, lessons: list[str], console: Console) -> None:
-    """Name the folders in submitted/ that are no lesson's, with what to do about each."""
+    """List the folders in submitted/ that match no lesson, each with a remedy."""
     folders = [path for path in sorted((root / "submitted").glob("*/*/")) if not path.name.startswith(".")]
     others = {path.name: path for path in folders if path.name not in lessons}
     for name, path in others.items():
@@ -193,7 +194,7 @@ def _show_plan(plan: Plan, console: Console) -> None:
 
 
 def _cluster(address: str) -> AbstractContextManager[Workers]:
-    from .cluster import cluster  # needs an extra
+    from .cluster import cluster  # the optional extra
 
     return cluster(address)
 
@@ -233,7 +234,10 @@ def _write_error(error: Exception) -> str:
 
 
 def _kept_grades(root: Path, outcome: ClassOutcome, begun: datetime) -> str:
-    """What is kept when grading is stopped, as the gradebook has it: the last grade may be written and not told yet."""
+    """Say how much is kept when grading stops.
+
+    Asks the gradebook, since the last grade may be written but not reported yet.
+    """
     with open_gradebook(root) as gradebook:
         new = [grade for grade in stored_grades(gradebook) if grade.graded_at >= begun]
     number = sum((grade.lesson, grade.student) in outcome.planned for grade in new)

@@ -1,9 +1,10 @@
-"""Write one file with everybody's points: `grading gradebook`. One row per person, one column per lesson.
+"""Write one file with everybody's points (`grading gradebook`).
 
-What is not there is empty, never 0: not handed in, not graded, provisional; who is excused has EX. The column `missing`
-says which lessons somebody has not handed in.
+One row per student, one column per lesson. A cell is empty, never 0, if the lesson was not handed in, is not graded, or
+has only provisional points. It is EX if the student is excused. The column `missing` lists the lessons that a student
+has not handed in.
 
-Does not cover: the file of an LMS (`lms.gradebook_csv`), nbgrader's own exports (`nbgrader_plugins.csv_exporters`).
+Does not cover: the file for an LMS (`lms.gradebook_csv`), nbgrader's own exports (`nbgrader_plugins.csv_exporters`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EXCUSED = "EX"
 
 @dataclass
 class GradebookFile:
-    """What was written. Each list holds (lesson, student)."""
+    """The rows of the file; each other list holds (lesson, student)."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)
@@ -46,12 +47,12 @@ def write_gradebook(
 ) -> GradebookFile:
     """Write the points of released lessons for everybody in the gradebook.
 
-    scale        points that a whole lesson counts for, instead of its own
-    total        whether a column adds up each row, and one says of how many points
-    provisional  whether points count that a person has yet to complete
+    scale        points that each whole lesson counts for, instead of its own
+    total        add a column with each row's sum and one with its maximum
+    provisional  count points that a person has yet to complete
 
-    In a total, a lesson that was not handed in counts with 0 points; one that somebody is excused from, or that has no
-    final points yet, does not count. Raises StepFailed if none of these lessons is released.
+    In a total, a lesson that was not handed in counts as 0 points. A lesson does not count if the student is excused or
+    has no final points yet. Raises StepFailed if none of these lessons is released.
     """
     course, done = load_class(root), GradebookFile()
     found = {(one.lesson, one.student): one for one in course.submissions}

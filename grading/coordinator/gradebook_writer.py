@@ -1,8 +1,9 @@
 """The only writer of a course's grades.
 
-It prepares the new folder beside the old one, writes the grade in one transaction, then swaps the folders. Signals that
-stop grading wait for this to end. A killed process leaves the old grade or the new one; if the folder does not match
-the grade, `LessonFreshness` finds it out of date and it is graded again.
+It prepares the new folder beside the old one, writes the grade in one transaction, and then swaps the folders. Signals
+that stop grading wait until this is done. If the process is killed, the gradebook has the old grade or the new one. If
+the folder does not match the grade, `LessonFreshness` reports the grade as out of date, and the next run grades it
+again.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Writer:
-    """Writes the grades of one lesson. A context manager; only one at a time (`gradebook.lock`)."""
+    """Context manager that writes the grades of one lesson.
+
+    Only one may run at a time (`gradebook.lock`).
+    """
 
     def __init__(self, coursedir: CourseDirectory, config: Config, standing: LessonFreshness) -> None:
         self.coursedir, self.standing, self.lesson = coursedir, standing, standing.lesson
@@ -53,7 +57,7 @@ class Writer:
         self.gradebook = Gradebook(self.coursedir.db_url, self.coursedir.course_id)
         have_indexes(self.gradebook)
         self.place.mkdir(parents=True, exist_ok=True)
-        for left in self.place.glob(f"{UNFINISHED}*"):  # of a killed process
+        for left in self.place.glob(f"{UNFINISHED}*"):  # left by a killed process
             shutil.rmtree(left)
         return self
 
@@ -63,8 +67,8 @@ class Writer:
     def write(self, graded: GradedNotebook, made_of: Mapping[str, str]) -> None:
         """Write one grade and its folder.
 
-        Raises OSError and sqlalchemy's errors, and SubmissionNotGraded, with nothing written, if the time of submission
-        is unknown or the result is not the submission's grade.
+        Raises OSError and SQLAlchemy's errors. Raises SubmissionNotGraded, and writes nothing, if the time of
+        submission is not valid or the result is not this submission's grade.
         """
         nb = notebook_of(graded, self.standing.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
@@ -77,7 +81,7 @@ class Writer:
             os.rename(folder, target)
 
     def write_lateness(self, student: str, made_of: Mapping[str, str]) -> None:
-        """Write the late penalty of a grade that is there. Raises as `write` does."""
+        """Write the late penalty of an existing grade; raises as `write` does."""
         ids = {"assignment": self.lesson, "student": student, "notebook": self.lesson}
         with defer_signals(), self._transaction():
             self._ensure_rows(student, made_of["timestamp"])
@@ -90,14 +94,17 @@ class Writer:
             with self._transaction():
                 self._ensure_rows(ids["student"], made_of["timestamp"])
                 save(self.gradebook, ids, nb, text, made_of, self.standing.penalties)
-        except IntegrityError:  # another process inserted the same rows: now they exist
+        except IntegrityError:  # another process has inserted the same rows, so they exist now
             if tries <= 1:
                 raise
             self._save(ids, nb, text, made_of, tries - 1)
 
     @contextmanager
     def _folder(self, graded: GradedNotebook) -> Iterator[Path]:
-        """Prepare a folder of autograded/: the notebook, the student's files, the lesson's."""
+        """Prepare a folder with the graded notebook and the files that go with it.
+
+        These are the student's other files and the lesson's.
+        """
         with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.place) as work:
             folder = Path(work) / "made"
             folder.mkdir()
@@ -115,7 +122,7 @@ class Writer:
             yield folder
 
     def _set_permissions(self, folder: Path) -> None:
-        """Set nbgrader's permissions of files, and of folders that a group shares."""
+        """Set nbgrader's permissions on files and on group-shared folders."""
         for place, _, names in os.walk(folder):
             for name in names:
                 os.chmod(os.path.join(place, name), int(str(self.converter.permissions), 8))
@@ -126,13 +133,13 @@ class Writer:
         """Roll back what `save` has not committed; nbgrader's session begins it."""
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
+                warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader's autoflush
                 yield
         finally:
-            self.gradebook.db.rollback()  # does nothing after a commit
+            self.gradebook.db.rollback()  # no effect after a commit
 
     def _ensure_rows(self, student: str, handed_in_at: str) -> None:
-        """Add missing rows like nbgrader's `add_submission`, in the grade's transaction."""
+        """Add missing rows like nbgrader's `add_submission`, in the same transaction."""
         try:
             submission = self.gradebook.find_submission(self.lesson, student)
         except MissingEntry:
@@ -160,13 +167,16 @@ class Writer:
 
 @contextmanager
 def defer_signals() -> Iterator[None]:
-    """Defer signals that stop this process until the block ends. Only the main thread receives signals."""
+    """Defer signals that would stop this process until the block ends.
+
+    Only the main thread receives signals.
+    """
     received: list[int] = []
     before: dict[int, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():
             for number in (getattr(signal, name) for name in STOPS if hasattr(signal, name)):
-                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: Python cannot restore it
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: Python cannot restore this handler
                     before[number] = signal.signal(number, lambda number, _: received.append(number))
         yield
     finally:

@@ -1,13 +1,13 @@
-"""What a migration keeps of a course, so that it can be finished after a kill, and undone.
+"""Keep a copy of a course before a migration, to finish or undo it later.
 
     before-migrating-…/
-        source/, grader_tests/, .lessons-base/   the lessons of before
-        new/                                     the new version's
-        merged/, next-base/                      what the migration writes, and its base
-        autograded/STUDENT/LESSON/               graded notebooks that it replaces, and what their grades were made of
-        migration.json                           how far it is
+        source/, grader_tests/, .lessons-base/   the old lessons
+        new/                                     the new version's lessons
+        merged/, next-base/                      files that the migration writes, and the next base
+        autograded/STUDENT/LESSON/               graded notebooks that it replaces, and their grade inputs
+        migration.json                           the record, with the state
 
-The folder appears whole, under one rename, before anything of the course changes.
+One rename creates the complete folder before anything in the course changes.
 
 Does not cover: the steps of a migration (`migrate_lessons`) and of undoing one (`undo_migration`).
 """
@@ -39,7 +39,7 @@ NEW, MERGED, NEXT_BASE = "new", "merged", "next-base"  # folders in it
 
 @dataclass(frozen=True)
 class KeptGrade:
-    """A grade that a migration replaces: what it was made of, and the text of its notebook."""
+    """A grade that a migration replaces: its inputs and the text of its notebook."""
 
     student: str
     lesson: str
@@ -49,11 +49,13 @@ class KeptGrade:
 
 @dataclass(frozen=True)
 class KeptMigration:
-    """A migration's record.
+    """The record of a migration.
 
-    state    BEGUN until the course is whole again, then DONE; UNDOING until it is undone, then UNDONE
-    written  files that it writes; gone: files that it removes
-    release  lessons to release again, if they are released; added: lessons that the new version adds
+    state    BEGUN until the course is complete again, then DONE; UNDOING while it is undone, then UNDONE
+    written  files that it writes
+    gone     files that it deletes
+    release  lessons to release again if they were released before
+    added    lessons that the new version adds
     """
 
     folder: Path
@@ -65,19 +67,19 @@ class KeptMigration:
 
     @property
     def files(self) -> dict[str, str | None]:
-        """What the migration writes: the text of each file, None for one that goes."""
+        """The text of each file that the migration writes; None for a deleted one."""
         merged = read_lessons(self.folder / MERGED)
         return {**{path: merged[path] for path in self.written}, **dict.fromkeys(self.gone)}
 
     def grades_of(self, lesson: str) -> Iterator[KeptGrade]:
-        """The grades of a lesson that it replaces, but for those of students who were forgotten since."""
+        """The replaced grades of a lesson, except those of students forgotten since then."""
         for file in sorted(self.folder.glob(f"autograded/*/{lesson}/{MADE_OF}")):
             student = file.parent.parent.name
             notebook = file.with_name(f"{lesson}.ipynb").read_text(encoding="utf-8")
             yield KeptGrade(student, lesson, json.loads(file.read_text(encoding="utf-8")), notebook)
 
     def moved_to(self, state: str) -> KeptMigration:
-        """Record how far it is."""
+        """Record the new state."""
         moved = replace(self, state=state)
         moved.save()
         return moved
@@ -91,7 +93,10 @@ class KeptMigration:
 
 
 def kept_migrations(root: Path) -> list[KeptMigration]:
-    """All of a course, the oldest first; folders of version 0.1, which have no record, are not among them."""
+    """All recorded migrations of a course, oldest first.
+
+    Folders of version 0.1 have no record and are left out.
+    """
     records = sorted(root.glob(f"{PREFIX}*/{RECORD}"))
     return [KeptMigration(path.parent, **json.loads(path.read_text(encoding="utf-8"))) for path in records]
 
@@ -114,9 +119,10 @@ def keep_before(
     lessons: tuple[list[str], list[str]],
     regraded: Iterable[tuple[str, str]],
 ) -> KeptMigration:
-    """Keep a course before it changes.
+    """Keep a copy of the course before it changes.
 
-    files     what is to be written; lessons: to release again, and added
+    files     text by path of the files to write; None for a deleted one
+    lessons   those to release again, and those that are new
     regraded  (student, lesson) of the grades that will be replaced
     """
     work = Path(tempfile.mkdtemp(prefix=TRIAL, dir=root))
@@ -130,13 +136,16 @@ def keep_before(
     kept = KeptMigration(work, BEGUN, written, gone, *lessons)
     _keep_grades(root, work, set(regraded))
     kept.save()
-    (work / ".gitignore").write_text("*\n", encoding="utf-8")  # it holds what students handed in
+    (work / ".gitignore").write_text("*\n", encoding="utf-8")  # it contains student work
     work.rename(folder)
     return replace(kept, folder=folder)
 
 
 def _keep_grades(root: Path, into: Path, wanted: set[tuple[str, str]]) -> None:
-    """Copy graded notebooks, with what the grades are made of; one that was changed cannot be brought back."""
+    """Copy graded notebooks with the inputs of their grades.
+
+    Skips a notebook that was changed after grading, since its grade cannot be restored.
+    """
     if not any(is_registered(root, lesson) for _, lesson in wanted):
         return
     with open_gradebook(root) as gradebook:

@@ -1,9 +1,9 @@
 """Move a course to a new version of its lessons in mid-term.
 
-The lessons are merged, and the outcome is tried on a copy of the course, in which everything with a grade is graded
-again, to show the changes. Only then does the course itself change. What it was before is kept beside it.
+Merges the lessons and tries the result on a copy of the course: it regrades everything there to show what changes. Only
+then does it change the course itself, after keeping a copy beside it.
 
-Does not cover: how lessons merge (`authoring.merge_course`), taking a migration back (`undo_migration`).
+Does not cover: how lessons merge (`authoring.merge_course`), undoing a migration (`undo_migration`).
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ PROOFS = ".proofs.json"
 
 @dataclass(frozen=True)
 class Migration:
-    """What a new version changes.
+    """The changes that a new version brings.
 
-    merge    of the lessons; based: whether it is known with which lessons the course began; moves_base: whether the
-             next migration will compare with other lessons
-    unfit    lessons that stay as they are because both sides' changes do not work together
-    release  lessons to release again
-    found    changes of grades
-    kept     what the course was before; None if nothing was changed
-    written  number of grades written
+    merge       the merged lessons
+    based       whether the lessons that the course began with are known
+    moves_base  whether the next migration will compare with other lessons
+    unfit       lessons that stay as they are because the two sides' changes do not work together
+    release     lessons to release again
+    found       changes of grades
+    kept        the copy of the course before; None if nothing was changed
+    written     number of grades written
     """
 
     merge: CourseMerge
@@ -66,12 +67,12 @@ class Migration:
 
     @property
     def changes(self) -> bool:
-        """Whether there is anything to do: files to write, or another base to keep."""
+        """Whether there is anything to do: files to write, or a new base to keep."""
         return bool(self.merge.files) or self.moves_base
 
     @property
     def needs_a_person(self) -> bool:
-        """Whether something is left to the teacher."""
+        """Whether the teacher has to decide something."""
         conflicts = any(merge.conflicts for merge in self.merge.merges.values())
         return conflicts or bool(self.unfit) or any(change.failed for change in self.found)
 
@@ -85,12 +86,13 @@ def migrate(
     base: Path | None = None,
     workers: int = 1,
 ) -> Migration:
-    """Move the course in `root` to the lessons of the course in `new`, a directory or a zip of one.
+    """Move the course in `root` to the lessons of the course in `new`.
 
-    agreed  gets what would change, and returns whether to do it
-    base    the lessons that the course began with (default: those that it keeps, or that are recognised)
+    new     a course directory, or a zip of one
+    agreed  called with the planned changes; returns whether to make them
+    base    the lessons that the course began with (default: the base that it keeps, or one that is recognised)
 
-    Raises StepFailed if that is impossible, and what `recalculate` raises; the course is then unchanged.
+    Raises StepFailed if that is impossible, and whatever `recalculate` raises; the course is then unchanged.
     """
     demand_finished(root)
     clear_trials(root)
@@ -118,7 +120,10 @@ def migrate(
 
 
 def finish(root: Path, kept: KeptMigration, console: Console, *, workers: int = 1) -> tuple[KeptMigration, int]:
-    """Do what a migration does to a course, however much of it is done; returns how many grades were written."""
+    """Do, or finish, the part of a migration that changes the course.
+
+    Returns the number of grades written.
+    """
     with exclusive(root):
         write_lessons(root, kept.files)
         keep_base(root, read_lessons(kept.folder / NEXT_BASE))
@@ -128,7 +133,7 @@ def finish(root: Path, kept: KeptMigration, console: Console, *, workers: int = 
 
 
 def resume(root: Path, console: Console, *, workers: int = 1) -> tuple[KeptMigration, int]:
-    """Finish a migration that was interrupted. Raises StepFailed if there is none."""
+    """Finish an interrupted migration. Raises StepFailed if there is none."""
     begun = [kept for kept in kept_migrations(root) if kept.state == BEGUN]
     if not begun:
         raise StepFailed("no migration was interrupted: there is nothing to finish")
@@ -136,7 +141,10 @@ def resume(root: Path, console: Console, *, workers: int = 1) -> tuple[KeptMigra
 
 
 def _merge(root: Path, new: Path, base: Path | None) -> tuple[CourseMerge, bool]:
-    """Merge the lessons; also whether it is known what the course began with. Raises StepFailed, CourseError."""
+    """Merge the lessons; also return whether the base is known.
+
+    Raises StepFailed, CourseError.
+    """
     if new.resolve() == root.resolve():
         raise StepFailed(
             f"{new} is no other course: name the directory or the zip of the new version, with its source/ and "
@@ -152,8 +160,10 @@ def _merge(root: Path, new: Path, base: Path | None) -> tuple[CourseMerge, bool]
 
 
 def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:
-    """Leave lessons as they are in which something is handed in, and which would have other exercises: nbgrader refuses
-    to release these."""
+    """Leave a lesson as it is if students handed it in and its exercises would change.
+
+    nbgrader refuses to release such a lesson.
+    """
     why = {}
     for name in merge.changed:
         text = f"source/{name}.py"
@@ -167,9 +177,9 @@ def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:
 
 
 def _without_unfit(root: Path, merge: CourseMerge, console: Console) -> CourseMerge:
-    """Leave lessons as they are that could not be built after the merge, or whose graders fail their proof.
+    """Leave a lesson as it is if its merge does not build or fails its proof.
 
-    Where a lesson that does not change cannot be built with what is shared after the merge, that stays as it is.
+    If the merged shared code breaks the build of a lesson that does not change, the shared code stays as it is.
     """
     while merge.files:
         others = [name for name in list_lessons(root) if name not in merge.changed] if merge.shared_changes else []
@@ -189,12 +199,12 @@ def _without_unfit(root: Path, merge: CourseMerge, console: Console) -> CourseMe
 
 
 def _failed_proofs(root: Path, course: Path, merge: CourseMerge, console: Console) -> dict[str, str]:
-    """Prove exercises that are made of both sides' changes; returns what is wrong, by lesson."""
+    """Prove the exercises that mix both sides' changes; returns problems by lesson."""
     common = {piece.outcome for piece in merge.merges[SHARED].pieces} if merge.shared_changes else set()
     mixed = {(name, one) for name, lesson in merge.merges.items() for one in lesson.mixed(common)}
     if not mixed:
         return {}
-    from ..proof.runner import not_proved, prove  # it imports torch
+    from ..proof.runner import not_proved, prove  # imports torch
 
     failed, wanted = {}, [one for one in not_proved(course, sorted({name for name, _ in mixed})) if one in mixed]
     if wanted:
@@ -209,12 +219,12 @@ def _failed_proofs(root: Path, course: Path, merge: CourseMerge, console: Consol
 
 
 def _try(root: Path, plan: Migration, console: Console, workers: int) -> Migration:
-    """Release and grade in a copy of the course, and return the plan with what changes there."""
+    """Release and grade in a copy of the course, and add the changes to the plan."""
     merge = plan.merge
     release = [name for name in merge.changed if is_registered(root, name)]
     if not _released(root):
         return plan
-    if merge.shared_changes:  # it may be in their check data, too
+    if merge.shared_changes:  # the check data of any lesson may contain it
         release = _released(root)
     found: list[GradeChange] = []
 
@@ -231,13 +241,13 @@ def _try(root: Path, plan: Migration, console: Console, workers: int) -> Migrati
 
 
 def _release(root: Path, names: list[str], console: Console, workers: int) -> None:
-    """Release lessons again, so that students' notebooks, the gradebook and the graders agree."""
-    if names:  # none would mean all
+    """Release lessons again, so that notebooks, gradebook and graders agree."""
+    if names:  # an empty list would mean all lessons
         release_lessons(root, names, console, workers=workers, again=True)
 
 
 def _regrade(root: Path, agreed: Callable[[list[GradeChange]], bool], workers: int) -> int:
-    """Regrade all lessons; where none is released, nothing is graded, and no sandbox is asked for."""
+    """Regrade all released lessons; without any, no sandbox is needed."""
     released = _released(root)
     return recalculate(root, released, agreed, workers=workers) if released else 0
 

@@ -1,4 +1,4 @@
-"""Show what a migration changes: lessons and exercises, and side by side what both changed."""
+"""Show what a migration changes, with conflicts side by side."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..authoring.merge_lessons import LessonMerge
 from ..authoring.three_way import Outcome
 from .migrate_lessons import Migration
 
-AROUND = 2  # lines that are the same, above and below a difference
-MOST = 40  # rows of one piece
+AROUND = 2  # unchanged lines to show above and below a difference
+MOST = 40  # rows per piece
 ABSENT = "(not there)"
 UNKNOWN = (
     "Nobody knows with which lessons this course began, so what differs may be your change or the new version's. "
@@ -26,7 +26,10 @@ UNKNOWN = (
 
 
 def show_migration(plan: Migration, new: Path, console: Console) -> None:
-    """Show what changes in the lessons. `new`: the new version, as the teacher named it."""
+    """Show what changes in the lessons.
+
+    `new`: the new version, as the teacher named it.
+    """
     for line in plan_lines(plan):
         console.print(Text(line), soft_wrap=True)
     for merge in plan.merge.merges.values():
@@ -36,7 +39,7 @@ def show_migration(plan: Migration, new: Path, console: Console) -> None:
 
 
 def plan_lines(plan: Migration) -> Iterator[str]:
-    """What changes in each lesson, and what does not and why."""
+    """Sentences on what changes in each lesson, and why the rest does not."""
     merge = plan.merge
     if not plan.based:
         yield UNKNOWN
@@ -82,7 +85,10 @@ def _of(merge: LessonMerge, outcome: Outcome) -> list[Piece]:
 
 
 def _kinds(pieces: Iterable[Piece]) -> Iterator[str]:
-    """Each exercise, with whether its text or its grader is meant, then how much of the lesson's own."""
+    """Name each exercise and whether its text or its grader changes.
+
+    After the exercises comes the number of other cells and files.
+    """
     grouped: dict[str, list[str]] = {}
     for piece in pieces:
         grouped.setdefault(piece.exercise, []).append("text" if piece.path.startswith("source/") else "grader")
@@ -94,7 +100,7 @@ def _kinds(pieces: Iterable[Piece]) -> Iterator[str]:
 
 
 def _places(pieces: Iterable[Piece]) -> Iterator[str]:
-    """Each exercise with its pieces, then those of the lesson."""
+    """The pieces of each exercise, then those of the lesson itself."""
     grouped: dict[str, list[str]] = {}
     for piece in pieces:
         grouped.setdefault(piece.exercise, []).append(piece.place)
@@ -115,7 +121,10 @@ def _side_by_side(lesson: str, piece: Piece) -> Table:
 
 
 def _rows(ours: list[str], theirs: list[str]) -> Iterator[tuple[str, str, bool]]:
-    """Lines beside each other, and whether they differ; what is the same is left out but for what is around."""
+    """Rows of a side-by-side comparison, each with whether the lines differ.
+
+    Leaves out equal lines that are not near a difference.
+    """
     for group in SequenceMatcher(None, ours, theirs, autojunk=False).get_grouped_opcodes(AROUND):
         if group[0][1] or group[0][3]:
             yield "⋮", "⋮", False

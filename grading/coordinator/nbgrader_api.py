@@ -1,7 +1,7 @@
 """Call nbgrader in this process, with the course's own configuration.
 
-Covers: loading `nbgrader_config.py`, one converter for one assignment and student, queries of the gradebook.
-Does not cover: what the converters do (`nbgrader_plugins`), grading a class (`grade_class`).
+Covers: loading `nbgrader_config.py`, running a converter for one assignment and student, querying the gradebook. Does
+not cover: what the converters do (`nbgrader_plugins`), grading a class (`grade_class`).
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class StudentVerdict:
 
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
-    """The course's configuration. `unsandboxed`: grade without the sandbox.
+    """Load the course's configuration. `unsandboxed`: grade without the sandbox.
 
-    Raises CourseFileError, and ConfigFileError for what nbgrader_config.py cannot mean.
+    Raises CourseFileError, and ConfigFileError for an invalid setting in nbgrader_config.py.
     """
     demand_known_settings(root / CONFIG)
     config = load_config(root)
@@ -60,10 +60,11 @@ def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
 
 
 def release(root: Path, lesson: str, into: Path | None = None) -> Path:
-    """Run `nbgrader generate_assignment` for a built lesson. Returns the release's folder.
+    """Run `nbgrader generate_assignment` for a built lesson.
 
-    into: another course directory to write to (created if missing), with a gradebook of its own.
-    The course draws its secret seed if it has none yet.
+    into  another course directory to write to, with its own gradebook (created if missing)
+
+    Returns the release's folder. Draws the course's secret seed if it has none yet.
     """
     target = into or root
     config = configuration(root)
@@ -76,7 +77,7 @@ def release(root: Path, lesson: str, into: Path | None = None) -> Path:
 def autograde(root: Path, lesson: str, student: str, *, again: bool = False, config: Config | None = None) -> bool:
     """Run `nbgrader autograde` for one submission; returns whether it ran.
 
-    Without `again`, an up-to-date grade is left alone (`grading.gradebook.freshness`).
+    Does not run for an up-to-date grade unless `again` is set (`grading.gradebook.freshness`).
     """
     if why := why_unfit(student):
         raise StepFailed(f"{lesson}, {student}: {why}")
@@ -93,19 +94,22 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
 
 
 def feedback(root: Path, lesson: str, student: str) -> None:
-    """Run `nbgrader generate_feedback` for one submission. Always, since comments may have changed."""
+    """Run `nbgrader generate_feedback` for one submission.
+
+    Always runs, since comments may have changed.
+    """
     if why := why_unfit(student):
         raise StepFailed(f"{lesson}, {student}: {why}")
     _convert(GenerateFeedback, configuration(root), lesson, student)
 
 
 def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
-    """Students who have this lesson in submitted/, or in another step's folder."""
+    """Students with a folder for this lesson in submitted/, or in another step."""
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
 def hand_ins(root: Path, lesson: str) -> set[str]:
-    """Students of whom something of this lesson is in submitted/ or in the gradebook."""
+    """Students who have handed in this lesson, by submitted/ or the gradebook."""
     students = set(handed_in(root, lesson))
     if is_registered(root, lesson):
         with open_gradebook(root) as gradebook:
@@ -114,7 +118,10 @@ def hand_ins(root: Path, lesson: str) -> set[str]:
 
 
 def demand_students(root: Path, students: Iterable[str]) -> None:
-    """Raise StepFailed unless each of these students is in the gradebook or has handed in something."""
+    """Raise StepFailed for a student who is not known to the course.
+
+    Known students are in the gradebook or have handed in something.
+    """
     there = known_students(root)
     for student in students:
         if student not in there:
@@ -131,13 +138,13 @@ def known_students(root: Path) -> set[str]:
 
 
 def near_student(student: str, there: Iterable[str]) -> str:
-    """The end of an error message: the student who may be meant."""
+    """End an error message: suggest a similar name, or the command to add a student."""
     near = get_close_matches(student, there, 1)
     return f"; do you mean {near[0]}?" if near else f": `nbgrader db student add {student}` adds one"
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
-    """Every verdict of the course, or of one lesson."""
+    """All verdicts of the course, or of one lesson."""
     with open_gradebook(root) as gradebook:
         return [
             StudentVerdict(grade.student, grade.lesson, verdict)
@@ -168,7 +175,7 @@ def ungraded(root: Path) -> list[tuple[str, str]]:
 
 
 def stale_reasons(root: Path, lesson: str, student: str, config: Config | None = None) -> list[str]:
-    """Why a submission has to be graded (`LessonFreshness`); none if up to date."""
+    """Why a submission has to be graded (`LessonFreshness`); empty if up to date."""
     config = config or configuration(root)
     return lesson_freshness(CourseDirectory(config=config), config, lesson, student).stale_reasons(student)
 
@@ -180,7 +187,7 @@ def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
 
 
 def is_registered(root: Path, lesson: str) -> bool:
-    """Whether the gradebook has the lesson; only then can it be graded."""
+    """Whether the gradebook has the lesson, without which it cannot be graded."""
     if not has_gradebook(root):
         return False
     with open_gradebook(root) as gradebook:
@@ -188,7 +195,10 @@ def is_registered(root: Path, lesson: str) -> bool:
 
 
 def has_gradebook(root: Path) -> bool:
-    """Whether there is a gradebook. Opening one in SQLite would create it."""
+    """Whether a gradebook exists.
+
+    Check before opening one, since SQLite would create it.
+    """
     url = make_url(CourseDirectory(config=configuration(root)).db_url)
     return url.get_backend_name() != "sqlite" or os.path.exists(url.database or "")
 
@@ -203,9 +213,12 @@ def open_gradebook(root: Path) -> Gradebook:
 
 
 def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
-    """Run a converter that writes the gradebook. One thread at a time, since warning filters are global."""
+    """Run a converter that writes the gradebook.
+
+    Not thread-safe, because it changes the global warning filters.
+    """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
+        warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader's autoflush
         _convert(converter, config, lesson, student)
 
 
@@ -217,7 +230,7 @@ def _convert(converter: type[BaseConverter], config: Config, lesson: str, studen
     instance.force = True
     instance.logfile = ""
     errors = _ErrorCollector()
-    instance.log = logging.Logger("grading")  # noqa: LOG001  # for this call only: no errors of others
+    instance.log = logging.Logger("grading")  # noqa: LOG001  # a logger for this call's errors only
     instance.log.addHandler(errors)
     try:
         instance.start()
@@ -226,7 +239,7 @@ def _convert(converter: type[BaseConverter], config: Config, lesson: str, studen
 
 
 class _ErrorCollector(logging.Handler):
-    """Keeps nbgrader's errors; the console belongs to the progress bar."""
+    """Collects nbgrader's errors, which would disturb the progress bar."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -237,6 +250,6 @@ class _ErrorCollector(logging.Handler):
 
     @property
     def reason(self) -> str:
-        """The errors in one line: of a traceback only its last line, and nothing twice."""
+        """The errors in one line, without duplicates; only the last line of a traceback."""
         lines = [text.strip().splitlines()[-1] for text in self.messages if text.strip()]
         return " ".join(dict.fromkeys(line for line in lines if not line.startswith("Please see")))

@@ -1,4 +1,4 @@
-"""Give out, or remove, all that a course holds about one student."""
+"""Export or delete everything that a course holds about one student."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ Not in here, because it is outside the course:
 
 @dataclass
 class PersonalData:
-    """All about one student. rows: of the gradebook; named: places where texts about others name the student."""
+    """Everything about one student.
+
+    rows     of the gradebook
+    named    places in the gradebook where texts about others name the student
+    outside  places outside the course where there may be more
+    """
 
     student: str
     rows: Rows
@@ -44,7 +49,7 @@ class PersonalData:
     outside: list[str] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """What there is, for a person."""
+        """A summary of what was found, to show to a person."""
         for name, rows in self.rows.items():
             yield f"gradebook, {name}: {len(rows)} row{'s' * (len(rows) != 1)}"
         for folder in self.files.folders:
@@ -54,12 +59,12 @@ class PersonalData:
 
     @property
     def left(self) -> list[str]:
-        """What mentions the student and is also about others, so that a person has to look at it."""
+        """Places that mention the student but also concern others, for a person to check."""
         return [*map(str, self.files.mentions), *(f"gradebook, {place}" for place in self.named)]
 
 
 def find_personal_data(root: Path, student: str) -> PersonalData:
-    """Look for a student in the whole course. Raises StepFailed if there is nothing."""
+    """Search the whole course for a student. Raises StepFailed if nothing is found."""
     config = configuration(root)
     found = PersonalData(student, {}, find_files(root, student), outside=_outside(root, config))
     if has_gradebook(root):
@@ -98,14 +103,17 @@ def export_student(root: Path, student: str, to: Path) -> PersonalData:
 
 
 def forget_student(root: Path, student: str) -> PersonalData:
-    """Remove everything; returns what is left that mentions the student. Raises StepFailed, CourseLocked."""
+    """Delete everything about a student; returns what still mentions them.
+
+    Raises StepFailed, CourseLocked.
+    """
     with exclusive(root):
         found = find_personal_data(root, student)
         if has_gradebook(root):
             try:
                 with open_gradebook(root) as gradebook:
                     delete_rows(gradebook, student)
-            except SQLAlchemyError as error:  # such as one that another program has locked
+            except SQLAlchemyError as error:  # for example, another program has locked it
                 why = " ".join(str(error).split())
                 raise StepFailed(f"the gradebook could not be changed: {why}. Run the command again") from error
         remove_files(root, student, found.files)
@@ -114,7 +122,7 @@ def forget_student(root: Path, student: str) -> PersonalData:
 
 
 def _readable(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with texts of JSON as data."""
+    """The row, with JSON texts parsed."""
     return {name: _parsed(value) for name, value in row.items()}
 
 
@@ -128,7 +136,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _outside(root: Path, config: Config) -> list[str]:
-    """Where else there may be something about a student."""
+    """Places outside the course that may hold data about students."""
     exchange = config.get("Exchange", {}).get("root", "")
     url = CourseDirectory(config=config).db_url
     backups = sorted(path.name for path in root.glob("backup-*.tar.gz"))

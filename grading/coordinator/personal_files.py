@@ -1,6 +1,8 @@
-"""Files of a course about one student: own folders, lines of shared tables, and other files that mention the id.
+"""Find and delete a course's files about one student.
 
-Does not cover: the gradebook (`gradebook.personal_rows`), what is outside the course directory.
+These are the student's own folders, lines of shared tables, and other files that mention the id.
+
+Does not cover: the gradebook (`gradebook.personal_rows`), anything outside the course directory.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ SEPARATOR = re.compile(r"[\s,;]+")
 
 @dataclass
 class PersonalFiles:
-    """Paths are relative to the course.
+    """Files about one student, by path relative to the course.
 
-    folders   of the student alone
-    lines     lines of tables and logs, and entries of records, that are about the student, by file
-    mentions  other files in which the id occurs
+    folders   of this student alone
+    lines     lines of tables and logs, and entries of records, about the student, by file
+    mentions  other files that contain the id
     """
 
     folders: list[Path] = field(default_factory=list)
@@ -43,7 +45,7 @@ class PersonalFiles:
 
 
 def find_files(root: Path, student: str) -> PersonalFiles:
-    """Look through the whole course directory."""
+    """Search the whole course directory."""
     found = PersonalFiles()
     word = _word(student)
     for folder, names, files in os.walk(root):
@@ -54,7 +56,7 @@ def find_files(root: Path, student: str) -> PersonalFiles:
         names[:] = sorted(n for n in names if n not in SKIPPED and not (n == student and here.name in STEPS))
         for name in sorted(files):
             path = here / name
-            is_gradebook = here == root and GRADEBOOK.fullmatch(name)  # whose rows are looked at
+            is_gradebook = here == root and GRADEBOOK.fullmatch(name)  # its rows are searched elsewhere
             if path.is_symlink() or not path.is_file() or is_gradebook:
                 continue
             if lines := _lines(path, student):
@@ -65,7 +67,7 @@ def find_files(root: Path, student: str) -> PersonalFiles:
 
 
 def remove_files(root: Path, student: str, found: PersonalFiles) -> None:
-    """Remove the student's folders, and lines of tables and logs."""
+    """Delete the student's folders, and their lines of tables and logs."""
     for folder in found.folders:
         shutil.rmtree(root / folder)
     for path in found.lines:
@@ -81,7 +83,7 @@ def remove_files(root: Path, student: str, found: PersonalFiles) -> None:
 
 
 def files_in(root: Path, folders: Iterable[Path]) -> Iterator[Path]:
-    """All ordinary files in folders; no link is followed."""
+    """All ordinary files in these folders, without following links."""
     for folder in folders:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and not path.is_symlink():
@@ -93,7 +95,7 @@ def _word(student: str) -> re.Pattern[bytes]:
 
 
 def _lines(path: Path, student: str) -> list[str]:
-    """Lines of a table or a log, and entries of a migration's record, about the student."""
+    """Lines of a table or log about the student, or entries of a migration's record."""
     if path.name == RECORD:
         try:
             return [json.dumps(entry) for entry in _take_out(json.loads(path.read_text(encoding="utf-8")), student)]
@@ -105,7 +107,7 @@ def _lines(path: Path, student: str) -> list[str]:
 
 
 def _take_out(record: Any, student: str) -> list[Any]:
-    """Take a student's grades out of a migration's record, in place; returns them."""
+    """Remove a student's grades from a migration's record, in place; returns them."""
     grades = record.get("grades", []) if isinstance(record, dict) else []
     taken = [entry for entry in grades if isinstance(entry, dict) and entry.get("student") == student]
     grades[:] = [entry for entry in grades if entry not in taken]
@@ -113,7 +115,7 @@ def _take_out(record: Any, student: str) -> list[Any]:
 
 
 def _records(path: Path, student: str) -> Iterator[tuple[bytes, bool]]:
-    """The bytes of each record of a table, or line of a log, and whether it is about the student."""
+    """The bytes of each table record or log line, and whether it is about the student."""
     content = path.read_bytes()
     if path.name.endswith(LOGS):
         word = _word(student)
@@ -135,7 +137,7 @@ def _records(path: Path, student: str) -> Iterator[tuple[bytes, bool]]:
 
 
 def _leave_identities(path: Path, student: str) -> None:
-    """Take a student out of the table of ids; a group's row stays with the others."""
+    """Remove a student from the identity table; a group's row keeps the others."""
     word = re.compile(rf"(?<!\w){re.escape(student)}(?!\w)")
     kept = []
     for _, cells in read_rows(path.read_bytes(), FIELDS)[1]:

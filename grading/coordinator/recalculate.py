@@ -1,7 +1,7 @@
 """Regrade a class after its graders, points, seed or late policy changed.
 
-The caller sees all changes before they are written. Each submission is graded only once, as `grading grade` would do
-it. Points given by a person stay, and replaced grades go to the history (`gradebook.history`).
+The caller sees all changes before they are written. Grades each submission only once, as `grading grade` would. Manual
+points stay, and replaced grades go to the history (`gradebook.history`).
 
 Does not cover: comparing grades with a run from their recorded seeds (`verify_grades`).
 """
@@ -45,7 +45,12 @@ from .verify_grades import otherwise, verdicts_in
 
 @dataclass(frozen=True)
 class GradeChange:
-    """A grade now and after a regrade. `differs`: by exercise, in words; `failed`: why there is no new grade."""
+    """A grade before and after a regrade.
+
+    since    why it is out of date
+    differs  changes by exercise, as sentences
+    failed   why there is no new grade
+    """
 
     lesson: str
     student: str
@@ -57,7 +62,7 @@ class GradeChange:
 
     @property
     def gained(self) -> float:
-        """Change of points, negative if fewer."""
+        """The change in points; negative if there are fewer."""
         return round(self.now.points - self.before.points, 4)
 
     @property
@@ -67,7 +72,10 @@ class GradeChange:
 
 @dataclass
 class _LessonRegrade:
-    """New grades of one lesson, not written yet. `penalties`: inputs by student, where only a penalty is new."""
+    """New grades of one lesson that are not written yet.
+
+    `penalties`: grade inputs by student, if only the penalty is new.
+    """
 
     standing: LessonFreshness
     config: Config
@@ -86,11 +94,11 @@ def recalculate(
 ) -> int:
     """Regrade what is out of date; returns how many grades were written.
 
-    agreed  gets all changes, and returns whether to write them
+    agreed  called with all changes; returns whether to write them
 
-    Where nothing but the due date, an extension or a late policy changed, nothing is judged.
+    Starts no judge if only a due date, an extension or the late policy changed.
 
-    Locks the course. Raises CourseLocked, and SandboxUnavailable if something has to be judged and this machine cannot
+    Locks the course. Raises CourseLocked. Raises SandboxUnavailable if a judge is needed and this machine cannot
     confine student code, unless `unsandboxed` or the course's configuration allows grading without a sandbox. Raises
     StepFailed if release, source and graders of a lesson disagree.
     """
@@ -143,7 +151,7 @@ def _regrade_lesson(
 
 
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
-    """What a change of lateness alone does: its verdicts stand, so that nothing is judged."""
+    """The change of a grade if only its lateness changed; the verdicts stay valid."""
     standing, made_of = regrade.standing, regrade.standing.made_of(student)
     try:
         with _gradebook(standing) as gradebook:
@@ -166,7 +174,10 @@ def _after_penalty(standing: LessonFreshness, student: str, now: ScoreSnapshot, 
 def _compare_grades(
     regrade: _LessonRegrade, task: GradingTask, graded: GradedNotebook, since: list[str]
 ) -> GradeChange:
-    """Compare with the stored grade. Raises SubmissionNotGraded if the time of submission is not valid."""
+    """Compare a new grade with the stored one.
+
+    Raises SubmissionNotGraded if the time of submission is not valid.
+    """
     standing, student = regrade.standing, task.student
     old, new = standing.grades[student].verdicts, verdicts_in(graded)
     with _gradebook(standing) as gradebook:
@@ -181,7 +192,7 @@ def _compare_grades(
 def _new_snapshot(
     submitted: SubmittedNotebook, before: ScoreSnapshot, new: dict[str, ExerciseVerdict]
 ) -> ScoreSnapshot:
-    """The points with these verdicts, without a penalty; points by hand stay."""
+    """The points with the new verdicts, without a penalty; manual points stay."""
     exercises = dict(before.exercises)
     extra = {grade.name: float(grade.extra_credit or 0.0) for grade in submitted.grades}
     for cell, verdict in new.items():
@@ -193,7 +204,10 @@ def _new_snapshot(
 
 
 def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str) -> float:
-    """By how many seconds it came late. text: of timestamp.txt. Raises SubmissionNotGraded if that is no time."""
+    """By how many seconds a submission is late.
+
+    `text`: content of timestamp.txt. Raises SubmissionNotGraded if that is not a valid time.
+    """
     submission = submitted.assignment
     granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate
@@ -204,7 +218,10 @@ def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, student: s
 
 
 def _write(new: _LessonRegrade) -> int:
-    """Write a lesson's new grades. Raises StepFailed if one cannot be written; those before it are."""
+    """Write a lesson's new grades.
+
+    Raises StepFailed if one cannot be written; grades written before it stay.
+    """
     number, wanted = 0, [task.student for task, _ in new.grades] + list(new.penalties)
 
     def kept() -> str:

@@ -1,9 +1,9 @@
-"""Keep existing grades up to date if a new version changes lessons but no grades.
+"""Keep existing grades up to date when a new version does not change them.
 
     python -m grading.coordinator.record_grade_inputs [LESSON ...]
 
-Run this in a checkout before each new version, with the lessons whose grades it does change. It releases every lesson
-in a temporary course, and records the inputs of its grades in `gradebook/equivalent_inputs.json`.
+Run this in a checkout before each new version, and name the lessons whose grades do change. It releases every lesson in
+a temporary course and records the inputs of its grades in `gradebook/equivalent_inputs.json`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ KEYS = ("graders", "release")
 
 
 def record_grade_inputs(root: Path, changed: Iterable[str] = (), file: Path = FILE) -> None:
-    """Record today's inputs of the grades of each lesson.
+    """Record the current grade inputs of every lesson.
 
-    changed  lessons whose grades differ from the previous version's
+    `changed`: lessons whose grades differ from the previous version's.
     """
     different = set(list_lessons(root, changed)) if changed else set()
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
@@ -44,7 +44,7 @@ def record_grade_inputs(root: Path, changed: Iterable[str] = (), file: Path = FI
 
 
 def inputs_of(course: Path, lesson: str) -> dict[str, str]:
-    """Build and release a lesson in this course; returns the inputs of its grades."""
+    """Build and release a lesson in this course; returns its grade inputs."""
     build_lesson(course, lesson)
     release(course, lesson)
     config = configuration(course)

@@ -1,4 +1,4 @@
-"""Release lessons: build them in parallel, then make student notebooks."""
+"""Release lessons: build them in parallel, then make the student notebooks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from .nbgrader_api import is_registered, release
 def release_lessons(
     root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
 ) -> dict[str, bool]:
-    """Build lessons, `workers` at a time (default: one per processor), and release them; which are released anew.
+    """Build and release lessons; returns for each whether it was released anew.
 
-    again  also those whose release is newer than what was built
+    workers  number of lessons built at once (default: one per processor)
+    again    release even what is up to date
 
-    Releases one lesson after the other, since only one may write the gradebook. Raises StepFailed, CourseError.
+    Releases one lesson at a time, since the gradebook allows only one writer. Raises StepFailed, CourseError.
     """
-    from ..authoring.build import build_lesson  # it imports torch, which only judges need for grading
+    from ..authoring.build import build_lesson  # imports torch; to grade, only judges need it
 
     wanted = list_lessons(root, names, ordinary=True)
     released: dict[str, bool] = {}
@@ -46,8 +47,8 @@ def release_lessons(
 
 
 def _release_built(root: Path, name: str, console: Console, again: bool) -> bool:
-    """Release a lesson that is built, if it is not up to date; returns whether it did."""
-    from ..authoring.student_repo import is_released  # it imports torch
+    """Release a built lesson unless it is up to date; returns whether it did."""
+    from ..authoring.student_repo import is_released  # imports torch
 
     if not again and is_released(root, name) and is_registered(root, name):
         console.print(f"{name}: release is up to date")
@@ -60,7 +61,10 @@ def _release_built(root: Path, name: str, console: Console, again: bool) -> bool
 
 
 def _still_named(root: Path, name: str) -> Iterator[str]:
-    """Where the text of a lesson names exercises that the course leaves out, which a teacher may want to edit."""
+    """Sentences on where a lesson's text names exercises that the course leaves out.
+
+    The teacher may want to edit these places.
+    """
     left_out = () if is_ordinary(root, name) else sorted(load_course_file(root).change(name).left_out)
     if not left_out:
         return

@@ -1,4 +1,4 @@
-"""Open a student's grade again, with the reason, so that a person looks at it."""
+"""Reopen a student's grade, with a reason, so that a person looks at it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .nbgrader_api import is_registered, open_gradebook
 
 
 def reopen(root: Path, student: str, lesson: str, exercise: str, because: str) -> list[str]:
-    """Open one exercise or question of a graded submission, or all of them; returns their names.
+    """Reopen one exercise or question of a graded submission; returns the names.
 
-    exercise  "": all of the lesson's
+    `exercise`: "" for all of the lesson's.
 
-    The history keeps the points as they were, and the reason. Raises StepFailed for an unknown name or no grade, and
+    The history keeps the old points and the reason. Raises StepFailed for an unknown name or a missing grade,
     CourseLocked while the course is being graded.
     """
     if not is_registered(root, lesson):

@@ -1,4 +1,4 @@
-"""Bring back what a newer submission replaced."""
+"""Restore files that a newer submission replaced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from .nbgrader_api import configuration
 
 
 def restore(root: Path, student: str, lesson: str, at: str = "") -> Replaced:
-    """Put back what was replaced last, or at a time that `list_replaced` names. Raises StepFailed, CourseLocked."""
+    """Restore the files that were replaced last, or those replaced at a given time.
+
+    `at`: a time from `list_replaced`. Raises StepFailed, CourseLocked.
+    """
     with exclusive(root):
         found = list_replaced(root, student, lesson)
         if not found:

@@ -25,8 +25,13 @@ from .write_feedback import write_feedback
 
 @dataclass
 class HandedBack:
-    """What was packed. `names`: by student, in the zip; `left_out`: why, by student; `nobodys`: unknown names in the
-    download; `not_in_it`: students with a page who are not in the download."""
+    """What was packed, and what was not.
+
+    names      file name in the zip, by student
+    left_out   reason, by student
+    nobodys    names in the download that belong to no student
+    not_in_it  students who have a page but are not in the download
+    """
 
     names: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -43,10 +48,10 @@ def hand_back(
     *,
     students: Container[str] | None = None,
 ) -> HandedBack:
-    """Make a lesson's feedback pages and zip them, named as in these downloads. Raises StepFailed.
+    """Make a lesson's feedback pages and zip them, named as in these downloads.
 
-    Leaves out submissions that still need a person or have no grade. A page that asks the student for another file is
-    in the zip: there is nothing to wait for.
+    Leaves out submissions that have no grade or still need a person. Includes a page that asks the student for another
+    file, since there is nothing to wait for. Raises StepFailed.
     """
     every = _feedback_names(root, lesson, downloads)
     names_of = {who: names for who, names in every.items() if students is None or who in students}
@@ -70,7 +75,10 @@ def hand_back(
 
 
 def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
-    """Whether the feedback asks a student to hand in another file. Reads our own notebook, not the student's."""
+    """Whether the feedback asks the student for another file.
+
+    Reads our autograded notebook, not the student's.
+    """
     path = root / "autograded" / student / lesson / f"{lesson}.ipynb"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))["metadata"].get(RECORD, {})
@@ -80,7 +88,7 @@ def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
 
 
 def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
-    """Names of feedback files by student, last attempt last; "": nobody's names."""
+    """Feedback file names by student, last attempt last; "": names of no student."""
     config, identities = configuration(root), IdentityTable.of(root)
     config.CourseDirectory.assignment_id = lesson
     _, people = about(CourseDirectory(config=config), identities)

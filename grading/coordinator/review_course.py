@@ -35,11 +35,13 @@ def review(
     browser: bool,
     tell: Callable[[str], None],
 ) -> int:
-    """Serve the page until Ctrl-C; returns 1 if answers still wait for a person, else 0. Raises StepFailed.
+    """Serve the page until Ctrl-C; returns 1 if answers still need a person, else 0.
 
-    question  to open first; "": the lesson's first
-    by        who grades; "": this user's name
-    names     whether the page begins with students' names
+    question  the question to open first; "" for the lesson's first
+    by        name of the person who grades; "" for this user's name
+    names     whether students' names are visible at first
+
+    Raises StepFailed.
     """
     list_lessons(root, [lesson], ordinary=True)
     if not is_registered(root, lesson):
@@ -74,7 +76,10 @@ async def _serve(
 
 
 def _question(desk: ReviewDesk, named: str) -> str:
-    """The key of the question to open. Raises StepFailed if there is none of this name, or none at all."""
+    """The key of the question to open.
+
+    Raises StepFailed for an unknown name, or if the lesson has nothing to grade by hand.
+    """
     if not desk.questions:
         raise StepFailed(f"{desk.lesson} has no question that a person grades, and no exercise that needs a person")
     if not named:
@@ -100,7 +105,7 @@ def _farewell(desk: ReviewDesk, begun: int) -> str:
 
 
 def _has_display() -> bool:
-    """Whether a browser has a screen here. A text browser would take the terminal."""
+    """Whether a browser can open a window; a text browser would take the terminal."""
     return sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 

@@ -1,7 +1,7 @@
 """Grade one lesson of a class with parallel workers and one writer.
 
-Each grade is written as it comes. `LessonFreshness` decides by content what has to be graded, so an interrupted run
-continues where it stopped.
+Writes each grade as soon as it is ready. `LessonFreshness` compares contents to decide what to grade, so an interrupted
+run continues where it stopped.
 
 Does not cover: the workers (`executors`, `cluster`).
 """
@@ -30,13 +30,17 @@ from .executors import Workers
 from .gradebook_writer import Writer
 from .submission import GradingTask
 
-LOOK_AGAIN = 5.0  # seconds after which workers are counted again if none is done
-USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # sections of the configuration that workers use
+LOOK_AGAIN = 5.0  # seconds without a result after which workers are counted again
+USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # sections of the configuration that workers need
 
 
 @dataclass
 class Plan:
-    """What to grade in one lesson. `reasons`: why, by student; `missing`: why a student's notebook is not there."""
+    """The work for one lesson.
+
+    reasons  why to grade a submission, by student
+    missing  why a student's notebook is missing
+    """
 
     lesson: str
     standing: LessonFreshness
@@ -46,7 +50,10 @@ class Plan:
 
 
 def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, students: list[str], *, again: bool) -> Plan:
-    """Decide which of these submissions to grade. Raises MissingEntry if the lesson is not released."""
+    """Decide which of these submissions to grade.
+
+    Raises MissingEntry if the lesson is not released.
+    """
     plan = Plan(lesson, lesson_freshness(coursedir, config, lesson))
     for student in students:
         try:
@@ -63,10 +70,11 @@ def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, studen
 
 
 def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
-    """Grade what is planned. Calls `done` per student, with None once the grade is written, or an error.
+    """Grade what is planned and write each grade.
 
-    Raises what ends all grading: SandboxUnavailable, ClusterLost, and OSError and sqlalchemy's errors if grades cannot
-    be written. Grades written before are kept.
+    Calls `done` for each student, with None once the grade is written, or with an error. Raises SandboxUnavailable and
+    ClusterLost, which end all grading, and OSError and SQLAlchemy's errors if grades cannot be written. Grades written
+    before stay.
     """
     standing, left = plan.standing, iter(sorted(plan.reasons))
     config = Config({key: config[key] for key in USED if key in config})
@@ -96,7 +104,10 @@ def run_plan(plan: Plan, config: Config, workers: Workers, done: Callable[[str, 
 
 
 def _lateness_written(writer: Writer, standing: LessonFreshness, student: str) -> Exception | None:
-    """Write a grade's penalty, where nothing else has changed: no judge is needed. Returns what went wrong."""
+    """Write a late penalty if nothing else has changed; returns the error, if any.
+
+    This needs no judge.
+    """
     try:
         writer.write_lateness(student, standing.made_of(student))
     except SubmissionNotGraded as error:
@@ -106,14 +117,17 @@ def _lateness_written(writer: Writer, standing: LessonFreshness, student: str) -
 
 def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:
     """A worker's task for this student's submission. Raises NotHandedIn."""
-    made_of = standing.made_of(student)  # before reading anything: what changes meanwhile is graded again
+    made_of = standing.made_of(student)  # first of all: if a file changes from now on, it will be graded again
     file = str(_notebook(standing.coursedir, standing.lesson, student))
     seed, most = seed_id(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
     return GradingTask(student, file, standing.job(), most, seed, config, made_of)
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
-    """The path of the submitted notebook. Raises NotHandedIn, also where nbgrader cannot take the student's id."""
+    """The path of the submitted notebook.
+
+    Raises NotHandedIn if there is none, or if nbgrader cannot handle the student's id.
+    """
     if why := why_unfit(student):
         raise NotHandedIn(why)
     folder = Path(coursedir.format_path(coursedir.submitted_directory, student, lesson))

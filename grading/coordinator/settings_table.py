@@ -1,4 +1,4 @@
-"""The settings of a course as console tables: its lessons, and what differs from the defaults."""
+"""Show a course's settings as tables: lessons, and differences from the defaults."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOOKED_FOR = [
 
 
 def with_defaults(found: Sequence[Setting]) -> list[Setting]:
-    """These settings, and the defaults of those that teachers look for."""
+    """Add the defaults of the settings that teachers look for."""
     made = {setting.name for setting in found}
     usual = {f"{kind.__name__}.{name}": kind.class_traits()[name].default() for kind, name in LOOKED_FOR}
     return sorted(
@@ -39,7 +39,13 @@ def with_defaults(found: Sequence[Setting]) -> list[Setting]:
 
 @dataclass(frozen=True)
 class LessonSettings:
-    """A lesson of the course. `due`: with its zone, ""; `points`: by exercise; `given`: exercises that are left out."""
+    """The settings of one lesson.
+
+    due      with its time zone; "" for none
+    points   by exercise
+    changed  exercises with other points than the lesson's own
+    given    exercises that the course leaves out
+    """
 
     lesson: str
     due: str
@@ -49,7 +55,7 @@ class LessonSettings:
 
 
 def lesson_settings(root: Path) -> list[LessonSettings]:
-    """The lessons of the course in order. Raises CourseFileError."""
+    """The lessons in the course's order. Raises CourseFileError."""
     course, found = load_course_file(root), []
     for name in list_lessons(root):
         change, due = course.change(name), course.due(name)
@@ -61,7 +67,7 @@ def lesson_settings(root: Path) -> list[LessonSettings]:
 
 
 def show_settings(root: Path, found: Sequence[Setting], console: Console) -> None:
-    """Print the course's title, its lessons in order, and every setting with the file that makes it."""
+    """Print the course's title, its lessons, and every setting with its source."""
     if title := load_course_file(root).title:
         console.print(Text(title, style="bold"))
     lessons = Table("lesson", "due", "points", "differs", box=SIMPLE_HEAD, title="Lessons", title_justify="left")

@@ -18,8 +18,13 @@ from grading.notebooks.cells import RECORD
 
 @dataclass(frozen=True)
 class GradingTask:
-    """One submission to grade. `file`: path of the notebook; `seed`: id of the course's secret; `config`: the course's;
-    `made_of`: hashes of the grade's inputs (`gradebook.grade_inputs`)."""
+    """One submission to grade.
+
+    file     path of the notebook
+    seed     id of the course's secret seed
+    config   the course's configuration
+    made_of  hashes of the grade's inputs (`gradebook.grade_inputs`)
+    """
 
     student: str
     file: str
@@ -36,7 +41,10 @@ class GradingTask:
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """The text of a graded notebook. `diagnosed`: exercises whose known mistakes were tried."""
+    """The text of a graded notebook.
+
+    `diagnosed`: exercises whose known mistakes were tried.
+    """
 
     student: str
     text: str
@@ -44,7 +52,10 @@ class GradedNotebook:
 
 
 def grade(task: GradingTask) -> GradedNotebook:
-    """Make the notebook that `nbgrader autograde` would. Raises SubmissionNotGraded, SandboxUnavailable."""
+    """Make the notebook that `nbgrader autograde` would make.
+
+    Raises SubmissionNotGraded, SandboxUnavailable.
+    """
     run = SubmissionRun(task.work, task.file, task.max_bytes)
     try:
         nb = run.notebook()
@@ -59,7 +70,7 @@ def grade(task: GradingTask) -> GradedNotebook:
 
 
 def not_read(task: GradingTask, why: str) -> GradedNotebook:
-    """The result of `grade` for a file that must not be opened; takes no judge."""
+    """The result of `grade` for a file that must not be opened; starts no judge."""
     return _finish(task, unread(task.work, why), why, set())
 
 

@@ -1,6 +1,7 @@
-"""Copies of a course on which changes are tried: one with its grades, and one with its lessons alone.
+"""Temporary copies of a course to try changes on, with or without its grades.
 
-They are folders in the course directory, under a name that the next trial clears away after a killed process.
+They are folders in the course directory. Their names have a prefix by which the next trial finds and removes what a
+killed process left.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ SETTINGS = ("*.py", "*.toml", f"{FILE}*", ".proofs.json")
 
 
 def clear_trials(root: Path) -> None:
-    """Remove what a killed process left."""
+    """Remove the folders that a killed process left."""
     for left in root.glob(f"{TRIAL}*"):
         shutil.rmtree(left)
 
 
 @contextmanager
 def trial_course(root: Path) -> Iterator[Path]:
-    """Copy what grading needs of the course, its gradebook into an SQLite file."""
+    """Copy everything that grading needs, with the gradebook as an SQLite file."""
     with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
         trial = Path(folder)
         _copy_settings(root, trial)
@@ -52,7 +53,10 @@ def trial_course(root: Path) -> Iterator[Path]:
 
 @contextmanager
 def trial_lessons(root: Path, lessons: Mapping[str, str]) -> Iterator[Path]:
-    """A course with the settings of the one in `root` and these lessons. Its path is new: nothing of it is imported."""
+    """Make a course with the settings of the one in `root` and these lessons.
+
+    Its path is new, so no module of it has been imported before.
+    """
     with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as folder:
         _copy_settings(root, Path(folder))
         write_lessons(Path(folder), lessons)
@@ -60,8 +64,8 @@ def trial_lessons(root: Path, lessons: Mapping[str, str]) -> Iterator[Path]:
 
 
 def failed_builds(course: Path, names: Iterable[str]) -> dict[str, str]:
-    """Build these lessons; returns why one cannot be built, by lesson."""
-    from ..authoring.build import build_lesson  # it imports torch
+    """Build these lessons; returns the reason for each that fails."""
+    from ..authoring.build import build_lesson  # imports torch
 
     failed = {}
     for name in names:
@@ -79,7 +83,10 @@ def _copy_settings(root: Path, trial: Path) -> None:
 
 
 def _copy_gradebook(root: Path, target: Path) -> str:
-    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises StepFailed."""
+    """Copy the course's gradebook to a file; returns the file's URL.
+
+    Copies table by table. Raises StepFailed.
+    """
     engine = create_engine(f"sqlite:///{target}")
     Base.metadata.create_all(engine)
     with open_gradebook(root) as gradebook, engine.begin() as copy:
@@ -92,7 +99,7 @@ def _copy_gradebook(root: Path, target: Path) -> str:
 
 
 def _link_or_copy(source: str, target: str) -> None:
-    """Hard-link a file if possible, since these are large and never written to."""
+    """Hard-link a file if possible, since the files are large and never written to."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:

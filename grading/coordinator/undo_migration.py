@@ -1,7 +1,7 @@
-"""Take a migration back: the lessons of before, their releases and the grades of before.
+"""Undo a migration: restore the old lessons, their releases and grades.
 
-A lesson in which something was handed in with other exercises since then stays as it is; so does one that the new
-version added, once it is released. What the course has now is kept in the migration's folder before it goes.
+A lesson stays as it is if its exercises differ from before and students have handed it in since. A lesson that the new
+version added stays once it is released. The lessons that undoing takes away are first copied to the migration's folder.
 
 Does not cover: the folder (`kept_migration`).
 """
@@ -33,14 +33,18 @@ from .release import release_lessons
 from .submission import GradedNotebook
 from .trial_course import clear_trials, failed_builds, trial_lessons
 
-AFTER = "after"  # folder in the migration's, with the lessons that undoing takes away
+AFTER = "after"  # folder in the migration's folder, for the lessons that undoing takes away
 
 
 @dataclass(frozen=True)
 class Undoing:
-    """What taking a migration back changes. `files`: text by path, None for one that goes; `stays`: why a lesson, or
-    what is shared, stays as it is; `edited`: files that were changed since, whose text is kept in `after/`; `release`:
-    lessons to release again."""
+    """The changes that undoing a migration makes.
+
+    files    text by path; None for a file to delete
+    stays    why a lesson, or the shared code, stays as it is
+    edited   files that were changed since; their text is kept in `after/`
+    release  lessons to release again
+    """
 
     kept: KeptMigration
     files: dict[str, str | None]
@@ -51,8 +55,11 @@ class Undoing:
 
 @dataclass
 class Undone:
-    """The grades after a migration was taken back, as (lesson, student). `again`: graded again, since the grade of
-    before is not there any more or something else was handed in."""
+    """The grades after a migration was undone.
+
+    restored  (lesson, student) of the old grades
+    again     number of submissions graded again, because the old grade was missing or something else was handed in
+    """
 
     plan: Undoing
     restored: list[tuple[str, str]] = field(default_factory=list)
@@ -60,9 +67,9 @@ class Undone:
 
 
 def undo(root: Path, agreed: Callable[[Undoing], bool], console: Console, *, workers: int = 1) -> Undone | None:
-    """Take the last migration back, or go on with that; None if nothing was agreed.
+    """Undo the last migration, or finish undoing it.
 
-    Raises StepFailed if there is none, and what `recalculate` raises.
+    Returns None if the caller did not agree. Raises StepFailed if there is none, and whatever `recalculate` raises.
     """
     clear_trials(root)
     found = [kept for kept in kept_migrations(root) if kept.state != UNDONE]
@@ -113,7 +120,7 @@ def lesson_of(path: str) -> str:
 
 
 def _unfit(root: Path, kept: KeptMigration, before: dict[str, str], now: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Lessons that cannot be as they were before, and why."""
+    """Lessons that cannot be restored, and why."""
     for name in dict.fromkeys(lesson_of(path) for path in kept.files):
         text = f"source/{name}.py"
         if name in kept.added and (hand_ins(root, name) or is_registered(root, name)):
@@ -125,7 +132,7 @@ def _unfit(root: Path, kept: KeptMigration, before: dict[str, str], now: dict[st
 
 
 def _restore_base(root: Path, plan: Undoing) -> None:
-    """Put the base of before back, but for lessons that stay as they are."""
+    """Restore the old base, except for lessons that stay as they are."""
     before, now = kept_base(plan.kept.folder), kept_base(root) or {}
     staying = {path: text for name in plan.stays for path, text in part_of(now, name).items()}
     if before is not None or staying:
@@ -136,7 +143,7 @@ def _restore_base(root: Path, plan: Undoing) -> None:
 
 
 def _restore_grades(root: Path, plan: Undoing, workers: int) -> Undone:
-    """Write the kept grades over those that the migration made, and grade again what has none that fits."""
+    """Restore the kept grades, and grade again where none of them fits."""
     done, config = Undone(plan), configuration(root)
     for lesson in list_lessons(root):
         if lesson in plan.stays or not is_registered(root, lesson):
@@ -157,5 +164,5 @@ def _restore_grades(root: Path, plan: Undoing, workers: int) -> Undone:
 
 
 def _fits(now: dict[str, str], grade: KeptGrade) -> bool:
-    """Whether a kept grade is of what is handed in now."""
+    """Whether a kept grade belongs to the current submission."""
     return all(grade.made_of.get(key) == now[key] for key in ("submission", "timestamp"))

@@ -1,8 +1,8 @@
-"""Check a graded notebook before it is written: right lesson, valid points.
+"""Check a graded notebook before its grade is written.
 
-The marked cells must always be the gradebook's own, each once and with its own points. A result from another machine
-must also belong to its task, have a bounded size, and have in every grade cell a verdict within its points, with the
-report that this verdict gives here.
+The marked cells must be exactly the gradebook's own, each once and with its own points. A result from another machine
+must also belong to its task, have a bounded size, and have in every grade cell a verdict within its points and the
+report that follows from this verdict.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ MAX_TEXT = framing.MAX_BYTES  # characters: a judge's limit
 
 
 def notebook_of(graded: GradedNotebook, released: ReleasedNotebook) -> NotebookNode:
-    """Parse the graded notebook. Raises InvalidResult if its marked cells are not the lesson's."""
+    """Parse the graded notebook.
+
+    Raises InvalidResult if its marked cells are not the lesson's.
+    """
     try:
         nb: NotebookNode = nbformat.v4.reads(graded.text)
         found = [(grade_id(cell), dict(nbgrader_metadata(cell))) for cell in nb.cells if "nbgrader" in cell.metadata]
@@ -40,7 +43,7 @@ def notebook_of(graded: GradedNotebook, released: ReleasedNotebook) -> NotebookN
 
 
 def validate_remote(got: object, task: GradingTask) -> GradedNotebook:
-    """Check what a worker on another machine returned for a task. Raises InvalidResult."""
+    """Check what a worker on another machine returned. Raises InvalidResult."""
     if not isinstance(got, GradedNotebook) or got.student != task.student or not isinstance(got.text, str):
         raise InvalidResult("what was handed back is not its grade")
     if len(got.text) > MAX_TEXT:
@@ -59,7 +62,10 @@ def validate_remote(got: object, task: GradingTask) -> GradedNotebook:
 
 
 def _check_verdict(cell: NotebookNode, task: GradingTask) -> None:
-    """Check a cell's verdict. Raises LookupError if it is missing, ValueError if it or its report is wrong."""
+    """Check a cell's verdict and report.
+
+    Raises LookupError if the verdict is missing, ValueError if the verdict or the report is wrong.
+    """
     verdict: Any = verdict_of(cell)
     expected = copy.deepcopy(cell)
     has_verdict = verdict.status != "needs a person"

@@ -1,6 +1,6 @@
 """Compute grades again from their recorded seeds and compare them.
 
-Writes nothing. For appeals, and to check that two machines grade alike.
+Writes nothing. Useful for appeals, and to check that two machines grade alike.
 
 Does not cover: writing new grades (`recalculate`).
 """
@@ -36,9 +36,9 @@ from .submission import GradedNotebook, grade
 class Regraded:
     """One grade computed again.
 
-    differs  differences by exercise, in words; none: the grade is the same
-    changed  which inputs have changed since it was made, in words
-    failed   why it could not be computed; "": it was
+    differs  differences by exercise, as sentences; empty if the grade is the same
+    changed  sentences on which inputs have changed since the grade was made
+    failed   why it could not be computed; "" if it was
     """
 
     lesson: str
@@ -64,7 +64,7 @@ def verify_grades(
     unsandboxed: bool = False,
     workers: int = 1,
 ) -> Iterator[Regraded]:
-    """Compute the grades of these lessons again and compare, by lesson and student.
+    """Compute the grades of these lessons again and compare.
 
     seed  id of a seed to use instead of the recorded one
 
@@ -106,7 +106,10 @@ def _verify_lesson(
 
 
 def _seed_of(stored: StoredGrade) -> str:
-    """The id of the seed recorded with a grade. Raises LookupError unless there is exactly one."""
+    """The id of the seed recorded with a grade.
+
+    Raises LookupError unless there is exactly one.
+    """
     names = {str(verdict.seed) for verdict in stored.verdicts.values() if not verdict.grader_error}
     if len(names) != 1:
         raise LookupError(f"no one seed is recorded with this grade, but {', '.join(sorted(names)) or 'none'}")
@@ -120,13 +123,13 @@ def _with_secret(config: Config, secret: str) -> Config:
 
 
 def verdicts_in(graded: GradedNotebook) -> dict[str, ExerciseVerdict]:
-    """Verdicts by the name of the grade cell, as the gradebook stores them."""
+    """Verdicts by grade cell, as the gradebook stores them."""
     cells = nbformat.reads(graded.text, as_version=4).cells
     return {grade_id(cell): verdict_of(cell) for cell in cells if is_autograded(cell)}
 
 
 def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:
-    """Describe how verdicts differ: in points, criteria, or the named mistake."""
+    """Sentences on how verdicts differ: in points, criteria, or the named mistake."""
     for name, old in before.items():
         new = now.get(name)
         if new is None:

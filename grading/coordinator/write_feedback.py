@@ -1,4 +1,7 @@
-"""Write the feedback pages of a class in parallel. A page that fails is reported and does not stop the others."""
+"""Write the feedback pages of a class in parallel.
+
+Reports a page that fails and goes on with the others.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,12 @@ def write_feedback(
     workers: int = 0,
     report: Callable[[dict[str, str]], object] = lambda record: None,
 ) -> int:
-    """Write feedback for all grades, or those of some students; returns how many pages could not be written.
+    """Write feedback for all grades, or for some students' grades.
 
-    workers  pages at a time (default: one per processor)
-    report   gets lesson, student, page ("" if there is none) and why not, of each page as soon as they are known
+    workers  number of pages written at once (default: one per processor)
+    report   called for each page with lesson, student, page ("" if there is none) and why not
+
+    Returns the number of pages that could not be written.
     """
     failed: list[str] = []
     written: list[str] = []
@@ -63,7 +68,10 @@ def _write_pages(
     progress: Progress,
     done: Callable[[dict[str, str]], object],
 ) -> list[str]:
-    """One message per page that could not be written, in the order of students. `done` gets each page."""
+    """Write a lesson's pages; returns one message per failed page.
+
+    The messages are in the order of students. Calls `done` for each page.
+    """
     row, begun, failed = progress.add_task(f"{name}: feedback", total=len(students)), time.monotonic(), dict[str, str]()
     pages = {executor.submit(feedback, root, name, student): student for student in students}
     for page in as_completed(pages):

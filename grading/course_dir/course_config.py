@@ -1,12 +1,12 @@
-"""nbgrader's settings that follow from course.toml; what nbgrader_config.py says itself wins.
+"""Derive nbgrader's settings from course.toml; nbgrader_config.py overrides them.
 
 A course's nbgrader_config.py begins with the lines that `grading init` writes:
 
     from grading.course_dir.course_config import course_settings
     c.merge(course_settings(__file__))
 
-so that nbgrader's own commands see course.toml, too. In courses begun earlier the lines are missing, and `grading`
-adds the same settings.
+They make nbgrader's own commands read course.toml too. Older courses lack these lines, and `grading` adds the same
+settings.
 """
 
 from __future__ import annotations
@@ -33,13 +33,17 @@ from .course_file import CourseFile, load_course_file, size_in_bytes
 from .lessons import COURSE_FILE
 from .paths import CONFIG
 
-NO_ID = "course"  # PostgreSQL takes no empty one
+NO_ID = "course"  # PostgreSQL does not accept an empty id
 _without_course_file: ContextVar[bool] = ContextVar("without_course_file", default=False)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting in force. `name`: such as `LatePolicy.policy`; `source`: the file that says so."""
+    """One setting in force.
+
+    name    for example `LatePolicy.policy`
+    source  the file that makes the setting
+    """
 
     name: str
     value: object
@@ -47,9 +51,10 @@ class Setting:
 
 
 def load_config(root: Path) -> Config:
-    """A course's configuration: the command line over nbgrader_config.py over course.toml.
+    """Load a course's configuration.
 
-    Raises CourseFileError and ConfigFileError.
+    The command line overrides nbgrader_config.py, which overrides course.toml. Raises CourseFileError and
+    ConfigFileError.
     """
     config = settings_of(load_course_file(root))
     config.merge(_config_file(root))
@@ -58,7 +63,10 @@ def load_config(root: Path) -> Config:
 
 
 def settings_in_force(root: Path) -> list[Setting]:
-    """Every setting that a course makes, but for those of every course, and where. Raises as `load_config`."""
+    """List the settings in which a course differs from the default config file.
+
+    Each comes with the file that makes it. Raises as `load_config` does.
+    """
     with _only_config_file():
         own, usual = _config_file(root), dict(_flat(_config_file(default_config_file().parent)))
     derived = settings_of(load_course_file(root))
@@ -70,16 +78,16 @@ def settings_in_force(root: Path) -> list[Setting]:
 
 
 def _without_secret(name: str, value: object) -> object:
-    """The value as it may be shown: without a seed, and without the password in a gradebook's address."""
+    """Hide a seed, and the password in a gradebook's address."""
     if name == "JudgedExecute.seed":
         return "(secret)"
     return re.sub(r"(?<=:)[^:@/]+(?=@)", "…", value) if name == "CourseDirectory.db_url" else value  # type: ignore[call-overload]
 
 
 def course_settings(config_file: str) -> Config:
-    """The settings that the course.toml beside this nbgrader_config.py makes.
+    """The settings from the course.toml beside this nbgrader_config.py.
 
-    Under the command `nbgrader` an invalid file ends the program with its problems, and without a traceback.
+    If the file is invalid, the command `nbgrader` prints the problems and exits without a traceback.
     """
     if _without_course_file.get():
         return Config()
@@ -93,7 +101,10 @@ def course_settings(config_file: str) -> Config:
 
 
 def settings_of(course: CourseFile) -> Config:
-    """nbgrader's settings for this file. What the file does not say is not set, but for the course's id."""
+    """nbgrader's settings from this file.
+
+    Sets the course's id, and otherwise only what the file sets.
+    """
     config: Any = Config()
     said = course.model_fields_set
     config.CourseDirectory.course_id = course.id or NO_ID
@@ -116,13 +127,16 @@ def settings_of(course: CourseFile) -> Config:
 
 
 def default_config_file() -> Path:
-    """The nbgrader_config.py that a course begins with, from the engine's wheel or from the checkout."""
+    """The default nbgrader_config.py of a course, from the engine's wheel or checkout."""
     here = Path(__file__).parents[1]
     return next(path for path in (here / "templates" / CONFIG, here.parent / CONFIG) if path.is_file())
 
 
 def _config_file(root: Path) -> Config:
-    """What nbgrader_config.py sets. Raises ConfigFileError for whatever it raises, with the line."""
+    """The settings in nbgrader_config.py.
+
+    Raises ConfigFileError, with the line, for any exception in the file.
+    """
     try:
         return PyFileConfigLoader(CONFIG, path=str(root)).load_config()
     except GradingError:
@@ -138,7 +152,7 @@ def _config_file(root: Path) -> Config:
 
 @contextmanager
 def _only_config_file() -> Iterator[None]:
-    """Within it, nbgrader_config.py does not take over what course.toml says."""
+    """Within this block, nbgrader_config.py ignores course.toml."""
     token = _without_course_file.set(True)
     try:
         yield

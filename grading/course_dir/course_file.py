@@ -38,20 +38,24 @@ Size = Annotated[str, Field(pattern=r"^\d+ (KiB|MiB|GiB)$")]
 
 
 class Table(BaseModel):
-    """A table of the file: an unknown key is an error, and so is a value of another type."""
+    """A table of the file; unknown keys and values of a wrong type are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class ExerciseEntry(Table):
-    """One exercise, or one written question. `points`: None as in the lesson; `include`: None as in the lesson."""
+    """One exercise or written question. `points`: None for the lesson's own points."""
 
     points: int | None = Field(default=None, gt=0)
     include: bool = True
 
 
 class LessonEntry(Table):
-    """One lesson. `column`: its column in a gradebook file of the LMS; `canvas`: number of its Canvas assignment."""
+    """One lesson.
+
+    column  its column in a gradebook file of the LMS
+    canvas  number of its Canvas assignment
+    """
 
     name: str
     include: bool = True
@@ -62,7 +66,7 @@ class LessonEntry(Table):
 
 
 class Late(Table):
-    """What coming late costs (`nbgrader_plugins/late_policy.py`)."""
+    """Rules for late submissions (`nbgrader_plugins/late_policy.py`)."""
 
     policy: Policy = "none"
     grace_minutes: float = Field(default=0.0, ge=0)
@@ -70,7 +74,7 @@ class Late(Table):
 
 
 class Limits(Table):
-    """Limits of a submission: sizes such as "2 GiB", times in seconds (docs/security.md)."""
+    """Limits of a submission: sizes ("2 GiB"), times in seconds (docs/security.md)."""
 
     memory: Size | None = None
     disk: Size | None = None
@@ -88,14 +92,14 @@ class Publish(Table):
 
 
 class Lms(Table):
-    """The learning platform."""
+    """The learning management system."""
 
     canvas_url: str = ""
     canvas_course: int | None = Field(default=None, gt=0)
 
 
 class CourseFile(Table):
-    """The whole file; all of it is optional."""
+    """The whole file; every part of it is optional."""
 
     title: str = ""
     id: str = Field(default="", pattern=r"^[A-Za-z0-9_-]*$")
@@ -107,7 +111,7 @@ class CourseFile(Table):
     lesson: list[LessonEntry] = []
 
     def ordered(self, there: Sequence[str]) -> list[str]:
-        """The lessons of the course: those listed in their order, all others where their number puts them."""
+        """The lessons of the course: listed ones in their order, others by number."""
         found = [entry.name for entry in self.lesson if entry.include and entry.name in there]
         listed = {entry.name for entry in self.lesson}
         for name in sorted(set(there) - listed):
@@ -118,12 +122,12 @@ class CourseFile(Table):
         return next((entry for entry in self.lesson if entry.name == lesson), LessonEntry(name=lesson))
 
     def due(self, lesson: str) -> datetime | None:
-        """When a lesson is due, with its zone; None if the file does not say."""
+        """When a lesson is due, with its time zone; None if the file has no due date."""
         due = self.entry(lesson).due
         return due.replace(tzinfo=ZoneInfo(self.timezone)) if due and due.tzinfo is None else due
 
     def change(self, lesson: str) -> LessonChange:
-        """How the course differs from the lesson as its author wrote it."""
+        """How the course changes the lesson's own exercises and points."""
         entries = self.entry(lesson).exercises
         return LessonChange(
             {name: entry.points for name, entry in entries.items() if entry.points and entry.include},
@@ -132,7 +136,10 @@ class CourseFile(Table):
 
 
 def load_course_file(root: Path) -> CourseFile:
-    """Read and validate a course's course.toml; an empty one if there is none. Raises CourseFileError."""
+    """Read and validate a course's course.toml.
+
+    An absent file counts as an empty one. Raises CourseFileError.
+    """
     path = root / FILE
     try:
         return _load(path, path.stat().st_mtime_ns)
@@ -146,7 +153,10 @@ def _load(path: Path, _: int) -> CourseFile:
 
 
 def parse_course_file(content: bytes, root: Path) -> CourseFile:
-    """Validate the content of a course.toml against the lessons in `root`. Raises CourseFileError."""
+    """Validate the content of a course.toml against the lessons in `root`.
+
+    Raises CourseFileError.
+    """
     try:
         text = content.decode()
         data = tomllib.loads(text)
@@ -178,7 +188,7 @@ Lines = dict[tuple[str | int, ...], int]
 
 
 def _explained(loc: tuple[str | int, ...], problem: Any, lines: Lines) -> tuple[int, str]:
-    """The line and the text of one finding of pydantic's."""
+    """The line and the message for one error of pydantic's."""
     line, key, given = find_line(lines, loc), str(loc[-1]), problem.get("input")
     context, kind = problem.get("ctx", {}), problem["type"]
     if kind == "extra_forbidden":
@@ -212,7 +222,7 @@ def _shown(value: object) -> str:
 
 
 def _keys_at(loc: Sequence[str | int]) -> list[str]:
-    """The keys that are valid in a table of the file."""
+    """The valid keys in a table of the file."""
     model: Any = CourseFile
     for part in loc:
         if isinstance(part, str) and part in model.model_fields:
@@ -226,7 +236,10 @@ def _is_table(kind: object) -> bool:
 
 
 def _contradictions(found: CourseFile, root: Path, lines: Lines) -> Iterator[tuple[int, str]]:
-    """What is well-formed and cannot be meant: unknown and doubled names, times without a zone."""
+    """Errors that the schema cannot find.
+
+    These are unknown and duplicate names, times without a zone, and lessons without an exercise.
+    """
     if found.timezone and found.timezone not in available_timezones():
         hint = nearest(found.timezone, available_timezones())
         yield find_line(lines, ("timezone",)), f"unknown time zone {found.timezone!r}{hint}"
@@ -256,6 +269,6 @@ def _contradictions(found: CourseFile, root: Path, lines: Lines) -> Iterator[tup
 
 
 def size_in_bytes(size: str) -> int:
-    """The bytes of a size such as "2 GiB"."""
+    """Convert a size such as "2 GiB" to bytes."""
     number, unit = size.split()
     return int(number) * SIZES[unit]

@@ -1,4 +1,4 @@
-"""Write course.toml: for a new course, and for one that was begun without it."""
+"""Write course.toml for a new course, or for one that began without it."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ TEMPLATES = Environment(
 
 
 def course_id(name: str) -> str:
-    """nbgrader's id for a course in a folder of this name."""
+    """Make nbgrader's course id from a folder's name."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name)
 
 
 def write_course_file(root: Path, *, name: str = "", due: Mapping[str, datetime] | None = None) -> Path:
-    """Write a course.toml that lists the lessons in source/ and changes nothing. Returns its path.
+    """Write a course.toml that lists the lessons in source/ and changes nothing.
 
     name  the course's id (default: the folder's name)
-    due   due dates by lesson, in UTC without a zone, as nbgrader has them
+    due   due dates by lesson, in UTC without a time zone, as nbgrader stores them
+
+    Returns its path.
     """
     dates, folder = due or {}, root.resolve().name
     lessons = [
@@ -55,9 +57,10 @@ def write_course_file(root: Path, *, name: str = "", due: Mapping[str, datetime]
 
 
 def upgrade_course(root: Path, due: Mapping[str, datetime], name: str) -> list[str]:
-    """Give a course that was begun without it a course.toml. Returns lines that say what was done.
+    """Add a course.toml to a course that began without one.
 
-    Its nbgrader_config.py takes the file over before its own settings, which win. Raises CourseError.
+    Makes nbgrader_config.py read course.toml first, so that its own settings still win. Returns lines that describe the
+    changes. Raises CourseError.
     """
     if (root / COURSE_FILE).exists():
         raise CourseError(f"{root} has a {COURSE_FILE} already, and nothing was changed")

@@ -1,7 +1,7 @@
-"""Fingerprints of what code means: derived data is out of date when its fingerprint changes.
+"""Fingerprints of what code means, to find derived data that is out of date.
 
-A fingerprint covers Python files with all files that they import, by their syntax trees: comments, docstrings, layout
-and the time of a file do not change it. It is the same on every machine and does not hold an absolute path.
+A fingerprint covers Python files and everything that they import, by their syntax trees. Comments, docstrings, layout
+and a file's time do not change it. It is the same on every machine and contains no absolute path.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import course
 import grading
 
 GRADER_TESTS = "grader_tests"
-# Alternatives are named by such lines, which are comments to Python and nothing else
+# Titles of alternatives; for Python these lines are only comments
 TITLE = re.compile(r"^# %% (.+)$", re.MULTILINE)
-# Follow from the rest of the tree, or say how a text was written
+# These follow from the rest of the tree, or only describe how the text was written
 IGNORED = {"ctx", "kind", "type_comment"}
 
 
 class Code(NamedTuple):
-    """What one file means and imports.
+    """The meaning and the imports of one file.
 
     digest   a hash of its meaning
     imports  each (level, module, names) of `from <level dots><module> import <names>`; `import a.b` is (0, "a.b", ())
@@ -39,7 +39,7 @@ class Code(NamedTuple):
 
 
 def code_digest(path: Path) -> str:
-    """The hash of a file: of Python by its syntax tree, of anything else by its bytes."""
+    """The hash of a file: a Python file by its syntax tree, any other by its bytes."""
     return _read(path).digest
 
 
@@ -54,9 +54,9 @@ def digest(parts: Iterable[str]) -> str:
 
 
 class Packages:
-    """Python packages by name, each with its folder, whose files import one another.
+    """Python packages by name, each with its folder; their files import one another.
 
-    A file is read once: make a new object after files have changed.
+    Reads each file only once: make a new object after files have changed.
     """
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
@@ -65,9 +65,9 @@ class Packages:
         self._imported: dict[Path, list[Path]] = {}
 
     def closure(self, *files: Path | str) -> dict[str, Path]:
-        """These files and all that they import, by names such as "course/harness/compare.py", in order.
+        """These files and all that they import, sorted by name.
 
-        A file is named so, too, or given by its path.
+        A name looks like "course/harness/compare.py". Give each file by its name or its path.
         """
         found: dict[Path, None] = {}
         left = [self._path(file) if isinstance(file, str) else _absolute(file) for file in files]
@@ -78,7 +78,7 @@ class Packages:
         return dict(sorted((self._name(file), file) for file in found))
 
     def fingerprint(self, *files: Path | str, about: Iterable[str] = ()) -> str:
-        """A hash over the closure of these files, and over what else their outcome depends on."""
+        """A hash of the closure of these files, and of other inputs in `about`."""
         code = [f"{name} {self._code(path).digest}" for name, path in self.closure(*files).items()]
         return digest([*code, *about])
 
@@ -101,12 +101,12 @@ class Packages:
         if file not in self._imported:
             package = self._name(file).split("/")[:-1]
             names = (name for one in self._code(file).imports for name in _meant_by(package, *one))
-            own = ".".join(package)  # whose __init__.py runs before the file does
+            own = ".".join(package)  # its __init__.py runs first
             self._imported[file] = [found for name in dict.fromkeys([own, *names]) for found in self._found(name)]
         return self._imported[file]
 
     def _found(self, module: str) -> Iterator[Path]:
-        """The files that an import of this module runs: those of the packages around it, too."""
+        """The files that an import of this module runs, with those of its parent packages."""
         first, *rest = module.split(".")
         if first not in self.folders:
             return
@@ -119,7 +119,7 @@ class Packages:
 
 
 def python_files(folder: Path) -> list[Path]:
-    """The Python files of an exercise's folder, or of a lesson's."""
+    """The Python files in the folder of an exercise or a lesson."""
     return sorted(folder.glob("*.py"))
 
 
@@ -130,12 +130,15 @@ def packages(tests: Path | None = None) -> Packages:
 
 
 def _absolute(path: Path) -> Path:
-    """The same path from the root: a lesson that is a link stays where the link is."""
+    """The absolute path, without following links.
+
+    The folder of a lesson may be a link, and must keep its name.
+    """
     return Path(os.path.abspath(path))
 
 
 def _meant_by(package: list[str], level: int, module: str, names: tuple[str, ...]) -> Iterator[str]:
-    """The names of all modules that one import may mean."""
+    """The names of all modules that one import statement may refer to."""
     around = package[: len(package) - level + 1] if level else []
     base = ".".join([*around, *([module] if module else [])])
     yield base
@@ -162,7 +165,10 @@ def _analysed(content: bytes) -> Code:
 
 
 def _cells(text: str) -> list[str]:
-    """The titles of a text's cells, each with the number of statements above it; none if they are part of a string."""
+    """The titles of a text's cells, each with the number of statements above it.
+
+    Empty if the titles are part of a string.
+    """
     code = TITLE.split(text)
     try:
         return [f"{title.strip()} {len(ast.parse(cell).body)}" for title, cell in zip(code[1::2], code[::2])]
@@ -171,14 +177,17 @@ def _cells(text: str) -> list[str]:
 
 
 def _dump(node: object, out: list[str]) -> None:
-    """Add the tree as text: the type of each node and its fields that are not empty, alike in every Python."""
+    """Append the tree as text: each node's type and its nonempty fields.
+
+    The text is the same in every version of Python.
+    """
     if isinstance(node, ast.Constant):
         out.append(f"{type(node.value).__name__} {node.value!r}")
     elif isinstance(node, ast.AST):
         out.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
-            if isinstance(node, ast.JoinedStr):  # Python 3.12 adds an empty text to some
+            if isinstance(node, ast.JoinedStr):  # Python 3.12 adds empty texts to some
                 value = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
             if name not in IGNORED and value is not None and value != []:
                 out.append(f"{name}=")
@@ -196,12 +205,12 @@ def _dump(node: object, out: list[str]) -> None:
 
 
 def _says_nothing(node: object) -> bool:
-    """A text that is a statement: a docstring, or the note after an attribute."""
+    """Whether a statement is only a string: a docstring, or a note on an attribute."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """All imports, wherever they are, but for those that only a type checker sees."""
+    """All imports anywhere in the tree, except those only for a type checker."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from ((0, alias.name, ()) for alias in child.names)
@@ -218,9 +227,9 @@ def _for_types(test: ast.expr) -> bool:
 
 
 class FingerprintFile:
-    """A file that holds, in JSON, the fingerprint of what each piece of derived data was made of.
+    """A JSON file with the fingerprint of the inputs of each piece of derived data.
 
-    A file that cannot be read holds none.
+    An unreadable file counts as empty.
     """
 
     _writing = Lock()

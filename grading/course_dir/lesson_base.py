@@ -1,7 +1,7 @@
-"""The lessons as a course began with them: what a new version of them is compared with, beside the teacher's own.
+"""The lessons that a course began with, as the base of a three-way merge.
 
-`grading init` keeps them in a folder of the course. For a course that was begun earlier, files of lessons that were
-published are recognised by their hashes.
+A new version of the lessons and the teacher's own are both compared with this base. `grading init` keeps it in a folder
+of the course. For an older course, published files are recognised by their hashes.
 
 Does not cover: merging (`authoring.merge_lessons`).
 """
@@ -16,10 +16,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-FOLDER = ".lessons-base"  # in the course directory; it holds solutions, as source/ does
+FOLDER = ".lessons-base"  # in the course directory; contains solutions, as source/ does
 PARTS = ("source", "grader_tests")
 PUBLISHED = Path(__file__).with_name("published_lessons.json")  # path -> hashes of the file in published versions
-ENDINGS = (".py", ".toml")  # of the files that are a lesson; what else is there is derived from them
+ENDINGS = (".py", ".toml")  # endings of lesson files; all other files are derived from them
 ABOUT = """\
 The lessons as this course began with them, or as the last `grading migrate` found them in the new version.
 `grading migrate` compares with them, so that it knows what you changed. Change nothing here. They hold solutions.
@@ -27,7 +27,10 @@ The lessons as this course began with them, or as the last `grading migrate` fou
 
 
 def read_lessons(root: Path) -> dict[str, str]:
-    """The files of a course's lessons and graders, by their paths in it; bytes that are no text are kept."""
+    """The files of a course's lessons and graders, by path in the course.
+
+    Keeps bytes that are not valid text.
+    """
     paths = [*sorted(root.glob("source/*.py")), *sorted((root / "grader_tests").rglob("*"))]
     return {
         path.relative_to(root).as_posix(): path.read_bytes().decode("utf-8", "surrogateescape")
@@ -37,7 +40,10 @@ def read_lessons(root: Path) -> dict[str, str]:
 
 
 def write_lessons(root: Path, files: Mapping[str, str | None]) -> None:
-    """Write files of lessons, each whole or not at all; None removes one, and its folder with the last one."""
+    """Write lesson files, each one completely or not at all.
+
+    None deletes a file, and its folder if nothing else is left there.
+    """
     for name, text in files.items():
         path = root / name
         if text is None:
@@ -51,7 +57,10 @@ def write_lessons(root: Path, files: Mapping[str, str | None]) -> None:
 
 
 def keep_base(root: Path, files: Mapping[str, str]) -> None:
-    """Keep these lessons as the base of the course. One that was kept before is there until the new one is whole."""
+    """Keep these lessons as the base of the course.
+
+    An earlier base stays until the new one is complete.
+    """
     new, old = root / f"{FOLDER}.new", root / f"{FOLDER}.old"
     if old.exists() and not (root / FOLDER).exists():  # a process was killed between the two renames below
         old.rename(root / FOLDER)
@@ -67,15 +76,16 @@ def keep_base(root: Path, files: Mapping[str, str]) -> None:
 
 
 def kept_base(root: Path) -> dict[str, str] | None:
-    """The lessons that the course began with; None if none are kept."""
+    """The lessons that the course began with; None if the course keeps no base."""
     found = next((root / name for name in (FOLDER, f"{FOLDER}.old") if (root / name).is_dir()), None)
     return None if found is None else read_lessons(found)
 
 
 def recognised_base(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
-    """The base of a course that keeps none, as far as published files are recognised in its own lessons or in the new.
+    """Guess the base of a course that keeps none.
 
-    A file that was published, and that both changed since, is there and empty. Nothing, if no file of ours is known.
+    Uses published files that are recognised in the course's lessons or in the new ones. A published file that both
+    sides have changed is in the result, but empty. The result is empty if no file of the course is recognised.
     """
     published: dict[str, list[str]] = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     if not any(_hash(text) in published.get(path, ()) for path, text in ours.items()):
@@ -88,7 +98,7 @@ def recognised_base(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[
 
 
 def record_published(root: Path, file: Path = PUBLISHED) -> None:
-    """Add the hashes of a checkout's lessons, before they are published."""
+    """Add the hashes of a checkout's lessons before they are published."""
     known: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     for path, text in read_lessons(root).items():
         known[path] = list(dict.fromkeys([*known.get(path, []), _hash(text)]))
@@ -96,7 +106,7 @@ def record_published(root: Path, file: Path = PUBLISHED) -> None:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Whether it is a copy that an editor keeps, such as those of Jupyter's checkpoints."""
+    """Whether it is a hidden file, such as a copy in Jupyter's checkpoints."""
     return any(part.startswith(".") for part in path.parts)
 
 
@@ -105,7 +115,7 @@ def _hash(text: str) -> str:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove a folder of a lesson's, and those around it, if nothing but caches is left in it."""
+    """Remove a folder, and its parents, if only caches are left in it."""
     while folder != root and folder.parent != root and not list(_content(folder)):
         shutil.rmtree(folder, ignore_errors=True)
         folder = folder.parent

@@ -1,4 +1,4 @@
-"""How a course differs from a lesson as its author wrote it: points of exercises, and exercises left out."""
+"""How a course changes a lesson: other points, and exercises left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class LessonChange:
-    """What a course changes in a lesson. `points`: of exercises; `left_out`: exercises that the course does not ask."""
+    """The changes of a course to a lesson.
+
+    points    by exercise
+    left_out  exercises that the course does not use
+    """
 
     points: dict[str, int] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Exercises and points as the text of a lesson has them, read without running anything.
+"""Read the exercises and points from a lesson's text, without running it.
 
 Does not cover: the lesson as a notebook (`authoring/lesson_text.py`), its graders (`exercises/lesson.py`).
 """
@@ -16,7 +16,7 @@ MARKS = re.compile(r"^# %%.*?\bnbgrader=(?=\{)", re.M)
 
 
 def exercise_points(text: str) -> dict[str, float]:
-    """The points of each exercise in the text of a lesson (py:percent), in order."""
+    """The points of each exercise in a lesson's text (py:percent), in order."""
     decoder, found = json.JSONDecoder(), dict[str, float]()
     for mark in MARKS.finditer(text):
         try:
@@ -30,7 +30,7 @@ def exercise_points(text: str) -> dict[str, float]:
 
 
 def points_asked(root: Path, lesson: str, change: LessonChange) -> dict[str, float]:
-    """The exercises that a course asks in a lesson, with their points there."""
+    """The exercises of a lesson that a course uses, with the course's points."""
     points = exercise_points((root / "source" / f"{lesson}.py").read_text(encoding="utf-8"))
     asked = {name: value for name, value in points.items() if name not in change.left_out}
     return {name: float(change.points.get(name, value)) for name, value in asked.items()}

@@ -13,9 +13,10 @@ COURSE_FILE = "course.toml"
 def list_lessons(root: Path, named: Iterable[str] = (), *, ordinary: bool = False) -> list[str]:
     """List the lessons in source/ in the course's order, or only those in `named`.
 
-    ordinary  also list ordinary nbgrader assignments: source/NAME/ with one notebook, NAME.ipynb, but no NAME.py
+    `ordinary`: also list ordinary nbgrader assignments, that is source/NAME/ with one notebook, NAME.ipynb, but without
+    NAME.py.
 
-    Raises CourseError if `named` has a name that is no lesson, and CourseFileError.
+    Raises CourseError if `named` has an unknown lesson, and CourseFileError.
     """
     texts, wanted = sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py")), list(named)
     there = _ordered(root, texts)
@@ -33,7 +34,7 @@ def list_lessons(root: Path, named: Iterable[str] = (), *, ordinary: bool = Fals
 
 
 def _ordered(root: Path, texts: list[str]) -> list[str]:
-    """The lessons of the course among all that are in source/."""
+    """The course's own selection and order of the lessons in source/."""
     if not (root / COURSE_FILE).exists():
         return texts
     from .course_file import load_course_file  # pydantic takes a tenth of a second to import

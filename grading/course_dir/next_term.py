@@ -1,7 +1,7 @@
-"""Begin the next term's course from this one: its lessons and settings, and nothing of its students.
+"""Set up the next term's course with the lessons and settings of this one.
 
-Covers what of each settings file holds for one term only. Does not cover: a course that begins with published lessons
-(`scaffold`).
+Copies nothing about students. Comments out settings that are valid for one term only. Does not cover: a course that
+begins with published lessons (`scaffold`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .scaffold import GITIGNORE, begin_with, check_exchange
 from .seeds import FILE as SEED
 from .seeds import course_seed
 
-CARRIED = (COURSE_FILE, "comments.toml", ".gitignore", ".proofs.json")  # beside the lessons and modules of one's own
-OF_ONE_TERM = {  # in nbgrader_config.py, with the reason why it does not hold for the next term
+CARRIED = (COURSE_FILE, "comments.toml", ".gitignore", ".proofs.json")  # besides lessons and the course's own modules
+OF_ONE_TERM = {  # in nbgrader_config.py, with the reason why it is not valid in the next term
     "CourseDirectory.db_url": "it names the gradebook of the last term",
     "CourseDirectory.root": "it names the directory of the last term",
     "CourseDirectory.course_id": "by it nbgrader's exchange tells the terms apart",
@@ -35,9 +35,11 @@ KEY = re.compile(r"^\s*(?:[\w\"'-]+\s*\.\s*)*([\w-]+)\s*=")
 
 
 def begin_next_term(root: Path, previous: Path, exchange: str = "") -> list[str]:
-    """Set up the course in `root` from the one in `previous`; returns lines that say what was done. Raises CourseError.
+    """Set up the course in `root` from the one in `previous`.
 
     exchange  directory of nbgrader's exchange; "": that of the last term
+
+    Returns lines that describe what was done. Raises CourseError.
     """
     previous = open_course(previous)
     if (root / CONFIG).exists():
@@ -65,14 +67,16 @@ def begin_next_term(root: Path, previous: Path, exchange: str = "") -> list[str]
         *_write_settings(root, name),
     ]
     text += f"c.Exchange.root = {exchange!r}\n" if exchange else ""
-    (root / CONFIG).write_text(text, encoding="utf-8")  # last: now it is a course
+    (root / CONFIG).write_text(text, encoding="utf-8")  # last, since this file makes the folder a course
     return [*done, *(f"{CONFIG}: {line}" for line in said), f"Next: go to {root}, and `grading release`."]
 
 
 def next_term_config(text: str, course: str) -> tuple[str, list[str]]:
-    """The text of nbgrader_config.py without what holds for one term only, and lines that say what was changed.
+    """Comment out what is valid for one term only in nbgrader_config.py.
 
     course  the id of the new course, unless course.toml has it
+
+    Returns the new text, and lines that describe the changes.
     """
     lines, said = text.splitlines(), list[str]()
     tree = ast.parse(text)
@@ -91,9 +95,9 @@ def next_term_config(text: str, course: str) -> tuple[str, list[str]]:
 
 
 def next_term_settings(text: str, course: str) -> str:
-    """The text of course.toml with comments in place of what holds for one term only, such as due dates.
+    """Comment out what is valid for one term only in course.toml, such as due dates.
 
-    course  the id of the new course
+    `course`: the id of the new course.
     """
     lines, open_brackets = [f'id = "{course}"'], 0
     for line in text.splitlines():
@@ -107,7 +111,10 @@ def next_term_settings(text: str, course: str) -> str:
 
 
 def _config_of(previous: Path) -> str:
-    """The text of a course's nbgrader_config.py. Raises CourseError if it is no Python."""
+    """The text of a course's nbgrader_config.py.
+
+    Raises CourseError if it is not valid Python.
+    """
     path = previous / CONFIG
     text = path.read_text(encoding="utf-8")
     try:
@@ -118,7 +125,7 @@ def _config_of(previous: Path) -> str:
 
 
 def _write_settings(root: Path, course: str) -> Iterator[str]:
-    """Rewrite the copied course.toml, if there is one, and say so."""
+    """Rewrite the copied course.toml, if there is one, and report the changes."""
     path = root / COURSE_FILE
     if path.exists():
         before = path.read_text(encoding="utf-8")
@@ -132,7 +139,10 @@ def _write_settings(root: Path, course: str) -> Iterator[str]:
 
 
 def _other_files(root: Path) -> Iterator[Path]:
-    """What a course has beside its lessons and is not about students: assignments of nbgrader's, modules, rubrics."""
+    """A course's other files that are not about students.
+
+    These are ordinary nbgrader assignments, modules and rubrics.
+    """
     yield from (path for path in (root / name for name in CARRIED) if path.is_file())
     yield from (path for path in root.glob("*.py") if path.name != CONFIG)
     folders = [
@@ -148,7 +158,7 @@ def _other_files(root: Path) -> Iterator[Path]:
 
 
 def _setting(node: ast.AST) -> str:
-    """The name of the setting that a statement makes, without the `c.`; "" if it makes none."""
+    """The name of the setting that a statement assigns, without `c.`; "" if none."""
     target = node.targets[0] if isinstance(node, ast.Assign) else None
     found = re.fullmatch(r"c\.(\w+\.\w+)", ast.unparse(target)) if target else None
     return found[1] if found else ""

@@ -1,7 +1,7 @@
-"""Settings that the command line gave, which win over `nbgrader_config.py` in this process."""
+"""Settings from the command line; they override `nbgrader_config.py`."""
 
 from __future__ import annotations
 
 from traitlets.config import Config
 
-given = Config()  # `--Class.trait=value`, parsed; `grading.cli.main` fills it
+given = Config()  # `--Class.trait=value`, parsed and stored here by `grading.cli.main`

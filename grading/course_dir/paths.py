@@ -25,7 +25,10 @@ def course_root(start: Path | None = None) -> Path:
 
 
 def open_course(folder: Path) -> Path:
-    """Return the absolute path of a course directory. Raises NoCourseError if it is none."""
+    """Return the absolute path of a course directory.
+
+    Raises NoCourseError if it is not a course.
+    """
     if not (folder / CONFIG).is_file():
         raise NoCourseError(f"{folder} is no course: it has no {CONFIG}. `grading init {folder}` makes one.")
     return folder.resolve()

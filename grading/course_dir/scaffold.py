@@ -51,10 +51,12 @@ __pycache__/
 
 
 def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> list[str]:
-    """Set up a course in `root` and return lines that say what was done. Raises CourseError.
+    """Set up a course in `root`; returns lines that describe what was done.
 
-    lessons   another course to copy lesson texts and graders from: its directory, or a zip of it
-    exchange  directory of nbgrader's exchange; "": none
+    lessons   another course, as a directory or a zip, to copy lesson texts and graders from
+    exchange  directory of nbgrader's exchange; "" for none
+
+    Raises CourseError.
     """
     if (root / CONFIG).exists():
         raise CourseError(f"{root} is a course already: it has an {CONFIG}, and nothing was changed")
@@ -81,9 +83,9 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
 
 
 def begin_with(root: Path, files: Mapping[str, str], base: Mapping[str, str]) -> None:
-    """Write lessons where there are none, and keep the base with which `grading migrate` compares them later.
+    """Write lessons into a course without lessons, and keep their base.
 
-    Raises CourseError.
+    `grading migrate` later compares with this base. Raises CourseError if a file exists already.
     """
     for name in files:
         if (root / name).exists():
@@ -96,7 +98,7 @@ def begin_with(root: Path, files: Mapping[str, str], base: Mapping[str, str]) ->
 
 
 def check_exchange(exchange: str) -> None:
-    """Raise CourseError unless nbgrader's exchange is a directory, or none is named."""
+    """Raise CourseError if `exchange` is given but is not a directory."""
     if exchange and not Path(exchange).is_dir():
         raise CourseError(
             f"there is no directory {exchange}: nbgrader's exchange has to be there, and nothing was made"
@@ -104,7 +106,10 @@ def check_exchange(exchange: str) -> None:
 
 
 def new_lesson(root: Path, name: str) -> list[Path]:
-    """Write a new lesson that passes `grading prove`; returns its files. Raises CourseError."""
+    """Write a new lesson that passes `grading prove`; returns its files.
+
+    Raises CourseError.
+    """
     if not NAME.fullmatch(name):
         raise CourseError(f"{name!r} names no lesson: two digits and small letters, such as 13_positions")
     given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}
@@ -127,7 +132,10 @@ def _settings(exchange: str) -> str:
 
 @contextmanager
 def unpacked_course(lessons: Path | None) -> Iterator[Path | None]:
-    """The directory with source/ and grader_tests/ in a course, or in a zip of one. Raises CourseError."""
+    """The directory with source/ and grader_tests/ in a course, or in a zip of one.
+
+    Raises CourseError.
+    """
     if lessons is None or lessons.is_dir():
         yield _find_course([lessons], lessons) if lessons else None
         return

@@ -1,7 +1,7 @@
 """The secret seed of a course's hidden cases, drawn once and kept in its folder.
 
-The seed of an exercise is a hash of it, so the seed that a kernel gets for one exercise reveals neither the secret nor
-the seed of another exercise. Each grade records the secret's id, so that it can be computed again.
+An exercise's seed is a hash of the secret. So the seed that a kernel gets for one exercise reveals neither the secret
+nor the seed of another exercise. Each grade records the id of the secret, so that the grade can be computed again.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from pathlib import Path
 
 from ..errors import CourseError
 
-FILE = ".grading-seed"  # in the course directory; readable by its owner only, and kept out of repositories
+FILE = ".grading-seed"  # in the course directory; only its owner can read it, and repositories ignore it
 DRAWN = re.compile(r"[0-9a-f]{32}")
 
 
 def course_seed(root: Path) -> str:
-    """The course's secret, drawn now if there is none. Raises CourseError if the file holds no valid secret."""
+    """The course's secret, drawn now if there is none.
+
+    Raises CourseError if the file does not contain a valid secret.
+    """
     path = root / FILE
     if not path.exists():
         _write_secret(secrets.token_hex(16), path)
@@ -46,9 +49,10 @@ def seed_id(secret: str) -> str:
 
 
 def find_seed(name: str, root: Path, ours: str) -> str:
-    """Find the secret with this id: `ours`, or one in a file beside the course's.
+    """Find the secret with this id: `ours`, or one in another seed file.
 
-    Such a file is called `.grading-seed-spring`, for example. Raises LookupError: its message says what to restore.
+    Such a file is next to the course's own and is called, for example, `.grading-seed-spring`. Raises LookupError with
+    a message that says which file to restore.
     """
     stored = [path.read_text(encoding="utf-8").strip() for path in sorted(root.glob(f"{FILE}*")) if path.is_file()]
     for secret in (ours, *stored):
@@ -65,8 +69,8 @@ def _hash(*parts: str) -> bytes:
 
 
 def _write_secret(secret: str, path: Path) -> None:
-    """Write the file atomically, and never over an existing one."""
-    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=FILE)  # readable by its owner only
+    """Write the file atomically; never overwrite an existing one."""
+    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=FILE)  # only its owner can read it
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(secret + "\n")

@@ -1,15 +1,18 @@
-"""Which student ids nbgrader can take: those that it finds again as a folder, and can show in its pages."""
+"""Which student ids nbgrader accepts.
+
+nbgrader must find the id again as a folder and show it in its pages.
+"""
 
 from __future__ import annotations
 
 import re
 
-# Its pages do not escape < > " and \, it looks for folders by patterns of [ ] * and ?, and / ends a folder's name
+# nbgrader's pages do not escape < > " and \, its folder patterns use [ ] * and ?, and / ends a folder's name
 UNFIT = re.compile(r"""[<>"\\\[\]*?/]|^\.{1,2}$""")
 
 
 def why_unfit(student: str) -> str:
-    """Why nbgrader cannot take this id, and what to do; "" if it can."""
+    """Why nbgrader cannot accept this id, with a remedy; "" if it can."""
     found = UNFIT.search(student)
     if found is None and student.isprintable() and student:
         return ""

@@ -1,4 +1,4 @@
-"""The lines of a TOML file in which its keys are, for messages about their values."""
+"""Line numbers of the keys in a TOML file, for error messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ ASSIGNED = re.compile(rf"^\s*({KEYS})\s*=")
 
 
 def key_lines(text: str) -> dict[tuple[str | int, ...], int]:
-    """The line of each key, counted from 1, by its path; tables in an array are numbered from 0."""
+    """The line of each key, counted from 1, by its path.
+
+    Numbers the tables of an array from 0.
+    """
     found: dict[tuple[str | int, ...], int] = {}
-    arrays: dict[tuple[str | int, ...], int] = {}  # how many tables each array of tables has so far
+    arrays: dict[tuple[str | int, ...], int] = {}  # index of the last table in each array of tables
     table: tuple[str | int, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if header := HEADER.match(line):
@@ -33,7 +36,7 @@ def key_lines(text: str) -> dict[tuple[str | int, ...], int]:
 
 
 def find_line(lines: Mapping[tuple[str | int, ...], int], path: tuple[str | int, ...]) -> int:
-    """The line of a key, or of the nearest table around it; 1 if there is none."""
+    """The line of a key, or of the closest table around it; 1 if there is none."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
             return lines[path[:length]]
@@ -41,7 +44,7 @@ def find_line(lines: Mapping[tuple[str | int, ...], int], path: tuple[str | int,
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest valid one, or all if they are few."""
+    """End an error message: suggest the closest valid name, or list a few valid names."""
     names = sorted(valid)
     if close := get_close_matches(name, names, 1):
         return f"; do you mean {close[0]!r}?"
@@ -53,7 +56,7 @@ def _parts(keys: str) -> list[str]:
 
 
 def _resolved(names: list[str], arrays: Mapping[tuple[str | int, ...], int]) -> tuple[str | int, ...]:
-    """A table's path: where a name is an array of tables, its last one is meant."""
+    """A table's path; the name of an array of tables means its last table."""
     path: tuple[str | int, ...] = ()
     for name in names:
         path = (*path, name)

@@ -1,4 +1,7 @@
-"""Write small TOML files: tables of texts, numbers and truth values, with lists of such tables."""
+"""Write small TOML files.
+
+A file has tables of texts, numbers and booleans, and lists of such tables.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ Table = Mapping[str, Value | Sequence[Mapping[str, Value]]]
 
 
 def to_toml(data: Table, note: str = "") -> str:
-    """The text of a TOML file; note: its first line, as a comment."""
+    """The text of a TOML file. `note`: its first line, a comment."""
     lines = [f"# {note}", ""] if note else []
     lines += [f"{key} = {_value(value)}" for key, value in data.items() if isinstance(value, Value)]
     for key, rows in data.items():
@@ -25,13 +28,13 @@ def to_toml(data: Table, note: str = "") -> str:
 
 
 def _value(value: Value) -> str:
-    if isinstance(value, str):  # JSON's escapes are TOML's, but for one character that JSON leaves as it is
+    if isinstance(value, str):  # JSON's escapes are valid in TOML, but JSON leaves one character unescaped
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)
 
 
 def replace_file(path: Path, text: str | None) -> None:
-    """Write a file whole or not at all; None deletes it."""
+    """Write a file completely or not at all; None deletes it."""
     if text is None:
         path.unlink(missing_ok=True)
         return

@@ -1,1 +1,1 @@
-"""The language in which `grader_tests/` is written: exercises, cases, answers as text, and lessons made of them."""
+"""The language of `grader_tests/`: lessons, exercises, test cases, answers as text."""

@@ -1,4 +1,4 @@
-"""A lesson as a course asks it: with other points for some exercises, and without others."""
+"""Lessons as a course adapts them: changed points, exercises left out."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .lesson import Lesson, load_lesson
 
 
 def load_adapted(tests: Path, change: LessonChange) -> Lesson:
-    """Load the lesson in `grader_tests/NN_lesson/` as the course asks it. Raises as `load_lesson`."""
+    """Load `grader_tests/NN_lesson/` with the course's changes. Raises as `load_lesson`."""
     lesson = load_lesson(tests)
     return _adapted(lesson, tuple(change.points.items()), change.left_out) if change else lesson
 
 
 @lru_cache(maxsize=64)
 def _adapted(lesson: Lesson, points: tuple[tuple[str, int], ...], left_out: frozenset[str]) -> Lesson:
-    """Once for each lesson, since what is computed of an exercise is kept with it."""
+    """Cached for each lesson, because results computed for an exercise are stored with it."""
     given = dict(points)
     asked = {name: exercise for name, exercise in lesson.exercises.items() if name not in left_out}
     return replace(lesson, exercises={name: _with_points(one, given.get(name)) for name, one in asked.items()})

@@ -1,4 +1,4 @@
-"""Answers to an exercise as texts: what a student writes into the cell, and edits that turn one into another.
+"""Answers to an exercise as source text, and edits that turn one into another.
 
 Does not cover: what an answer must do (`exercise.py`), how an answer is judged (`examine.py`).
 """
@@ -21,7 +21,7 @@ from ..errors import EditError
 from .old_language import accept_old_names
 
 CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
-# What every answer may use without importing it
+# Modules that every answer may use without importing them
 GIVEN = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math}
 IMPORTS = {
     "torch": "import torch",
@@ -38,7 +38,7 @@ class Answer:
 
     exercise_name  the exercise's name, which the text must define
     name           what authors and reports call the answer
-    code           the whole text; torch, nn, F and math are given, anything else it imports itself
+    code           the whole text; it imports everything itself except torch, nn, F and math
     """
 
     exercise_name: str
@@ -48,7 +48,7 @@ class Answer:
     def load(self) -> Any:
         """Run the text and return the function or class it defines, a new one each time.
 
-        Raises ValueError where the text does not define it.
+        Raises ValueError if the text does not define it.
         """
         names = self.exec_in(dict(GIVEN))
         if self.exercise_name not in names:
@@ -57,7 +57,7 @@ class Answer:
 
     @property
     def cell(self) -> str:
-        """The text as a student hands it in: with imports of what is given elsewhere."""
+        """The text as a student hands it in, with the imports that answers may omit."""
         used = [line for name, line in IMPORTS.items() if re.search(rf"\b{name}\b", self.code)]
         return "\n".join([*used, "", self.code]) if used else self.code
 
@@ -72,13 +72,13 @@ class Answer:
 
 
 def read_cells(path: Path) -> dict[str, str]:
-    """The titled cells of a py:percent file, `# %% title` and then code, in their order."""
+    """Read the cells of a py:percent file (`# %% title`, then code), by title."""
     parts = CELL.split(path.read_text(encoding="utf-8"))
     return {title.strip(): code.strip("\n") for title, code in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def edited(code: str, edit: Mapping[str, str]) -> str:
-    """`code` with every key of `edit` replaced by its value; each key must stand in `code` exactly once.
+    """Replace every key of `edit` in `code`, where it must occur exactly once.
 
     Raises EditError.
     """
@@ -91,10 +91,11 @@ def edited(code: str, edit: Mapping[str, str]) -> str:
 
 
 def patched(code: str, patch: str) -> str:
-    """`code` after a patch of whole lines, as `diff` writes them: "- gone", "+ new", "  kept", hunks parted by "@@".
+    """Apply a patch of whole lines to `code`.
 
-    What is gone and kept in a hunk must stand in `code` together exactly once, in any indentation; new lines get that
-    indentation. Raises EditError.
+    The patch looks like a diff: "- removed", "+ added", "  kept", with "@@" between hunks. The removed and kept lines of
+    a hunk must occur together in `code` exactly once, in any indentation; added lines get that indentation.
+    Raises EditError.
     """
     spans = []
     for hunk in re.split(r"^@@\n", patch.strip("\n") + "\n", flags=re.MULTILINE):
@@ -109,9 +110,9 @@ def patched(code: str, patch: str) -> str:
 
 
 def filled(code: str, word: str, value: object) -> str:
-    """`code` with `value` wherever the placeholder `word` stands: text as it is, anything else by its repr.
+    """Replace the placeholder `word` in `code`: by `value` if it is text, else by its repr.
 
-    Raises EditError where it stands nowhere, or is no word in capitals.
+    Raises EditError if the placeholder does not occur, or is not in capitals.
     """
     places = re.compile(rf"\b{re.escape(word)}\b")
     if not word.isupper() or not places.search(code):
@@ -151,5 +152,5 @@ def _replaced(code: str, spans: list[tuple[int, int, str]]) -> str:
 
 
 def block(text: str) -> str:
-    """A text in triple quotes without the indentation and the empty lines around it."""
+    """Strip indentation and surrounding empty lines from a text in triple quotes."""
     return textwrap.dedent(text).strip("\n")

@@ -1,7 +1,7 @@
-"""Cases: what a learner's function is called with, and what is asked of the outcome.
+"""Test cases: the calls of a learner's function, and the checks of the outcome.
 
-A case is a program for `course.harness` before its dtype, device and references are settled. `call(...)` writes the
-common one-call case; `Script` writes several calls in a row, for modules, models and anything with a state.
+A case is a program for `course.harness` whose dtype, device and references are not chosen yet. `call(...)` makes the
+common case of one call; `Script` makes one of several calls, for modules, models and anything with state.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ EXERCISE = Node("student", {"name": ""})  # the exercise itself; its name is fil
 
 
 def ref(name: str, *path: Any) -> Node:
-    """A value made earlier in the program; `path` are indices into it, e.g. 0 for the first of a tuple."""
+    """A value made earlier in the program; `path`: indices into it, e.g. 0 for the first item."""
     return Node("ref", {"name": name, "path": list(path)})
 
 
 def student(name: str) -> Node:
-    """Another of the learner's names, e.g. an exercise that this one is built on."""
+    """Another name that the learner defines, e.g. an exercise that this one builds on."""
     return Node("student", {"name": name})
 
 
@@ -48,7 +48,7 @@ def method(of: Node, name: str) -> Node:
 
 
 def sample_model(name: str, state: dict[str, torch.Tensor] | None = None, **kwargs: Any) -> Node:
-    """An attention function or small model from `course.sample_models`: made in the kernel by name."""
+    """A function or model from `course.sample_models`, made in the kernel by name."""
     return Node("specimen", {"name": name, "kwargs": kwargs, "state": state})
 
 
@@ -65,17 +65,19 @@ def device() -> Node:
 @accept_old_names
 @dataclass(eq=False)
 class Case:
-    """One program and how its outcome is checked. Made by `call` or `Script.case`; changed by the methods here.
+    """One program, and how its outcome is checked.
+
+    `call` and `Script.case` make one; the methods here change it.
 
     nonfinite_gradient: what is accepted where the exact gradient is not finite (see `with_gradients`).
-    invalid_arguments: the arguments of which a ValueError must name one; empty where the call returns.
+    invalid_arguments: a ValueError must name one of these arguments; empty if the call returns.
     allowed_error: the tolerance, instead of the dtype's own.
-    check_unchanged: its criterion is the one that an argument changed in place costs, in whichever case.
+    check_unchanged: changing an argument in place, in any case, costs the criterion of this one.
     checker: `checker(seen, exact)` replaces the comparison of numbers, types, shapes and dtypes.
     must_not_raise: only the absence of a ValueError is checked.
-    check_types: dtype and type are checked; False where the exercise has another criterion for them.
+    check_types: dtype and type are checked; False if the exercise has another criterion for them.
     compare_device_only: inputs are on the device "meta", and only the device of the results is compared.
-    graded_only_reason: why the learner's own `check` does not run a case of this kind; "": it does.
+    graded_only_reason: why the learner's `check` does not run cases of this kind; "" if it does.
     """
 
     inputs: dict[str, Any]
@@ -98,26 +100,40 @@ class Case:
 
     @accept_old_keywords
     def with_gradients(self, nonfinite: str = "any") -> Case:
-        """Compare gradients too, for a random cotangent. `nonfinite`: what is accepted where the exact gradient is not
-        finite: "any" value or None, or only a "finite" one."""
+        """Compare gradients too, for a random cotangent.
+
+        nonfinite: what is accepted where the exact gradient is not finite: "any" value or None, or only a "finite" one
+        """
         return replace(self, gradients=True, nonfinite_gradient=nonfinite)
 
     def raises(self, *arguments: str) -> Case:
-        """The oracle raises ValueError here; the message must name one of these arguments and its value or shape."""
+        """Demand a ValueError that names one of these arguments and its value or shape.
+
+        The oracle raises one too.
+        """
         return replace(self, invalid_arguments=arguments)
 
     def does_not_raise(self) -> Case:
-        """Check only that these arguments are not refused; other cases check the result. Put one into every criterion
-        that uses `raises`: an answer that refuses all arguments would earn it otherwise."""
+        """Check only that these arguments are accepted; other cases check the result.
+
+        Put such a case into every criterion that uses `raises`: otherwise an answer that refuses all arguments would
+        earn it.
+        """
         return replace(self, must_not_raise=True)
 
     def tolerance(self, rtol: float, atol: float = 0.0) -> Case:
-        """Use this tolerance instead of the dtype's; say why beside it. atol is relative to the largest magnitude."""
+        """Use this tolerance instead of the dtype's, with a comment that says why.
+
+        atol: relative to the largest magnitude
+        """
         return replace(self, allowed_error=Tolerance(rtol, atol))
 
     def does_not_mutate(self) -> Case:
-        """Let this case's criterion be the one that an argument changed in place costs, in whichever case. Every case
-        checks that none is, except those in `may_mutate` and those that the oracle's own run changes."""
+        """Make this case's criterion the one that is lost if any case's argument is changed.
+
+        Every case checks that its arguments stay unchanged, except those in `may_mutate` and those that the oracle
+        itself changes.
+        """
         return replace(self, check_unchanged=True)
 
     def may_mutate(self, *names: str) -> Case:
@@ -125,18 +141,26 @@ class Case:
         return replace(self, may_change=frozenset(names))
 
     def check_with(self, checker: str | Checker, **given: Any) -> Case:
-        """Use a checker instead of comparing numbers: the name of a function in `course.checkers`, with the values it
-        is `given`. A function of your own, `checker(seen, exact)`, returns a sentence that says what is wrong (or
-        `tagged`), or None. It is code, so only cases for the grade alone may use one."""
+        """Use a checker instead of comparing numbers.
+
+        Either name a function in `course.checkers`, with the values it is `given`; or pass your own
+        `checker(seen, exact)`, which returns None or a sentence that says what is wrong (or `tagged`). Your own is
+        code, so only cases that `check` does not run may use one.
+        """
         return replace(self, checker=NamedChecker(checker, given) if isinstance(checker, str) else checker)
 
     def graded_only(self, reason: str) -> Case:
-        """Keep this kind of case for the grade alone: the learner's `check` runs none like it; say why in `reason`."""
+        """Use this kind of case for the grade only, not in the learner's `check`.
+
+        reason: why
+        """
         return replace(self, graded_only_reason=reason)
 
     def device_only(self) -> Case:
-        """Check only that tensors made by the answer are on the device of its inputs (see
-        `course.harness.device_check`)."""
+        """Check only that the answer makes tensors on the device of its inputs.
+
+        `course.harness.device_check` describes how.
+        """
         return replace(self, compare_device_only=True)
 
     def label(self, text: str) -> Case:
@@ -157,13 +181,13 @@ class Script:
     """Several calls in a row.
 
         s = Script(x=draw.normal(2, 5, 12))                  # named inputs
-        m = s.call(EXERCISE, 12, n_heads=3)                   # the learner's class; m refers to what it made
+        m = s.call(EXERCISE, 12, n_heads=3)                   # the learner's class; m refers to the new instance
         s.call(helper("load_weights"), m, state, training=False)  # give it these weights
         out = s.call(m, s.x)                                 # the module itself is called
         yield s.case(out)                                    # observe: one or more references
 
-    A step that makes a module should be named (`s.call(..., name="module")`) where gradients of its parameters
-    are judged: they are reported as `module.W_q.weight`.
+    If gradients of a module's parameters are compared, name the step that makes the module
+    (`s.call(..., name="module")`): they are then reported as `module.W_q.weight`.
     """
 
     inputs: dict[str, Any] = field(default_factory=dict)
@@ -184,13 +208,13 @@ class Script:
         return ref(name)
 
     def case(self, *observe: Node) -> Case:
-        """`observe`: references to whole results (no path); default: the last step."""
+        """Make the case. observe: references to whole results (no path); default: the last step."""
         names = [node.name for node in observe] or [self.steps[-1][0]]
         return Case(self.inputs, list(self.steps), names)
 
 
 def call(*args: Any, **kwargs: Any) -> Case:
-    """One call of the exercise with these arguments, positional and by name just as given here."""
+    """One call of the exercise with exactly these positional and keyword arguments."""
     return Case({"args": list(args), "kwargs": kwargs}, [], ["result"])
 
 
@@ -207,7 +231,7 @@ def bind_arguments(case: Case, exercise: str, oracle: Any) -> Case:
 
 
 def to_program(case: Case, *, dtype: torch.dtype | None = None, **options: Any) -> Program:
-    """The program of a bound case, with floating-point tensors in `dtype` (None: as they are)."""
+    """The program of a bound case, with floating-point tensors in `dtype` (None: unchanged)."""
     inputs = case.inputs if dtype is None else cast(case.inputs, dtype)
     steps = case.steps if dtype is None else cast(case.steps, dtype)
     return Program(inputs=inputs, steps=steps, observe=case.observe, **options)
@@ -228,7 +252,7 @@ def cast(value: Any, dtype: torch.dtype) -> Any:
 
 
 def describe(case: Case) -> str:
-    """The case for a report: shapes and plain arguments, no numbers of tensors."""
+    """Describe the case for a report: shapes and plain arguments, no entries of tensors."""
     if case.compare_device_only:
         return f"{describe(replace(case, compare_device_only=False))}, on another device than PyTorch's default"
     if case.description:
@@ -259,7 +283,7 @@ def describe(case: Case) -> str:
 
 
 def spelled_out(case: Case) -> str:
-    """The case as the call that a learner could type, where its tensors are small."""
+    """Write a case as a call that a learner could type. Large tensors appear only with their shapes."""
 
     def show(value: Any) -> str:
         if isinstance(value, torch.Tensor):
@@ -279,7 +303,7 @@ def spelled_out(case: Case) -> str:
 
 
 def _typed(tensor: torch.Tensor) -> str:
-    """The expression that makes the tensor, with as many digits as its dtype holds."""
+    """An expression that makes the tensor, with as many digits as its dtype holds."""
     numbers = tensor.tolist()
     dtype = "" if torch.tensor(numbers).dtype == tensor.dtype else f", dtype={tensor.dtype}"
     text = str(numbers)
@@ -343,7 +367,10 @@ class Draw:
         return (made / made.sum(-1, keepdim=True)).to(dtype)
 
     def state(self, dtype: torch.dtype = torch.float32, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
-        """Weights for a module: names (with `__` for the dot, e.g. W_q__weight) and shapes; variance 1 / fan-in."""
+        """Weights for a module, with variance 1 / fan-in.
+
+        shapes: by name, with `__` for the dot, e.g. W_q__weight
+        """
         return {
             name.replace("__", "."): self.normal(*shape, scale=shape[-1] ** -0.5, dtype=dtype)
             for name, shape in shapes.items()

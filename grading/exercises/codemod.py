@@ -1,4 +1,4 @@
-"""Rewrites grader_tests from the words of version 0.1 to those of today, by the tables of `old_language`.
+"""Rewrite grader_tests from the names of version 0.1 to today's (`old_language`).
 
     python -m grading.exercises.codemod grader_tests
 
@@ -30,12 +30,15 @@ PLAIN = {"bases": "reference_answers", "subject": "exercise_name"}
 
 
 def rename(text: str) -> str:
-    """The Python source with today's words. Raises `libcst.ParserSyntaxError`."""
+    """Rename everything in a Python source. Raises `libcst.ParserSyntaxError`."""
     return cst.parse_module(text).visit(_Renamer()).code
 
 
 def rename_in(path: Path) -> bool:
-    """Rewrite one file; returns whether it changed. Raises OSError, UnicodeDecodeError, `libcst.ParserSyntaxError`."""
+    """Rewrite one file; return whether it changed.
+
+    Raises OSError, UnicodeDecodeError or `libcst.ParserSyntaxError`.
+    """
     text = path.read_bytes().decode()
     if (renamed := rename(text)) == text:
         return False

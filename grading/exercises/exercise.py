@@ -1,9 +1,9 @@
-"""An exercise: its oracle, criteria, known mistakes, right alternatives, visible examples and hints.
+"""An exercise: oracle, criteria, known mistakes, alternatives, examples and hints.
 
-`grader_tests/NN_lesson/<exercise>/` describes each exercise once; the judge grades by it, the build exports the visible
-part, `grading prove` proves it, the report and the docs list it. docs/authors.md shows how one is written.
+`grader_tests/NN_lesson/<exercise>/` describes each exercise once: the judge grades by it, the build exports its visible
+part, `grading prove` proves it, reports and docs list it. docs/authors.md shows how to write one.
 
-Does not cover: how that description is read from its folder (`lesson.py`).
+Does not cover: reading that description from its folder (`lesson.py`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Criterion:
 
 @dataclass(eq=False)
 class Example:
-    """A visible case: what the learner's own `check` runs."""
+    """A visible case, which the learner's own `check` runs."""
 
     name: str
     make: Callable[[], Iterable[Case]]
@@ -90,16 +90,16 @@ class Example:
 @accept_old_names
 @dataclass(eq=False)
 class Mistake(Answer):
-    """A wrong answer that people give, and what to tell them.
+    """A wrong answer that people give, and the feedback on it.
 
     loses     the criteria that it must lose
-    when      the tag of a checker's finding (see `tagged`) that means this mistake, whatever the numbers are
-    text      tells the learner what is wrong and what to look at, not the solution
-    see       heading of the lesson where to look
+    when      the tag of a checker's finding (see `tagged`) that always means this mistake, whatever the numbers are
+    text      explains to the learner what is wrong and what to look at, without the solution
+    see       heading of the lesson to read
     variants  the same mistake with other values of a constant (see `for_each`)
-    base      the right answer that it is an edit of; None: its full code is given
-    edits     what turns that answer's text into the mistake's, one after the other
-    family    id of the idea that it has in common with mistakes of other exercises (see `Family`), or ""
+    base      the correct answer that it is an edit of; None if its full code is given
+    edits     the edits that turn that answer into the mistake, in order
+    family    id of the family that it shares with mistakes of other exercises (see `Family`), or ""
     """
 
     loses: tuple[str, ...] = ()
@@ -113,21 +113,24 @@ class Mistake(Answer):
 
     @property
     def all_forms(self) -> list[Answer]:
-        """All answers of this name: itself, and its variants."""
+        """All answers of this name: the mistake itself and its variants."""
         return [self, *self.variants]
 
     def patch(self, lines: str) -> Mistake:
-        """Make it of the right answer by a patch of whole lines (see `answers.patched`)."""
+        """Derive it from the correct answer by a patch (see `answer_text.patched`)."""
         return self._edit(partial(patched, patch=lines))
 
     def full_code(self, code: str) -> Mistake:
-        """Give its full code, where it is another algorithm."""
+        """Set its full code, if it is a different algorithm."""
         self.code = block(code)
         return self
 
     def for_each(self, **values: Iterable[object]) -> Mistake:
-        """A word in capitals of its text stands for a constant, `FILL=(-1e9, -1e4)`: with each of these values it is
-        the same mistake. Text stands for itself, anything else for its repr."""
+        """Repeat the mistake with each value of a placeholder, as in `FILL=(-1e9, -1e4)`.
+
+        The placeholder is a word in capitals in its text. It is replaced by the value if that is text, else by its
+        repr.
+        """
         ((word, among),) = values.items()
         first, *others = among
         with_placeholder = self.code
@@ -153,7 +156,7 @@ class Mistake(Answer):
 
 @dataclass(eq=False)
 class CorrectAnswer(Answer):
-    """A right answer, of which mistakes may be edits."""
+    """A correct answer, which mistakes may be edits of."""
 
     exercise: Exercise | None = None
 
@@ -161,9 +164,10 @@ class CorrectAnswer(Answer):
     def mistake(
         self, name: str | Family, edit: Mapping[str, str] | None = None, *, loses: str | Iterable[str], when: str = ""
     ) -> Mistake:
-        """A known mistake: this text with every key of `edit` replaced by its value, or patched (`Mistake.patch`).
+        """Add a known mistake that is an edit of this answer.
 
-        name   a name of its own, or a family, which may have the edit, too
+        name   its name, or a family, which may also define the edit
+        edit   text to replace -> new text; without it, call `Mistake.patch` next
         loses  the criteria that it must lose, each by the first words of its name
         when   the tag of a checker's finding that means this mistake
         """
@@ -180,7 +184,7 @@ class CorrectAnswer(Answer):
 @accept_old_names
 @dataclass(eq=False)
 class Exercise:
-    """One exercise of a lesson; see `exercise`. With `stars` it is a challenge, and no grade has its points."""
+    """One exercise of a lesson; see `exercise`. With `stars` it is an ungraded challenge."""
 
     name: str
     points: int
@@ -197,9 +201,10 @@ class Exercise:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def oracle(self, answer: Any) -> Any:
-        """The right answer, independent of the lesson's solution, in any style; it may use what is forbidden.
+        """Set the correct answer that defines what is right; it may use forbidden functions.
 
-        It stands alone (torch, nn, F and math are given), since follow-through sends it.
+        It is independent of the lesson's solution. Its source must be complete except for torch, nn, F and math,
+        because follow-through sends it to the kernel.
         """
         self.answer = answer
         return answer
@@ -208,10 +213,10 @@ class Exercise:
     def criterion(
         self, name: str, *, points: float, check_types: bool = False, graded_only: str = ""
     ) -> Callable[[Cases], Cases]:
-        """Points that are earned where every case that the decorated generator yields is right.
+        """Add a criterion, earned if every case that the decorated generator yields is right.
 
-        check_types  dtype and type are checked here: all other criteria of the exercise then compare values alone
-        graded_only  why the learner's own `check` has no practice cases of it; few criteria have a reason
+        check_types  dtype and type are checked here; all other criteria of the exercise then compare only values
+        graded_only  why the learner's own `check` has no practice cases for it; few criteria need this
         """
 
         def add(draw: Cases) -> Cases:
@@ -224,7 +229,9 @@ class Exercise:
     def example(
         self, name: str, *cases: Case, check_types: bool = False
     ) -> Callable[[Callable[[], Iterable[Case]]], Any]:
-        """Visible cases, with numbers small enough for paper: given here, or yielded by the decorated generator.
+        """Add visible cases: passed here, or yielded by the decorated generator.
+
+        Their numbers should be small enough to compute on paper.
 
         check_types  dtype and type are checked, as in the criterion of that kind
         """
@@ -238,21 +245,24 @@ class Exercise:
         return add
 
     def alternative(self, name: str) -> CorrectAnswer:
-        """The right answer of this title in alternatives.py, to make mistakes of. Raises LookupError."""
+        """The answer of this title in alternatives.py, to derive mistakes from.
+
+        Raises LookupError.
+        """
         for right in self.alternatives:
             if right.name == name:
                 return right
         raise LookupError(f"{self.name} has no alternative {name!r}; it has {[a.name for a in self.alternatives]}")
 
     def reference_answer(self, code: str) -> CorrectAnswer:
-        """A right answer that mistakes are edits of; unlike an alternative it may use what is forbidden."""
+        """Add a correct answer to derive mistakes from; it may use forbidden functions."""
         right = CorrectAnswer(self.name, f"base {len(self.reference_answers) + 1}", block(code), exercise=self)
         self.reference_answers.append(right)
         return right
 
     @accept_old_keywords
     def mistake(self, name: str | Family, *, loses: str | Iterable[str], when: str = "") -> Mistake:
-        """A known mistake that is no edit of a right answer; `Mistake.full_code` gives its text."""
+        """Add a known mistake that is not an edit; set its text by `Mistake.full_code`."""
         family = name if isinstance(name, Family) else Family("", name, "")
         if any(known.name == family.name for known in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are called {family.name}")
@@ -264,7 +274,7 @@ class Exercise:
         return made
 
     def _criterion(self, start: str) -> str:
-        """The name of the one criterion that begins so. Raises ValueError."""
+        """The name of the only criterion that begins with `start`. Raises ValueError."""
         names = [c.name for c in self.criteria]
         found = [name for name in names if name == start] or [name for name in names if name.startswith(start)]
         if len(found) != 1:
@@ -273,10 +283,10 @@ class Exercise:
 
     @property
     def stand_in(self) -> str:
-        """Source that defines a right answer under the exercise's own name: the oracle's, which must stand alone.
+        """The oracle's source, which defines a correct answer under the exercise's name.
 
-        It has no other name, which an error that a wrong call of it raises would tell. No alternative would do: what is
-        exact enough for this exercise may not be for one that is built on it.
+        It has no other name, because the error of a wrong call would show that. An alternative would not do: it may be
+        exact enough for this exercise, but not for one that builds on it.
         """
         tree = ast.parse(textwrap.dedent(inspect.getsource(self.answer)))
         for made in tree.body:
@@ -286,11 +296,11 @@ class Exercise:
 
     @cached_property
     def sealed(self) -> str:
-        """The stand-in as it goes into a kernel: code that runs, and has no text to print."""
+        """The stand-in as sent to a kernel: code that runs and has no source text to print."""
         return compile_stand_in(self.stand_in)
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
-        """All hidden cases, bound; the same for the same seed, wherever they are drawn."""
+        """All hidden cases, bound; equal seeds give equal cases on every machine."""
         return [
             (c, [self._bound(case, c) for case in c.draw(Draw(mix(seed, self.name, c.name)))]) for c in self.criteria
         ]
@@ -301,8 +311,10 @@ class Exercise:
                 yield example.name, self._bound(case, example)
 
     def _bound(self, case: Case, of: Criterion | Example) -> Case:
-        """The case as part of a criterion or an example, which says whether dtype and type are checked; they are, too,
-        where no criterion has `check_types`."""
+        """Bind a case to a criterion or an example, which decides whether types are checked.
+
+        They are checked everywhere if no criterion has `check_types`.
+        """
         check_types = of.check_types or not any(c.check_types for c in self.criteria)
         reason = case.graded_only_reason or (of.graded_only if isinstance(of, Criterion) else "")
         bound = bind_arguments(case, self.name, self.answer)
@@ -321,13 +333,13 @@ def exercise(
 ) -> Exercise:
     """Declare an exercise.
 
-    points        integer, over all its criteria
-    result_names  what the contract calls the items of a result of several, ("output", "weights"); reports use them
+    points        an integer, the sum over all criteria
+    result_names  names of the items of a tuple that the exercise returns, ("output", "weights"), for reports
     forbidden     regular expressions for names of torch functions that an answer must not use, in any spelling:
                   each is matched against whole names without underscores and case (`log_softmax` also stops
                   `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*).
-                  What the package `course` ships in place of answers is forbidden in every exercise
-    see           heading in the lesson that a report points to
+                  Every exercise forbids the correct implementations that the package `course` ships
+    see           heading in the lesson that a report refers to
     hints         in stages: a question, then the idea, then the shape of the code; never the solution
     """
     return Exercise(name, points, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names))
@@ -336,9 +348,9 @@ def exercise(
 def challenge(
     name: str, *, stars: int, forbidden: Iterable[str] = (), see: str = "", hints: Iterable[str] = ()
 ) -> Exercise:
-    """Declare a challenge: an exercise at the lesson's end that is checked and proved like any other, and not graded.
+    """Declare a challenge: an exercise that is checked and proved, but not graded.
 
-    stars  one to three, how hard it is; its criteria's points sum to them. The rest is as for `exercise`.
+    stars  difficulty, one to three, and the sum of the points of its criteria. The rest is as for `exercise`.
     """
     return Exercise(name, stars, (*forbidden, PACKAGE), see, tuple(hints), stars=stars)
 

@@ -1,7 +1,7 @@
-"""Families: ideas that go wrong in many exercises, each described once.
+"""Families: mistakes that many exercises share, each described once.
 
-A family has an id, a sentence, and, where any right answer can be turned into the mistake, the function that does it.
-The ideas are in `grader_tests/shared/families/`; the functions here turn the text of one answer into another.
+A family has an id, a sentence and, if any correct answer can be turned into the mistake, the function that does so.
+The families are in `grader_tests/shared/families/`; the functions here turn the text of one answer into another.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from ..errors import EditError
 from .answer_text import block
 
 Make = Callable[[str, str], str]
-"""The mistake's text, made of a right answer's text and the exercise's name."""
+"""Makes the mistake's text from a correct answer's text and the exercise's name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """One idea; `right.mistake(family, ...)` adds it to an exercise, and `family("a_name", what="x")` adapts it.
+    """One mistake that many exercises share.
 
-    id     what class reports count by, such as "gradient-cut"
-    name   the mistake's name, where the exercise gives no other
-    text   for the learner, as in `Mistake.feedback`; words in braces are those of `words`
-    make   turns a right answer's text into the mistake's; None: the exercise supplies the edit
-    see    heading of the lesson where to look, if not the exercise's
-    words  what stands for the words in braces, unless the exercise gives others
+    `right.mistake(family, ...)` adds it to an exercise; `family("a_name", what="x")` adapts it first.
+
+    id     its key in class reports, such as "gradient-cut"
+    name   the mistake's name, unless the exercise sets another
+    text   for the learner, as in `Mistake.feedback`, with placeholders in braces
+    make   turns a correct answer's text into the mistake's; None: the exercise supplies the edit
+    see    heading of the lesson to read, if not the exercise's
+    words  values of the placeholders, unless the exercise sets others
     """
 
     id: str
@@ -38,21 +40,21 @@ class Family:
     words: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, name: str = "", *, see: str = "", **words: str) -> Family:
-        """The same idea under another name, with another heading or other words."""
+        """The same family with another name, heading or placeholder values."""
         return replace(self, name=name or self.name, see=see or self.see, words={**self.words, **words})
 
     def made_by(self, make: Make) -> Family:
-        """The same idea, made of any right answer by `make`."""
+        """The same family, derived from any correct answer by `make`."""
         return replace(self, make=make)
 
     @property
     def sentence(self) -> str:
-        """The text with its words. Raises KeyError where a word in braces has none."""
+        """The text with its placeholders filled in. Raises KeyError if one has no value."""
         return self.text.format(**self.words)
 
 
 def wrapped(body: str) -> Make:
-    """A function of the exercise's name around the right one: `body` may call `right(*args, **kwargs)`."""
+    """Wrap the correct answer in a function whose body may call `right(*args, **kwargs)`."""
 
     def make(code: str, name: str) -> str:
         lines = "\n".join(f"    {line}" if line else "" for line in block(body).splitlines())
@@ -62,9 +64,10 @@ def wrapped(body: str) -> Make:
 
 
 def changed_checks(change: Callable[[str, str], str], about: str = "") -> Make:
-    """The answer with every `if …: raise ValueError(…)` replaced by `change(condition, message)`; "" leaves it out.
+    """Replace every `if …: raise ValueError(…)` by `change(condition, message)`.
 
-    about  only those whose condition has this text. Raises EditError where there is none.
+    An empty replacement removes the check. about: only checks whose condition contains this text.
+    Raises EditError if there is none.
     """
 
     def make(code: str, name: str) -> str:

@@ -1,15 +1,15 @@
 """The exercises of a lesson, read from its folder.
 
 grader_tests/
-    shared/                 what exercises of several lessons say
-        families/           ideas that go wrong in many exercises
+    shared/                 code and texts for exercises of several lessons
+        families/           mistakes that many exercises share
     NN_lesson/
-        __init__.py         EXERCISES, their names in the lesson's order; CHALLENGES, where it has any
-        common.py           what several exercises of the lesson say
+        __init__.py         EXERCISES, their names in the lesson's order; CHALLENGES, if it has any
+        common.py           code and texts for several exercises of the lesson
         <exercise>/
             contract.py     points, forbidden names, oracle, hints, examples and criteria
-            alternatives.py right answers in other styles, as cells titled by their names
-            mistakes.py     known mistakes, as edits of right answers
+            alternatives.py correct answers in other styles, one titled cell each
+            mistakes.py     known mistakes, as edits of correct answers
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .old_language import accept_old_names
 @accept_old_names
 @dataclass(eq=False)
 class Lesson:
-    """The exercises of one lesson, in their order, and its challenges, of which no grade knows."""
+    """The exercises of one lesson, in their order, and its ungraded challenges."""
 
     name: str
     exercises: dict[str, Exercise]
@@ -42,13 +42,16 @@ class Lesson:
 
     @property
     def all_exercises(self) -> dict[str, Exercise]:
-        """All that `check` knows and `grading prove` proves."""
+        """Exercises and challenges, which `check` checks and `grading prove` proves."""
         return self.exercises | self.challenges
 
 
 @lru_cache(maxsize=64)
 def load_lesson(path: Path) -> Lesson:
-    """Read `grader_tests/NN_lesson/`. Raises FileNotFoundError, or ExerciseError for what an author must mend."""
+    """Read `grader_tests/NN_lesson/`.
+
+    Raises FileNotFoundError, or ExerciseError for a fault that an author must fix.
+    """
     if not (path / "__init__.py").is_file():
         raise FileNotFoundError(f"no grader tests at {path}")
     package = f"{package_of(path.parent)}.{path.name}"
@@ -66,7 +69,7 @@ def load_lesson(path: Path) -> Lesson:
 
 @contextmanager
 def _faults_told(tests: Path, folder: Path) -> Iterator[None]:
-    """Whatever is raised as `folder` is read, as one line that begins with the place in `tests`."""
+    """Turn any exception into an ExerciseError that begins with its place in `tests`."""
     try:
         yield
     except Exception as error:
@@ -82,8 +85,10 @@ def _faults_told(tests: Path, folder: Path) -> Iterator[None]:
 
 
 def package_of(folder: Path) -> str:
-    """A course's grader_tests as a package under a name of its own, so that two courses in one process do not get each
-    other's modules; returns the name."""
+    """Register a course's grader_tests as a package under a unique name; return it.
+
+    So two courses in one process do not import each other's modules.
+    """
     folder = folder.resolve()
     name = f"grader_tests_{zlib.crc32(str(folder).encode()):08x}"
     if name not in sys.modules:

@@ -1,6 +1,6 @@
-"""The words of version 0.1 in `grader_tests/`, accepted with a DeprecationWarning until version 0.3.
+"""Names of version 0.1 in `grader_tests/`, accepted until version 0.3.
 
-`python -m grading.exercises.codemod grader_tests` rewrites them by the tables here.
+They cause a DeprecationWarning. `python -m grading.exercises.codemod grader_tests` rewrites them by the tables here.
 
 Does not cover: names of checkers (`course.checkers.registry`), modules that moved (`grading.old_names`).
 """

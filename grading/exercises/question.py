@@ -1,7 +1,7 @@
 """Written questions of a lesson, each with its rubric and a model answer. A person grades the answers.
 
-grader_tests/NN_lesson/questions/NAME.toml has one question; docs/contracts/README.md describes the file. Exercises and
-their proofs do not depend on it: nothing here is imported where a submission is judged.
+Each question is in grader_tests/NN_lesson/questions/NAME.toml; docs/contracts/README.md describes the file. Exercises
+and their proofs do not depend on questions, and judges do not import this module.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class RubricItem:
 class Question:
     """A written question.
 
-    name          its file's name without the ending, and the grade_id of its answer cell
+    name          its file's name without the suffix, and the grade_id of its answer cell
     points        the sum of the rubric's positive points
-    text          the question as the lesson shows it, and `model_answer`: both Markdown
+    text          the question as the lesson shows it, in Markdown; so is `model_answer`
     """
 
     name: str
@@ -51,14 +51,14 @@ class Question:
     rubric: tuple[RubricItem, ...]
 
     def worth(self, points: float) -> Question:
-        """The question at a course's own number of points, with a rubric of the same proportions."""
+        """The same question worth `points`, with the rubric scaled in proportion."""
         scaled = tuple(replace(item, points=item.points * points / self.points) for item in self.rubric)
         return replace(self, points=points, rubric=scaled)
 
     def comparison(self, chosen: Collection[str] = ()) -> str:
         """The rubric and the model answer, as Markdown, for students whose answer is graded.
 
-        chosen  ids of the items that a person found true of the answer
+        chosen  ids of the items that a person ticked for the answer
         """
         points = [f"{item.points:+g}".replace("-", "−") for item in self.rubric]
         items = [
@@ -73,7 +73,7 @@ def load_questions(tests: Path) -> dict[str, Question]:
 
     tests  grader_tests/NN_lesson
 
-    Raises ExerciseError, which names the file and all that is wrong in it.
+    Raises ExerciseError, which names the file and everything that is wrong in it.
     """
     return {path.stem: _load(path) for path in sorted((tests / FOLDER).glob("*.toml"))}
 
@@ -93,7 +93,7 @@ def _load(path: Path) -> Question:
 
 
 def _problems(name: str, data: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a question, each as the end of a sentence that begins with its file."""
+    """Yield what is wrong with a question, in phrases that follow the file's name."""
     if not NAME.fullmatch(name):
         yield f"{name!r} is not a valid name of a question: use letters, digits and _, such as why_scale"
     wrong = list(_wrong_keys(data, KEYS, ""))

@@ -1,4 +1,4 @@
-"""Our tables beside nbgrader's in the gradebook, and what decides whether a grade is up to date."""
+"""Our tables in nbgrader's gradebook, and whether a grade is up to date."""
 
 from nbgrader import api
 

@@ -1,7 +1,7 @@
 """Extensions and excuses, granted to one student for one lesson.
 
-nbgrader stores an extension with a submission, so a student without one cannot have any. Our table has a row per lesson
-and student; an extension is copied to nbgrader's submission as soon as there is one.
+nbgrader stores an extension with a submission, so a student without a submission cannot have one. Our table has a row
+per lesson and student; `apply` copies the extension to nbgrader's submission once there is one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ class AccommodationRow(Base):
 
 @dataclass(frozen=True)
 class Accommodation:
-    """One student's accommodation in one lesson. more: time after the due date; excused: the lesson does not count."""
+    """One student's accommodation in one lesson.
+
+    more     time after the due date
+    excused  whether the lesson does not count
+    """
 
     lesson: str
     student: str

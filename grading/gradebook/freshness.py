@@ -1,4 +1,7 @@
-"""Which grades are up to date: complete, and made from the inputs of today."""
+"""Decide which grades are up to date.
+
+Such a grade is complete and was made from the current inputs.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ NO_FILE = "its graded notebook is not what was graded"
 
 
 class WorkSource(Protocol):
-    """How a lesson is graded: `JudgedExecute` with the course's configuration."""
+    """The settings for grading a lesson.
+
+    `JudgedExecute` with the course's configuration implements it.
+    """
 
     config: Config
 
@@ -35,11 +41,11 @@ class WorkSource(Protocol):
 
 
 class LessonFreshness:
-    """The freshness of the grades of one lesson, or of one student in it.
+    """The freshness of the grades of one lesson, or of one student's grade.
 
-    notebook  an nbgrader assignment may have several; a lesson has one, of its own name
+    `notebook`: an nbgrader assignment may have several; a lesson has only the one of its own name.
 
-    Reads the grades now, and all other inputs but submissions once, when first needed. Raises MissingEntry if the
+    Reads the grades now, and each other input except submissions once, when first needed. Raises MissingEntry if the
     gradebook does not have the lesson.
     """
 
@@ -66,7 +72,7 @@ class LessonFreshness:
         return made_of(self.of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
 
     def stale_reasons(self, student: str) -> list[str]:
-        """Why a submission has to be graded, in words; none if it is up to date."""
+        """Why a submission has to be graded, as phrases; empty if it is up to date."""
         stored = self.grades.get(student)
         if stored is None:
             return [NOT_YET]
@@ -74,14 +80,14 @@ class LessonFreshness:
         return self.differences(stored) + ([NO_FILE] if missing else [])
 
     def differences(self, stored: StoredGrade) -> list[str]:
-        """Which inputs have changed since this grade was made, in words."""
+        """Which inputs have changed since this grade was made, as phrases."""
         before = dict(stored.made_of)
-        if before.get("graders") == self._bytes_of_graders:  # graded with version 0.1.0, and the same files
+        if before.get("graders") == self._bytes_of_graders:  # same files, graded with version 0.1.0
             before["graders"] = self.of_lesson["graders"]
         return differences(before, self.made_of(stored.student))
 
     def job(self) -> Job:
-        """The job of a judge of one submission, with today's graders and settings."""
+        """A judge's job for one submission, with the current graders and settings."""
         return self.execute.work(self.lesson, self.released)
 
     @property
@@ -98,11 +104,11 @@ class LessonFreshness:
 
     @cached_property
     def of_lesson(self) -> dict[str, str]:
-        """The inputs of all grades of the lesson, as they are now (`grade_inputs.of_lesson`)."""
+        """The current inputs that the lesson's grades share (`grade_inputs.of_lesson`)."""
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:
-        """What decides on a late penalty, besides the time of submission."""
+        """Everything that decides the late penalty, except the time of submission."""
         if self._due is None:
             return ""
         rules = self.penalties.plugin_class

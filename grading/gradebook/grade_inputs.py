@@ -1,7 +1,7 @@
-"""Hashes of all inputs of a grade, which show whether it is up to date.
+"""Hash all inputs of a grade, to see whether it is up to date.
 
-Graders are hashed by what their code means, all else by content; times of files do not matter. Students' files are only
-hashed here, as bytes, and never parsed.
+Graders are hashed by the meaning of their code, everything else by content. File times do not matter. Students' files
+are only hashed as bytes here, and never parsed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LATENESS = ("timestamp", "late")  # inputs of the penalty alone
 def of_lesson(work: Job) -> dict[str, str]:
     """The inputs that all grades of a lesson share, by keys of WORDS.
 
-    Call it before grading begins: if an input changes meanwhile, the next run grades again.
+    Call it before grading begins. Then an input that changes during grading makes the next run grade again.
     """
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
@@ -57,19 +57,22 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
     """All inputs of one submission's grade, by keys of WORDS.
 
     lesson  result of `of_lesson`
-    late    what decides the late penalty, as text
+    late    text that decides the late penalty
     """
     own = {"submission": digest_of_file(handed_in), "timestamp": _text(handed_in.parent / "timestamp.txt")}
     return {**lesson, **own, "late": late}
 
 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """What changed, each as the end of a sentence with "since"."""
+    """The changes, as phrases that can follow "since"."""
     return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
 
 
 def only_lateness(since: list[str]) -> bool:
-    """Whether only what decides the late penalty changed, so that verdicts stand. since: as `differences` gives it."""
+    """Whether the changes affect only the late penalty, so that verdicts stay valid.
+
+    `since`: result of `differences`.
+    """
     return bool(since) and set(since) <= {f"{WORDS[key]} changed" for key in LATENESS}
 
 
@@ -89,7 +92,7 @@ def digest_of_text(text: str) -> str:
 
 
 def _text(path: Path) -> str:
-    """The submission time as nbgrader stores it; empty if unknown."""
+    """The submission time as nbgrader stores it; "" if unknown."""
     try:
         descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
@@ -99,7 +102,7 @@ def _text(path: Path) -> str:
 
 
 def bytes_of_graders(folder: Path) -> str:
-    """Version 0.1.0's hash of the bytes of a lesson's graders and the shared ones."""
+    """Version 0.1.0's hash of the files of a lesson's graders and the shared ones."""
     files = sorted(file for part in (folder, folder.parent / SHARED) for file in part.rglob("*.py"))
     return _digest(
         [(os.path.relpath(file, folder.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
@@ -107,17 +110,23 @@ def bytes_of_graders(folder: Path) -> str:
 
 
 def graders_fingerprint(folder: Path) -> str:
-    """Fingerprint of a lesson's graders and what they import within grader_tests."""
+    """Fingerprint of a lesson's graders and of their imports within grader_tests."""
     return Packages({GRADERS: folder.parent}).fingerprint(*sorted(folder.rglob("*.py")))
 
 
 def _with_change(graders: str, change: dict[str, Any]) -> str:
-    """The graders as the course asks them; their own fingerprint where course.toml changes nothing."""
+    """The fingerprint of the graders together with the course's changes to the lesson.
+
+    Without changes in course.toml, this is the graders' own fingerprint.
+    """
     return _digest(graders, change) if any(change.values()) else graders
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:
-    """The release's other files, which a kernel finds beside the notebook, hashed; no grade depends on the outline."""
+    """Hash the release's other files, which a kernel finds next to the notebook.
+
+    Leaves out the outline, since no grade depends on it.
+    """
     kept = (file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix != ".ipynb")
     kept = (file for file in kept if file.name != OUTLINE)
     named = ((str(file.relative_to(folder)), file) for file in kept)

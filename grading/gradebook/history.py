@@ -1,6 +1,6 @@
-"""Replaced grades: a copy of each grade that a new one has overwritten.
+"""The history of grades: a copy of each grade that a new one has replaced.
 
-A regrade that gives the same grade, to the last criterion, adds nothing.
+A regrade that gives the same grade, in every criterion, adds nothing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,14 @@ class HistoryRow(Base):
 
 @dataclass(frozen=True)
 class Score:
-    """What one exercise earned. points: None if a person had yet to give them; found: the verdict's status and the
-    mistake's name; by_hand: whether a person gave the points; criteria: points by name; open: whether a person had to
-    look at it, or to look again."""
+    """The points of one exercise.
+
+    points    None if a person had yet to give them
+    found     the verdict's status and the mistake's name
+    by_hand   whether a person gave the points
+    criteria  points by name
+    open      whether a person had to look at it, or to look again
+    """
 
     points: float | None
     most: float
@@ -63,7 +68,7 @@ class ScoreSnapshot:
 
 @dataclass(frozen=True)
 class PastGrade:
-    """A replaced grade, and in words what had changed when it was replaced."""
+    """A replaced grade, with phrases on what had changed when it was replaced."""
 
     student: str
     lesson: str
@@ -74,7 +79,10 @@ class PastGrade:
 
 
 def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, ExerciseVerdict]) -> ScoreSnapshot:
-    """A submitted notebook's points now. verdicts: by the name of the grade cell."""
+    """A submitted notebook's current points.
+
+    `verdicts`: by the name of the grade cell.
+    """
     found = {}
     for grade in submitted.grades:
         verdict, by_hand = verdicts.get(grade.name), grade.manual_score is not None
@@ -88,14 +96,20 @@ def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, Exercise
 
 
 def archive(gradebook: Gradebook, notebook: str, graded_at: datetime, since: list[str], was: ScoreSnapshot) -> None:
-    """Store the old points of a submitted notebook (its id). The caller ends the transaction."""
+    """Store the old points of a submitted notebook.
+
+    `notebook`: its id. The caller ends the transaction.
+    """
     now = datetime.now(UTC).replace(tzinfo=None)
     columns = {"since": json.dumps(since), "was": json.dumps(asdict(was))}
     gradebook.db.add(HistoryRow(notebook_id=notebook, graded_at=graded_at, replaced_at=now, **columns))
 
 
 def past_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[PastGrade]:
-    """Replaced grades of a lesson, a student or all. Sorted by student, lesson and age, oldest first."""
+    """Replaced grades of a lesson, a student or the whole course.
+
+    Sorted by student and lesson, oldest first.
+    """
     found = (
         gradebook.db.query(HistoryRow, Assignment.name, Student.id)
         .join(SubmittedNotebook, SubmittedNotebook.id == HistoryRow.notebook_id)

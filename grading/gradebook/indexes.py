@@ -1,7 +1,7 @@
-"""Indexes to find the rows of one submission without scanning the whole course.
+"""Indexes that find the rows of one submission without scanning all others.
 
-nbgrader's tables have none for these columns: with 1000 students in eight lessons, writing one grade scans 50,000 rows
-several times. New gradebooks are created with them.
+nbgrader's tables have no indexes on these columns. With 1000 students in eight lessons, writing one grade then scans
+50,000 rows several times. New gradebooks are created with these indexes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _INDEXES = (
 
 
 def have_indexes(gradebook: Gradebook) -> None:
-    """Create the indexes that the gradebook lacks. Raises sqlalchemy's errors."""
+    """Create the indexes that the gradebook lacks. Raises SQLAlchemy's errors."""
     for index in _INDEXES:
         try:
             index.create(gradebook.engine, checkfirst=True)
-        except DBAPIError:  # another process created it at the same moment
+        except DBAPIError:  # another process created it at the same time
             there = inspect(gradebook.engine).get_indexes(str(index.table))
             if index.name not in {row["name"] for row in there}:
                 raise

@@ -1,6 +1,6 @@
-"""How many points a late submission loses, and the reason for the feedback.
+"""The points that a late submission loses, and the reason on the feedback page.
 
-The late policy itself is the plugin that `c.AssignLatePenalties.plugin_class` names (`nbgrader_plugins.late_policy`).
+The plugin in `c.AssignLatePenalties.plugin_class` is the late policy itself (`nbgrader_plugins.late_policy`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MINUTE = 60.0
 
 
 class LateReasonRow(Base):
-    """By how much a submitted notebook came late, and the rule; no row if it came in time."""
+    """How late a submitted notebook was, and the rule; no row if it was in time."""
 
     __tablename__ = "attention_late"
 
@@ -34,7 +34,7 @@ def penalty(penalties: AssignLatePenalties, student: str, score: float, seconds_
 
 
 def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> str:
-    """By how much a submission came late, and what the rule takes off, in one or two sentences."""
+    """How late a submission was and what the rule takes off, in one or two sentences."""
     extension = f", with an extension of {in_words(submission.extension)}" if submission.extension else ""
     by = in_words(timedelta(seconds=submission.total_seconds_late))
     penalties.init_plugin()
@@ -44,7 +44,13 @@ def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> s
 
 
 def write_reason(gradebook: Gradebook, notebook: str, why: str) -> None:
-    """Store how late a submitted notebook (its id) came; "": in time. The caller ends the transaction."""
+    """Store how late a submitted notebook was.
+
+    notebook  its id
+    why       "" if it was in time
+
+    The caller ends the transaction.
+    """
     if why:
         gradebook.db.merge(LateReasonRow(notebook_id=notebook, why=why))
     else:

@@ -1,4 +1,4 @@
-"""A lock, so that only one process at a time grades a course."""
+"""A lock that lets only one process at a time grade a course."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ FILE, OWNER = ".grading-lock", ".grading-owner"
 def exclusive(root: Path) -> Iterator[None]:
     """Keep other processes from grading the course in `root`. Reentrant.
 
-    The lock ends with the process, however that ends. Raises CourseLocked, which says who holds it.
+    The operating system releases the lock when the process ends, even if it is killed. Raises CourseLocked with the
+    name of the holder.
     """
     lock = FileLock(root / FILE, is_singleton=True)
     try:

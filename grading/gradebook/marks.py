@@ -1,8 +1,10 @@
-"""What a person has marked of each answer, in the gradebook: points and comments as nbgrader has them, and beside them
-which items of the rubric they were given for.
+"""A person's marks of answers: points, comments and rubric items.
 
-Two people, or a person and the formgrader, may write at once. So each write says which state it has seen; if another
-is there, nothing is written (`Conflict`). The rows of the submissions are locked meanwhile, as grading locks them.
+Points and comments are in nbgrader's own columns; the items they were given for are in our table beside them.
+
+Two people, or a person and the formgrader, may write at the same time. So each write says which state it has seen. If
+the state is a different one now, nothing is written (`Conflict`). During a write the rows of the submissions are
+locked, as they are during grading.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from .store import GradeRow, apply_late_penalty
 
 
 class MarkRow(Base):
-    """The rubric items of an answer. Made and left behind as `store.GradeRow` is."""
+    """The rubric items of an answer; without a foreign key, like `store.GradeRow`."""
 
     __tablename__ = "attention_review"
 
     notebook_id = Column(String(32), primary_key=True)  # of the submitted notebook
-    cell = Column(String(128), primary_key=True)  # name of the cell that has the points
+    cell = Column(String(128), primary_key=True)  # name of the cell with the points
     items = Column(Text, nullable=False)
     adjust = Column(Float, nullable=False)
     points = Column(Float)  # as written to nbgrader's columns; None: not graded
@@ -44,14 +46,14 @@ class MarkRow(Base):
 class Mark:
     """An answer's state in the gradebook.
 
-    items, adjust   what of the rubric is true of it, and points added by hand; of a grade that was given elsewhere,
-                    `adjust` is what the items do not explain
-    written         the points as the review page wrote them; None: it wrote none
-    alone           whether it was taken out of its group of like answers
-    by, at          who wrote it on the review page, and when; "" if nobody
-    auto            the grader's own points
-    manual, extra   points by hand and extra credit, nbgrader's columns
-    waiting         whether a person still has to grade it, or to look again (`open_grades`)
+    items, adjust  the rubric items that apply, and points added by hand; if the points were given elsewhere, `adjust`
+                   is the part that the items do not explain
+    written        the points as the review page wrote them; None if it wrote none
+    alone          whether the answer was taken out of its group
+    by, at         who wrote it on the review page, and when; "" if nobody did
+    auto           the grader's own points
+    manual, extra  points by hand and extra credit: nbgrader's columns
+    waiting        whether a person still has to grade it, or to look again (`open_grades`)
     """
 
     items: tuple[str, ...] = ()
@@ -68,29 +70,38 @@ class Mark:
 
     @property
     def points(self) -> float | None:
-        """Points that a person gave; None if nobody did."""
+        """The points that a person gave; None if nobody did."""
         return None if self.manual is None else round(self.manual + (self.extra or 0.0), ROUNDING)
 
     @property
     def from_elsewhere(self) -> bool:
-        """Whether the points are others than the review page wrote, as after a change in the formgrader."""
+        """Whether the points differ from those that the review page wrote.
+
+        They do, for example, after a change in the formgrader.
+        """
         return self.points is not None and self.points != self.written
 
     @property
     def stamp(self) -> str:
-        """Changes with everything that a person may have changed."""
+        """A hash of everything that a person may have changed."""
         follows = {"by", "at"} | ({"adjust"} if self.from_elsewhere else set())
         kept = {name: value for name, value in asdict(self).items() if name not in follows}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
     def outdated(self, rubric: Rubric) -> bool:
-        """Whether the review page gave the points by another rubric, as after an edit of its file."""
+        """Whether the review page gave the points by another version of the rubric.
+
+        This happens, for example, when somebody edits the rubric's file.
+        """
         if self.points is None or self.from_elsewhere:
             return False
         return self.points != round(max(rubric.earned(self.items) + self.adjust, 0.0), ROUNDING)
 
     def given(self, rubric: Rubric, items: Iterable[str], adjust: float, *, graded: bool) -> Mark:
-        """This answer with other points. graded: False takes them back, and it waits for a person again."""
+        """Return this answer with other points.
+
+        `graded`: False takes the points back, so that the answer waits for a person again.
+        """
         if not graded:
             waits = self.auto is None or self.waiting
             return replace(self, items=(), adjust=0.0, written=None, manual=None, extra=None, waiting=waits)
@@ -110,7 +121,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class QuestionCells:
-    """The rows of nbgrader that belong to a question. comment_id: of the cell that takes comments, if any."""
+    """nbgrader's rows for a question.
+
+    `comment_id`: the cell that takes comments, if any.
+    """
 
     notebook: str
     name: str
@@ -157,19 +171,22 @@ def _mark(row: Any, rubric: Rubric) -> Mark:
 
 
 def chosen_items(gradebook: Gradebook, notebook: str) -> dict[str, list[str]]:
-    """Ids of the rubric items that are true of a submitted notebook's graded answers, by name of the cell."""
+    """Ids of the rubric items that apply to each graded answer, by name of the cell."""
     rows = gradebook.db.query(MarkRow).filter(MarkRow.notebook_id == notebook, MarkRow.points.is_not(None))
     return {row.cell: json.loads(row.items) for row in rows}
 
 
 @contextmanager
 def locked(gradebook: Gradebook, notebooks: Iterable[str]) -> Iterator[None]:
-    """Keep others from writing the points of these submitted notebooks until the end, which commits or undoes."""
+    """Lock the points of these submitted notebooks for a block.
+
+    Commits at the end of the block, or rolls back if it raises.
+    """
     db = gradebook.db
     db.rollback()
     try:
         if gradebook.engine.dialect.name == "sqlite":
-            db.connection().exec_driver_sql("BEGIN IMMEDIATE")  # it has no locks of rows
+            db.connection().exec_driver_sql("BEGIN IMMEDIATE")  # SQLite has no row locks
         else:
             rows = select(SubmittedNotebook.id).where(SubmittedNotebook.id.in_(list(notebooks)))
             db.execute(rows.order_by(SubmittedNotebook.id).with_for_update()).all()
@@ -181,7 +198,10 @@ def locked(gradebook: Gradebook, notebooks: Iterable[str]) -> Iterator[None]:
 
 
 def demand_unchanged(now: Mapping[str, Mark], seen: Mapping[str, str]) -> None:
-    """Raise Conflict if a mark is another than was seen. seen: stamp by id."""
+    """Raise Conflict if a mark differs from the one that was seen.
+
+    `seen`: stamp by id.
+    """
     changed = [key for key, stamp in seen.items() if key not in now or now[key].stamp != stamp]
     if changed:
         raise Conflict("somebody else has changed this meanwhile", changed)
@@ -190,7 +210,10 @@ def demand_unchanged(now: Mapping[str, Mark], seen: Mapping[str, str]) -> None:
 def write_marks(
     gradebook: Gradebook, cells: QuestionCells, marks: Mapping[str, Mark], by: str, penalties: AssignLatePenalties
 ) -> None:
-    """Write marks by id of the submitted notebook, and the late penalties that follow. The caller has them locked."""
+    """Write marks, and the late penalties that follow from them.
+
+    `marks`: by id of the submitted notebook. The caller has locked them.
+    """
     now = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
     for notebook, mark in marks.items():
         gradebook.db.execute(
@@ -223,7 +246,7 @@ def write_marks(
 
 
 def _write_late_penalties(gradebook: Gradebook, notebooks: Iterable[str], penalties: AssignLatePenalties) -> None:
-    """A penalty may be a share of the points, which have changed."""
+    """Compute the penalties again: a penalty may be a share of the points."""
     found = gradebook.db.query(SubmittedNotebook).filter(SubmittedNotebook.id.in_(list(notebooks)))
     for submitted in found:
         if submitted.assignment.total_seconds_late > 0:

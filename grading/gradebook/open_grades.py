@@ -1,8 +1,9 @@
-"""Which grades are open: a person still has to give their points, or has to look again.
+"""Find open grades, which still need a person.
 
-nbgrader's `needs_manual_grade` is the mark of an open grade. `store.save` sets it for manually graded cells and for
-verdicts that need a person, `reopen` sets it for a request to look again. Points that are given by hand, in the
-formgrader or on the review page, clear it. The points of a submission with an open grade are provisional.
+In an open grade, a person still has to give the points or has to look again. nbgrader's `needs_manual_grade` marks it.
+`store.save` sets this for manually graded cells and for verdicts that need a person, `reopen` sets it for a request to
+look again. Manual points, from the formgrader or the review page, clear it. The points of a submission with an open
+grade are provisional.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from sqlalchemy import Column, DateTime, String, Text, and_, or_
 
 
 class ReopenedRow(Base):
-    """A request to look again at one cell of a submitted notebook; it counts while the cell's grade is open."""
+    """A request to look again at one cell of a submitted notebook.
+
+    It counts only while the cell's grade is open.
+    """
 
     __tablename__ = "attention_reopened"
 
@@ -42,12 +46,15 @@ def has_open_grades(submission: SubmittedAssignment) -> bool:
 
 
 def total_points(submission: SubmittedAssignment | SubmittedNotebook) -> float:
-    """The points that count: of all cells, by hand where a person gave them, after the late penalty."""
+    """The final points: of all cells, manual ones first, after the late penalty."""
     return max(0.0, float(submission.score) - float(submission.late_submission_penalty or 0.0))
 
 
 def reopen(gradebook: Gradebook, submitted: SubmittedNotebook, grades: Sequence[Grade], because: str) -> None:
-    """Mark cells of a submitted notebook as open, with the reason. The caller ends the transaction."""
+    """Mark cells of a submitted notebook as open, with the reason.
+
+    The caller ends the transaction.
+    """
     now = datetime.now(UTC).replace(tzinfo=None)  # nbgrader's times are naive UTC
     for grade in grades:
         grade.needs_manual_grade = True
@@ -56,7 +63,10 @@ def reopen(gradebook: Gradebook, submitted: SubmittedNotebook, grades: Sequence[
 
 
 def reopened(gradebook: Gradebook, notebooks: Sequence[SubmittedNotebook]) -> dict[tuple[str, str], str]:
-    """Reasons by (id of the submitted notebook, grade_id), of requests that nobody has dealt with."""
+    """Open requests to look again.
+
+    Maps (id of the submitted notebook, grade_id) to the reason.
+    """
     waiting = {(notebook.id, grade.name) for notebook in notebooks for grade in notebook.grades if is_open(grade)}
     ids = {notebook.id for notebook in notebooks}
     rows = gradebook.db.query(ReopenedRow)
@@ -65,9 +75,10 @@ def reopened(gradebook: Gradebook, notebooks: Sequence[SubmittedNotebook]) -> di
 
 
 def forget_settled(gradebook: Gradebook, submitted: SubmittedNotebook) -> set[str]:
-    """Delete requests that a person has dealt with; returns the cells of the others. The caller ends the transaction.
+    """Delete the requests that a person has dealt with.
 
-    Call it before new grades are written: a grade that they open is no answer to an old request.
+    Returns the cells of the other requests. Call it before new grades are written, since a grade that they open does
+    not answer an old request. The caller ends the transaction.
     """
     waiting = {name for _, name in reopened(gradebook, [submitted])}
     for row in gradebook.db.query(ReopenedRow).filter(ReopenedRow.notebook_id == submitted.id):

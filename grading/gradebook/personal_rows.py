@@ -1,8 +1,9 @@
-"""All rows of a gradebook about one student: nbgrader's tables, ours, and any that are added later.
+"""Find and delete all rows of a gradebook about one student.
 
-A row belongs to a student if a column called `student` or `student_id` has the id, or if a column has the key of a row
-that does: as a foreign key, or as one of nbgrader's keys, which are unique texts of 32 letters (our own tables have no
-foreign keys). So a new table needs no change here.
+Covers nbgrader's tables, ours, and tables added later. A row belongs to a student if a column called `student` or
+`student_id` has the id, or if a column has the key of a row that belongs to the student. Such a column is a foreign
+key, or holds one of nbgrader's keys, which are unique texts of 32 letters (our own tables have no foreign keys). So a
+new table needs no change here.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ AT_ONCE = 500  # values in one query
 
 
 def tables_of(connection: Connection) -> MetaData:
-    """All tables of the database: nbgrader's and ours as they are declared, others as they are found."""
+    """All tables of the database.
+
+    nbgrader's and ours are as declared, others as the database describes them.
+    """
     tables = MetaData()
     for name in inspect(connection).get_table_names():
         if name in Base.metadata.tables:
@@ -48,7 +52,10 @@ def rows_about(connection: Connection, tables: MetaData, student: str) -> Rows:
 
 
 def delete_rows(gradebook: Gradebook, student: str) -> Rows:
-    """Delete the student's rows, and what a database keeps of deleted ones in its file. Returns them."""
+    """Delete the student's rows, and their remains in the database's file.
+
+    Returns the rows.
+    """
     with gradebook.engine.begin() as connection:
         if connection.dialect.name == "sqlite":
             connection.execute(text("PRAGMA secure_delete = ON"))
@@ -64,7 +71,7 @@ def delete_rows(gradebook: Gradebook, student: str) -> Rows:
 
 
 def mentions(connection: Connection, tables: MetaData, student: str, rows: Mapping[str, Any]) -> Iterator[str]:
-    """Places in the database where a text names the student, besides the student's own rows, in words."""
+    """Places where a text names the student, outside the student's own rows."""
     word = re.compile(rf"(?<!\w){re.escape(student)}(?!\w)")
     for table in tables.sorted_tables:
         own = {tuple(row[column.name] for column in _key_columns(table)) for row in rows.get(table.name, ())}
@@ -107,7 +114,10 @@ def _select(connection: Connection, table: Table, where: Any) -> Iterator[dict[s
 
 
 def _keys_of(table: Table, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Values of the primary key that nbgrader made, which occur nowhere by chance."""
+    """The rows' primary keys that nbgrader made.
+
+    They are random, so they occur nowhere else by chance.
+    """
     values = [row[column.name] for row in rows for column in table.primary_key.columns]
     return [value for value in values if isinstance(value, str) and KEY.fullmatch(value)]
 

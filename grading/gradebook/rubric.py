@@ -1,8 +1,8 @@
-"""The rubric of a question: items with points, which a person marks as true of an answer.
+"""The rubric of a question: items with points that may apply to an answer.
 
-A rubric that was edited on the page is a file of the course, rubrics/LESSON/NAME.toml. It is no part of
-grader_tests/, so that a new version of the lessons does not meet it, the release stays up to date while a class is
-graded, and the next term begins with it. Until then the rubric is the question's own, if it has one.
+A rubric that was edited on the review page is in rubrics/LESSON/NAME.toml in the course. It is outside grader_tests/,
+so a new version of the lessons does not touch it, the release stays up to date while a class is graded, and the next
+term's course takes it over. Without such a file, the question's own rubric is used, if there is one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROUNDING = 4  # digits of points
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that may be true of an answer, and the points that it gains or loses."""
+    """Something that may be true of an answer, and the points that it gains or loses."""
 
     id: str
     text: str
@@ -37,26 +37,32 @@ class Item:
 
 @dataclass(frozen=True)
 class Rubric:
-    """The items of a question. from_full: an answer begins with all points and loses some, instead of with none."""
+    """The items of a question.
+
+    `from_full`: an answer starts with all points and loses some, instead of starting with none.
+    """
 
     points: float
     items: tuple[Item, ...] = ()
     from_full: bool = False
 
     def earned(self, ids: Iterable[str]) -> float:
-        """The points of an answer of which these items are true, from 0 to the question's points."""
+        """The points of an answer to which these items apply.
+
+        At least 0 and at most the question's points.
+        """
         chosen = set(ids)
         total = sum(item.points for item in self.items if item.id in chosen)
         return round(min(max(total + (self.points if self.from_full else 0.0), 0.0), self.points), ROUNDING)
 
     def known(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Those of these ids that are in the rubric, in its order."""
+        """Those of these ids that are in the rubric, in the rubric's order."""
         chosen = set(ids)
         return tuple(item.id for item in self.items if item.id in chosen)
 
     @property
     def stamp(self) -> str:
-        """Changes with the rubric."""
+        """A hash of the rubric."""
         return hashlib.sha256(self.to_text().encode()).hexdigest()[:16]
 
     def to_text(self) -> str:
@@ -67,13 +73,16 @@ class Rubric:
 
 
 def file_of(root: Path, lesson: str, name: str) -> Path:
-    """Where a rubric that was edited is kept. name: of the question's cell."""
+    """The file of an edited rubric. `name`: name of the question's cell."""
     safe = re.sub(r"[^\w.-]", lambda odd: f"%{ord(odd[0]):x}", name)
     return root / FOLDER / lesson / f"{safe}.toml"
 
 
 def load_rubric(file: Path, points: float, question: Question | None) -> Rubric:
-    """The rubric in force, at the points that the question has in this course. Raises RubricError."""
+    """Load the rubric in force, scaled to the question's points in this course.
+
+    Raises RubricError.
+    """
     if file.exists():
         return _scaled(_parsed(file), points)
     if question is None:
@@ -82,7 +91,7 @@ def load_rubric(file: Path, points: float, question: Question | None) -> Rubric:
 
 
 def with_edited_rubrics(root: Path, lesson: str, questions: Mapping[str, Question]) -> dict[str, Question]:
-    """The questions with the rubrics in force instead of their own. Raises RubricError."""
+    """Replace the questions' own rubrics by the rubrics in force. Raises RubricError."""
     found = {}
     for name, question in questions.items():
         rubric = load_rubric(file_of(root, lesson, name), question.points, question)
@@ -91,7 +100,7 @@ def with_edited_rubrics(root: Path, lesson: str, questions: Mapping[str, Questio
 
 
 def _scaled(rubric: Rubric, points: float) -> Rubric:
-    """The rubric for another number of points than it was written for."""
+    """Scale the rubric to another number of points."""
     if rubric.points == points or not rubric.points:
         return replace(rubric, points=points)
     factor = points / rubric.points
@@ -110,7 +119,10 @@ def _parsed(file: Path) -> Rubric:
 
 
 def from_page(rows: Sequence[Mapping[str, Any]], points: float, from_full: bool, taken: Iterable[str]) -> Rubric:
-    """The rubric that a page sends; items without an id get one. taken: ids not to be used again."""
+    """Make a rubric from the page's rows; items without an id get one.
+
+    `taken`: ids that may not be used again.
+    """
     used, items = {str(row["id"]) for row in rows if row.get("id")} | set(taken), []
     for row in rows:
         name = str(row.get("id") or "")
@@ -122,7 +134,7 @@ def from_page(rows: Sequence[Mapping[str, Any]], points: float, from_full: bool,
 
 
 def checked(rubric: Rubric) -> Rubric:
-    """The rubric itself. Raises RubricError if it cannot be used."""
+    """Return the rubric. Raises RubricError if it cannot be used."""
     ids = [item.id for item in rubric.items]
     if len(ids) > MOST_ITEMS:
         raise RubricError(f"{len(ids)} items, and {MOST_ITEMS} are the most")
@@ -133,6 +145,6 @@ def checked(rubric: Rubric) -> Rubric:
             raise RubricError("an item has no text")
         if len(item.text) > MOST_TEXT:
             raise RubricError(f"an item has {len(item.text):,} characters, and {MOST_TEXT:,} are the most")
-        if not abs(item.points) <= 1e6:  # false for NaN, too
+        if not abs(item.points) <= 1e6:  # also refuses NaN
             raise RubricError(f"{item.points} is not a valid number of points")
     return rubric

@@ -1,6 +1,6 @@
 """The version of a gradebook's tables, which nbgrader writes into each new one.
 
-nbgrader runs the command `alembic` for it, which must be on PATH and spends three seconds on imports.
+nbgrader itself runs the command `alembic` for this. The command must be on PATH and spends three seconds on imports.
 """
 
 from __future__ import annotations

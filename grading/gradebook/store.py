@@ -1,7 +1,8 @@
-"""Grades in nbgrader's gradebook, each stored with its verdicts and inputs.
+"""Store grades in nbgrader's gradebook, each with its verdicts and inputs.
 
 nbgrader creates a submission's rows before it is graded, and reports 0 points for rows without a grade. So a row of our
-own table marks a grade as present. It is written in the transaction of the grade, which is there whole or not at all.
+own table shows that a grade is present. It is written in the same transaction as the grade, which is therefore either
+complete or absent.
 """
 
 from __future__ import annotations
@@ -41,12 +42,15 @@ from .grade_inputs import LATENESS, differences, digest_of_text
 from .open_grades import forget_settled
 
 LOG = logging.getLogger(__name__)
-ANSWERS = "answers"  # a key of `made_of`, of which `grade_inputs.differences` knows nothing
+ANSWERS = "answers"  # a key of `made_of` that `grade_inputs.differences` ignores
 
 
 class GradeRow(Base):
-    """nbgrader creates this table with its own when it opens a gradebook. No foreign key: nbgrader deletes its rows
-    without knowing this table; a row left behind is never found."""
+    """The inputs and verdicts of a grade.
+
+    nbgrader creates this table with its own when it opens a gradebook. There is no foreign key, since nbgrader deletes
+    its rows without knowing this table; a row left behind is never found.
+    """
 
     __tablename__ = "attention_grade"
 
@@ -80,7 +84,7 @@ class StoredGrade:
 
 
 def stored_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[StoredGrade]:
-    """All grades, or those of one lesson or student, by student and lesson."""
+    """All grades, or those of one lesson or student, sorted by student and lesson."""
     found = (
         gradebook.db.query(GradeRow, Notebook.name, Assignment.name, Student.id)
         .join(SubmittedNotebook, SubmittedNotebook.id == GradeRow.notebook_id)
@@ -103,7 +107,7 @@ def _stored_grade(row: Any, student: str, lesson: str, notebook: str) -> StoredG
 def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssignment]:
     """A lesson's submissions by student, loaded with points, notebooks and grades.
 
-    Takes a few queries for any number.
+    Takes the same few queries for any number of submissions.
     """
     notebooks = selectinload(SubmittedAssignment.notebooks)
     found = (
@@ -124,7 +128,7 @@ def save(
     made_of: Mapping[str, str],
     penalties: AssignLatePenalties,
 ) -> None:
-    """Write the grades of a submitted notebook in the gradebook, in one transaction.
+    """Write a submitted notebook's grades to the gradebook, in one transaction.
 
     ids        `assignment`, `student` and `notebook`
     nb, text   the graded notebook, and the text of its file
@@ -165,9 +169,9 @@ def save(
 def save_lateness(
     gradebook: Gradebook, ids: Mapping[str, str], made_of: Mapping[str, str], penalties: AssignLatePenalties
 ) -> None:
-    """Compute the late penalty of a stored grade anew, in one transaction; its verdicts and points stay.
+    """Compute the late penalty of a stored grade again, in one transaction.
 
-    Arguments as of `save`; of `made_of` only LATENESS counts.
+    Its verdicts and points stay. Arguments as in `save`; only the keys in LATENESS of `made_of` are used.
     """
     try:
         submitted = _lock_rows(gradebook, ids)
@@ -187,9 +191,9 @@ def save_lateness(
 
 
 def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:
-    """Read the submitted notebook, its grades and comments, and lock their rows.
+    """Read and lock the rows of the submitted notebook, its grades and comments.
 
-    Until the transaction ends, nobody else can grade it or give points by hand. SQLite has no such locks.
+    Until the transaction ends, nobody else can grade the notebook or give points by hand. SQLite has no such locks.
     """
     submitted = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
     for rows, key in (
@@ -203,7 +207,10 @@ def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNoteboo
 
 
 def _answers(nb: NotebookNode, made_of: Mapping[str, str]) -> dict[str, str]:
-    """Digests of what a person looks at, by grade_id: the answer, or all that was handed in where no cell holds it."""
+    """Digests of the texts that a person looks at, by grade_id.
+
+    This is the answer, or the whole submission if no cell contains the answer.
+    """
     sources = {grade_id(cell): cell.source for cell in nb.cells if utils.is_solution(cell)}
     graded = [cell for cell in nb.cells if utils.is_grade(cell) or utils.is_task(cell)]
     names = {grade_id(cell): exercise_of(cell) if is_autograded(cell) else grade_id(cell) for cell in graded}
@@ -211,7 +218,7 @@ def _answers(nb: NotebookNode, made_of: Mapping[str, str]) -> dict[str, str]:
 
 
 def _unchanged(old: StoredGrade | None, made_of: Mapping[str, str], answers: Mapping[str, str]) -> set[str]:
-    """The cells whose answer is the same as when it was graded before."""
+    """The cells whose answers have not changed since they were last graded."""
     if old is None:
         return set()
     if ANSWERS not in old.made_of:  # graded by version 0.1
@@ -221,13 +228,13 @@ def _unchanged(old: StoredGrade | None, made_of: Mapping[str, str], answers: Map
 
 
 def _write_points(submitted: SubmittedNotebook, nb: NotebookNode, same: Container[str], asked: Container[str]) -> None:
-    """Write what nbgrader's SaveAutoGrades writes.
+    """Write the points as nbgrader's SaveAutoGrades does, with two differences.
 
-    same   the cells whose answer is as it was when it was graded before
-    asked  the cells that somebody asked to look at again
+    same   cells whose answer has not changed since it was last graded
+    asked  cells that somebody asked to look at again
 
-    Differences: an exercise that needs a person gets no points rather than 0, and points by hand get another look only
-    if the answer or the points beside them have changed.
+    An exercise that needs a person gets no points rather than 0. Manual points get another look only if the answer, or
+    the automatic points beside them, have changed.
     """
     grades = {grade.name: grade for grade in submitted.grades}
     comments = {comment.name: comment for comment in submitted.comments}
@@ -250,7 +257,10 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode, same: Containe
 def apply_late_penalty(
     gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties
 ) -> None:
-    """Write the late penalty of the points in the gradebook, and its reason. The caller ends the transaction."""
+    """Write the late penalty for the points in the gradebook, and its reason.
+
+    The caller ends the transaction.
+    """
     lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
     submitted.late_submission_penalty = lost
     late = submitted.assignment.total_seconds_late > 0

@@ -1,7 +1,7 @@
-"""What the coordinator reads from the gradebook for a judge, as plain data.
+"""The gradebook's data for a judge, as plain values.
 
-The gradebook is the authority for a lesson's marked cells (source, points, checksum). The lesson's own notebook, if
-available, adds what the gradebook does not store: the cells' order and ids, and the unmarked cells.
+The gradebook decides which cells a lesson marks, with their source, points and checksum. The lesson's own notebook, if
+available, adds what the gradebook does not store: the order and ids of the cells, and the unmarked cells.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from .open_grades import is_open
 
 
 def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> ReleasedNotebook | None:
-    """The lesson of a submitted notebook; None if not in the gradebook. `ids`: nbgrader's resources."""
+    """The lesson of a submitted notebook; None if it is not in the gradebook.
+
+    `ids`: nbgrader's resources.
+    """
     try:
         return load_released(ids["db_url"], ids["assignment"], ids["notebook"], coursedir)
     except MissingEntry:
@@ -38,10 +41,11 @@ def known_to_gradebook(
     whole: bool = True,
     questions: Mapping[str, Question] = MappingProxyType({}),
 ) -> GradebookView:
-    """The student's name, and the grades and comments of a submitted notebook. `ids`: nbgrader's resources.
+    """The student's name, and the grades and comments of a submitted notebook.
 
+    ids        nbgrader's resources
     whole      whether the feedback page repeats the lesson
-    questions  the lesson's written questions; a page shows the models of those that are graded
+    questions  the lesson's written questions; the page shows the model answers of the graded ones
     """
     order = lesson.order if lesson else []
     cells = [c for c in order if isinstance(c, PlainCell) or not (c.grade or c.solution or c.task)]
@@ -51,7 +55,7 @@ def known_to_gradebook(
         try:
             student = gradebook.find_student(ids["student"])
             notebook = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
-        except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
+        except MissingEntry:  # graded elsewhere: only the notebook and its verdicts are available
             return GradebookView(ids["student"], title=title, left_out=left_out)
         full_name = " ".join(part for part in (student.first_name, student.last_name) if part)
         grades = {

@@ -1,7 +1,7 @@
-"""Grade cells of ordinary nbgrader assignments, whose own code decides.
+"""Grading of ordinary nbgrader cells by their own tests.
 
-nbgrader's rule: no points if the cell raises an exception, else the number that its last expression gives, else all
-points. What it writes to stderr costs nothing here.
+nbgrader's rule: a cell that raises an exception earns no points; otherwise it earns the number that its last expression
+gives, or all points if that is not a number. Output on stderr costs no points here.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ HIDDEN_FAILED = "A hidden test failed."
 
 
 def has_own_code(cell: NotebookNode) -> bool:
-    """Whether a grade cell has tests of its own, rather than a call of `check`."""
+    """Whether a grade cell has its own tests, rather than a call of `check`."""
     return not same_code(visible(cell.source).strip(), check_call(exercise_of(cell)))
 
 
 def grade_asserts(cell: NotebookNode, ran: ExecutedCell, outputs: list[NotebookNode]) -> ExerciseVerdict:
-    """The verdict on a grade cell that ran with these outputs. It names no hidden test."""
+    """Return the verdict on a grade cell that ran, without naming hidden tests."""
     name, points = exercise_of(cell), points_of(cell)
     if not ran.completed:
         return needs_a_person(name, points, f"the test did not end: {ran.stop.why if ran.stop else 'it was not run'}")
@@ -44,13 +44,13 @@ def grade_asserts(cell: NotebookNode, ran: ExecutedCell, outputs: list[NotebookN
 
 
 def _shown_line(source: str, number: int) -> str:
-    """A line of a cell, from 1; "" if it is hidden from students, or there is none."""
+    """A line of a cell, counted from 1; "" if it is missing or hidden from students."""
     shown = code_lines(HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source))
     return shown[number - 1].strip() if 0 < number <= len(shown) else ""
 
 
 def _partial_credit(outputs: list[NotebookNode], points: float) -> float:
-    """The number that the cell's last expression gives, from 0 to `points`; else `points`."""
+    """The value of the cell's last expression, capped at `points`; else `points`."""
     results = [output for output in outputs if output.output_type == "execute_result"]
     try:
         given = float(results[0].data["text/plain"])

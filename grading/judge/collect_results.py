@@ -1,8 +1,8 @@
-"""Results of one submission, taken from its judge within bounds.
+"""Collection of one submission's results from its judge, within bounds.
 
 The notebook comes first, then outputs and verdicts. The outputs of a grade cell are ours, made from the verdict: the
-report, then one finite plain float. If a judge exceeds its limits, the cells without a verdict are left to a person. If
-a judge is lost by our fault, the next one starts over; after `TRIES` of them the submission is not graded.
+report, then one finite plain float. If a judge exceeds its limits, the cells without a verdict need a person. If a judge
+is lost through our fault, the next one starts over; after `TRIES` of them the submission is not graded.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def write_bounded(cell: NotebookNode, data: Any, seed: int | str) -> ExerciseVer
 
 
 def _write(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
-    """Write the verdict and its report, whose quoted formulas make no links."""
+    """Write the verdict and its report, in which no LaTeX command can make a link."""
     write_verdict(cell, verdict)
     data = cell.outputs[0].data
     data["text/html"] = sanitize_markdown.without_commands(data["text/html"])

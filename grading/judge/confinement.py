@@ -1,10 +1,11 @@
-"""What a judge can see and do once it reads a submission.
+"""Confinement of a judge before it reads a submission.
 
-`tree_for` is what the warm process and thus every judge sees: the system, Python, its packages, `course`, `grading`,
-and of the course directory the graders, the lessons and their releases; no gradebook, no submission, no home. Each
-judge adds a private /tmp (`mount_private_tmp`) and gives up the rest (`drop_rights`): its privileges and, as root, its
-user; memory and CPU time; every network; every descriptor that it does not need. The means are those that confine
-kernels (`grading.sandbox`). A judge shares its process namespace with its kernel, whose clock it reads in /proc.
+`tree_for` lists the files that the warm process, and so every judge, can see: the system, Python, its packages,
+`course`, `grading`, and from the course directory the graders, the lessons and their releases; no gradebook, no
+submission, no home. Each judge adds a private /tmp (`mount_private_tmp`) and then gives up its other rights
+(`drop_rights`): its privileges and, as root, its user; memory and CPU time beyond its limits; every network; every
+descriptor that it does not need. It uses the mechanisms that confine kernels (`grading.sandbox`). A judge shares its
+process namespace with its kernel, whose CPU time it reads in /proc.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def of_the_course(root: Path) -> list[Path]:
 
 
 def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
-    """What judges see, as in `filesystem.plan`: their kernels' files plus ours."""
+    """List the files that judges see, as `filesystem.plan` does: their kernels' and ours."""
     packages = [str(Path(package.__file__ or "").resolve().parent) for package in (course, grading)]
     ours = [*packages, *map(str, of_the_course(root))]
     return {

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import MalformedMessage
 
-MAX_BYTES = 48 * 2**20  # from one judge in all; `sanitize.clean` lets through less of one notebook
+MAX_BYTES = 48 * 2**20  # in all messages of a judge; `sanitize.clean` keeps each notebook smaller
 _HEAD = struct.Struct(">I")
 
 

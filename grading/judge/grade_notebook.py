@@ -1,10 +1,10 @@
 """Grading of one submission in the judge, from the file's bytes to verdicts.
 
-It reads and repairs the notebook and returns a sanitized copy at once. Then it runs the cells in a kernel and returns
-each cell's outputs, sanitized. Only then are hidden cases asked, and nothing that the kernel writes from there on is
-collected. Each verdict is returned as soon as it exists, so that verdicts survive the end of the judge, and once more
-with a practice case for each lost criterion: the page shows no hidden case (`shown_cases`). nbgrader and the gradebook
-are not involved: the request holds what the gradebook knows of the lesson.
+The judge reads and repairs the notebook and returns a sanitized copy at once. Then it runs the cells in a kernel and
+returns each cell's sanitized outputs. Only then does it run hidden cases; from there on it collects nothing that the
+kernel writes. It returns each verdict as soon as it exists, so that verdicts survive the end of the judge, and once
+more with a practice case for each lost criterion, because the page shows no hidden case (`shown_cases`). nbgrader and
+the gradebook are not involved: the request contains the gradebook's data on the lesson.
 
 Does not cover: what a judge may use (`confinement`), its connection (`start_judge`).
 """
@@ -62,7 +62,7 @@ from .missing_answer import (
 )
 
 SANDBOX = "attention-sandbox"
-MAX_HELPERS = 20  # names that an answer uses and nothing binds, for which unreadable cells are looked through
+MAX_HELPERS = 20  # unbound names of an answer that are looked for in unreadable cells
 _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interactive)\b")
 
 
@@ -200,7 +200,7 @@ def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
 
 
 def _lesson(about: dict[str, Any]) -> Lesson:
-    """The lesson as the course asks it; one without exercises for an ordinary nbgrader assignment, without graders."""
+    """Load the lesson with the course's changes; an assignment without graders has no exercises."""
     graders = Path(about["graders"])
     if not graders.is_dir():
         return Lesson(graders.name, {})
@@ -208,9 +208,9 @@ def _lesson(about: dict[str, Any]) -> Lesson:
 
 
 def _reach_grade_cell(cell: NotebookNode, lesson: Lesson, run: NotebookRun) -> ExerciseVerdict | None:
-    """Run what students see of a grade cell, and keep the names for its exercise.
+    """Run the visible part of a grade cell, and keep the names for its exercise.
 
-    A cell with tests of its own, of an exercise that has no graders, is run whole and graded at once.
+    A cell that has its own tests and no graders is run whole and graded at once.
     """
     name = exercise_of(cell)
     if name in lesson.exercises:
@@ -232,7 +232,7 @@ class _Grading:
         self._aliases: dict[str, str] = {}
 
     def grade(self, cell: NotebookNode) -> ExerciseVerdict:
-        """Grade an exercise, without words of its hidden cases."""
+        """Grade an exercise; the verdict does not describe hidden cases."""
         exercise = self._lesson.exercises.get(exercise_of(cell))
         if exercise is None:
             why = f"grader_tests/{self._lesson.name} does not have it"
@@ -289,7 +289,7 @@ class _Grading:
         return verdict
 
     def _not_graded_yet(self) -> list[tuple[Exercise, ExerciseVerdict]]:
-        """Exercises whose grade cells are further down: for an answer that calls one, it is not started."""
+        """Exercises with grade cells further down, which earlier answers cannot use."""
         known = {exercise.name for exercise, _ in self._graded}
         return [
             (exercise, ExerciseVerdict(name, exercise.points, 0.0, "not started"))

@@ -1,4 +1,4 @@
-"""What the gradebook knows of one submission, as plain data for a judge."""
+"""The gradebook's data on one submission, for a judge."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class CellGrade:
 
 @dataclass(frozen=True)
 class GradebookView:
-    """What the gradebook knows of one submission, and about its lesson.
+    """The gradebook's data on one submission and on its lesson.
 
-    late      by how much it came late, and the rule; "": in time
+    late      how late it is, and the late policy; "" if it is on time
     title     the lesson's title; "" if unknown
     left_out  texts and code of the lesson itself, which the page does not repeat
     models    rubrics and model answers of graded questions, as Markdown, by grade_id

@@ -55,9 +55,9 @@ def explain_syntax_error(cells: Iterable[str], name: str) -> str:
 
 
 def explain_newer_syntax(cells: Iterable[str], name: str) -> str:
-    """Which newer Python the cell that defines `name` seems to be written for; "" if it is not that.
+    """Say which newer Python the cell that defines `name` seems to need; "" if none.
 
-    A person has to look: what this Python cannot read, it cannot tell from a mistake.
+    A person has to look, because this Python cannot distinguish newer syntax from a mistake.
     """
     cell = next((cell for cell in reversed(list(cells)) if defines(cell, name)), "")
     error = _syntax_error(cell) if cell and parse(cell) is None else None
@@ -77,7 +77,7 @@ def explain_newer_syntax(cells: Iterable[str], name: str) -> str:
 
 
 def explain_stop(name: str, code: str, stop: Stop) -> str:
-    """Which line of the cell with an answer's names stopped in the grader, and why."""
+    """Say at which line a cell that the answer needs stopped in the grader, and why."""
     lines = code_lines(code)
     line = lines[stop.line - 1].strip() if 0 < stop.line <= len(lines) else ""
     where = f"stopped in the grader at its line {stop.line}, `{_quote(line)}`" if line else "stopped in the grader"

@@ -1,17 +1,17 @@
-"""List and read files of folders and archives, within a budget per submission.
+"""List and read files in folders and archives, within a budget per submission.
 
 **The bound.** A `Budget` counts names (files, folders, headers), stored and unpacked bytes, bytes of the name lists in
-zips, and nested archives. Every step pays before it is taken, so the work on any input is bounded by the budget. With
-the default budget a submission takes a few seconds of processor time, less than 64 MiB of memory (its names, and blocks
-of `CHUNK` bytes) and at most 512 MiB of temporary files, deleted before the next submission. The name list of a
-downloaded zip itself is the platform's: it takes about 1 KiB of memory per name, and is not read if it is longer than
+zips, and nested archives. Each step is charged before it is taken, so the budget bounds the work on any input. With the
+default budget, a submission takes a few seconds of processor time, less than 64 MiB of memory (its names, and blocks of
+`CHUNK` bytes) and at most 512 MiB of temporary files, deleted before the next submission. The name list of a downloaded
+zip itself is the platform's. It takes about 1 KiB of memory per name, and is not read if it is longer than
 `DOWNLOAD_LIST`.
 
-Names are only labels: nothing is written to a path from an archive, no link is followed, no device is opened.
+Names are only labels: no path from an archive is written to, no link is followed, no device is opened.
 
-Not used: `tarfile`, whose reader of extended headers takes quadratic time in Python before 3.11.10 and 3.12.6
-(CVE-2024-6232) and unbounded memory; LZMA and bzip2 in zips, which no platform writes (and for LZMA the archive decides
-how much memory it takes).
+Not used: `tarfile`, because its reader of extended headers takes quadratic time in Python before 3.11.10 and 3.12.6
+(CVE-2024-6232) and unbounded memory; LZMA and bzip2 in zips, because no platform writes them (and with LZMA, the
+archive decides how much memory it takes).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DOWNLOAD_LIST = 2**26  # bytes of the name list in a downloaded zip: half a mill
 LONGEST_PATH, LONGEST_NAME = 1024, 255  # characters
 LONGEST_HEADER = 2**16  # bytes of a long name, or of extended headers, in a tar archive
 INSTALLED = frozenset(["venv", ".venv", "site-packages", "node_modules", ".git", "__pycache__"])  # never searched
-FOLDER = "it is a folder"  # why an entry is no file; not reported
+FOLDER = "it is a folder"  # why an entry is not a file; not reported
 BLOCK = 512  # bytes of a tar archive's block
 
 Names = tuple[str, ...]  # path of folders, archives and a file, outermost first
@@ -45,7 +45,10 @@ Names = tuple[str, ...]  # path of folders, archives and a file, outermost first
 
 @dataclass
 class Budget:
-    """Limits for one submission, and what it has used: `size`, `files`, `listed`. Once exceeded, it stays exceeded."""
+    """Limits for one submission, and its use so far: `size`, `files`, `listed`.
+
+    Once exceeded, it stays exceeded.
+    """
 
     max_bytes: int = 2**29
     max_files: int = 2_000
@@ -69,7 +72,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file or folder in a listing. It can be opened once, before the next entry is read."""
+    """A file or folder in a listing.
+
+    It can be opened once, before the next entry is read.
+    """
 
     path: Names
     unfit: str = ""  # why it cannot be read; `FOLDER` for a folder
@@ -78,7 +84,10 @@ class Entry:
 
 
 def named(name: str, unfit: str = "", **how: Any) -> Entry:
-    """The entry for a name in an archive, with slashes. A name that leads out of it becomes one unfit label."""
+    """Make the entry for a name in an archive.
+
+    Backslashes become slashes. A name that leads out of the archive becomes one unfit label.
+    """
     name = name.replace("\\", "/")
     parts = [part for part in name[: LONGEST_PATH + 1].split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or name[1:3] == ":/":
@@ -96,13 +105,19 @@ def is_junk(path: Names) -> bool:
 
 
 def above_junk(path: Names) -> Names:
-    """The folders above what an operating system or editor created; the whole path if nothing in it is that."""
+    """The folders above the first part that an operating system or editor created.
+
+    The whole path if there is no such part.
+    """
     made = (part in ("__MACOSX", ".ipynb_checkpoints") or part.startswith(("._", ".DS_Store")) for part in path)
     return path[: next((at for at, is_made in enumerate(made) if is_made), len(path))]
 
 
 def installed(path: Names) -> str:
-    """The folder of installed programs that a file is in, or "". The outermost name does not count."""
+    """The folder of installed programs that a file is in, or "".
+
+    Ignores the outermost name.
+    """
     return next((part for part in path[1:] if part in INSTALLED), "")
 
 
@@ -113,12 +128,12 @@ def reading() -> Iterator[None]:
         yield
     except ArchiveError:
         raise
-    except Exception as error:  # zipfile and zlib raise nearly anything
+    except Exception as error:  # zipfile and zlib raise almost any exception
         raise ArchiveError(f"it could not be read ({type(error).__name__}: {printable(str(error))})") from error
 
 
 def copy(entry: Entry, into: IO[bytes], budget: Budget) -> None:
-    """Write the entry's bytes. Raises ArchiveError if it cannot be read."""
+    """Write the entry's bytes to a file. Raises ArchiveError if it cannot be read."""
     if entry.unfit:
         raise ArchiveError(entry.unfit)
     budget.pay(size=entry.size)
@@ -131,9 +146,9 @@ def copy(entry: Entry, into: IO[bytes], budget: Budget) -> None:
 def unpacked(
     entries: Iterable[Entry], budget: Budget, tell: Callable[[Names, str], None], depth: int = 0
 ) -> Iterator[Entry]:
-    """The entries, with archives replaced by their content. Calls `tell(path, why)` for unreadable archives.
+    """Yield the entries, with archives replaced by their contents.
 
-    Raises OverBudget.
+    Calls `tell(path, why)` for unreadable archives. Raises OverBudget.
     """
     for entry in entries:
         unpack = None if entry.unfit else archive_kind(entry.path[-1])
@@ -157,7 +172,7 @@ def unpacked(
 
 
 def archive_kind(name: str) -> Callable[[IO[bytes], Names, Budget], Iterable[Entry]] | None:
-    """The function that lists archives with such a name; None if it is no archive's."""
+    """The function that lists archives with such a name; None if it is not an archive."""
     name = name.lower()
     if name.endswith(".zip"):
         return in_nested_zip
@@ -169,7 +184,10 @@ def archive_kind(name: str) -> Callable[[IO[bytes], Names, Budget], Iterable[Ent
 
 
 def in_folder(folder: Path, root: Path) -> Iterator[Entry]:
-    """Everything below a folder, with paths relative to `root`. A generator: it may be endless."""
+    """Everything below a folder, with paths relative to `root`.
+
+    A generator, since the folder may be huge.
+    """
     waiting = [folder]
     while waiting:
         at = waiting.pop()
@@ -200,7 +218,10 @@ def on_disk(path: Path, root: Path) -> Entry:
 
 
 class _Listing:
-    """A file that charges reads to the budget until `done`. Made for `zipfile`'s reading of the name list."""
+    """A file that charges reads to the budget until `done`.
+
+    `zipfile` reads the name list through it.
+    """
 
     def __init__(self, file: IO[bytes], budget: Budget) -> None:
         self._file, self._budget = file, budget
@@ -295,10 +316,10 @@ def in_gzipped_tar(file: IO[bytes], within: Names, budget: Budget) -> Iterator[E
 def in_tar(stream: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
     """The entries of a tar archive (POSIX.1-1988 and 2001, GNU), read sequentially.
 
-    Everything but ordinary files and folders is unfit, including sparse files. Raises ArchiveError, and the errors of
+    Only ordinary files and folders are fit; sparse files, for example, are not. Raises ArchiveError, and the errors of
     streams.
     """
-    attributes: dict[bytes, bytes] = {}  # attributes from extended headers before a file's own
+    attributes: dict[bytes, bytes] = {}  # from extended headers before a file's own header
     while (header := stream.read(BLOCK)).strip(b"\0"):
         budget.pay(files=1)
         kind = header[156:157]

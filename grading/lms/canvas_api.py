@@ -1,6 +1,7 @@
-"""Send points to a Canvas assignment by its API: plan, send, read back.
+"""Send points to a Canvas assignment through its API: plan, send, read back.
 
-    CANVAS_API_TOKEN   the teacher's own (Canvas: Account > Settings > New access token), only from the environment
+The access token is the teacher's own (Canvas: Account > Settings > New access token). It is read only from the
+environment variable CANVAS_API_TOKEN.
 
 Does not cover: where the points come from (`coordinator.class_data`), Canvas's gradebook file (`gradebook_csv`).
 """
@@ -31,7 +32,11 @@ EXCUSED = "excused"
 
 @dataclass(frozen=True)
 class SentGrade:
-    """One student's points. `before`: what Canvas has, "" for none; `now`: the new points, or EXCUSED."""
+    """One student's points.
+
+    before  the points in Canvas; "" for none
+    now     the new points, or EXCUSED
+    """
 
     student: str
     user: int
@@ -42,8 +47,13 @@ class SentGrade:
 
 @dataclass
 class PushPlan:
-    """What to send. `by`: the field of users with the class's ids; `same`: how many have their points already;
-    `unmatched`: graded students who are not in the Canvas course; `left`: names of people there without points."""
+    """The points to send.
+
+    by         the field of Canvas users that has the class's ids
+    same       how many students already have their points in Canvas
+    unmatched  graded students who are not in the Canvas course
+    left       names of people in the Canvas course who have no points here
+    """
 
     assignment: str
     by: str
@@ -54,10 +64,17 @@ class PushPlan:
 
 
 class CanvasAssignment:
-    """An assignment in a Canvas course. Raises CanvasError if it is not found or cannot be reached."""
+    """An assignment in a Canvas course.
+
+    Raises CanvasError if it is not found or cannot be reached.
+    """
 
     def __init__(self, url: str, course: str, lesson: str, assignment: str = "") -> None:
-        """Find the assignment. `url`: Canvas server; `course`, `assignment`: numbers from their pages' addresses."""
+        """Find the assignment.
+
+        url                 address of the Canvas server
+        course, assignment  numbers from the addresses of their pages
+        """
         token = os.environ.get(TOKEN, "")
         if not token:
             raise CanvasError(
@@ -73,7 +90,13 @@ class CanvasAssignment:
     def plan(
         self, people: Sequence[Person], points: Mapping[str, float], excused: set[str], most: float, by: str = ""
     ) -> PushPlan:
-        """Plan what to send. `points`: by student, up to `most`; `excused`: students. Raises CanvasError."""
+        """Plan which points to send.
+
+        points   by student, up to `most`
+        excused  students
+
+        Raises CanvasError.
+        """
         with canvas_errors():
             users = list(self._course.get_users(enrollment_type=["student"]))
             current = {row.user_id: self._to_text(row) for row in self._assignment.get_submissions()}
@@ -103,7 +126,10 @@ class CanvasAssignment:
         return plan
 
     def send(self, to_send: Sequence[SentGrade]) -> list[tuple[SentGrade, str]]:
-        """Send points, wait for Canvas, and read them back. Returns grades that differ there. Raises CanvasError."""
+        """Send points, wait for Canvas, and read them back.
+
+        Returns the grades that differ in Canvas afterwards. Raises CanvasError.
+        """
         data = {new.user: {"excuse": True} if new.now == EXCUSED else {"posted_grade": new.now} for new in to_send}
         with canvas_errors():
             progress = self._assignment.submissions_bulk_update(grade_data=data)
@@ -137,7 +163,10 @@ class CanvasAssignment:
 
 
 def _student(user: Any, by: str, people: Sequence[Person]) -> str | None:
-    """The student whose id is in the field `by` of a Canvas user. Raises CanvasError if there are two."""
+    """The student whose id is in the field `by` of a Canvas user.
+
+    Raises CanvasError if there are two.
+    """
     keys = person(str(getattr(user, by, None) or "")).keys
     found = [candidate.student for candidate in people if keys & candidate.keys]
     if len(found) > 1:
@@ -147,7 +176,7 @@ def _student(user: Any, by: str, people: Sequence[Person]) -> str | None:
 
 @contextmanager
 def canvas_errors() -> Iterator[None]:
-    """Turn errors of Canvas and the network into CanvasError."""
+    """Turn errors from Canvas and the network into CanvasError."""
     try:
         yield
     except (CanvasException, RequestException) as error:

@@ -1,7 +1,7 @@
-"""The teacher's choices: `hand-ins/which-counts.csv`, where nothing shows which of two files is newer.
+"""The teacher's choices between two files, if nothing shows which is newer.
 
-A row without a choice is a question. An answer holds for exactly that file: another one that arrives later is asked
-about anew.
+They are in `hand-ins/which-counts.csv`. A row without a choice is a question. An answer is valid for exactly that file;
+if another file arrives later, the table asks again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ FIELDS = ("student", "lesson", "choice", "in submitted", "new file", "digest")
 
 @dataclass(frozen=True)
 class Choice:
-    """One question. choice: KEEP, REPLACE or ""; there, new: both files in words; digest: of the new file."""
+    """One question.
+
+    choice      KEEP, REPLACE or ""
+    there, new  descriptions of the two files
+    digest      of the new file
+    """
 
     student: str
     lesson: str
@@ -33,9 +38,11 @@ class Choice:
 
 
 class ChoiceTable:
-    """The questions and answers in the table's file. Raises ChoiceTableError if it is not valid.
+    """The questions and answers in the table's file.
 
-    default  the answer where the table has none: ASK, KEEP or REPLACE
+    default  the answer if the table has none: ASK, KEEP or REPLACE
+
+    Raises ChoiceTableError if the file is not valid.
     """
 
     def __init__(self, root: Path, default: str = ASK) -> None:
@@ -44,7 +51,7 @@ class ChoiceTable:
         self.rows = {(row.student, row.lesson): row for row in self._read()}
 
     def choose(self, student: str, lesson: str, digest: str, there: Origin, new: Origin) -> str:
-        """What to do with the new file: KEEP, REPLACE, or ASK, which adds a question."""
+        """Decide on the new file: KEEP, REPLACE, or ASK, which adds a question."""
         key = to_cell(student), to_cell(lesson)
         row = self.rows.get(key)
         choice = row.choice if row and row.digest == digest else ""
@@ -56,7 +63,10 @@ class ChoiceTable:
         return choice or ASK
 
     def settle(self, student: str, lesson: str, digest: str = "") -> None:
-        """Remove a question that no longer arises; with a digest, only if it is about that file."""
+        """Remove a question that no longer arises.
+
+        With a digest, only remove it if it is about that file.
+        """
         key = to_cell(student), to_cell(lesson)
         if key in self.rows and digest in ("", self.rows[key].digest):
             del self.rows[key]

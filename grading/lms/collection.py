@@ -1,7 +1,7 @@
-"""Collect submissions into `submitted/`: whose they are, and which file counts.
+"""Collect submissions into `submitted/`: find owners and the files that count.
 
-`grading collect` and `nbgrader zip_collect` both use this; they differ in where the downloads are, and in how the files
-that count are written.
+`grading collect` and `nbgrader zip_collect` both use this. They differ in where the downloads are, and in how they
+write the files that count.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ NOTHING = "it is empty, but for checkpoints and installed or hidden files"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission. `owner`: its name in the download; `student`: the id, "" if unknown."""
+    """The outcome of one submission.
+
+    owner    its name in the download
+    student  the id; "" if unknown
+    """
 
     what: str
     owner: str
@@ -46,8 +50,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Lesson:
-    """The lesson to collect. `notebooks`: their names; `due`: the due date; `folder`: a student's folder in
-    `submitted/`."""
+    """The lesson to collect.
+
+    notebooks  their names
+    due        the due date
+    folder     returns a student's folder in `submitted/`
+    """
 
     name: str
     notebooks: list[str]
@@ -56,13 +64,16 @@ class Lesson:
 
 
 class Collecting:
-    """One collection of one lesson. The caller saves `identities` and `choices`, which get the open questions."""
+    """One collection of one lesson.
+
+    Open questions go to `identities` and `choices`, which the caller saves.
+    """
 
     def __init__(self, lesson: Lesson, people: Roster, identities: IdentityTable, choices: ChoiceTable) -> None:
         self._lesson, self._roster, self._identities, self._choices = lesson, people, identities, choices
 
     def outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
-        """Collect all listed submissions, one after the other."""
+        """Collect all listed submissions, one by one."""
         return (replace(outcome, lesson=self._lesson.name) for outcome in self._outcomes(listing))
 
     def _outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
@@ -100,7 +111,7 @@ class Collecting:
         return Outcome(ASKED, str(submission), why=why)
 
     def _collect(self, student: str, several: list[Submission], match: Match) -> Outcome:
-        """Write the files of one student that count, if they are not there already."""
+        """Write the files of one student that count, unless they are there already."""
         submission = several[0]
         for other in several[1:]:
             submission.join(other)
@@ -121,7 +132,7 @@ class Collecting:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
 
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
-        """Write the files that count, unless something speaks for those that are there."""
+        """Write the files that count, unless the files in submitted/ should stay."""
         folder, counting = self._lesson.folder(student), list(chosen.best.values())
         stamp, there, same = folder.stamp, folder.origin(chosen.contents), folder.holds(chosen.contents)
         told = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
@@ -143,7 +154,10 @@ class Collecting:
         return Outcome(what, str(submission), student, time, "; ".join(_notes(submission, chosen)))
 
     def _weigh(self, student: str, chosen: Selection, there: Origin, new: Origin) -> tuple[str, str] | None:
-        """What became of a file that is not to replace the one in submitted/, and why; None if it may."""
+        """The outcome, with the reason, if the file in submitted/ should stay.
+
+        None if the new file may replace it.
+        """
         evidence = weigh(there, new)
         if evidence is Evidence.OLDER:
             return SKIPPED, f"it is older than what is in submitted/ ({there})"
@@ -158,7 +172,10 @@ class Collecting:
         return None
 
     def _late(self, counting: list[Candidate], there: datetime | None) -> datetime | None:
-        """A time for work that is only marked late: just after the due date. None if the one there is later."""
+        """A time for work that is only marked late: just after the due date.
+
+        None if the file in submitted/ has a later time.
+        """
         due = self._lesson.due
         if due is None or not any(candidate.top.late for candidate in counting):
             return None
@@ -166,7 +183,7 @@ class Collecting:
 
 
 def nobodys_outcomes(listing: DownloadIndex) -> Iterator[Outcome]:
-    """Rows for files of nobody, and for downloads that cannot be read."""
+    """Outcomes for files without an owner, and for downloads that cannot be read."""
     for download, names in listing.nobodys.items():
         where = f"in {download}: " if download else ""
         yield Outcome(LEFT, some(names), why=f"{where}it is nobody's by its name, and no notebook")
@@ -175,15 +192,20 @@ def nobodys_outcomes(listing: DownloadIndex) -> Iterator[Outcome]:
 
 
 def _identify_by_content(submission: Submission) -> Submission:
-    """Number a file of unknown owner by its digest. A teacher's answer then applies only to it."""
+    """Identify a file of unknown owner by its digest.
+
+    A teacher's answer then applies only to this file.
+    """
     if submission.owner.platform != "file":
         return submission
     return replace(submission, owner=replace(submission.owner, number=submission.digest()))
 
 
 def _is_one_person(owners: list[Submitter], matches: dict[Submitter, Match]) -> bool:
-    """Whether owners that match one student are one person. They are if all match by an exact id or an answer, and no
-    two have numbers of the same platform."""
+    """Whether owners that match one student are one person.
+
+    They are if all match by an exact id or an answer, and no two have numbers of the same platform.
+    """
     lasting = [owner.platform for owner in owners if owner.platform in LASTING]
     return all(matches[owner].sure for owner in owners) and len(set(lasting)) == len(lasting)
 

@@ -1,8 +1,8 @@
-"""List each person's submission in the archives and folders from a platform.
+"""List each person's submission in a platform's archives and folders.
 
-A *download* is a zip, or a folder to which one was unpacked. The platform's names are at its top, except for two
-platforms that put a folder around them: Gradescope (`assignment_123_export/submission_456/`) and GitHub Classroom
-(`02-softmax-submissions/02-softmax-jsmith/`). Any other folder at the top is one person's, unless the teacher has
+A *download* is a zip, or the folder to which somebody unpacked one. The platform's names are at its top. Some platforms
+put a folder around them: Gradescope (`assignment_123_export/submission_456/`), GitHub Classroom and Classroom 50 (both
+`02-softmax-submissions/02-softmax-jsmith/`). Any other folder at the top belongs to one person, unless the teacher has
 marked it in the identity table as several people's.
 """
 
@@ -24,13 +24,18 @@ from .platforms import ParsedName, Submitter, outermost
 from .selection import Submission
 
 GRADESCOPE = re.compile(r"assignment_[0-9]+_export")
+SCORES = "scores.csv"  # Classroom 50's table beside the repositories
 GITHUB = re.compile(r"(?P<slug>.+)-submissions", re.S)
-SOME = 3  # names that are shown of a longer list
+SOME = 3  # names to show of a longer list
 
 
 @dataclass
 class DownloadIndex:
-    """Submissions by download and owner. `unread`: what could not be listed, and why; `nobodys`: other files' names."""
+    """Submissions by download and owner.
+
+    unread   what could not be listed, with the reason
+    nobodys  names of files without an owner
+    """
 
     submissions: list[Submission] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
@@ -38,14 +43,14 @@ class DownloadIndex:
 
 
 class DownloadReader:
-    """Lists downloads; `budget` makes a budget for each submission."""
+    """Lists downloads; `budget` makes a new budget for each submission."""
 
     def __init__(self, budget: Callable[[], Budget], identities: IdentityTable, opened: ExitStack) -> None:
         self._budget, self._identities, self._opened = budget, identities, opened
         self.found = DownloadIndex()
 
     def path(self, path: Path) -> None:
-        """List a download that a teacher passed: a zip, a folder or one file."""
+        """List a download that a teacher named: a zip, a folder or one file."""
         if path.is_dir():
             name = path.resolve().name
             self._sort(self._below(self._inside(path), path), printable(name), name)
@@ -55,7 +60,10 @@ class DownloadReader:
             self._sort([on_disk(path, path.parent)], "")
 
     def archive_folder(self, archive: Path) -> None:
-        """List nbgrader's folder. Each zip at its top is a download; everything else is one more."""
+        """List nbgrader's archive folder.
+
+        Each zip at its top is a download, and everything else together is one more.
+        """
         items = [item for item in self._inside(archive) if not is_junk((item.name,))]
         zips = [item for item in items if self._is_download(item)]
         self._sort(self._below((item for item in items if item not in zips), archive), "")
@@ -68,7 +76,7 @@ class DownloadReader:
         return item.suffix.lower() == ".zip" and not named and not on_disk(item, item.parent).unfit
 
     def _below(self, items: Iterable[Path], root: Path) -> Iterator[Entry]:
-        """The content of a folder. Of each person's folder in it, no more than a budget allows."""
+        """The contents of a folder; the budget limits each person's folder in it."""
         for item in items:
             entry = on_disk(item, root)
             yield entry
@@ -96,7 +104,10 @@ class DownloadReader:
         self._sort(entries, printable(path.name), path.stem)
 
     def _sort(self, entries: Iterable[Entry], download: str, called: str = "") -> None:
-        """Sort entries into submissions by owner. `called`: the download's name; it may identify the platform."""
+        """Sort entries into submissions by owner.
+
+        `called`: the download's name, which may identify the platform.
+        """
         kept, left = list[Entry](), dict[Names, None]()
         for entry in entries:
             above = above_junk(entry.path)
@@ -104,7 +115,7 @@ class DownloadReader:
                 kept.append(entry)
             elif above != entry.path and above:
                 left[above] = None
-        kept += [Entry(folder, FOLDER) for folder in left]  # of somebody who may have nothing else
+        kept += [Entry(folder, FOLDER) for folder in left]  # their owner may have nothing else
         try:
             owners = Owners(kept, called or download)
         except ArchiveError as why:
@@ -128,7 +139,10 @@ class DownloadReader:
 
 
 class Owners:
-    """The owners of each entry in a download. Removes a folder that the platform put around them."""
+    """Finds the owners of each entry in a download.
+
+    Removes a folder that the platform put around the entries.
+    """
 
     def __init__(self, entries: list[Entry], called: str) -> None:
         self._entries, self._called = entries, called
@@ -144,13 +158,15 @@ class Owners:
         folder = next(iter(tops)) if len(tops) == 1 else ""
         github = GITHUB.fullmatch(folder)
         inside = [_strip_path(entry, 1) for entry in self._entries if len(entry.path) > 1]
+        if github:
+            inside = [entry for entry in inside if entry.path != (SCORES,)]
         if GRADESCOPE.fullmatch(folder) or (github and _all_have_prefix(inside, f"{github['slug']}-")):
             self._entries, self._called = inside, folder
         if (github := GITHUB.fullmatch(self._called)) and _all_have_prefix(self._entries, f"{github['slug']}-"):
             self._slug = f"{github['slug']}-"
 
     def _read_exports(self) -> None:
-        """Read the files that the platform added."""
+        """Read the files that the platform added to the download."""
         for entry in self._entries:
             name = entry.path[0]
             if entry.path == (metadata.METADATA,) and not entry.unfit:
@@ -197,6 +213,6 @@ def _strip_path(entry: Entry, names: int) -> Entry:
 
 
 def some(texts: list[str]) -> str:
-    """The first few, and how many more."""
+    """Join the first few texts and count the others."""
     more = f" and {len(texts) - SOME:,} more" if len(texts) > SOME else ""
     return "; ".join(texts[:SOME]) + more

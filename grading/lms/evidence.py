@@ -1,7 +1,7 @@
-"""Whether a file that arrives is evidently newer than the one in `submitted/`.
+"""Decide whether an arriving file is newer than the one in `submitted/`.
 
-A file that a command wrote, and that nobody changed since, gives way to a later one from the same account. Any other
-gives way only to a file with a later known time. Everything else is a question for the teacher.
+A later file from the same account replaces a file that a command wrote and nobody changed since. Any other file is
+replaced only by one with a known, later time. In all other cases the teacher decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ UNKNOWN = "time unknown"
 
 
 class Evidence(Enum):
-    """What speaks for the file that arrives."""
+    """What is known about the age of the arriving file."""
 
     NEWER = "it is newer"
     OLDER = "it is older"
@@ -24,13 +24,13 @@ class Evidence(Enum):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a file came from, as far as is known.
+    """The source of a file, as far as it is known.
 
     channel  the account on a platform ("canvas 12345"), "exchange" or "demo"; BY_HAND for any other
-    source   the same in words: "smithjane (12345) in submissions.zip"
+    source   a description: "smithjane (12345) in submissions.zip"
     when     when it was handed in; None if unknown
-    order    a platform's number, higher for later files of a person; 0 if it has none
-    saved    when a file by hand was saved, to show it; no evidence of when it was handed in
+    order    a platform's number, higher for a person's later files; 0 if it has none
+    saved    when a file put there by hand was saved; shown, but not used as evidence
     """
 
     channel: str
@@ -41,7 +41,7 @@ class Origin:
 
     @property
     def time(self) -> str:
-        """When it was handed in, in words."""
+        """A description of when the file was handed in."""
         saved = f" (file saved {text_of(self.saved)})" if self.saved and not self.when else ""
         return f"handed in {text_of(self.when)}" if self.when else UNKNOWN + saved
 
@@ -50,9 +50,9 @@ class Origin:
 
 
 def weigh(there: Origin, arriving: Origin) -> Evidence:
-    """Compare what is in submitted/ with what arrives."""
+    """Compare the file in submitted/ with the arriving one."""
     if there.when and arriving.when:
-        before, now = there.when.replace(microsecond=0), arriving.when.replace(microsecond=0)  # as timestamp.txt has it
+        before, now = there.when.replace(microsecond=0), arriving.when.replace(microsecond=0)  # timestamp.txt has none
         if before != now:
             return Evidence.NEWER if now > before else Evidence.OLDER
     if there.channel == BY_HAND or there.channel != arriving.channel:
@@ -63,5 +63,5 @@ def weigh(there: Origin, arriving: Origin) -> Evidence:
 
 
 def text_of(when: datetime) -> str:
-    """A time as nbgrader writes it."""
+    """Format a time as nbgrader does."""
     return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -28,7 +28,10 @@ def name_for(top: str, own: str, lesson: str) -> str:
 
 
 def pack(out: Path, pages: Mapping[str, Path]) -> None:
-    """Write a zip of pages, by their names in it, atomically. Raises OSError."""
+    """Write the pages to a zip, atomically.
+
+    `pages`: files by their names in the zip. Raises OSError.
+    """
     made = out.with_name(f".{out.name}.unfinished")
     try:
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,4 @@
-"""Which notebook a file name means; safe ids and lines from a stranger's text."""
+"""Match file names to notebooks; make ids and lines from untrusted text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ SHOWN = 120  # characters of a name in a message
 
 
 class Meant(NamedTuple):
-    """What a file name means: notebook, whether it is named, copy count, version."""
+    """The meaning of a file name.
+
+    by_name  whether it contains the notebook's name
+    copies   number of words before that name
+    version  number after that name
+    """
 
     notebook: str
     by_name: bool
@@ -26,10 +31,10 @@ class Meant(NamedTuple):
 
 
 def which_notebook(stem: str, notebooks: list[str]) -> Meant | None:
-    """Interpret a name such as "Copy of 02_softmax (1)". None: no notebook of the lesson.
+    """Interpret a name such as "Copy of 02_softmax (1)".
 
-    Anything may precede the notebook's name (Colab writes "Copy of" in many languages). A name without any lesson's
-    means the only notebook, if there is just one; a name of another lesson does not.
+    Anything may precede the notebook's name (Colab writes "Copy of" in many languages). If the name contains no
+    lesson's name, it means the only notebook, if there is just one. Returns None if it means no notebook of the lesson.
     """
     plain = re.sub(r"[ _-]+", "_", unicodedata.normalize("NFC", stem)).lower()
     for notebook in sorted(notebooks, key=len, reverse=True):
@@ -46,22 +51,25 @@ def which_notebook(stem: str, notebooks: list[str]) -> Meant | None:
 
 
 def without_copies(name: str) -> str:
-    """The letters of a file name without "Copy of" and the like. They may identify a person."""
+    """The letters of a file name without "Copy of" and the like.
+
+    They may identify a person.
+    """
     return "".join(c for c in COPY.sub("", unicodedata.normalize("NFC", name).lower()) if c.isalpha())
 
 
 def slug(name: str) -> str:
-    """A student id from a name: letters, digits, single underscores; maybe ""."""
+    """Make a student id from a name: letters, digits, single underscores. May be ""."""
     return re.sub(r"[\W_]+", "_", unicodedata.normalize("NFC", name)).strip("_").lower()
 
 
 def letters(name: str) -> str:
-    """A name as Canvas writes it: letters and digits only, without accents."""
+    """A name in Canvas's style: letters and digits only, without accents."""
     plain = unicodedata.normalize("NFKD", name)
     return "".join(c for c in plain if c.isalnum()).lower()
 
 
 def printable(text: str) -> str:
-    """A stranger's text as one short line that is safe in a terminal."""
+    """Turn untrusted text into one short line that is safe in a terminal."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: SHOWN + 1])
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

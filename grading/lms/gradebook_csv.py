@@ -1,9 +1,9 @@
-"""Fill one column of an LMS's gradebook CSV by id; every other cell is unchanged.
+"""Fill one column of an LMS's gradebook CSV; leave every other cell unchanged.
 
-Known formats, all CSV with a header line: Canvas's gradebook export (columns "Student", "ID", "SIS User ID", "SIS
-Login ID", "Section", then "Name (number)" for each assignment, and a second line "Points Possible"); Moodle's grader
-report ("ID number", "Email address", "Assignment: name (Real)") and its offline grading worksheet ("Identifier",
-"Email address", "Grade", "Maximum Grade"). The one column that has the class's ids identifies the students.
+Known formats, all CSV with a header line: Canvas's gradebook export (columns "Student", "ID", "SIS User ID", "SIS Login
+ID", "Section", then "Name (number)" for each assignment, and a second line "Points Possible"); Moodle's grader report
+("ID number", "Email address", "Assignment: name (Real)") and its offline grading worksheet ("Identifier", "Email
+address", "Grade", "Maximum Grade"). The column with the class's ids identifies the students.
 
 Does not cover: where the points come from (`coordinator.class_data`).
 """
@@ -18,15 +18,18 @@ from dataclasses import dataclass, field
 
 from ..errors import GradebookCsvError
 
-WORKSHEET = ("Grade", "Maximum Grade")  # of Moodle's offline grading worksheet
+WORKSHEET = ("Grade", "Maximum Grade")  # columns of Moodle's offline grading worksheet
 POINTS_POSSIBLE = "points possible"
 CANVAS = ["Student", "ID"]  # its first columns
-EXCUSED = "EX"  # in a cell of Canvas's; Moodle's files only accept numbers
+EXCUSED = "EX"  # valid in Canvas's files; Moodle's files only accept numbers
 
 
 @dataclass(frozen=True)
 class Person:
-    """A student. `keys`: ids that a file may use: nbgrader's, the LMS's, the e-mail address."""
+    """A student.
+
+    `keys`: ids that a file may use: nbgrader's, the LMS's, the e-mail address.
+    """
 
     student: str
     keys: frozenset[str]
@@ -36,10 +39,12 @@ class Person:
 class FillResult:
     """The file's new text, and the outcome for each student.
 
-    column     the filled column; by: the column with ids
-    changed    student -> the cell before and now
-    unmatched  students with points who are in no line; left: lines of people without points
-    excused    excused students, if a file of this kind cannot say so
+    column     the filled column
+    by         the column with ids
+    changed    student -> the cell before and after
+    unmatched  students with points who are in no line
+    left       lines of people without points
+    excused    excused students, if this kind of file cannot mark them
     """
 
     text: str
@@ -64,8 +69,9 @@ def fill_column(
 ) -> FillResult:
     """Fill the column of a lesson.
 
-    points   by student, at most `most`; other cells are left alone
-    column   the column to fill (default: named after the lesson); by: the one with ids (default: detected)
+    points   by student, at most `most`; other cells stay as they are
+    column   the column to fill (default: the one named after the lesson)
+    by       the column with ids (default: detected)
     excused  students to mark as excused, if the LMS accepts that
 
     Raises GradebookCsvError.
@@ -108,7 +114,10 @@ def fill_column(
 
 
 def _read(data: bytes) -> tuple[str, type[csv.Dialect], str]:
-    """Decode the file. Returns text without byte order mark, dialect and line ending."""
+    """Decode the file.
+
+    Returns the text without a byte order mark, the dialect and the line ending.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -140,7 +149,7 @@ def _find_column(heads: Sequence[str], lesson: str, wanted: str) -> int:
 
 
 def _students_by_key(people: Sequence[Person]) -> dict[str, str]:
-    """Map each key to its student. Raises GradebookCsvError if two share one."""
+    """Map each key to its student. Raises GradebookCsvError if two students share one."""
     known: dict[str, str] = {}
     for person in people:
         for key in person.keys:
@@ -196,13 +205,16 @@ def _is_person(row: Sequence[str]) -> bool:
 
 
 def _key(text: str) -> str:
-    """Normalize an id. E-mail addresses ignore case, and spreadsheets write 4711 as 4711.0."""
+    """Normalize an id.
+
+    E-mail addresses ignore case, and spreadsheets write 4711 as 4711.0.
+    """
     text = re.sub(r"^(\d+)\.0$", r"\1", text.strip())
     return text.casefold() if "@" in text else text
 
 
 def person(student: str, *others: str | None) -> Person:
-    """The person with the id `student` and other ids, if known."""
+    """Make a person from a student's id and other ids, if known."""
     return Person(student, frozenset(_key(key) for key in (student, *others) if key and key.strip()))
 
 
@@ -211,7 +223,7 @@ def _letters(text: str) -> str:
 
 
 def _value(text: str) -> float | None:
-    """Parse a number of an LMS, maybe with a decimal comma; None if it is none."""
+    """Parse an LMS's number, maybe with a decimal comma; None if it is not a number."""
     try:
         return float(text.strip().replace(",", "."))
     except ValueError:
@@ -223,7 +235,7 @@ def _number(value: float) -> str:
 
 
 def summary_lines(done: FillResult) -> Iterator[str]:
-    """Lines that describe the result for a person."""
+    """Lines that describe the result."""
     yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} as they were"
     for student, (before, now) in sorted(done.changed.items()):
         yield f"    {student}: {before.strip() or '–'} -> {now}"

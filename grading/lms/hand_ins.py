@@ -1,11 +1,11 @@
-"""The folder `hand-ins/` of a course: where each submission came from, and what was replaced.
+"""The folder `hand-ins/`: sources of submissions, and replaced files.
 
-    hand-ins/origins/STUDENT/LESSON.json          what a command wrote into submitted/, with digests
-    hand-ins/replaced/STUDENT/LESSON/TIME/        files that a newer submission took the place of
-    hand-ins/which-counts.csv                     questions for the teacher (`choices`)
+    hand-ins/origins/STUDENT/LESSON.json    source of the files that a command wrote into submitted/, with digests
+    hand-ins/replaced/STUDENT/LESSON/TIME/  files that a newer submission replaced
+    hand-ins/which-counts.csv               questions for the teacher (`choices`)
 
-It is never inside a student's folder in submitted/, which nbgrader copies whole. Its own `.gitignore` keeps it out of
-repositories, also in courses that were begun before it existed.
+It is not inside submitted/, because nbgrader copies a student's folder there completely. Its own `.gitignore` keeps it
+out of repositories, even in courses that are older than this folder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CHOICES = "which-counts.csv"
 
 
 def hand_ins(root: Path) -> Path:
-    """The folder, created if it is missing."""
+    """Return the folder; create it if it is missing."""
     folder = root / NAME
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"

@@ -1,7 +1,8 @@
-"""The identity table: `student-ids.csv` in the course directory, for a teacher to complete.
+"""The identity table `student-ids.csv`, for a teacher to complete.
 
-A row without a student's id is a question, and `why` says what is unclear. Answers are kept and used by the next
-collect. The table also remembers which student a platform's number belonged to, so that it stays that student's.
+It is in the course directory. A row without a student's id is a question, and `why` says what is unclear. Later
+collections use the answers. The table also remembers which student a platform's number belonged to, so that it stays
+that student's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .teacher_csv import to_cell as _cell
 
 FILE, OLD_FILE = "student-ids.csv", "whose.csv"
 FIELDS = ("student", "from", "number", "name", "why")
-LEAVE, SEVERAL = "-", "*"  # answers: ignore it; a folder of several people
+LEAVE, SEVERAL = "-", "*"  # answers: ignore it; the folder belongs to several people
 BY_NAME, NEW = "by the name", "new, by the name"  # reasons for ids that no teacher wrote
 
 
@@ -38,7 +39,10 @@ class Row:
 
 
 class IdentityTable:
-    """The questions and answers in the table's file. Raises IdentityTableError if it is not valid."""
+    """The questions and answers in the table's file.
+
+    Raises IdentityTableError if the file is not valid.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,7 +53,8 @@ class IdentityTable:
     def of(cls, root: Path) -> IdentityTable:
         """The table of a course.
 
-        A course that was begun with version 0.1 keeps the old name, which its `.gitignore` lists: ids stay out of git.
+        A course that began with version 0.1 keeps the old file name, because its `.gitignore` lists that name: ids stay
+        out of git.
         """
         ignored = root / ".gitignore"
         lines = ignored.read_text(encoding="utf-8").split() if ignored.is_file() else []
@@ -68,7 +73,7 @@ class IdentityTable:
         return list({row.students: row for row in matching}.values())
 
     def is_several(self, folder: str) -> bool:
-        """Whether the table marks a folder as several people's."""
+        """Whether the table says that a folder belongs to several people."""
         row = self.row(Submitter("folder", folder))
         return row is not None and row.students == (SEVERAL,)
 
@@ -77,12 +82,12 @@ class IdentityTable:
         return (row for row in self._rows.values() if student in row.students)
 
     def ask(self, owner: Submitter, why: str) -> None:
-        """Add a question. A teacher's answer stays, with what is wrong about it."""
+        """Add a question. Keeps a teacher's answer, and says what is wrong with it."""
         row = self.row(owner)
         self._put(owner, row.students if row and row.is_answer else (), why)
 
     def remember(self, owner: Submitter, students: tuple[str, ...], why: str) -> None:
-        """Remember which students the owner was found to be; `why` is BY_NAME or NEW."""
+        """Remember which students the owner matched; `why` is BY_NAME or NEW."""
         if not self.row(owner):
             self._put(owner, students, why)
 

@@ -1,8 +1,8 @@
-"""Platforms' own files about submissions: Gradescope's table, Blackboard's texts.
+"""Read platforms' own files: Gradescope's table, Blackboard's texts.
 
-Their paths in a download cannot be a student's: `submission_metadata.yml` is beside the folders `submission_123`, and a
-student's file would continue `…_jsmith_attempt_<date>.txt` with its own name. They also contain text by students, as
-values, which is not used.
+A student cannot create files with these paths in a download: `submission_metadata.yml` is next to the folders
+`submission_123`, and a student's file would continue `…_jsmith_attempt_<date>.txt` with its own name. The files also
+contain text by students, as values, which is not used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def gradescope(entry: Entry) -> dict[str, list[ParsedName]]:
-    """Folder -> its submitters, several for a group. Raises ArchiveError."""
+    """Map each folder to its submitters, several for a group. Raises ArchiveError."""
     text = _read(entry, MAX_METADATA)
     try:
         data = yaml.load(text, _Loader)
@@ -50,13 +50,19 @@ def _submitters(about: dict[str, Any]) -> Iterator[ParsedName]:
 
 
 def about(name: str) -> str:
-    """The part before Blackboard's mark, if this is its text about an attempt; else ""."""
+    """The part before Blackboard's mark, if this is its text about an attempt.
+
+    Otherwise "".
+    """
     match = BLACKBOARD.fullmatch(name)
     return match["name"] if match and match["about"] else ""
 
 
 def blackboard(entry: Entry, head: str) -> Submitter | None:
-    """The submitter named in Blackboard's text. `head`: assignment and user name, the start of its file name."""
+    """The submitter named in Blackboard's text.
+
+    `head`: assignment and user name, the start of the file's name.
+    """
     try:
         text = _read(entry, MAX_ABOUT).decode("utf-8-sig", errors="replace")
     except ArchiveError:
@@ -68,7 +74,10 @@ def blackboard(entry: Entry, head: str) -> Submitter | None:
 
 
 def _read(entry: Entry, most: int) -> bytes:
-    """The entry's bytes. Raises ArchiveError if reading them exceeds a budget of 2 * `most` bytes."""
+    """The entry's bytes.
+
+    Raises ArchiveError if reading them exceeds a budget of 2 * `most` bytes.
+    """
     into = io.BytesIO()
     copy(entry, into, Budget(max_bytes=2 * most))
     return into.getvalue()

@@ -1,4 +1,4 @@
-"""Show the outcomes of a collection, with what needs a person last."""
+"""Show the outcomes of a collection; those that need a person come last."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ WHICH = (
 
 
 def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices: str, options: str) -> None:
-    """Print the outcomes; unchanged ones are only counted.
+    """Print the outcomes; only count unchanged ones.
 
-    questions, choices  the tables for the teacher
-    options             the command's own, which decide for all
+    questions, choices  paths of the tables for the teacher
+    options             the command's options that decide for all files
     """
     shown = sorted(
         (outcome for outcome in outcomes if outcome.what != SAME),

@@ -18,7 +18,7 @@ from datetime import datetime
 
 from .file_names import printable
 
-# Moodle removes underscores from people's names, so the first ones are its own
+# Moodle removes underscores from people's names, so the first ones are Moodle's own
 MOODLE = re.compile(
     r"(?P<name>[^_/\\]+)_(?P<number>[0-9]{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<own>.*)", re.S
 )
@@ -38,10 +38,10 @@ BRIGHTSPACE = re.compile(
 BLACKBOARD = re.compile(
     r"(?P<name>.+?)_attempt_(?P<when>[0-9]{4}(?:-[0-9]{2}){5})(?:_(?P<own>.+)|(?P<about>\.txt))", re.S
 )
-LASTING = ("canvas", "blackboard", "gradescope", "github")  # with ids that are the same in all lessons
+LASTING = ("canvas", "blackboard", "gradescope", "github")  # their ids are the same in all lessons
 RENUMBERED = ("moodle", "brightspace")  # a person has another number in each lesson
-GATHERED = ("folder", "file")  # no platform: a teacher put it together
-NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json", ".py")  # endings of possible notebooks
+GATHERED = ("folder", "file")  # not from a platform: a teacher gathered these
+NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json", ".py")  # file endings that may be notebooks
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
 
@@ -49,9 +49,9 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 class Submitter:
     """The person or group that an outermost name refers to.
 
-    platform: the source of the name: "canvas", "anonymous", "moodle", "brightspace", "blackboard", "gradescope",
-        "github"; a teacher named a "folder", anybody a "file".
-    number: the platform's id, which distinguishes people of one name; "" if there is none.
+    platform  the source of the name: "canvas", "anonymous", "moodle", "brightspace", "blackboard", "gradescope",
+              "github"; "folder" if a teacher named it; "file" if anybody may have
+    number    the platform's id, which distinguishes people with the same name; "" if there is none
     """
 
     platform: str
@@ -61,7 +61,7 @@ class Submitter:
 
     @property
     def channel(self) -> str:
-        """The account that files came from; one for all files and folders that a teacher gathered."""
+        """The account that files came from; one for everything that a teacher gathered."""
         if self.platform in GATHERED:
             return self.platform
         return f"{self.platform} {self.name if self.platform in RENUMBERED else self.number or self.name}"
@@ -72,8 +72,12 @@ class Submitter:
 
 @dataclass(frozen=True)
 class ParsedName:
-    """A parsed outermost name. `own`: the part that the owner chose; `order`: higher for later files of the owner;
-    `when`, `late`: when it was handed in."""
+    """A parsed outermost name.
+
+    own         the part that the owner chose
+    order       higher for the owner's later files
+    when, late  time of submission, and whether it is marked late
+    """
 
     owner: Submitter
     own: str = ""
@@ -92,10 +96,10 @@ def outermost(name: str, folder: bool) -> ParsedName | None:
 
 
 def by_platform(name: str) -> ParsedName | None:
-    """Parse a platform's name; None if it is not one, or has two readings.
+    """Parse a platform's name; None if it is not one or is ambiguous.
 
-    In Moodle's and Blackboard's names a person's text follows the platform's, so the first reading is right; in
-    Canvas's and Brightspace's, a name that a person may have chosen comes first.
+    In Moodle's and Blackboard's names a person's text follows the platform's, so the first reading is right. In
+    Canvas's and Brightspace's names, a name that a person may have chosen comes first.
     """
     moodle, brightspace, blackboard = (shape.fullmatch(name) for shape in (MOODLE, BRIGHTSPACE, BLACKBOARD))
     canvas, anonymous = CANVAS.fullmatch(name), ANONYMOUS.fullmatch(name)

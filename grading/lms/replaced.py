@@ -1,7 +1,7 @@
-"""Keep what a newer submission replaces, and bring it back.
+"""Keep files that a newer submission replaces, and restore them.
 
-Each replacement is a folder `hand-ins/replaced/STUDENT/LESSON/TIME/` with the files as they were, and beside it
-`TIME.json`: where they came from, and what took their place.
+Each replacement is a folder `hand-ins/replaced/STUDENT/LESSON/TIME/` with the unchanged files. `TIME.json` next to it
+says where they came from and which files replaced them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ from .evidence import Origin, text_of
 from .hand_ins import hand_ins, replaced_folder
 
 STAMP = "timestamp.txt"
-UNFINISHED = ".unfinished"  # name of a folder in preparation
+UNFINISHED = ".unfinished"  # name of a folder that is not complete yet
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """Files that were replaced. at: when, as a name; files: their names; was, by: origins in words."""
+    """Files that were replaced.
+
+    at       the time of replacement, as a name
+    files    their names
+    was, by  descriptions of the old and the new origin
+    """
 
     student: str
     lesson: str
@@ -38,7 +43,7 @@ class Replaced:
 def keep_files(
     root: Path, student: str, lesson: str, folder: Path, names: Iterable[str], was: Origin | None, by: Origin
 ) -> None:
-    """Copy the named files that are in the folder, before others take their place."""
+    """Copy the named files from the folder before others replace them."""
     made = _begin(root, student, lesson)
     for name in names:
         path = folder / name
@@ -48,7 +53,7 @@ def keep_files(
 
 
 def keep_folder(root: Path, student: str, lesson: str, folder: Path, was: Origin | None, by: Origin) -> None:
-    """Move a student's whole folder to what was replaced. Nothing in it is opened."""
+    """Move a student's whole folder to the replaced files, without opening any."""
     made = _begin(root, student, lesson)
     made.rmdir()
     try:
@@ -60,7 +65,7 @@ def keep_folder(root: Path, student: str, lesson: str, folder: Path, was: Origin
 
 
 def list_replaced(root: Path, student: str = "", lesson: str = "") -> list[Replaced]:
-    """What was replaced of a student, a lesson or all, newest first."""
+    """Replaced files of a student, a lesson or the whole course, newest first."""
     found = []
     for who in [student] if student else _names(replaced_folder(root, "", "")):
         for what in [lesson] if lesson else _names(replaced_folder(root, who, "")):
@@ -70,15 +75,15 @@ def list_replaced(root: Path, student: str = "", lesson: str = "") -> list[Repla
 
 
 def _age(file: Path) -> tuple[str, int]:
-    """The time in a name, and the number after it if several are of one second."""
+    """The time in a file's name, and the number that tells files of one second apart."""
     parts = file.stem.split("-")
     return "-".join(parts[:4]), int(parts[4]) if len(parts) > 4 and parts[4].isdecimal() else 1
 
 
 def bring_back(root: Path, folder: Path, replaced: Replaced, now: Origin | None) -> None:
-    """Put replaced files back into a student's folder in submitted/, and keep those that are there now.
+    """Restore replaced files to submitted/, and keep the current ones.
 
-    The files count as put there by hand from now on.
+    From now on the restored files count as put there by hand.
     """
     names = sorted(path.name for path in replaced.folder.iterdir())
     by = Origin("", f"what was replaced at {replaced.at}, brought back")
@@ -91,7 +96,7 @@ def bring_back(root: Path, folder: Path, replaced: Replaced, now: Origin | None)
         else:
             shutil.copy2(source, beside, follow_symlinks=False)
             os.replace(beside, folder / name)
-    if STAMP not in names:  # the time of the file that is gone
+    if STAMP not in names:  # it is the time of the replaced file
         (folder / STAMP).unlink(missing_ok=True)
     shutil.rmtree(replaced.folder)
     replaced.folder.with_name(f"{replaced.folder.name}.json").unlink(missing_ok=True)
@@ -114,13 +119,13 @@ def _read(student: str, lesson: str, file: Path) -> Replaced:
 def _begin(root: Path, student: str, lesson: str) -> Path:
     hand_ins(root)
     made = replaced_folder(root, student, lesson) / UNFINISHED
-    shutil.rmtree(made, ignore_errors=True)  # of a killed process
+    shutil.rmtree(made, ignore_errors=True)  # left by a killed process
     made.mkdir(parents=True)
     return made
 
 
 def _finish(made: Path, was: Origin | None, by: Origin) -> None:
-    """Name the folder after the time, which is later than those of all others."""
+    """Name the folder after the current time; add a number if the name is taken."""
     now = datetime.now(UTC)
     name, count = f"{now:%Y-%m-%d-%H%M%S}", 1
     while (made.parent / name).exists():
@@ -133,6 +138,6 @@ def _finish(made: Path, was: Origin | None, by: Origin) -> None:
 
 
 def _special(folder: str, names: list[str]) -> list[str]:
-    """Names of pipes, sockets and devices, which are not copied."""
+    """Names of pipes, sockets and devices, which cannot be copied."""
     kinds = (stats.S_ISREG, stats.S_ISDIR, stats.S_ISLNK)
     return [name for name in names if not any(kind(os.lstat(os.path.join(folder, name)).st_mode) for kind in kinds)]

@@ -1,6 +1,7 @@
-"""Match owners to students: from the class list, the identity table, or new ones.
+"""Match owners to students by the class list and the identity table.
 
-An exact id beats a name; two ids are never one person; unclear cases are asked, not guessed.
+Without a class list, owners become new students. An exact id takes precedence over a name. Two ids never belong to one
+person. The teacher decides unclear cases; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from .file_names import letters, slug
 from .identities import BY_NAME, LEAVE, NEW, SEVERAL, IdentityTable, Row
 from .platforms import LASTING, RENUMBERED, Submitter
 
-LONGEST_ID = 200  # bytes: an id is a folder's name, of at most 255
-OF_A_GROUP = "-"  # between a group's name and a person's, in Moodle's downloads by group
-# Moodle's name for everybody if it grades anonymously; only the number identifies a person then
+LONGEST_ID = 200  # bytes: an id is the name of a folder, at most 255
+OF_A_GROUP = "-"  # between the group's and the person's name in Moodle's downloads by group
+# The name that Moodle gives everybody if it grades anonymously; then only the number identifies a person
 PARTICIPANT = {"participant", "teilnehmer", "teilnehmerin", "participante", "partecipante", "deelnemer", "uczestnik"}
 
 
 @dataclass(frozen=True)
 class Student:
-    """A student of the class list; `number` is the platform's (nbgrader's `lms_user_id`), "" if unknown."""
+    """A student in the class list.
+
+    `number`: the platform's id (nbgrader's `lms_user_id`); "" if unknown.
+    """
 
     id: str
     first: str = ""
@@ -31,14 +35,20 @@ class Student:
 
     @property
     def is_listed(self) -> bool:
-        """Whether more than the id is known; nbgrader adds graded students by id alone."""
+        """Whether more than the id is known.
+
+        nbgrader adds graded students with only an id.
+        """
         return bool(self.first or self.last or self.email or self.number)
 
 
 @dataclass(frozen=True)
 class Match:
-    """The ids of an owner, several for a group; if there is none, `why` says what is unclear. `sure`: matched by an
-    exact id or an answer."""
+    """The students that an owner matches, several for a group.
+
+    sure  matched by an exact id or an answer
+    why   what is unclear, if there are no students
+    """
 
     students: tuple[str, ...] = ()
     sure: bool = False
@@ -50,7 +60,7 @@ class Match:
 
 
 class Roster:
-    """The class list, indexed by ids and names in downloads, and the identity table."""
+    """The identity table, and the class list by the ids and names in downloads."""
 
     def __init__(self, students: Iterable[Student], whose: IdentityTable) -> None:
         self._identities = whose
@@ -74,7 +84,7 @@ class Roster:
                     self._names.setdefault(key, set()).add(student.id)
 
     def whose(self, owners: Iterable[Submitter]) -> dict[Submitter, Match]:
-        """Match each owner to students; unclear ones become questions in the table."""
+        """Match each owner to students; unclear owners become questions in the table."""
         owners = list(dict.fromkeys(owners))
         self._namesakes = Counter((owner.platform, letters(owner.name)) for owner in owners)
         self._in_groups = _in_groups(owners)
@@ -110,7 +120,10 @@ class Roster:
         return match if match.students else None
 
     def _row(self, owner: Submitter) -> Row | None:
-        """The owner's row in the table. If numbers change, the row of its name, if only one person has it."""
+        """The owner's row in the table.
+
+        If the platform's numbers change, this is the row of the owner's name, if only one person has that name.
+        """
         row = self._identities.row(owner)
         if row is None and owner.platform in RENUMBERED and self._namesakes[owner.platform, letters(owner.name)] == 1:
             rows = self._identities.rows_of_name(owner)
@@ -145,12 +158,15 @@ class Roster:
         return Match((student,), sure=True) if student else None
 
     def _user_in(self, name: str) -> str | None:
-        """The only id that Blackboard's name, an assignment and a user name, ends with."""
+        """The only student id at the end of Blackboard's name.
+
+        Such a name consists of an assignment and a user name.
+        """
         found = [student for student in self._ids if name.endswith(f"_{student}")]
         return found[0] if len(found) == 1 else None
 
     def _match_by_name(self, owner: Submitter, taken: set[str]) -> Match:
-        """Match by name, if no exact id matched."""
+        """Match by name, because no exact id matched."""
         if owner.platform == "file":
             return Match(why="its name does not tell whose it is")
         if owner.platform == "blackboard" and not owner.number:

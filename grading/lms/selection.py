@@ -1,4 +1,4 @@
-"""One person's submission, and which of its files counts."""
+"""Select the files of one person's submission that count."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(eq=False)
 class Submission:
-    """One person's submission. Paths of `entries` start with an outermost name, which `tops` has parsed; `refused`: why
-    nothing of it is collected."""
+    """One person's submission.
+
+    entries  their paths start with an outermost name
+    tops     the parsed outermost names
+    refused  why nothing in it is collected
+    """
 
     owner: Submitter
     download: str  # its zip or folder; "" for nbgrader's archive folder itself
@@ -37,7 +41,7 @@ class Submission:
         return f"{self.owner} in {self.download}" if self.download else str(self.owner)
 
     def add(self, entry: Entry, top: ParsedName) -> None:
-        """Add an entry, as far as the budget allows."""
+        """Add an entry, if the budget allows it."""
         if within := installed(entry.path):
             self.installed[within] = None
             return
@@ -49,7 +53,7 @@ class Submission:
             self.refused = str(why)
 
     def copy(self) -> Submission:
-        """A submission of the same files, with a budget of its own."""
+        """Copy the submission, with a budget of its own."""
         return replace(
             self,
             budget=replace(self.budget),
@@ -66,7 +70,7 @@ class Submission:
         self.refused = self.refused or other.refused
 
     def digest(self) -> str:
-        """A short digest of the file's bytes; "" if it cannot be read."""
+        """A short digest of the file's contents; "" if it cannot be read."""
         with tempfile.TemporaryFile() as content:
             try:
                 copy(self.entries[0], content, replace(self.budget))
@@ -82,8 +86,10 @@ def digest_of(content: IO[bytes]) -> str:
 
 @dataclass(order=True)
 class Candidate:
-    """A file that could count as a notebook; the greatest does. Order: last attempt, right name, notebook before Python
-    file, latest in Canvas's order, nearest to the top."""
+    """A file that could count as a notebook; the greatest one does.
+
+    The order is: last attempt, right name, notebook before Python file, latest in Canvas's order, closest to the top.
+    """
 
     when: datetime
     by_name: bool
@@ -96,7 +102,10 @@ class Candidate:
     top: ParsedName = field(compare=False)
 
     def rivals(self, other: Candidate) -> bool:
-        """Whether it is unclear which counts: of equal rank, in two folders or with names of one rank."""
+        """Whether it is unclear which of the two counts.
+
+        It is if they have equal rank, and are in two folders or have names of equal rank.
+        """
         mine, theirs = ((file.when, file.by_name, file.form, file.order, file.height) for file in (self, other))
         return self is not other and mine == theirs and (self.path[:-1] != other.path[:-1] or self == other)
 
@@ -104,16 +113,17 @@ class Candidate:
 class Selection:
     """The files of a submission that count, in temporary files until `close`.
 
-    contents, best: the files and their candidates, by notebook.
-    trouble: unreadable files, each with path and reason; the others still count.
-    passed_over: names of files that are no notebook of this lesson. older: those that do not count.
+    contents, best  the files and their candidates, by notebook
+    trouble         unreadable files, each with path and reason; the others still count
+    passed_over     names of files that are not notebooks of this lesson
+    older           names of files that do not count
     """
 
     def __init__(self, submission: Submission, notebooks: list[str], is_one_persons: bool = True) -> None:
         """Read the submission.
 
-        Raises ArchiveError if nothing of it may be collected, AmbiguousOwner if a plain folder may be several people's,
-        unless `is_one_persons`.
+        Raises ArchiveError if nothing may be collected from it. Raises AmbiguousOwner if a plain folder may belong to
+        several people, unless `is_one_persons`.
         """
         self.contents: dict[str, IO[bytes]] = {}
         self.best: dict[str, Candidate] = {}
@@ -124,10 +134,10 @@ class Selection:
         self._plain = submission.owner.platform == "folder" and not is_one_persons
         self._others: list[tuple[str, Candidate, str]] = []
         self._digests: dict[str, str] = {}
-        self._scripts: set[Names] = set()  # Python files that name no notebook
+        self._scripts: set[Names] = set()  # Python files whose names contain no notebook's name
         try:
             self._consider_all()
-            if not self.best and len(self._scripts) == 1:  # whatever it is called, it holds the answers
+            if not self.best and len(self._scripts) == 1:  # its name does not matter, since it must contain the answers
                 self.passed_over, self.trouble = [], []
                 self._consider_all()
             self._settle()
@@ -141,7 +151,10 @@ class Selection:
 
     @property
     def digest(self) -> str:
-        """A digest of the files that count, by which a teacher's choice holds for them alone."""
+        """A digest of the files that count.
+
+        A teacher's choice applies only to files with this digest.
+        """
         return hashlib.sha256(repr(sorted(self._digests.items())).encode()).hexdigest()[:16]
 
     def _report(self, path: Names, why: str) -> None:
@@ -191,7 +204,10 @@ class Selection:
         self.best[notebook], self.contents[notebook], self._digests[notebook] = candidate, content, digest
 
     def _candidate(self, path: Names) -> tuple[str, Candidate] | None:
-        """The notebook that a file could count as. Raises AmbiguousOwner if a plain folder may be several people's."""
+        """The notebook that a file could count as.
+
+        Raises AmbiguousOwner if a plain folder may belong to several people.
+        """
         top = self._submission.tops[path[0]]
         name = path[-1] if len(path) > 1 else top.own
         ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), None)
@@ -217,7 +233,7 @@ class Selection:
                 self._check_one_person(notebook)
 
     def _check_one_person(self, notebook: str) -> None:
-        """Raise AmbiguousOwner if a plain folder's subfolders or file names may be people."""
+        """Raise AmbiguousOwner if subfolders or file names may belong to several people."""
         best = self.best[notebook]
         alike = [other for which, other, _ in self._others if which == notebook and other.by_name == best.by_name]
         folders = dict.fromkeys(filter(None, (_folder(candidate.path) for candidate in [best, *alike])))
@@ -237,7 +253,7 @@ class Selection:
 
 
 def _folder(path: Names) -> str:
-    """The folder directly below the outermost one that a file is in, or ""."""
+    """The folder of a file directly below the outermost name, or ""."""
     return path[1] if len(path) > 2 and not archive_kind(path[1]) else ""
 
 

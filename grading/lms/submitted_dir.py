@@ -1,8 +1,8 @@
 """Read and write a student's folder of a lesson in `submitted/`.
 
-All commands that write there use this. Each notebook is replaced atomically; what it replaces is kept (`replaced`), and
-where it came from is recorded with its digest (`hand_ins`). nbgrader reads the time of submission from
-`timestamp.txt`, which stays unless a download has another one.
+All commands that write to `submitted/` use this module. It replaces each notebook atomically, keeps the old one
+(`replaced`), and records the source of the new one with its digest (`hand_ins`). nbgrader reads the time of submission
+from `timestamp.txt`; this file stays unless a download has another time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SubmittedFolder:
     """One student's folder of one lesson.
 
     root    the course's directory
-    folder  in submitted/; it may be missing
+    folder  in submitted/; may be missing
     """
 
     def __init__(self, root: Path, folder: Path, student: str, lesson: str) -> None:
@@ -39,17 +39,17 @@ class SubmittedFolder:
         self._record = origin_file(root, student, lesson)
 
     def holds(self, contents: Mapping[str, IO[bytes]]) -> bool:
-        """Whether the notebooks in the folder have these contents."""
+        """Whether the folder has notebooks with exactly these contents."""
         return all(_same(self.folder / f"{notebook}.ipynb", content) for notebook, content in contents.items())
 
     @property
     def stamp(self) -> str:
-        """The text of the folder's timestamp.txt, "" if there is none."""
+        """The text of the folder's timestamp.txt; "" if there is none."""
         path = self.folder / STAMP
         return path.read_text(encoding="utf-8", errors="replace").strip() if _is_ordinary(path) else ""
 
     def origin(self, notebooks: Collection[str] | None = None) -> Origin | None:
-        """Where these notebooks in the folder, or all, came from; None if there are none."""
+        """The origin of these notebooks, or of all; None if there are none."""
         names = None if notebooks is None else {f"{name}.ipynb" for name in notebooks}
         files = {name: digest for name, digest in self.digests().items() if names is None or name in names}
         if not files:
@@ -58,15 +58,15 @@ class SubmittedFolder:
         if record and all(record["files"].get(name) == digest for name, digest in files.items()):
             told = time_of(record["when"]) if self.stamp == record["stamp"] else time_of(self.stamp)
             return Origin(record["channel"], record["source"], told, record["order"])
-        # The time beside a file that was changed by hand is that of the file before it
+        # If a file was changed by hand, the time beside it belongs to the file before
         told = None if record and self.stamp == record["stamp"] else time_of(self.stamp)
         saved = max((self.folder / name).lstat().st_mtime for name in files)
         return Origin(BY_HAND, HAND, told, saved=datetime.fromtimestamp(saved, UTC))
 
     def write(self, contents: Mapping[str, IO[bytes]], timestamp: str, origin: Origin) -> None:
-        """Write notebooks and their time, keep what they replace, and record the origin.
+        """Write notebooks and their time, keep the replaced files, and record the origin.
 
-        timestamp  "": keep the old time
+        `timestamp`: "" keeps the old time.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         changed = [f"{name}.ipynb" for name, content in contents.items() if not _same(self._path(name), content)]
@@ -85,11 +85,14 @@ class SubmittedFolder:
             self.record(origin, {f"{name}.ipynb" for name in contents})
 
     def set_aside(self, arriving: Origin) -> None:
-        """Move the whole folder to what was replaced, for a command that writes the folder itself."""
+        """Move the folder to the replaced ones, for a command that writes a new one."""
         keep_folder(self.root, self.student, self.lesson, self.folder, self.origin(), arriving)
 
     def record(self, origin: Origin, written: Collection[str]) -> None:
-        """Record where the notebooks that were written came from; another one beside them stays what it was."""
+        """Record the origin of the notebooks just written.
+
+        Other notebooks in the folder keep their recorded origin, unless they were changed.
+        """
         now, before = self.digests(), (self._read_record() or {}).get("files", {})
         files = {name: digest for name, digest in now.items() if name in written or before.get(name) == digest}
         about = {
@@ -123,7 +126,10 @@ class SubmittedFolder:
 
 
 def digest_of_path(path: Path) -> str:
-    """The SHA-256 of an ordinary file; a word for anything else, which is never opened."""
+    """The SHA-256 of an ordinary file; a fixed text for anything else.
+
+    Opens only ordinary files.
+    """
     if not _is_ordinary(path):
         return "no ordinary file"
     with path.open("rb") as file:
@@ -131,7 +137,10 @@ def digest_of_path(path: Path) -> str:
 
 
 def _is_ordinary(path: Path) -> bool:
-    """Whether it is a file, and no link, pipe or device, which a student may have handed in."""
+    """Whether it is an ordinary file.
+
+    A student may have handed in a link, pipe or device.
+    """
     try:
         return stats.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -159,5 +168,5 @@ def time_of(text: str) -> datetime | None:
 
 
 def utc(time: datetime) -> datetime:
-    """Make a time of nbgrader's, which has no zone, an aware one."""
+    """Add the time zone UTC to nbgrader's times, which have none."""
     return time.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Read and write a small table that a teacher completes in any spreadsheet."""
+"""Read and write small tables that a teacher completes in any spreadsheet."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from ..safe_csv import safe_cell
 
 
 def read_rows(content: bytes, fields: Sequence[str]) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """The column names, and each row with its line number, whatever the spreadsheet's encoding and separator."""
+    """Read the column names, and each row with its line number.
+
+    Accepts the encodings and separators of all common spreadsheets.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("cp1252", errors="replace")  # spreadsheets on Windows save it so
+        text = content.decode("cp1252", errors="replace")  # as saved by spreadsheets on Windows
     if not text.strip():
         return list(fields), iter(())
     head = text.splitlines()[0]
@@ -26,12 +29,15 @@ def read_rows(content: bytes, fields: Sequence[str]) -> tuple[list[str], Iterato
 
 
 def to_bytes(fields: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """The table's file. Cells are made safe by `to_cell`, except those that a teacher wrote."""
+    """The table as a file.
+
+    Pass cells through `to_cell` first, except those that a teacher wrote.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(fields)
     writer.writerows(rows)
-    return out.getvalue().encode("utf-8-sig")  # spreadsheets recognize UTF-8 by the mark
+    return out.getvalue().encode("utf-8-sig")  # spreadsheets recognize UTF-8 by its byte order mark
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -42,6 +48,6 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def to_cell(text: str) -> str:
-    """A stranger's text as a one-line cell that a spreadsheet does not evaluate."""
+    """Turn untrusted text into a one-line cell that a spreadsheet does not evaluate."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text).strip()
     return ("'" if line.startswith("'") else "") + safe_cell(line)

@@ -1,9 +1,9 @@
-"""Which lessons a download holds, by the names of the files in it.
+"""Find the lessons in a download, by the names of its files.
 
-A platform's download is of one assignment: the lesson that more than half of its submissions name. It holds several
-lessons only if each is named by more than half, as where an assignment asks for two notebooks. A file of another lesson
-in it is then somebody's mistake, and stays a row in the table. Folders and files that a teacher gathered have no
-assignment: each belongs to the lessons that it names.
+A platform's download is for one assignment: the lesson that more than half of its submissions name. It is for several
+lessons only if more than half of the submissions name each of them, for example if an assignment asks for two
+notebooks. A file of another lesson in it is then a student's mistake, and stays a row in the table. Folders and files
+that a teacher gathered have no assignment: each belongs to the lessons that it names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ SEVERAL_LESSONS = "the names in it tell of several lessons ({})"
 
 @dataclass
 class SortedDownloads:
-    """Submissions by lesson. untold: those whose lesson no name tells, by the reason."""
+    """Submissions by lesson.
+
+    `untold`: submissions whose names reveal no single lesson, by the reason.
+    """
 
     lessons: dict[str, DownloadIndex] = field(default_factory=dict)
     untold: list[tuple[str, list[Submission]]] = field(default_factory=list)
@@ -37,14 +40,14 @@ class SortedDownloads:
 
 
 def sort_by_lesson(listings: list[DownloadIndex], lessons: list[str]) -> SortedDownloads:
-    """Sort the submissions of each download by the lessons of the course that their files name."""
+    """Sort the submissions of each download by the lessons that their files name."""
     done = SortedDownloads()
     for listing in listings:
         told = {submission: _named(submission, lessons) for submission in listing.submissions}
         gathered = [submission for submission in told if submission.owner.platform in GATHERED]
         _sort_gathered({submission: told.pop(submission) for submission in gathered}, lessons, done)
         _sort_download(told, lessons, done)
-    if len(done.lessons) == 1:  # what tells of none is of that one, too
+    if len(done.lessons) == 1:  # submissions that name no lesson belong to the only one
         (only,) = done.lessons
         for why, submissions in done.untold:
             if why == NO_LESSON:
@@ -54,7 +57,10 @@ def sort_by_lesson(listings: list[DownloadIndex], lessons: list[str]) -> SortedD
 
 
 def _sort_download(told: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
-    """Sort a platform's download. told: the lessons that each submission's files name."""
+    """Sort a platform's download.
+
+    `told`: the lessons that each submission's files name.
+    """
     if not told:
         return
     named = set().union(*told.values()) or _lessons_in([next(iter(told)).download], lessons)
@@ -70,7 +76,10 @@ def _sort_download(told: dict[Submission, set[str]], lessons: list[str], done: S
 
 
 def _sort_gathered(told: dict[Submission, set[str]], lessons: list[str], done: SortedDownloads) -> None:
-    """Sort what a teacher gathered; what names no lesson is of the only one that the others name."""
+    """Sort files that a teacher gathered.
+
+    A file that names no lesson belongs to the only lesson that the others name.
+    """
     named = set().union(*told.values()) or _lessons_in([submission.download for submission in told], lessons)
     only = named if len(named) == 1 else set[str]()
     _sort_each({submission: names or only for submission, names in told.items()}, done)
@@ -85,7 +94,10 @@ def _sort_each(told: dict[Submission, set[str]], done: SortedDownloads) -> None:
 
 
 def _named(submission: Submission, lessons: list[str]) -> set[str]:
-    """The lessons that the names of a submission's files tell of, in archives too if none outside does."""
+    """The lessons that the names of a submission's files contain.
+
+    Looks inside archives if no name outside contains a lesson.
+    """
     found = _lessons_in((entry.path[-1] for entry in submission.entries), lessons)
     if not found and any(not entry.unfit and archive_kind(entry.path[-1]) for entry in submission.entries):
         found = _lessons_in(_names_inside(submission), lessons)
@@ -94,14 +106,14 @@ def _named(submission: Submission, lessons: list[str]) -> set[str]:
 
 def _names_inside(submission: Submission) -> list[str]:
     found: list[str] = []
-    with suppress(OverBudget):  # collecting reports it
+    with suppress(OverBudget):  # collecting reports this error
         entries = unpacked(submission.entries, replace(submission.budget), _pass_over)
         found.extend(entry.path[-1] for entry in entries)
     return found
 
 
 def _pass_over(path: Names, why: str) -> None:
-    """Say nothing of an archive that cannot be read, which collecting reports."""
+    """Ignore an unreadable archive, since collecting reports it."""
 
 
 def _lessons_in(names: Iterable[str], lessons: list[str]) -> set[str]:

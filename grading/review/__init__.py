@@ -1,5 +1,6 @@
-"""`grading review`: a person grades a lesson's answers in a local page, question by question, with a rubric.
+"""The local page for grading answers by hand, with a rubric (`grading review`).
 
-Points and comments go to nbgrader's own columns, so that the formgrader and everything else shows the same. Does not
-cover: where questions of the course come from (`grading.exercises.question`), how exercises are graded.
+A person grades a lesson question by question. Points and comments go to nbgrader's own columns, so the formgrader and
+all other commands show the same. Does not cover: where the course's questions come from (`grading.exercises.question`),
+how exercises are graded.
 """

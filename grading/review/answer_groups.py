@@ -1,4 +1,7 @@
-"""The answers to a question as the page lists them: like ones together, each with its mark."""
+"""Group the answers to a question as the page lists them.
+
+Equivalent answers are in one group, and each answer has its mark.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,11 @@ PREVIEW = 90  # characters
 
 @dataclass(frozen=True)
 class Submitted:
-    """A graded submission of a notebook. name: the student's first and last; verdicts: as the gradebook has them."""
+    """A graded submission of a notebook.
+
+    name      the student's first and last name
+    verdicts  as stored in the gradebook
+    """
 
     id: str
     student: str
@@ -37,7 +44,10 @@ def answer_groups(
     *,
     names: bool,
 ) -> list[dict[str, Any]]:
-    """Large groups first, empty answers last. Neither order nor labels tell who wrote them."""
+    """List the groups: large ones first, empty answers last.
+
+    Neither the order nor the labels reveal who wrote an answer.
+    """
     found: dict[str, list[str]] = {}
     for key in sorted(marks):
         found.setdefault(_group_of(key, texts[key], marks[key], question.code), []).append(key)

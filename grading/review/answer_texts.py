@@ -1,6 +1,6 @@
 """The texts of answers, from the graded notebooks in autograded/.
 
-A judge has cleaned and written each of them. Only a file that is still the one that was graded is read.
+A judge has sanitized and written each notebook. A file is read only if it is still the one that was graded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Cells = list[Mapping[str, Any]]
 
 
 class AnswerTexts:
-    """Answers of one lesson by question and submission. Each notebook is read once per grading."""
+    """Answers of one lesson by question and submission; reads each notebook once."""
 
     def __init__(self, coursedir: CourseDirectory, lesson: str) -> None:
         self._coursedir, self._lesson = coursedir, lesson
@@ -30,10 +30,11 @@ class AnswerTexts:
     def of(
         self, questions: Iterable[ReviewQuestion], notebook: str, submitted: str, student: str, digest: str
     ) -> dict[str, str]:
-        """A submission's answers by key of the question; none if its graded notebook is not there.
+        """A submission's answers by the question's key; empty without its graded notebook.
 
-        notebook, submitted  the notebook's name, and the id of the submitted one
-        digest               of the file that was graded
+        notebook   the notebook's name
+        submitted  the id of the submitted notebook
+        digest     of the graded file
         """
         known = self._read.get(submitted)
         if known is None or known[0] != digest:
@@ -45,12 +46,12 @@ class AnswerTexts:
         return known[1]
 
     def file_of(self, notebook: str, student: str) -> Path:
-        """The graded notebook."""
+        """The path of the graded notebook."""
         folder = self._coursedir.format_path(self._coursedir.autograded_directory, student, self._lesson)
         return Path(folder) / f"{notebook}.ipynb"
 
     def forget(self) -> None:
-        """Read all again, as after a change of the lesson's questions."""
+        """Read all notebooks again, for example after the lesson's questions changed."""
         self._read.clear()
 
     def _cells(self, notebook: str, student: str, digest: str) -> Cells | None:
@@ -70,7 +71,7 @@ def _answer(question: ReviewQuestion, cells: Cells) -> str:
         return _source(cells[first])
     below = []
     for name, cell in zip(names[first + 1 :], cells[first + 1 :], strict=True):
-        if name or _source(cell).strip() in question.own:  # the lesson goes on
+        if name or _source(cell).strip() in question.own:  # the lesson's own text continues
             break
         below.append(_source(cell))
     return "\n\n".join(below)

@@ -1,7 +1,7 @@
-"""Comments that are written again and again, in comments.toml at the top of the course.
+"""The bank of reusable comments, in comments.toml in the course directory.
 
-How often each was used is counted in the gradebook, and not kept here: the comments of a class that is deleted, or
-graded again, count no more.
+How often a comment is used is counted from the gradebook and not stored here. So comments no longer count once a class
+is deleted or graded again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ MOST_TEXT, MOST_COMMENTS = 10_000, 500
 
 @dataclass(frozen=True)
 class BankComment:
-    """A comment. question: "LESSON/NAME" of the only question that it is for; "": any."""
+    """A reusable comment.
+
+    `question`: "LESSON/NAME" of the only question to offer it for; "" for all.
+    """
 
     text: str
     question: str = ""
 
 
 def load_comments(root: Path) -> list[BankComment]:
-    """All comments, in the order of the file. Raises CommentBankError."""
+    """All comments in the file's order. Raises CommentBankError."""
     file = root / FILE
     try:
         rows = tomllib.loads(file.read_text(encoding="utf-8")).get("comment", [])
@@ -47,7 +50,7 @@ def save_comments(root: Path, comments: Iterable[BankComment]) -> None:
 
 
 def with_comment(comments: list[BankComment], new: BankComment) -> list[BankComment]:
-    """The comments with a new one; the same list if it is there. Raises CommentBankError."""
+    """Add a comment, unless it is there already. Raises CommentBankError."""
     if not new.text.strip() or len(new.text) > MOST_TEXT:
         raise CommentBankError(f"a comment needs a text of at most {MOST_TEXT:,} characters")
     if len(comments) >= MOST_COMMENTS:

@@ -1,6 +1,6 @@
-"""A lesson on the reviewer's desk: what the page shows, and all that it can do, as plain data.
+"""The review page's view of one lesson, and all its actions, as plain data.
 
-Each method is one request of the page. What is written is one transaction, and a step that can be undone.
+Each method answers one request of the page. Each change is one transaction and one step that can be undone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ Data = dict[str, Any]
 
 
 class ReviewDesk:
-    """One lesson of a course, for a person called `by`. Reads questions at the start, and all else when asked."""
+    """Serves one lesson of a course to the review page.
+
+    Reads the questions at the start, and everything else on request.
+    """
 
     def __init__(
         self, root: Path, lesson: str, gradebook: Gradebook, coursedir: CourseDirectory, penalties: AssignLatePenalties
@@ -51,7 +54,7 @@ class ReviewDesk:
         self.load_questions()
 
     def load_questions(self) -> None:
-        """Read the lesson's questions again; an exercise may need a person now."""
+        """Read the lesson's questions again, since more exercises may need a person now."""
         contracts = load_questions(self.root / "grader_tests" / self.lesson)
         found = load_review_questions(self.gradebook, self.lesson, self._coursedir, contracts)
         questions = {question.key: question for question in found}
@@ -59,7 +62,7 @@ class ReviewDesk:
             self._texts.forget()
         self.questions = questions
 
-    # what is there
+    # reading
 
     def overview(self) -> Data:
         """The lesson's questions, each with its progress."""
@@ -74,7 +77,10 @@ class ReviewDesk:
         return {"lesson": self.lesson, "questions": rows}
 
     def question(self, key: str, *, names: bool) -> Data:
-        """A question with its rubric, and its answers in groups of like ones. names: whether to say whose they are."""
+        """A question with its rubric and its answers, in groups of equivalent ones.
+
+        `names`: whether to include the students' names.
+        """
         self._fresh()
         question = self._question(key)
         rubric = self._rubric(question)
@@ -104,7 +110,7 @@ class ReviewDesk:
         }
 
     def answer(self, key: str, submitted: str) -> Data:
-        """The text of one answer, cut to what a browser shows at once."""
+        """The text of one answer, cut to the length that the page shows at once."""
         self._fresh()
         question = self._question(key)
         found = self._submitted(question).get(submitted)
@@ -117,7 +123,7 @@ class ReviewDesk:
         return {"missing": False, "text": text[:MOST_SHOWN], "length": len(text), "cut": cut}
 
     def to_render(self, key: str, submitted: str) -> tuple[Path, str] | None:
-        """An answer's notebook and text, if it is text that can be rendered."""
+        """The notebook and the text of an answer, if it can be rendered."""
         self._fresh()
         question = self._question(key)
         found = self._submitted(question).get(submitted)
@@ -127,7 +133,7 @@ class ReviewDesk:
         return self._texts.file_of(found.notebook, found.student), text
 
     def bank(self, key: str) -> list[Data]:
-        """Comments for a question, those used most often first."""
+        """The comments to offer for a question, most used first."""
         self._fresh()
         here = f"{self.lesson}/{self._question(key).cells.name}"
         written = list(
@@ -141,7 +147,7 @@ class ReviewDesk:
         return sorted(rows, key=lambda row: -row["used"])
 
     def steps(self, page: str) -> list[Data]:
-        """The lesson's last steps, the newest first."""
+        """The lesson's last steps, newest first."""
         self._fresh()
         titles = {question.key: question.title for question in self.questions.values()}
         return [
@@ -161,16 +167,17 @@ class ReviewDesk:
         self._fresh()
         return count_steps(self.gradebook, self.lesson)
 
-    # what can be done
+    # changing
 
     def grade(self, by: str, page: str, key: str, seen: Mapping[str, str], wanted: Mapping[str, Any]) -> Data:
-        """Give answers points and a comment. seen: the stamp of each answer, by its id.
+        """Give answers points and a comment.
 
-        wanted  `items`, `adjust` and `comment`, of which a missing one stays as it is; `graded`: whether a person
-                has graded it (default: if it has an item or added points); `accept`: leave the points that it has, and
-                wait for nobody any longer
+        seen    the stamp of each answer, by its id
+        wanted  `items`, `adjust` and `comment`; a missing one stays as it is. `graded`: whether a person has graded the
+                answer (default: if it has an item or added points). `accept`: keep its points, so that it no longer
+                waits for a person
 
-        Raises Conflict, and writes nothing, if somebody else changed one of them.
+        Raises Conflict, and writes nothing, if somebody else changed one of the answers.
         """
         question = self._question(key)
         if len(str(wanted.get("comment") or "")) > MOST_COMMENT:
@@ -182,7 +189,7 @@ class ReviewDesk:
         return self._write(by, page, question, seen, changed, in_words(len(seen), wanted))
 
     def take_out(self, by: str, page: str, key: str, seen: Mapping[str, str], alone: bool) -> Data:
-        """Take answers out of their group of like ones, or put them back. Raises Conflict."""
+        """Take answers out of their group, or put them back. Raises Conflict."""
         what = f"{count_answers(len(seen))} {'taken out of' if alone else 'put back into'} the group of like ones"
 
         def changed(_: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
@@ -193,12 +200,12 @@ class ReviewDesk:
     def change_rubric(
         self, by: str, page: str, key: str, stamp: str, rows: list[Data], from_full: bool, expected: str | None
     ) -> Data:
-        """Change a question's rubric, and the points of all that was graded with it.
+        """Change a question's rubric, and the points of all answers graded with it.
 
         stamp     of the rubric that the page shows
-        expected  `digest` of the answers that change, as shown before; None only shows them
+        expected  `digest` of the changes that the page has shown; None only computes them
 
-        Raises Conflict if the rubric, or what would change, is another than was shown.
+        Raises Conflict if the rubric or the resulting changes are no longer those that the page showed.
         """
         question = self._question(key)
         everyone = self._submitted(question)
@@ -230,7 +237,7 @@ class ReviewDesk:
         return {**found, "applied": True, "step": number}
 
     def bring_up_to_date(self, by: str, page: str, key: str) -> Data:
-        """Compute points again that were given by an earlier version of the rubric's file."""
+        """Compute points again that come from an earlier version of the rubric's file."""
         question = self._question(key)
 
         def changed(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
@@ -245,12 +252,15 @@ class ReviewDesk:
         self._change_bank(by, page, "comment kept in the bank", lambda rows: comment_bank.with_comment(rows, new))
 
     def drop_comment(self, by: str, page: str, text: str, question: str) -> None:
-        """Delete a comment from the bank; what was written to students stays."""
+        """Delete a comment from the bank; students keep comments given before."""
         gone = comment_bank.BankComment(text, question)
         self._change_bank(by, page, "comment deleted from the bank", lambda rows: [c for c in rows if c != gone])
 
     def undo(self, by: str, page: str, number: int | None) -> Data:
-        """Undo a step, or this page's last one. Raises Conflict if what it changed was changed again since."""
+        """Undo a step, or this page's last one.
+
+        Raises Conflict if its result was changed again since then.
+        """
         stored = find_step(self.gradebook, self.lesson, number, page)
         if stored is None:
             raise ReviewError("there is nothing to undo")
@@ -268,7 +278,7 @@ class ReviewDesk:
             self._replace_files(step.files, new=False)
         return {"undone": step.what, "question": step.question, "answers": list(step.before)}
 
-    # how
+    # helpers
 
     def _write(
         self,
@@ -303,7 +313,10 @@ class ReviewDesk:
         rubric: Rubric,
         files: Mapping[str, tuple[str | None, str | None]],
     ) -> Step:
-        """The step as the gradebook has it now: what it reads back is what an undo must find."""
+        """The step with the marks read back from the gradebook.
+
+        An undo compares with them.
+        """
         now = read_marks(self.gradebook, question.cells, rubric)
         changes = {key: before[key] for key in after}, {key: now[key] for key in after}
         return Step(what, question.key, *changes, files)
@@ -317,7 +330,7 @@ class ReviewDesk:
     ) -> None:
         file = self.root / comment_bank.FILE
         everyone = [name for question in self.questions.values() for name in self._submitted(question)]
-        with locked(self.gradebook, everyone):  # who changes the bank takes turns with others
+        with locked(self.gradebook, everyone):  # writers of the bank take turns
             old = comment_bank.load_comments(self.root)
             new = change(list(old))
             if new == old:
@@ -334,12 +347,15 @@ class ReviewDesk:
                 raise Conflict(f"{name} was changed again since", [])
 
     def _replace_files(self, files: Mapping[str, tuple[str | None, str | None]], *, new: bool) -> None:
-        """Last in a transaction. If only its end fails, the page offers to compute the points again."""
+        """Replace files as the last part of a transaction.
+
+        If the commit after this fails, the page offers to compute the points again.
+        """
         for name, (before, after) in files.items():
             replace_file(self.root / name, after if new else before)
 
     def _fresh(self) -> None:
-        """End the transaction of the last request, so that this one reads what others wrote."""
+        """End the last request's transaction, so that this one reads what others wrote."""
         self.gradebook.db.rollback()
 
     def _question(self, key: str) -> ReviewQuestion:
@@ -355,7 +371,10 @@ class ReviewDesk:
         return read_marks(self.gradebook, question.cells, rubric)
 
     def _marks_shown(self, question: ReviewQuestion, rubric: Rubric) -> dict[str, Mark]:
-        """Of an exercise only what needs a person or has points from one."""
+        """The marks to show.
+
+        Of an exercise, these are only marks that need a person or have manual points.
+        """
         marks = self._marks(question, rubric)
         if question.kind != "exercise":
             return marks
@@ -366,7 +385,7 @@ class ReviewDesk:
         return rubric_changes.changed_marks(rubric, old)
 
     def _submitted(self, question: ReviewQuestion) -> dict[str, Submitted]:
-        """Graded submissions by id of the submitted notebook."""
+        """Graded submissions by the id of the submitted notebook."""
         rows = self.gradebook.db.execute(
             select(SubmittedNotebook.id, Student.id, Student.first_name, Student.last_name)
             .add_columns(GradeRow.digest, GradeRow.verdicts)
@@ -386,7 +405,7 @@ class ReviewDesk:
     def _reasons(
         self, question: ReviewQuestion, marks: Mapping[str, Mark], submitted: Mapping[str, Submitted]
     ) -> dict[str, str]:
-        """Why answers that wait need a person, by id of the submitted notebook, where there is a reason."""
+        """Reasons why answers need a person, by id of the submitted notebook."""
         rows = self.gradebook.db.execute(
             select(ReopenedRow.notebook_id, ReopenedRow.because).where(ReopenedRow.cell == question.cells.name)
         )

@@ -1,8 +1,9 @@
-"""Which answers say the same, so that a person grades them once.
+"""Decide which answers are equivalent, so that a person grades them once.
 
-Answers are alike if their texts are equal but for case, spaces, marks of Markdown, and punctuation that ends or
-separates sentences. What may carry meaning stays: brackets, operators, signs, a point between digits. A missed likeness
-costs a key; a false one would give somebody the points of another.
+Answers are equivalent if their texts differ only in case, spaces, Markdown marks, and punctuation that ends or
+separates sentences. Everything that may carry meaning counts: brackets, operators, signs, a point between digits. If
+two equivalent answers are missed, a person presses one more key. If two different answers are merged, somebody gets the
+points of another.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ import unicodedata
 LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|[-*+])[ \t]+(?=[^\W\d_]{2})", re.MULTILINE)  # "- x" may be a minus
 EMPHASIS = re.compile(r"(?<!\w)(?:\*{1,3}|~~)(?=\w)|(?<=\w)(?:\*{1,3}|~~)(?!\w)|`+")
 QUOTES = re.compile(r"[\"“”„‟«»‹›‘‚]|['’](?=\w)")  # not the prime of f'
-# not in 1.5, x[1:2], A.T, n!; a run is tried once, at its start, so that it costs its length and not the square
+# Not in 1.5, x[1:2], A.T, n!. Tries each run only at its start, so that the time is linear in its length
 SENTENCE_MARKS = re.compile(r"(?<![.,;:?…!])(?:[.,;:?…]|(?<=[^\W\d_]{2})!)[.,;:?…!]*+(?=\s|[)\]]|$)")
 DASHES = str.maketrans("‐‑‒–—−", "------")
 SPACE = re.compile(r"\s+")
 
 
 def normalised(text: str, *, code: bool = False) -> str:
-    """The text without what does not count; "" if nothing is left. Linear in its length.
+    """Remove everything that does not count from a text; "" if nothing is left.
 
-    code  only spaces at ends of lines and empty lines do not count
+    `code`: ignore only spaces at line ends and empty lines. Takes time linear in the length.
     """
     if code:
         return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
-    text = LINE_MARKS.sub("", unicodedata.normalize("NFC", text).translate(DASHES))  # NFKC would make x² and x2 one
+    text = LINE_MARKS.sub("", unicodedata.normalize("NFC", text).translate(DASHES))  # NFKC would make x² equal to x2
     for pattern in (EMPHASIS, QUOTES, SENTENCE_MARKS):
         text = pattern.sub("", text)
     return SPACE.sub(" ", text).strip().casefold()

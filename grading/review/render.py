@@ -1,4 +1,4 @@
-"""Have answers in Markdown rendered by a judge."""
+"""Render Markdown answers in a judge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ TASK = "grading.feedback.answer_html"
 
 
 def render_answer(root: Path, notebook: Path, text: str) -> str:
-    """The answer as HTML that runs and loads nothing; "" if it cannot be made. notebook: the graded file it is from."""
+    """Render an answer as HTML that runs and loads nothing; "" if that fails.
+
+    `notebook`: the graded file with the answer.
+    """
     try:
         judge = JudgeProcess(Job(TASK, root, {"text": text}, confined=_can_confine()), resolve(notebook), MAX_BYTES)
         try:
@@ -25,7 +28,10 @@ def render_answer(root: Path, notebook: Path, text: str) -> str:
 
 
 def _can_confine() -> bool:
-    """Whether this machine can confine a judge; if not, it is still a process of its own."""
+    """Whether this machine can confine a judge.
+
+    Otherwise the judge is still a separate process.
+    """
     try:
         require()
     except SandboxUnavailable:

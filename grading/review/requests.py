@@ -1,4 +1,4 @@
-"""What the page asks to be done to an answer."""
+"""Apply the page's requests to marks of answers."""
 
 from __future__ import annotations
 

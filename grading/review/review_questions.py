@@ -1,4 +1,7 @@
-"""What of a lesson a person grades: written answers, tasks, and exercises that the grader left to a person."""
+"""The questions of a lesson that a person grades.
+
+These are written answers, tasks, and exercises that the grader left to a person.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,13 @@ KINDS = ("written", "task", "exercise")
 class ReviewQuestion:
     """A question of a lesson.
 
-    key           its notebook and cell, which name it in the whole lesson
-    kind          one of KINDS
-    answer        name of the cell with the answer; of a task, that of the task, below which it is
-    code          whether the answer is code
-    text, model_answer  HTML of the lesson's own Markdown; empty if there is none
-    untouched     the answer cell as it was released
-    own           texts of the lesson's own cells, which are no answer to a task
+    key                 notebook and cell, unique in the lesson
+    kind                one of KINDS
+    answer              name of the cell with the answer; the answer to a task is below the cell of this name
+    code                whether the answer is code
+    text, model_answer  HTML from the lesson's own Markdown; empty if there is none
+    untouched           the answer cell's released text
+    own                 texts of the lesson's own cells, which cannot answer a task
     """
 
     key: str
@@ -49,14 +52,17 @@ class ReviewQuestion:
     own: frozenset[str]
 
     def is_blank(self, text: str) -> bool:
-        """Whether this text is no answer."""
+        """Whether this text is empty or untouched."""
         return text.strip() in ("", self.untouched)
 
 
 def load_review_questions(
     gradebook: Gradebook, lesson: str, coursedir: CourseDirectory, contracts: Mapping[str, Question]
 ) -> list[ReviewQuestion]:
-    """The questions of a lesson in its order. contracts: its written questions by name."""
+    """The questions of a lesson in its order.
+
+    `contracts`: its written questions by name.
+    """
     found = []
     for notebook in gradebook.find_assignment(lesson).notebooks:
         released = load_released(coursedir.db_url, lesson, notebook.name, coursedir)
@@ -79,7 +85,7 @@ def _kind(cell: MarkedCell) -> str:
 
 
 def _for_a_person(gradebook: Gradebook, notebook: str) -> set[str]:
-    """Names of graded cells for which at least one submission needs a person, or got points from one."""
+    """Names of graded cells for which some submission needs, or got, manual points."""
     by_hand = or_(Grade.needs_manual_grade, Grade.manual_score.is_not(None))
     rows = select(BaseCell.name).join(Grade, Grade.cell_id == BaseCell.id)
     return set(gradebook.db.scalars(rows.where(BaseCell.notebook_id == notebook, by_hand).distinct()))
@@ -125,7 +131,10 @@ def _question(
 
 
 def _text_before(cell: MarkedCell, kind: str, released: ReleasedNotebook) -> str:
-    """The question where no file has it: the task itself, or the text above the answer."""
+    """The text of a question that has no file.
+
+    It is the task itself, or the text above the answer.
+    """
     if kind == "task":
         return cell.visible
     if kind == "exercise":

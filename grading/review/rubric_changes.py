@@ -1,4 +1,4 @@
-"""What a changed rubric does to the answers that were graded with it."""
+"""The effect of a changed rubric on answers that were graded with it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..gradebook.rubric import Rubric
 
 
 def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
-    """The marks that are others with this rubric.
+    """The marks that change under this rubric.
 
-    An answer keeps the points that were added to its items by hand. If all of its items are gone, and nothing was
-    added, it waits for a person again. Points that were given elsewhere, without any item, stay.
+    An answer keeps points that a person added to its items. If all of its items are gone and nothing was added, it
+    waits for a person again. Points given elsewhere, without any item, stay.
     """
     found = {}
     for key, mark in marks.items():
@@ -32,13 +32,13 @@ def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
 
 
 def summary(before: Mapping[str, Mark], after: Mapping[str, Mark]) -> list[dict[str, Any]]:
-    """How many answers go from how many points to how many; None: to be graded again."""
+    """How many answers move from which points to which; None: to be graded again."""
     moves = Counter((before[key].points, mark.points) for key, mark in after.items())
     rows = [{"from": old, "to": new, "answers": count} for (old, new), count in moves.items() if old != new]
     return sorted(rows, key=lambda row: -row["answers"])
 
 
 def digest(before: Mapping[str, Mark], after: Mapping[str, Mark]) -> str:
-    """Changes with what would be changed, so that what is applied is what was shown."""
+    """A digest of the changes, to make sure that the applied changes are those shown."""
     rows = sorted((key, before[key].stamp, mark.stamp) for key, mark in after.items())
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]

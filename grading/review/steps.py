@@ -1,4 +1,4 @@
-"""Every step of grading on the review page, so that it can be undone."""
+"""Record every grading step on the review page, so that it can be undone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ class StepRow(Base):
 
 
 class ChangeRow(Base):
-    """What a step changed of one answer. A table of its own, so that one person's rows can be found and deleted."""
+    """The change of one answer in a step.
+
+    A separate table, so that one person's rows can be found and deleted.
+    """
 
     __tablename__ = "attention_review_change"
 
@@ -43,11 +46,11 @@ class ChangeRow(Base):
 
 @dataclass(frozen=True)
 class Step:
-    """What one step changed, with what was there before it.
+    """The changes of one step.
 
-    question       key of the question; "" if it is about none
+    question       key of the question; "" if the step concerns none
     before, after  marks by id of the submitted notebook
-    files          path in the course -> its text before and after; None: no such file
+    files          path in the course -> its text before and after; None for no file
     """
 
     what: str
@@ -59,7 +62,10 @@ class Step:
 
 @dataclass(frozen=True)
 class StoredStep:
-    """A step in the gradebook. page: the browser's page that did it, which undoes its own steps by a key."""
+    """A step in the gradebook.
+
+    `page`: the browser page that made the step, which can undo its own steps by a key.
+    """
 
     id: int
     page: str
@@ -86,19 +92,19 @@ def add_step(gradebook: Gradebook, lesson: str, page: str, by: str, step: Step) 
 
 
 def last_steps(gradebook: Gradebook, lesson: str) -> Iterator[StoredStep]:
-    """A lesson's last steps, the newest first, without the marks that they changed."""
+    """A lesson's last steps, newest first, without the marks that they changed."""
     rows = gradebook.db.query(StepRow).filter(StepRow.lesson == lesson).order_by(StepRow.id.desc())
     for row in rows.populate_existing().limit(MOST_LISTED):
         yield _stored(row, [])
 
 
 def count_steps(gradebook: Gradebook, lesson: str) -> int:
-    """How many steps of a lesson there are, undone ones included."""
+    """The number of a lesson's steps, undone ones included."""
     return int(gradebook.db.query(StepRow).filter(StepRow.lesson == lesson).count())
 
 
 def find_step(gradebook: Gradebook, lesson: str, number: int | None, page: str) -> StoredStep | None:
-    """A step by its id, or the last of a page that is not undone; None if there is none."""
+    """Find a step by its id, or a page's last one that is not undone."""
     rows = gradebook.db.query(StepRow).filter(StepRow.lesson == lesson, StepRow.undone.is_(False))
     rows = rows.filter(StepRow.page == page) if number is None else rows.filter(StepRow.id == number)
     row = rows.order_by(StepRow.id.desc()).populate_existing().first()

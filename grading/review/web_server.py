@@ -1,8 +1,8 @@
-"""The review page's server: on this machine only, for whoever has its address with the token.
+"""The review page's server, for this machine and for holders of the token only.
 
-The token is in no cookie, which other servers on this machine would get, too: the page sends it in a header, which no
-page of another origin can do. Addresses that other names lead to are refused (DNS rebinding). What a student wrote
-leaves here as JSON, and the page shows it as text.
+The page sends the token in a header, which no page of another origin can do. A cookie would also go to other servers on
+this machine. The server refuses requests under other host names (DNS rebinding). It sends student text as JSON, and the
+page shows it as text.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-MOST_SENT = 1_000_000  # bytes of a request
+MOST_SENT = 1_000_000  # bytes in a request
 
 
 class ReviewServer:
-    """Serves one lesson. address: what to open in a browser."""
+    """Serves one lesson. `address`: the URL to open in a browser."""
 
     def __init__(self, desk: ReviewDesk, by: str, port: int = 0, *, names: bool = True, first: str = "") -> None:
-        """Raises OSError if the port is taken.
+        """Open the port. Raises OSError if it is taken.
 
-        by     who grades
-        port   0: any that is free
-        names  whether the page begins with students' names
+        by     name of the person who grades
+        port   0 for any free one
+        names  whether students' names are visible at first
         first  key of the question to open
         """
         self.desk, self.by, self.names, self.first = desk, by, names, first
-        self._html: dict[str, str] = {}  # by text
+        self._html: dict[str, str] = {}  # by the answer's text
         self._renderer = ThreadPoolExecutor(1)
         self.token = secrets.token_urlsafe(24)
         sockets = bind_sockets(port, HOST, family=socket.AF_INET)
@@ -74,7 +74,10 @@ class ReviewServer:
         return {f"{HOST}:{self.port}", f"localhost:{self.port}"}
 
     async def html(self, of: tuple[Path, str] | None) -> str:
-        """An answer rendered by a judge, one at a time beside all other requests; "" if it is not to be rendered."""
+        """Have a judge render an answer; "" if it is not to be rendered.
+
+        Renders one answer at a time, while the server answers other requests.
+        """
         if of is None:
             return ""
         if of[1] not in self._html:
@@ -106,7 +109,7 @@ class _Handler(web.RequestHandler):
         self.clear_header("Server")
 
     def prepare(self) -> None:
-        """Refuse requests under another name than this machine's, and those that a page elsewhere makes."""
+        """Refuse requests for another host name, and requests from other origins."""
         origin = self.request.headers.get("Origin")
         ours = {f"http://{host}" for host in self.server.hosts}
         if self.request.host not in self.server.hosts or (origin is not None and origin not in ours):
@@ -116,13 +119,13 @@ class _Handler(web.RequestHandler):
         self.finish({"message": self._reason})
 
     def log_exception(self, *about: Any) -> None:
-        if not isinstance(about[1], web.HTTPError):  # which says nothing that the browser's console does not
+        if not isinstance(about[1], web.HTTPError):  # the browser's console shows HTTPErrors anyway
             super().log_exception(*about)
 
 
 class _Page(_Handler):
     def get(self) -> None:
-        """The page itself holds nothing of the course."""
+        """Send the page; it contains no data of the course."""
         self.finish(page_templates(FOLDER / "templates").get_template("review.html.j2").render())
 
 
@@ -135,7 +138,7 @@ class _Static(_Handler):
 
 
 class _Api(_Handler):
-    """Each request names what it wants of the desk, and is answered with JSON."""
+    """Answers each request for an action of the desk with JSON."""
 
     def prepare(self) -> None:
         super().prepare()
@@ -194,7 +197,10 @@ class _Api(_Handler):
             raise web.HTTPError(400, reason="The request is not valid") from None
 
     def _answer(self, asked: Any, *, last: bool = True) -> None:
-        """Finish with what was asked, or with why not. last: False leaves what was asked to the caller to finish."""
+        """Finish the request with the result, or with the error.
+
+        `last`: False leaves the result to the caller to finish.
+        """
         found: Data = {}
         try:
             found = asked() or {}
@@ -206,7 +212,7 @@ class _Api(_Handler):
         except GradingError as error:
             self.set_status(400)
             found = {"message": str(error)}
-        except OperationalError:  # SQLite waits five seconds for whoever writes
+        except OperationalError:  # SQLite waits five seconds for another writer
             self.set_status(503)
             found = {"message": "the gradebook is being written to, or cannot be reached: nothing was saved; try again"}
         self.finish(found)

@@ -24,7 +24,7 @@ _ORDINARY = 65534  # nobody
 
 
 def doctor() -> str:
-    """What this machine grants, and whether a sandboxed kernel starts, as text."""
+    """Report what this machine grants, and whether a sandboxed kernel starts."""
     root = sys.platform == "linux" and os.geteuid() == 0
     lines = [f"Student code on {platform.system()} {platform.release()}, {platform.machine()}", ""]
     lines += _table("as root, who runs this" if root else "as the present user", grants())

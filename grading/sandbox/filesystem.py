@@ -69,7 +69,7 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     if str(here.parents[2]) not in libraries:
         kept_out.add(str(here.parents[2]))
     kept_out = {os.path.realpath(path) for path in kept_out}
-    for path in shown:  # what has two visible names must be hidden under both, also where a link becomes a mount
+    for path in shown:  # a path with two visible names must be hidden under both, even if a link becomes a mount
         real = os.path.realpath(path)
         if real != path:
             kept_out |= {path + p.removeprefix(real) for p in kept_out if _is_below(p, real)}

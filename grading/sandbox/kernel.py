@@ -1,4 +1,4 @@
-"""IPython's kernel on open sockets, with nothing to look up and nothing to write.
+"""IPython's kernel on sockets that the grading process has already opened.
 
 The grading process listens on the five channels and passes the descriptors on, so a kernel shares no directory with
 anybody, and the right to open sockets can be taken from it before it starts.

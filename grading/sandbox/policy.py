@@ -24,7 +24,7 @@ class Policy:
     """
 
     memory: int = 2048 * MEBIBYTE
-    """What a process, and all processes of the kernel together, may use beyond what torch takes."""
+    """Memory beyond torch's own, for each process and for all of the kernel's together."""
     cpu_seconds: int = 600
     """CPU time of all the kernel's processes, over its whole life."""
     processes: int = 128
@@ -54,7 +54,7 @@ class Policy:
 
 
 class Grant(NamedTuple):
-    """One requirement of the sandbox: whether it is granted, with `detail` in words."""
+    """One requirement of the sandbox: whether it is granted, with `detail` as text."""
 
     name: str
     granted: bool
@@ -77,11 +77,11 @@ class SandboxUnavailable(RuntimeError):
 
 
 class SandboxLost(RuntimeError):
-    """The sandbox ended, through no fault of the kernel that was in it or due: retry."""
+    """The sandbox ended through no fault of its current or next kernel; retry."""
 
 
 def exit_reason(code: int, decided: str | None) -> str:
-    """How a kernel ended, in words that begin with "the kernel".
+    """Say how a kernel ended, in a phrase that begins with "the kernel".
 
     `code` is its exit code, or minus the number of the signal that ended it; `decided` is the reason if the sandbox
     or the grader ended it.

@@ -22,7 +22,7 @@ def families(roots: Set[int]) -> dict[int, list[int]]:
 
 
 def _family(root: int) -> list[int]:
-    """A process and its descendants. Takes no longer for the crowds of others."""
+    """A process and its descendants, found without looking at other processes."""
     family = [root]
     for member in family:
         with suppress(OSError):

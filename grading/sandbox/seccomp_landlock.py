@@ -1,12 +1,12 @@
-"""What a confined process may ask of the kernel: a seccomp filter and Landlock.
+"""Seccomp filter and Landlock rules of a confined process.
 
 Both are irrevocable, apply to every thread and process started later, and need no privilege. They are a second barrier
 behind the namespaces: the file tree (`filesystem`) decides what is visible; these decide what may be done, even if
 something there was forgotten.
 
-Seccomp allows a list (`syscalls`), some of it only with certain arguments. All else is refused: with "operation not
-permitted", or, if the call is so new that libraries have an alternative, with "no such call". The latter include
-clone3, which hides its flags from a filter, and io_uring, which would do what is refused where no filter sees it.
+Seccomp allows a list of calls (`syscalls`), some only with certain arguments. Every other call is refused: with
+"operation not permitted", or, if the call is so new that libraries have an alternative, with "no such call". The latter
+include clone3, which hides its flags from a filter, and io_uring, which could make refused calls unseen by any filter.
 32-bit calls end the process, because their numbers mean something else.
 """
 
@@ -51,7 +51,7 @@ _Rule = tuple[str, int, tuple[_Is, ...]]
 """A call, its error if all conditions hold (0: it appears to work), and the conditions."""
 
 _RULES: list[_Rule] = [
-    # With few other errors does ZeroMQ give up instead of aborting the process.
+    # ZeroMQ gives up on this error; on most others it aborts the process.
     ("socket", errno.EOPNOTSUPP, (_Is(_LOW[0], _EQUAL, _UNIX, False),)),
     ("socketpair", errno.EOPNOTSUPP, (_Is(_LOW[0], _EQUAL, _UNIX, False),)),
     # The grading process made a kernel's channels: asking them (SIOCGIFCONF, …) would show its network, not the
@@ -62,9 +62,9 @@ _RULES: list[_Rule] = [
         (_Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[0]), _Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[1], False)),
     ),
     ("clone", errno.EPERM, (_Is(_LOW[0], _ANY_BIT, _NEW_NAMESPACES),)),
-    # Who waits for a child that shares its memory can be told from who waits for a disk (`processes.want_to_run`).
+    # Waiting for a child that shares memory can be distinguished from waiting for a disk (`processes.want_to_run`).
     ("clone", errno.EPERM, (_Is(_LOW[0], _ANY_BIT, _PARENT_WAITS), _Is(_LOW[0], _ANY_BIT, _SAME_MEMORY, False))),
-    ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _HUGE_PAGES),)),  # the machine has few, which no limit counts
+    ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _HUGE_PAGES),)),  # huge pages are scarce, and no limit counts them
 ]
 #: Shared memory without a file stays allocated when no process maps it: after MADV_DONTNEED, or when all but a page is
 #: unmapped. (No kernel has the other ways to get it: memfd_create, shmget and /dev/zero.)

@@ -2,8 +2,8 @@
 
 The list was made from the observed calls of Python, torch, ipykernel, ZeroMQ, matplotlib and the programs that a
 notebook starts (`!ls`, `%%bash`), and from what the C library calls in their place on other systems.
-`seccomp_landlock` says how a call is refused, and which of these are refused with some arguments. A call that is added
-here needs a test that shows what it opens.
+`seccomp_landlock` decides how a call is refused, and which of these are refused with some arguments. A call that you
+add here needs a test that shows what it opens.
 """
 
 from __future__ import annotations

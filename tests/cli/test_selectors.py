@@ -73,10 +73,10 @@ def test_downloads_follow_the_lesson_or_stand_alone(selected, arguments):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ("excuse", "name the lesson"),
-        (f"excuse {ONE}", "name the students"),
-        (f"feedback-zip {ONE}", "name the downloads"),
-        (f"push canvas {ONE} --lesson {TWO} --url u --canvas-course 1", f"name one lesson: {ONE} or {TWO}"),
+        ("excuse", "no lesson given"),
+        (f"excuse {ONE}", "no students given"),
+        (f"feedback-zip {ONE}", "no downloads given"),
+        (f"push canvas {ONE} --lesson {TWO} --url u --canvas-course 1", f"expected one lesson, got {ONE} and {TWO}"),
     ],
 )
 def test_what_is_missing_is_named(selected, arguments, why):
@@ -102,7 +102,7 @@ def test_wrong_use_ends_with_2_and_names_the_help(selected, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     assert main.main(["excuse", ONE]) == 2
     assert (
-        capsys.readouterr().err == "grading excuse: name the students. `grading excuse --help` lists its arguments.\n"
+        capsys.readouterr().err == "grading excuse: no students given. `grading excuse --help` lists its arguments.\n"
     )
 
 

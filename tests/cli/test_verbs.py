@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 
@@ -55,6 +56,24 @@ def test_a_verb_is_described_in_one_sentence_and_every_option_has_a_help(verbs):
         assert summary[0].isupper() and summary.count(".") == 1 + summary.count(".toml") and summary[-1] == ".", name
         for action in verb._actions:
             assert action.help, f"{name}: {action.dest}"
+
+
+def test_every_verb_ends_its_help_with_an_example_that_works(verbs):
+    parser = main.make_parser()
+    for name, verb in verbs.items():
+        title, _, example = (verb.epilog or "").partition("\n")
+        assert title == "example:", name
+        command, *arguments = shlex.split(example.partition(">>")[0])
+        assert command == "grading"
+        assert parser.parse_args(arguments).verb == name
+
+
+def test_an_option_is_described_by_a_noun_phrase(verbs):
+    imperatives = re.compile(r"(add|bring|finish|hide|include|keep|list|print|replace|show|take|undo|use|write)\b")
+    for name, verb in verbs.items():
+        for action in verb._actions:
+            if action.dest != "help":  # argparse's own
+                assert not imperatives.match(action.help or ""), f"{name}: {action.help}"
 
 
 @pytest.mark.parametrize(

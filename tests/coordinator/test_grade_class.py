@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from grading.cli import main
+from grading.coordinator import demo
 from grading.coordinator.demo import demonstrate
 from grading.coordinator.demo_class import hand_in
+from grading.coordinator.due_dates import due_dates
 from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import autograde, feedback, grades, needs_manual_grading, scores, stale_reasons
 from grading.coordinator.release import release_lessons
@@ -330,23 +333,28 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
 
 
 @pytest.mark.full("grades or releases a class twice")
-def test_the_demonstration_goes_the_whole_road_and_reuses_it_the_second_time(tmp_path, monkeypatch, capsys):
+def test_the_demonstration_shows_one_page_first_and_reuses_its_work_the_second_time(tmp_path, monkeypatch, capsys):
     root = build_course(tmp_path / "course")
     console = RecordingConsole()
-    assert demonstrate(root, console) == 0
+    assert demonstrate(root, TINY_LESSONS, console) == 0
     assert console.text.count("9 sample submissions handed in") == 2
+    first = root / "feedback" / "sample-fatou" / ONE / f"{ONE}.html"
+    assert f": {first}\n" in console.text
+    assert console.text.index("First graded page") < console.text.index(f"{ONE}: 8 graded")
     points = scores(root)
     assert len(points) == 18
-    assert points["sample-ada", ONE] == points["sample-ivo-colab", TWO] == (5, 5)
+    assert points["sample-ada", ONE] == points["sample-ivo-colab", TWO] == points["sample-bela-late", ONE] == (5, 5)
     assert points["sample-dara-untouched", ONE] == (0, 5)
     assert points["sample-fatou", ONE][0] < 5
+    assert {student for student, _, _ in needs_manual_grading(root)} == {"sample-chen-cut-off"}
     for student, lesson in points:
         page = (root / "feedback" / student / lesson / f"{lesson}.html").read_text()
         assert "BEGIN HIDDEN" not in page
+        assert ("1 day 6 hours" in page) == (student == "sample-bela-late")
 
     graded = {path: path.read_bytes() for path in (root / "autograded").rglob("*.ipynb")}
     console = RecordingConsole()
-    assert demonstrate(root, console) == 0
+    assert demonstrate(root, TINY_LESSONS, console) == 0
     for lesson in TINY_LESSONS:
         assert f"{lesson}: release is up to date" in console.text
         assert f"{lesson}: sample class reused" in console.text
@@ -357,4 +365,30 @@ def test_the_demonstration_goes_the_whole_road_and_reuses_it_the_second_time(tmp
     monkeypatch.chdir(root)
     assert main.main(["demo"]) == 0
     told = capsys.readouterr().out
-    assert "sample-fatou" in told and "Look next at" in told
+    assert TWO not in told
+    assert first.as_posix() in told
+    named = [Path(line.split()[0]) for line in told.partition("Open next:\n")[2].splitlines()]
+    assert len(named) == 6
+    assert all(path.is_file() for path in named)
+
+
+def test_the_demonstration_grades_the_lessons_that_are_named_or_all(tmp_path, monkeypatch):
+    root = build_course(tmp_path / "course")
+    monkeypatch.chdir(root)
+    asked: list[list[str]] = []
+    monkeypatch.setattr("grading.coordinator.demo.demonstrate", lambda root, names, console: asked.append(names) or 0)
+    for arguments in ([], [TWO], ["--all"]):
+        assert main.main(["demo", *arguments]) == 0
+    assert asked == [[ONE], [TWO], list(TINY_LESSONS)]
+    assert main.main(["demo", TWO, "--all"]) == 2
+    with pytest.raises(CourseError, match="no lesson to show"):
+        demonstrate(root, [], RecordingConsole())
+
+
+def test_the_demonstration_sets_no_due_date_where_somebody_else_has_handed_in(course):
+    console = RecordingConsole()
+    hand_in(course, ONE, "jane", solved_notebook(course, ONE))
+    assert demo.lesson_due(course, ONE, console) < datetime.now(UTC)
+    assert due_dates(course) == {}
+    demo.lesson_due(course, TWO, console)
+    assert set(due_dates(course)) == {TWO}

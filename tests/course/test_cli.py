@@ -85,12 +85,12 @@ def test_progress_tells_of_every_file_that_answers_something(attention):
     ("text", "arguments", "told"),
     [
         (None, (), "my_answers.py cannot be read: No such file or directory"),
-        ("def softmax(x)\n    pass", (), "my_answers.py, line 1: Python cannot read it (expected ':')"),
-        ("x = 1", (), "my_answers.py defines no function that is called like an exercise"),
-        (RIGHT, ("--lesson", "03_queries_keys_values"), "called like an exercise of 03_queries_keys_values"),
-        (RIGHT, ("--lesson", "softmax"), "there is no lesson 'softmax'; there are 00_start, 01_dot_products"),
+        ("def softmax(x)\n    pass", (), "my_answers.py, line 1: not valid Python (expected ':')"),
+        ("x = 1", (), "my_answers.py defines no function or class with the name of an exercise"),
+        (RIGHT, ("--lesson", "03_queries_keys_values"), "the name of an exercise of 03_queries_keys_values"),
+        (RIGHT, ("--lesson", "softmax"), "unknown lesson 'softmax'. Available: 00_start, 01_dot_products"),
         (RIGHT, ("entropy",), "my_answers.py does not define entropy"),
-        (RIGHT, ("sofmax",), "sofmax: no exercise of 02_softmax; there are softmax, log_softmax"),
+        (RIGHT, ("sofmax",), "no exercise of 02_softmax is called sofmax. Available: softmax, log_softmax"),
     ],
 )
 def test_what_cannot_be_checked_is_told_in_a_line(attention, text, arguments, told):
@@ -103,8 +103,8 @@ def test_what_cannot_be_checked_is_told_in_a_line(attention, text, arguments, to
 
 
 def test_a_notebook_and_an_empty_folder_are_told_of(attention):
-    assert "open it, and run check(...) there" in attention("check", "02_softmax.ipynb")[2]
-    assert "no Python file here answers an exercise" in attention("progress")[2]
+    assert "open it and run check(...) there" in attention("check", "02_softmax.ipynb")[2]
+    assert "no Python file in this folder answers an exercise" in attention("progress")[2]
 
 
 @pytest.mark.slow
@@ -112,8 +112,8 @@ def test_what_stands_above_an_error_is_checked_all_the_same(attention):
     Path("my_answers.py").write_text(f"{RIGHT}\nprint(undefined)\ndef entropy(p): return 0\n")
     status, out, err = attention("check", "my_answers.py")
     assert status == 1
-    assert out.startswith("☑ softmax")
-    assert err.startswith("my_answers.py, line 6: NameError: name 'undefined' is not defined. What stands below did")
+    assert out.startswith("☑ softmax: ")
+    assert err.startswith("my_answers.py, line 6: NameError: name 'undefined' is not defined. The lines below it did")
 
 
 @pytest.mark.slow

@@ -264,6 +264,16 @@ def test_github_classrooms_repositories_are_collected(collect: Any, unpacked: bo
     assert collect(files if unpacked else {"x.zip": zipped(files)}) == {"jane_smith": "jane-smith", "bo": "bo"}
 
 
+def test_a_download_of_classroom_50_is_collected_from_a_folder_named_as_the_guide_says(collect: Any) -> None:
+    """`gh teacher download -d attention-02-halves-submissions`: repositories, each with its results, and a table."""
+    files = {"attention-02-halves-submissions/scores.csv": b"username,score\n"}
+    for login in ("jane-smith", "bo"):
+        repository = f"attention-02-halves-submissions/attention-02-halves-{login}"
+        files |= {f"{repository}/{LESSON}.ipynb": notebook(login), f"{repository}/.git/HEAD": b""}
+        files |= {f"{repository}/{name}.json": b"{}" for name in ("result", "results")}
+    assert collect(files) == {"jane_smith": "jane-smith", "bo": "bo"}
+
+
 def test_what_canvas_marks_as_late_is_late_from_when_it_was_due(collect: Any, course: Any) -> None:
     due = datetime(2026, 11, 20, 23, 0)  # noqa: DTZ001 - as nbgrader keeps it
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:

@@ -17,28 +17,28 @@ class Line(nn.Module):
 """)
 
 right.mistake("offset_inside", {"x + self.offset": "(x + self.offset)"}, loses="slope times").feedback(
-    "You add the offset before you multiply, so it is multiplied by the slope, too. First the product, then the sum."
+    "You add the offset before you multiply, so the slope multiplies the offset too. Multiply first, then add."
 )
 right.mistake(
     "names_exchanged", {"self.slope * x + self.offset": "self.offset * x + self.slope"}, loses="slope times"
-).feedback("Slope and offset have changed places in `forward`: the slope is what `x` is multiplied by.")
+).feedback("You swapped `slope` and `offset` in `forward`. The slope is the factor of `x`.")
 right.mistake("no_offset", {" + self.offset": ""}, loses="slope times").feedback(
-    "The offset is missing from the result: this line always goes through 0."
+    "You do not add the offset, so the line always passes through 0."
 )
 right.mistake("less_the_offset", {" + self.offset": " - self.offset"}, loses="slope times").feedback(
-    "The offset is taken away instead of being added."
+    "You subtract the offset instead of adding it."
 )
 right.mistake("begins_at_one", loses=BEGINS).patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
 + self.slope = nn.Parameter(torch.tensor(1.0))
-""").feedback("A new line has the slope 1. Asked for is one that begins with slope and offset 0.")
+""").feedback("Your new line has slope 1. It must start with slope 0 and offset 0.")
 right.mistake("shape_one", loses=BEGINS).patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
 - self.offset = nn.Parameter(torch.tensor(0.0))
 + self.slope = nn.Parameter(torch.zeros(1))
 + self.offset = nn.Parameter(torch.zeros(1))
 """).feedback(
-    "The parameters have the shape `(1,)`, a list of one number. Asked for are single numbers, of shape `()`."
+    "Your parameters have shape `(1,)`, so each is a list of one number. They must be single numbers, of shape `()`."
 )
 right.mistake("plain_tensors", loses=(BEGINS, GRADIENTS)).patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
@@ -46,8 +46,8 @@ right.mistake("plain_tensors", loses=(BEGINS, GRADIENTS)).patch("""
 + self.slope = torch.tensor(0.0)
 + self.offset = torch.tensor(0.0)
 """).feedback(
-    "Slope and offset are plain tensors: no optimizer finds them, and they are not saved. `nn.Parameter(…)` around "
-    "each makes them parameters."
+    "Slope and offset are plain tensors, so no optimizer finds them and they are not saved. Wrap each in "
+    "`nn.Parameter(…)` to make it a parameter."
 )
 right.mistake("frozen_offset", loses=BEGINS).patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
@@ -55,7 +55,7 @@ right.mistake("frozen_offset", loses=BEGINS).patch("""
 + self.slope = nn.Parameter(torch.tensor(0.0), requires_grad=SLOPE)
 + self.offset = nn.Parameter(torch.tensor(0.0), requires_grad=not SLOPE)
 """).for_each(SLOPE=(True, False)).feedback(
-    "One of the parameters is never trained: `requires_grad=False` excludes it."
+    "One of the parameters is never trained. `requires_grad=False` excludes it from training."
 )
 right.mistake(gradients.cut("reads_data", what="the slope"), {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS)
 right.mistake(gradients.cut("detaches_x", what="`x`"), {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS)
@@ -65,17 +65,17 @@ right.mistake("begins_at_random", loses=BEGINS).patch("""
 - self.offset = nn.Parameter(torch.tensor(0.0))
 + self.slope = nn.Parameter(torch.randn(()))
 + self.offset = nn.Parameter(torch.randn(()))
-""").feedback("A new line has random parameters. Slope and offset must be 0 at first.")
+""").feedback("Your new line has random parameters. Slope and offset must both start at 0.")
 right.mistake("reads_numbers", loses=GRADIENTS).patch("""
 - return self.slope * x + self.offset
 + return self.slope.item() * x + self.offset.item()
 """).feedback(
-    "`.item()` makes plain numbers of the parameters, which gradients cannot reach. Compute with the parameters "
-    "themselves."
+    "You turn the parameters into plain numbers (`.item()`), so no gradient reaches them. Compute with the "
+    "parameters themselves."
 )
 right.mistake("reads_the_offset_as_a_number", {" + self.offset": " + self.offset.item()"}, loses=GRADIENTS).feedback(
-    "`.item()` makes a plain number of the offset, which no gradient can reach. Compute with the parameter itself."
+    "You turn the offset into a plain number (`.item()`), so no gradient reaches it. Compute with the parameter itself."
 )
 right.mistake("leaves_x_out", {"self.slope * x": "self.slope"}, loses="slope times").feedback(
-    "`x` does not occur in the result. The slope is multiplied by `x`, and then the offset is added."
+    "You do not use `x` in the result. Multiply the slope by `x`, then add the offset."
 )

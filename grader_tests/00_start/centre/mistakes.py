@@ -12,37 +12,41 @@ def centre(x):
 """)
 
 right.mistake("mean_of_everything", {"x.mean(-1, keepdim=True)": "x.mean()"}, loses="every row").feedback(
-    "You take one mean of all numbers away from every row. Each row has a mean of its own."
+    "You subtract the mean of all numbers from every row. Each row has its own mean."
 )
 right.mistake("columns", {"x.mean(-1,": "x.mean(0,"}, loses=("every row", "one row, or")).feedback(
-    "Each *column* has the mean 0 now, not each row. Rows run along the last dimension, `dim=-1`; `dim=0` goes down "
-    "the columns."
+    "You make the mean of each *column* 0, not the mean of each row. Rows run along the last dimension, `dim=-1`; "
+    "`dim=0` runs down the columns."
 )
 right.mistake("no_keepdim", {"x.mean(-1, keepdim=True)": "x.mean(-1)"}, loses=("every row", "one row, or")).feedback(
-    "The means lost a dimension: as `(T,)` they are read as a row and taken from the columns, or fit nothing at all. "
-    "With `keepdim=True` they are `(T, 1)`, which lines up with the rows.",
+    "The means have lost a dimension, so they do not line up with the rows. As `(T,)` they are subtracted from the "
+    "columns, or do not broadcast at all. With `keepdim=True` they have shape `(T, 1)`, which lines up with the "
+    "rows.",
     see=BUG,
 )
 right.mistake("dim_1", {"x.mean(-1,": "x.mean(1,"}, loses="one row, or").feedback(
-    "You take the mean along dimension 1. In a tensor of two dimensions that is the last one, in others it is not: "
-    "`dim=-1` counts from the end."
+    "You take the mean along dimension 1, which is the last dimension only if there are two. `dim=-1` counts from "
+    "the end."
 )
 right.mistake(
     "mean_less_x", {"x - x.mean(-1, keepdim=True)": "x.mean(-1, keepdim=True) - x"}, loses="every row"
-).feedback("Every sign is wrong: you take the numbers away from their mean, not the mean away from the numbers.")
+).feedback("You subtract each row from its mean, so every sign is wrong. Subtract the mean from the row.")
 right.mistake("takes_the_sum", {"mean(": "sum("}, loses="every row").feedback(
-    "You take away the *sum* of each row. The mean is the sum divided by how many numbers there are."
+    "You subtract the *sum* of each row instead of its mean. The mean is the sum divided by the number of entries."
 )
 right.mistake(
     "takes_the_median", {"mean(-1, keepdim=True)": "median(-1, keepdim=True).values"}, loses="every row"
-).feedback("That is the median, the number in the middle. The mean is the sum divided by how many numbers there are.")
+).feedback(
+    "You subtract the median of each row, the number in the middle. The mean is the sum divided by the number of "
+    "entries."
+)
 right.mistake("only_the_mean", {"x - x.mean": "x.mean"}, loses="every row").feedback(
-    "These are the means themselves. Asked for is what is left of each row when its mean is taken away."
+    "You return the means themselves. Return each row minus its mean."
 )
 right.mistake("divides_by_the_spread", loses="every row").patch("""
 - return x - x.mean(-1, keepdim=True)
 + return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, correction=0).clamp(min=1e-6)
-""").feedback("Each row was divided by its standard deviation as well. Here only the mean is taken away.")
+""").feedback("You also divide each row by its standard deviation. Here only the mean is subtracted.")
 right.mistake(gradients.treated_as_constant(what="the mean", of="`x`"), loses="gradients").patch("""
 - return x - x.mean(-1, keepdim=True)
 + return x - x.mean(-1, keepdim=True).detach()
@@ -69,19 +73,19 @@ right.mistake(
 right.mistake(
     "divides_by_the_number_of_rows", {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) / len(x)"}, loses="every row"
 ).feedback(
-    "You divide the sum of each row by `len(x)`, the number of rows. A row has `x.shape[-1]` entries: divide by that, "
-    "or use `mean`."
+    "You divide the sum of each row by `len(x)`, the number of rows. A row has `x.shape[-1]` entries. Divide by "
+    "that, or use `mean`."
 )
 right.mistake(
     "divides_without_remainder",
     {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) // x.shape[-1]"},
     loses="every row",
-).feedback("`//` rounds down, so the mean becomes a whole number and has no gradient. Divide with `/`.")
+).feedback("You divide with `//`, so the mean is rounded down and has no gradient. Divide with `/`.")
 right.mistake(
     "inserts_dimension_1", {"x.mean(-1, keepdim=True)": "x.mean(-1).unsqueeze(1)"}, loses="one row, or"
 ).feedback(
-    "You put the dimension of the means back as dimension 1. That is the last one only in a tensor of two dimensions: "
-    "`unsqueeze(-1)`, or `keepdim=True`, works for any."
+    "You restore the dimension of the means as dimension 1, which is right only if `x` has two dimensions. "
+    "`unsqueeze(-1)` or `keepdim=True` works for any number of dimensions."
 )
 centre.mistake("loops_over_the_rows", loses="one row, or").full_code("""
 def centre(x):
@@ -90,14 +94,15 @@ def centre(x):
         out[i] = x[i] - x[i].mean()
     return out
 """).feedback(
-    "Your loop takes each `x[i]` for a row. That holds for two dimensions only; with one, `x[i]` is a number, with "
-    "three it is a matrix. `x.mean(-1, keepdim=True)` works for any."
+    "Your loop treats each `x[i]` as a row, which is right only if `x` has two dimensions. With one dimension "
+    "`x[i]` is a number, with three it is a matrix. `x.mean(-1, keepdim=True)` works for any number of dimensions."
 )
 right.mistake("leaves_it", {"x - x.mean(-1, keepdim=True)": "1 * x"}, loses="every row").feedback(
-    "The rows come back as they were: the mean is not subtracted, or the result of the subtraction is not returned."
+    "You return the rows unchanged. Either you do not subtract the mean, or you do not return the result of the "
+    "subtraction."
 )
 right.mistake("subtracts_it_twice", {"x.mean(-1": "2 * x.mean(-1"}, loses="every row").feedback(
-    "You subtract the mean twice, so every row has minus its old mean. Subtract it once."
+    "You subtract the mean twice, so the new mean of each row is minus the old one. Subtract it once."
 )
 centre.mistake(arguments.argument_changed("changes_the_rows"), loses=("x itself", "one row, or")).full_code("""
 def centre(x):
@@ -105,25 +110,26 @@ def centre(x):
         row -= row.mean()
     return x
 """).feedback(
-    "`row -= …` writes into `x` itself, since a row is a view of it. And your loop finds the rows only if `x` has two "
-    "dimensions. `x.mean(-1, keepdim=True)` works for any shape, and `-` makes a new tensor."
+    "You change `x` itself: `row -= …` writes into it, because `row` is a view of `x`. The loop also finds the "
+    "rows only if `x` has two dimensions. `x.mean(-1, keepdim=True)` works for any shape, and `-` makes a new "
+    "tensor."
 )
 right.mistake("adds_the_mean", {"x - x.mean": "x + x.mean"}, loses="every row").feedback(
-    "You add the mean of each row. Subtract it."
+    "You add the mean of each row instead of subtracting it."
 )
 right.mistake("divides_by_one_less", loses="every row").patch("""
 - return x - x.mean(-1, keepdim=True)
 + return x - x.sum(-1, keepdim=True) / max(1, x.shape[-1] - 1)
-""").feedback("You divide the sum by one less than there are numbers. The mean divides by all of them.")
+""").feedback("You divide the sum by one less than the number of entries. The mean divides by the number of entries.")
 right.mistake(
     "divides_by_shape_1", {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) / x.shape[1]"}, loses="one row, or"
 ).feedback(
-    "`x.shape[1]` is the length of a row only if `x` has two dimensions. `x.shape[-1]` counts from the end, and works "
-    "for any."
+    "You take the length of a row from `x.shape[1]`, which is right only if `x` has two dimensions. `x.shape[-1]` "
+    "counts from the end and works for any number of dimensions."
 )
 right.mistake(
     "turns_the_matrix", {"x - x.mean(-1, keepdim=True)": "(x.T - x.mean(-1)).T"}, loses="one row, or"
 ).feedback(
-    "You transpose so that the means line up, which works for two dimensions only. With `keepdim=True` they line up in "
-    "any tensor."
+    "You transpose to line up the means, which works only if `x` has two dimensions. With `keepdim=True` they line "
+    "up in any tensor."
 )

@@ -15,19 +15,18 @@ def dot(a, b):
 """)
 
 right.mistake("returns_the_products", {"(a * b).sum()": "a * b"}, loses="multiplies").feedback(
-    "You return the products, place by place, but not their sum: a dot product is *one* number."
+    "You return the products of the entries without adding them up. A dot product is *one* number."
 )
 right.mistake("takes_the_mean", {".sum(": ".mean("}, loses="multiplies").feedback(
-    "Your result is the dot product divided by the number of places: you take the mean of the "
-    "products where their sum is asked for."
+    "You take the mean of the products instead of their sum, so your result is divided by the number of entries."
 )
 right.mistake("adds_instead_of_multiplying", {"a * b": "a + b"}, loses="multiplies").feedback(
-    "You add the numbers place by place; the dot product *multiplies* them, and adds afterwards."
+    "You add the two vectors entry by entry. The dot product *multiplies* entry by entry and then adds the products."
 )
 right.mistake("multiplies_the_sums", {"(a * b).sum()": "a.sum() * b.sum()"}, loses="multiplies").feedback(
-    "Your result is the product of the two sums, in which every number of `a` meets *every* number of `b`, as it does "
-    "where one of the two has become a column. Only numbers at the same place are multiplied; then their products are "
-    "added."
+    "You multiply every entry of `a` with *every* entry of `b`, so you get the product of the two sums. This also "
+    "happens if one of the two vectors becomes a column. Multiply only entries at the same position, then add the "
+    "products."
 )
 right.mistake("returns_in_the_first_round", loses="multiplies").patch("""
 - return (a * b).sum()
@@ -36,21 +35,21 @@ right.mistake("returns_in_the_first_round", loses="multiplies").patch("""
 +     total = total + x * y
 +     return total
 """).feedback(
-    "Only the first place counts in your result. Does the `return` stand inside the loop, so that "
-    "it ends the function in the first round?"
+    "Only the first entry counts in your result. Check whether the `return` is inside the loop, where it ends the "
+    "function in the first round."
 )
 right.mistake("skips_the_last_place", {"a * b": "a[:-1] * b[:-1]"}, loses="multiplies").feedback(
-    "The last place is missing from your sum: `range(K - 1)` ends one too early, `range(K)` counts from 0 to K − 1."
+    "You leave out the last entry. `range(K - 1)` ends one too early; `range(K)` counts from 0 to K − 1."
 )
 right.mistake("loses_the_signs", {"a * b": "(a * b).abs()"}, loses="multiplies").feedback(
-    "The signs are lost in your result: a place where the signs differ counts *against* the rest."
+    "You lose the signs of the products. A position where the signs differ counts *against* the rest."
 )
 right.mistake("keeps_the_dimension", {".sum()": ".sum(dim=0, keepdim=True)"}, loses="multiplies").feedback(
-    "Your result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`."
+    "Your result has shape `(1,)`, a list of one number. Return the number itself, of shape `()`."
 )
 right.mistake("divides_the_lengths_out", {".sum()": ".sum() / (a.norm() * b.norm())"}, loses="multiplies").feedback(
-    "You divide the lengths out, which makes the result a cosine. That is the next exercise; the "
-    "dot product keeps them."
+    "You divide by the lengths, which makes the result a cosine. That is the next exercise; the dot product keeps "
+    "the lengths."
 )
 right.mistake(results.python_number, {".sum()": ".sum().item()"}, loses=("float64", "gradients"))
 right.mistake(gradients.cut("makes_a_new_tensor"), loses="gradients").patch("""
@@ -66,46 +65,44 @@ def dot(a, b):
         total = total + x * y
     return total
 """).feedback(
-    "The arguments are not checked, and `zip` stops without a word where the shorter one ends: the rest of the other "
-    "is left out. Compare the shapes first, and raise a ValueError where they differ.",
+    "You do not check the arguments, and `zip` silently stops where the shorter one ends. The rest of the longer "
+    "one is left out. Compare the shapes first, and raise a ValueError if they differ.",
     see="1. Multiply, then add",
 )
 right.mistake(
     arguments.not_refused(
-        "You do not check the shapes. PyTorch broadcasts `(3,)` with `(3, 1)` and gives a meaningless number, so raise "
-        "a ValueError before you multiply."
+        "You do not check the arguments, so PyTorch broadcasts shapes that do not fit. With `(3,)` and `(3, 1)` the "
+        "result is a meaningless number. Raise a ValueError before you multiply."
     )(see="1. Multiply, then add"),
     loses=REFUSALS,
 )
 right.mistake(
     "compares_lengths_only", {"a.ndim != 1 or b.shape != a.shape": "len(a) != len(b)"}, loses=REFUSALS
 ).feedback(
-    "You compare lengths (or numbers of elements), not shapes: `(3,)` and `(3, 1)` have equal lengths and still do not "
-    "fit. Compare `shape`, and look at `ndim`.",
+    "You compare lengths or numbers of elements instead of shapes. `(3,)` and `(3, 1)` have equal lengths but do "
+    "not fit. Compare `shape`, and check `ndim`.",
     see="1. Multiply, then add",
 )
 right.mistake(
     arguments.unchecked("lets_two_matrices_pass"), {"ndim != 1 or b.shape != a": "shape != b"}, loses="refuses what"
 ).feedback(
-    "Shapes that differ are refused, as they should be. But two matrices of *equal* shape pass: `dot` takes "
-    "one-dimensional tensors only."
+    "You accept two matrices of *equal* shape, but `dot` takes one-dimensional tensors only. You refuse different "
+    "shapes, as you should."
 )
 right.mistake(
     arguments.unchecked("lets_different_lengths_pass"), {"b.shape != a.shape": "b.ndim != 1"}, loses="refuses shapes"
 ).feedback(
-    "Matrices are refused, as they should be. But two vectors of different lengths pass, and PyTorch either stretches "
-    "one of them or stops with an error of its own: compare the two shapes as well."
+    "You accept two vectors of different lengths. PyTorch then broadcasts one of them or stops with its own error. "
+    "You refuse matrices, as you should; compare the two shapes too."
 )
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(arguments.asserts(), loses=REFUSALS)
 right.mistake(arguments.argument_changed(what="`a`"), {"return (a * b)": "a *= b\n    return a"}, loses="arguments")
 right.mistake("overwrites_the_total", {"(a * b).sum()": "a[-1] * b[-1]"}, loses="multiplies").feedback(
-    "Only the last place counts in your result: in every round the total is overwritten. Add to "
-    "it (`total = total + …`)."
+    "You overwrite the total in every round, so only the last entry counts. Add to it: `total = total + …`."
 )
 right.mistake("skips_the_first_place", {"a * b": "a[1:] * b[1:]"}, loses="multiplies").feedback(
-    "The first place is missing from your sum: places are counted from 0, so a loop over "
-    "`range(1, K)` starts one too late."
+    "You leave out the first entry. Positions are counted from 0, so a loop over `range(1, K)` starts one too late."
 )
 right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
@@ -114,8 +111,8 @@ right.mistake(arguments.unchecked("returns_none_for_wrong_shapes"), loses=REFUSA
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + return None
 """).feedback(
-    "You notice the wrong shapes and return `None`. Whoever called goes on with it and fails elsewhere: raise a "
-    "ValueError."
+    "You return `None` for wrong shapes instead of raising an error. The caller continues with it and fails "
+    "elsewhere. Raise a ValueError."
 )
 right.mistake(results.nothing_returned, loses=("multiplies", "gradients")).patch("""
 - return (a * b).sum()
@@ -125,8 +122,8 @@ right.mistake(gradients.cut("cuts_off_the_second_vector", what="one of the two v
 + return (a * b.detach()).sum()
 """)
 right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}, loses="multiplies").feedback(
-    "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "
-    "directions agree is missing."
+    "You multiply the two lengths. That is the largest value that the dot product could have; it leaves out how "
+    "well the directions agree."
 )
 right.mistake(arguments.unchecked("stops_with_the_shorter"), loses="refuses shapes").patch("""
 - if a.ndim != 1 or b.shape != a.shape:
@@ -136,41 +133,42 @@ right.mistake(arguments.unchecked("stops_with_the_shorter"), loses="refuses shap
 + length = min(len(a), len(b))
 + return (a[:length] * b[:length]).sum()
 """).feedback(
-    "Vectors of different lengths pass, and the longer one is cut: `zip` stops with the shorter. Raise a ValueError "
-    "before you multiply."
+    "You accept vectors of different lengths and cut the longer one. `zip` stops with the shorter one. Raise a "
+    "ValueError before you multiply."
 )
 
 right.mistake(
     "looks_at_the_first_sizes_only", {"a.ndim": "b.ndim", "b.shape != a": "a.shape[:1] != b"}, loses="refuses shapes"
 ).feedback(
-    "You compare the first sizes of the two only, so that a matrix passes which has as many rows as the vector has "
-    "numbers. Ask both arguments for their number of dimensions."
+    "You compare only the first sizes of the two shapes. You therefore accept a matrix that has as many rows as "
+    "the vector has entries. Check the number of dimensions of both arguments."
 )
 keeps_its_last_result(right, loses="multiplies")
 right.mistake("starts_from_one", {"(a * b).sum()": "1 + (a * b).sum()"}, loses="multiplies").feedback(
-    "Your result is too large by 1: the total starts from 1. A sum starts from 0; it is a product that starts from 1."
+    "You start the total at 1, so your result is too large by 1. A sum starts at 0; a product starts at 1."
 )
 right.mistake(arguments.unchecked("lets_two_numbers_pass"), {"ndim != 1": "ndim > 1"}, loses="refuses what").feedback(
-    "Matrices are refused, as they should be. But two tensors of *no* dimension pass: ask for exactly one dimension, "
-    "not for one at most."
+    "You accept two tensors with *no* dimension. You refuse matrices, as you should. Require exactly one "
+    "dimension, not at most one."
 )
 right.mistake(
     "flattens_what_it_gets",
     {"ndim != 1 or b.shape != a.shape": "numel() != b.numel()", "return (a * b)": "return (a.flatten() * b.flatten())"},
     loses=REFUSALS,
 ).feedback(
-    "You count elements and flatten what you are given, so that `(6,)` fits `(2, 3)`, and matrices pass. Ask for the "
-    "shapes as they come.",
+    "You flatten the arguments and compare their numbers of elements. You therefore accept matrices, and `(6,)` "
+    "fits `(2, 3)`. Check the shapes of the arguments as you receive them.",
     see="1. Multiply, then add",
 )
 right.mistake(
     arguments.unchecked("returns_the_error"), {"raise ValueError": "return ValueError"}, loses=REFUSALS
-).feedback("You notice the wrong shapes, make a ValueError and `return` it: nothing stops. An error has to be raised.")
+).feedback("You return the ValueError instead of raising it, so nothing stops. An error has to be raised.")
 right.mistake("subtracts_squared_lengths", loses="multiplies").patch("""
 - return (a * b).sum()
 + return ((a + b).square().sum() - a.square().sum() - b.square().sum()) / 2
 """).feedback(
-    "On paper your formula is right: it takes the dot product from squared lengths. Where one vector is much longer "
-    "than the other, rounding leaves nothing of the shorter one in `a + b`. Multiply place by place instead."
+    "You compute the dot product from squared lengths, which loses digits if one vector is much longer. Your "
+    "formula is right on paper, but rounding leaves nothing of the shorter vector in `a + b`. Multiply entry by "
+    "entry instead."
 )
 remembers_tensors(right, loses="multiplies")

@@ -13,63 +13,61 @@ def similarity_scores(queries, keys):
 """)
 
 right.mistake("puts_the_keys_in_rows", {"queries @ keys.mT": "keys @ queries.mT"}, loses=EVERYWHERE).feedback(
-    "Rows and columns are swapped: in your result a row belongs to a key. It should belong to a "
-    "*query*, with one column for each key: `(..., T, S)`."
+    "You swap rows and columns, so each row belongs to a key. A row must belong to a *query*, with one column per "
+    "key: `(..., T, S)`."
 )
 right.mistake("does_not_transpose", {"keys.mT": "keys"}, loses=EVERYWHERE).feedback(
-    "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* of the keys, and "
-    "those are no keys: the last two dimensions of the keys have to be swapped first.",
+    "You multiply by the keys without transposing them. `queries @ keys` takes the dot products of the queries "
+    "with the *columns* of `keys`, which are not keys. Swap the last two dimensions of the keys first.",
     see="5. All pairs at once",
 )
 right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"}, loses=EVERYWHERE).feedback(
-    "You compare the first query with the first key, the second with the second, and so on. Asked "
-    "for is every query with *every* key."
+    "You compare the first query with the first key, the second with the second, and so on. Compare every query "
+    "with *every* key."
 )
 right.mistake(shapes.all_dimensions_reversed(see="5. All pairs at once"), loses="batches").patch("""
 - return queries @ keys.mT
 + return queries @ keys.permute(*reversed(range(keys.ndim)))
 """)
 right.mistake("swaps_the_first_two_dimensions", {"keys.mT": "keys.transpose(0, 1)"}, loses="batches").feedback(
-    "You swap the first two dimensions. With a single matrix they are also the last two; with a "
-    "batch they are not: count from the end, with negative numbers.",
+    "You swap the first two dimensions, which are the last two only for a single matrix. In a batch they are not. "
+    "Count from the end, with negative numbers.",
     see="5. All pairs at once",
 )
 right.mistake("swaps_dimensions_1_and_2", {"keys.mT": "keys.transpose(1, 2)"}, loses=EVERYWHERE).feedback(
-    "You swap dimensions 1 and 2, which are the last two only where there is exactly one batch "
-    "dimension: count from the end, with negative numbers.",
+    "You swap dimensions 1 and 2, which are the last two only if there is exactly one batch dimension. Count from "
+    "the end, with negative numbers.",
     see="5. All pairs at once",
 )
 right.mistake("reshapes_where_it_should_transpose", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return queries @ keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])
 """).feedback(
-    "`reshape` (or `view`) to the right shape does not transpose: it reads the same numbers in "
-    "the same order and breaks the lines elsewhere. Swap the dimensions.",
+    "You use `reshape` or `view` where you should transpose. It reads the same numbers in the same order and only "
+    "breaks the rows elsewhere. Swap the dimensions.",
     see="5. All pairs at once",
 )
 right.mistake(
     "mixes_the_batch", {"queries @ keys.mT": "torch.tensordot(queries, keys, dims=([-1], [-1]))"}, loses="batches"
 ).feedback(
-    "Every query meets the keys of every element of the batch in your result. Each element of the batch is a world of "
-    "its own."
+    "You compare each query with the keys of all batch elements. Each batch element is separate from the others."
 )
 similarity_scores.mistake("sums_over_the_batch", loses="batches").full_code("""
 def similarity_scores(queries, keys):
     scores = queries @ keys.mT
     return scores.sum(tuple(range(scores.ndim - 2))) if scores.ndim > 2 else scores
 """).feedback(
-    "Only the last two dimensions may be left after a matrix of scores, but the leading ones must "
-    "stay: you sum over the batch."
+    "You sum over the batch. Only the last two dimensions belong to a matrix of scores; the leading ones must stay."
 )
 right.mistake("scales_the_scores", {"keys.mT": "keys.mT / math.sqrt(keys.shape[-1])"}, loses=EVERYWHERE).feedback(
-    "You divide the scores by the square root of K. That is what lesson 04 will do, for a reason; "
-    "here the plain dot products are asked for."
+    "You divide the scores by the square root of K. Lesson 04 will do that, for a reason; here return the plain "
+    "dot products."
 )
 right.mistake(
     "returns_cosines", {"queries @ keys": "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1)"}, loses=EVERYWHERE
-).feedback("These are cosines: you divide the lengths out. Here the plain dot products are asked for.")
+).feedback("You divide by the lengths, so your results are cosines. Here return the plain dot products.")
 right.mistake("returns_weights", {"queries @ keys.mT": "(queries @ keys.mT).softmax(-1)"}, loses=EVERYWHERE).feedback(
-    "You make weights of the scores (a softmax). That is lesson 02; here the plain dot products are asked for."
+    "You turn the scores into weights with a softmax. That is lesson 02; here return the plain dot products."
 )
 right.mistake(shapes.squeezed, {"queries @ keys.mT": "(queries @ keys.mT).squeeze()"}, loses=EVERYWHERE)
 similarity_scores.mistake(numbers.float32_buffer(of="queries"), loses="float64").full_code("""
@@ -95,24 +93,22 @@ def similarity_scores(queries, keys):
     return scores
 """)
 right.mistake("leaves_the_keys_out", {"keys.mT": "queries.mT"}, loses=EVERYWHERE).feedback(
-    "You compare the queries with themselves: the keys do not occur in your result."
+    "You compare the queries with themselves and do not use the keys."
 )
 right.mistake("takes_the_mean_for_a_score", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return (queries.unsqueeze(-2) * keys.unsqueeze(-3)).mean(-1)
-""").feedback("You take the mean of the products where their sum is asked for: every score is K times too small.")
+""").feedback("You take the mean of the products instead of their sum, so every score is K times too small.")
 right.mistake("measures_distances", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).norm(dim=-1)
-""").feedback("You measure distances, with a minus. Asked for are dot products.")
+""").feedback("You return negative distances. Return dot products.")
 similarity_scores.mistake("counts_keys_like_queries", loses=EVERYWHERE).full_code("""
 def similarity_scores(queries, keys):
     count = range(queries.shape[-2])
     columns = [(queries * keys[..., s, :].unsqueeze(-2)).sum(-1) for s in count]
     return torch.stack(columns, dim=-1)
-""").feedback(
-    "You count as many keys as there are queries. There may be more of them, or fewer: T and S are two numbers."
-)
+""").feedback("You assume that there are as many keys as queries. There may be more or fewer: T and S are two numbers.")
 right.mistake(shapes.one_batch_dimension(see="5. All pairs at once"), loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return torch.einsum("btk,bsk->bts", queries, keys)
@@ -120,8 +116,8 @@ right.mistake(shapes.one_batch_dimension(see="5. All pairs at once"), loses=EVER
 right.mistake(
     "names_no_batch_dimension", {"queries @ keys.mT": 'torch.einsum("tk,sk->ts", queries, keys)'}, loses="batches"
 ).feedback(
-    "Your einsum takes one matrix of queries and one of keys, and no batch. Three dots (`...`) before the letters "
-    "stand for any leading dimensions, none included.",
+    "Your einsum takes one matrix of queries and one of keys, but no batch. Three dots (`...`) before the letters "
+    "stand for any number of leading dimensions, including none.",
     see="5. All pairs at once",
 )
 similarity_scores.mistake(shapes.view_of_strided, loses="arguments").full_code("""
@@ -139,43 +135,41 @@ right.mistake(
 right.mistake(numbers.result_float64(of="the arguments"), loses="float64")
 right.mistake(
     "loses_the_signs_of_scores", {"queries @ keys.mT": "(queries @ keys.mT).abs()"}, loses=EVERYWHERE
-).feedback("The dot products come out right and then lose their signs: a negative score says that the two point apart.")
+).feedback("You remove the signs of the scores. A negative score means that the two vectors point apart.")
 right.mistake("turns_one_matrix_over", {"keys.mT": "keys.t()"}, loses="batches").feedback(
-    "This takes one matrix of keys and refuses a batch of them, as `t()` and `F.linear` do. Swap the last two "
+    "Your function takes one matrix of keys but no batch of them, as `t()` and `F.linear` do. Swap the last two "
     "dimensions: `transpose(-2, -1)`, or `mT`.",
     see="5. All pairs at once",
 )
 right.mistake("permutes_three_dimensions", {"keys.mT": "keys.permute(0, 2, 1)"}, loses=EVERYWHERE).feedback(
-    "`permute(0, 2, 1)` names three dimensions, so that it takes exactly one batch dimension. `transpose(-2, -1)` "
-    "counts from the end, and takes any number of them.",
+    "`permute(0, 2, 1)` names three dimensions, so it takes exactly one batch dimension. `transpose(-2, -1)` "
+    "counts from the end and takes any number of them.",
     see="5. All pairs at once",
 )
 right.mistake("multiplies_two_matrices_only", loses="batches").patch("""
 - return queries @ keys.mT
 + return torch.mm(queries, keys.permute(*reversed(range(keys.ndim))))
-""").feedback("`mm` multiplies two matrices, and no batches of them. `@` does both.", see="5. All pairs at once")
+""").feedback("`mm` multiplies two matrices, but no batches of them. `@` does both.", see="5. All pairs at once")
 keeps_its_last_result(right, loses="a matrix")
 right.mistake(
     "leaves_out_the_sum", {"queries @ keys.mT": "queries.unsqueeze(-2) * keys.unsqueeze(-3)"}, loses=EVERYWHERE
 ).feedback(
-    "You multiply every query with every key place by place, and stop there: the last dimension has to be added up, so "
-    "that one number remains for each pair."
+    "You multiply the entries of each query and key without adding the products up. Sum over the last dimension, "
+    "so that one number per pair remains."
 )
 similarity_scores.mistake("takes_the_keys_of_the_first", loses="batches").full_code("""
 def similarity_scores(queries, keys):
     while keys.ndim > 2:
         keys = keys[0]
     return queries @ keys.mT
-""").feedback(
-    "Every element of the batch is compared with the keys of the first one. Each element of the batch has its own keys."
-)
+""").feedback("You compare every batch element with the keys of the first one. Each batch element has its own keys.")
 similarity_scores.mistake("flattens_the_batch", loses=EVERYWHERE).full_code("""
 def similarity_scores(queries, keys):
     q, k = queries.reshape(-1, *queries.shape[-2:]), keys.reshape(-1, *keys.shape[-2:])
     return torch.bmm(q, k.mT)
 """).feedback(
-    "Your result always has three dimensions, one of them the batch. What leading dimensions the arguments have, the "
-    "result has as well: none, one, or several. Bring them back after you have flattened them."
+    "Your result always has three dimensions, one of them the batch. It must have the same leading dimensions as "
+    "the arguments: none, one or several. Restore them after you have flattened them."
 )
 right.mistake(
     arguments.argument_changed("turns_the_keys_in_place", see="5. All pairs at once", what="the keys"),
@@ -187,8 +181,9 @@ right.mistake("subtracts_squared_distances", loses="a matrix").patch("""
 + squared = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)
 + return (squared - (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(-1)) / 2
 """).feedback(
-    "On paper your formula is right: it takes the scores from squared distances. Where queries are much longer than "
-    "keys, rounding leaves nothing of the keys in the differences. Take the dot products themselves."
+    "You compute the scores from squared distances, which loses digits if queries are much longer than keys. Your "
+    "formula is right on paper, but rounding leaves nothing of the keys in the differences. Take the dot products "
+    "themselves."
 )
 remembers_tensors(right, loses="a matrix")
 right.mistake(
@@ -197,7 +192,7 @@ right.mistake(
 right.mistake("pairs_one_matrix_only", {"queries @ keys.mT": "(PAIRS).sum(-1)"}, loses="batches").for_each(
     PAIRS=("queries.unsqueeze(-2) * keys", "queries[:, None] * keys[None]")
 ).feedback(
-    "Your new dimensions make all pairs of one matrix of queries and one of keys. With a batch they line up the wrong "
-    "dimensions: both arguments need a new one, counted from the end.",
+    "Your new dimensions form all pairs only for one matrix of queries and one of keys. With a batch they line up "
+    "the wrong dimensions. Both arguments need a new one, counted from the end.",
     see="5. All pairs at once",
 )

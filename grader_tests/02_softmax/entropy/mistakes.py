@@ -32,60 +32,61 @@ right.mistake("has_an_infinite_gradient_at_0", loses="gradients at tiny").patch(
         "torch.nansum(p * torch.log(torch.reciprocal(p)), dim)",
     )
 ).feedback(
-    "The entropy is right, but at a weight of 0 its gradient is infinite or NaN. A score of −200 has the weight 0 in "
-    "float32, and then the gradient of every score is NaN. Put another number in place of 0 *before* the logarithm.",
+    "At a weight of 0 your gradient is infinite or NaN, although the entropy is right. A score of −200 has the "
+    "weight 0 in float32, and then the gradient of every score is NaN. Put another number in place of 0 *before* "
+    "the logarithm.",
     see=ENTROPY,
 )
 right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, loses="weights").feedback(
-    "A weight of 0 gives `nan`: `0 * log(0)` is 0 times −∞ for a computer. Its contribution is 0.", see=ENTROPY
+    "A weight of 0 gives NaN, because `0 * log(0)` is computed as 0 times −∞. Its contribution must be 0.", see=ENTROPY
 )
 right.mistake("forgets_the_minus", {"-(p": "(p"}, loses="the average").feedback(
-    "The sign is wrong: logarithms of weights are never positive, so entropy, which is never "
-    "negative, has a minus in front.",
+    "You leave out the minus sign, so your entropy is negative. Logarithms of weights are never positive, and "
+    "entropy is never negative.",
     see=ENTROPY,
 )
 right.mistake("measures_in_bits", {"torch.log": "torch.log2"}, loses="the average").feedback(
-    "You measure in bits: `log2`. Asked for are nats, the natural logarithm, `torch.log`.", see=ENTROPY
+    "You measure in bits, with `log2`. Measure in nats, with the natural logarithm, `torch.log`.", see=ENTROPY
 )
 right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, loses="the average").feedback(
-    "You take the logarithm to the base 10. Asked for is the natural logarithm, `torch.log`.", see=ENTROPY
+    "You take logarithms to base 10. Take the natural logarithm, `torch.log`.", see=ENTROPY
 )
 right.mistake("takes_the_mean", {".sum(": ".mean("}, loses="the average").feedback(
-    "You divide by the number of weights (a mean where a sum is meant). The weights themselves are "
-    "the shares of this average: only add up.",
+    "You take a mean instead of a sum, so the entropy is divided by the number of weights. The weights are already "
+    "the shares of this average, so you only have to add up.",
     see=ENTROPY,
 )
 by_terms.mistake("adds_the_surprises", {"-p * torch": "-torch"}, loses="the average").feedback(
-    "You add the surprises up without weighting them: each counts as often as it happens, so it is "
+    "You add the surprises without weighting them. Each surprise counts as often as it happens, so it is "
     "multiplied by its weight.",
     see=ENTROPY,
 )
 by_terms.mistake("returns_the_contributions", {"(p).sum(dim)": "(p)"}, loses=EVERYWHERE).feedback(
-    "You return the contributions, weight by weight, and not their sum."
+    "You return the contribution of each weight, but not their sum."
 )
 right.mistake("adds_up_everything", {"(dim)": "()"}, loses="many lists").feedback(
-    "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
+    "You sum over the whole tensor and get a single number. Sum along `dim` only: one entropy per list.",
     see="4. Which dimension?",
 )
 right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, loses="many lists").feedback(
-    "You average over the lists of the batch. Each list has an entropy of its own."
+    "You average over the lists of the batch. Each list has its own entropy."
 )
 right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(dim)": "(-1)"}, loses="many lists")
 right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, loses="many lists").feedback(
-    "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
+    "You always sum along the first dimension and ignore `dim`.", see="4. Which dimension?"
 )
 right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, loses=EVERYWHERE).feedback(
-    "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
+    "You keep the dimension that you sum over, with size 1. It should be gone: leave out `keepdim`."
 )
 right.mistake(shapes.squeezed, {"(dim)": "(dim, keepdim=True).squeeze()"}, loses="many lists")
 by_terms.mistake("returns_the_number_of_words", {"(dim)": "(dim).exp()"}, loses="the average").feedback(
-    "You return e to the power H, the number of words that share the attention. Asked for is H itself.", see=ENTROPY
+    "You return e to the power H, the number of words that share the attention. Return H itself.", see=ENTROPY
 )
 by_terms.mistake(
     "divides_by_the_greatest", {"(dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, loses="the average"
 ).feedback(
-    "You divide by ln(n), so that the greatest entropy is 1. Asked for are nats, in which the greatest is ln(n).",
+    "You divide by ln(n), so the largest entropy is 1. Return nats, in which the largest entropy is ln(n).",
     see=ENTROPY,
 )
 entropy.mistake("takes_weights_for_scores", loses="the average").full_code("""
@@ -93,27 +94,27 @@ def entropy(p, dim=-1):
     weights = torch.softmax(p, dim)
     return -(weights * weights.log()).sum(dim)
 """).feedback(
-    "You take `p` for scores and send it through softmax first. These are weights already: they sum to 1 along `dim`."
+    "You apply softmax to `p` first, as if it held scores. It holds weights already: they sum to 1 along `dim`."
 )
 by_terms.mistake(
     "one_zero_hides_the_list", {"terms(p).sum(dim)": "torch.nan_to_num(-(p * torch.log(p)).sum(dim))"}, loses="weights"
 ).feedback(
-    "One weight of 0 makes its whole list `nan`, and you put 0 in its place: the entropy of (½, ½, 0) is ln 2, not 0. "
-    "Mend the *contribution* of a zero, before the sum.",
+    "One weight of 0 makes its whole list NaN, and you replace that by 0. The entropy of (½, ½, 0) is ln 2, not 0. "
+    "Replace the *contribution* of a zero, before the sum.",
     see=ENTROPY,
 )
 right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"}, loses="gradients at tiny").for_each(
     EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)
 ).feedback(
-    "A small constant inside the logarithm keeps it finite, and bends it: for weights that are "
-    "smaller than the constant the gradient is wrong. Treat exactly 0 on its own instead.",
+    "You add a small constant inside the logarithm, so the gradient is wrong for weights smaller than it. The "
+    "constant keeps the logarithm finite, but changes it. Treat exactly 0 separately instead.",
     see="10. Seen in the wild",
 )
 right.mistake(
     "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, loses="gradients at tiny"
 ).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
-    "Weights are cut off at a small number before the logarithm: below it the gradient is wrong. "
-    "Treat exactly 0 on its own instead.",
+    "You cut weights off at a small number before the logarithm, so the gradient is wrong below it. Treat exactly "
+    "0 separately instead.",
     see="10. Seen in the wild",
 )
 by_terms.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim)": "(p.float()).sum(dim)"}, loses="float64")
@@ -125,7 +126,8 @@ right.mistake(gradients.treated_as_constant(what="the surprise", of="the weight"
 right.mistake(
     "drops_the_sign_of_each_term", {"-(p": "(p", ".sum(dim)": ".abs().sum(dim)"}, loses="gradients at tiny"
 ).feedback(
-    "The values are right, but a weight of 1 gets the gradient 0: its term is 0, where `abs` has a corner.", see=ENTROPY
+    "A weight of 1 gets the gradient 0, because its term is 0, where `abs` has a corner. The values are right.",
+    see=ENTROPY,
 )
 entropy.mistake(arguments.argument_changed(what="`p`"), loses="arguments").full_code("""
 def entropy(p, dim=-1):
@@ -134,35 +136,35 @@ def entropy(p, dim=-1):
     return -(weights * torch.log(weights)).sum(dim).to(p.dtype)
 """).for_each(WEIGHTS=("p", "p.double()"))
 by_terms.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, loses="the average").feedback(
-    "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
-    "which a plain list has, too."
+    "Without a `dim` you work along dimension 1. The default should be the last dimension, `dim=-1`, which a plain "
+    "list has too."
 )
 by_terms.mistake(numbers.always_float64(of="`p`"), {"(p).sum(dim)": "(p.double()).sum(dim)"}, loses="float64")
 right.mistake(
     "takes_the_weight_for_a_constant", {"p * torch": "p.detach() * torch"}, loses=("gradients", "gradients at tiny")
 ).feedback(
-    "The values are right, the gradients are not: you take the weight before the logarithm for a constant. Both change "
-    "with `p`."
+    "You treat the weight before the logarithm as a constant, so the gradients are wrong. The values are right, "
+    "but both the weight and the logarithm change with `p`."
 )
 by_terms.mistake("adds_the_complements", {"terms(p).sum": "(terms(p) + terms(1 - p)).sum"}, loses=EVERYWHERE).feedback(
-    "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single "
-    "yes-or-no question; here the other weights already stand for the complement."
+    "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single yes-or-no "
+    "question; here the other weights are already the complement."
 )
 by_terms.mistake("takes_the_largest_contribution", {"sum(dim)": "amax(dim)"}, loses=EVERYWHERE).feedback(
-    "You take the largest of the contributions where their sum is asked for."
+    "You take the largest contribution instead of the sum of all contributions."
 )
 by_terms.mistake("adds_up_squares", {"terms(p).sum(dim)": "(1 - p.square()).sum(dim)"}, loses=EVERYWHERE).feedback(
-    "You return 1 minus the sum of squares, another measure of how spread out weights are. "
-    "Entropy is the average of −log p."
+    "You subtract squares from 1, which is another measure of how spread out weights are. Entropy is the average "
+    "of −log p."
 )
 by_terms.mistake(numbers.float32_on_the_way, {"(p).sum(dim)": "(p.float()).sum(dim).to(p.dtype)"}, loses="float64")
 by_terms.mistake(
     "normalises_before", {"(p).sum(dim)": "(p / p.sum(dim, keepdim=True)).sum(dim)"}, loses="gradients"
 ).feedback(
-    "The values are right, the gradients are not: you divide by the sum first. It is 1, but it "
-    "changes with each weight, and the gradient sees that. Take `p` as it is."
+    "You divide by the sum first, so the gradients are wrong although the values are right. The sum is 1, but it "
+    "changes with each weight, and the gradient includes that change. Use `p` unchanged."
 )
 keeps_its_last_result(right, loses="the average")
 right.mistake("exponentiates", {"torch.log(torch.where(p > 0, p, 1.0))": "torch.exp(p)"}, loses=EVERYWHERE).feedback(
-    "You multiply each weight by its exponential. Entropy takes the logarithm: `p * log(p)`.", see=ENTROPY
+    "You multiply each weight by its exponential. Entropy uses the logarithm: `p * log(p)`.", see=ENTROPY
 )

@@ -23,8 +23,8 @@ def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log(exponentials / exponentials.sum(dim, keepdim=True))
 """).feedback(
-    "You take the logarithm of a softmax. A weight that was rounded to 0 gives −∞ for a score that "
-    "is merely far behind, and `nan` in the gradient. Take the logarithm on paper first.",
+    "You take the logarithm of a softmax, so a score that is far behind gives −∞, and NaN in the gradient. Its "
+    "weight was rounded to 0. Take the logarithm on paper first.",
     see=LOGARITHM,
 )
 log_softmax.mistake("adds_a_tiny_number", loses=("scores and gaps", "scores of minus", "gradients")).full_code("""
@@ -32,8 +32,8 @@ def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log(exponentials / exponentials.sum(dim, keepdim=True) + EPS)
 """).for_each(EPS=(1e-9, 1e-45, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5)).feedback(
-    "You add a tiny number before the logarithm. The infinity is gone, but every weight below that "
-    "number now has the same logarithm and no gradient, and a score of −∞ does not give −∞.",
+    "You add a tiny number before the logarithm, so small weights get the same logarithm and no gradient. This "
+    "removes the infinity, but it changes every weight below that number, and a score of −∞ does not give −∞.",
     see=LOGARITHM,
 )
 log_softmax.mistake("cuts_small_weights_off", loses=("scores and gaps", "scores of minus", "gradients")).full_code("""
@@ -41,16 +41,16 @@ def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log((exponentials / exponentials.sum(dim, keepdim=True)).clamp(min=EPS))
 """).for_each(EPS=(1e-12, 1e-30, 1e-20, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)).feedback(
-    "You cut small weights off before the logarithm. Every weight below that limit now has the "
-    "same logarithm and no gradient, and a score of −∞ does not give −∞.",
+    "You cut small weights off before the logarithm, so they all get the same logarithm and no gradient. This "
+    "changes every weight below your limit, and a score of −∞ does not give −∞.",
     see=LOGARITHM,
 )
 ready_made.mistake(numbers.exponentials_overflow("subtracts_no_maximum_from_scores"), loses="scores and gaps").patch("""
 - return torch.log_softmax(x, dim)
 + return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
 """).feedback(
-    "The logarithm of the sum is right on paper, but the exponentials in it overflow from 88.7 on, and are all rounded "
-    "to 0 below −104. Subtract the largest score first here too.",
+    "You do not subtract the largest score, so the exponentials overflow for scores from 88.7 on. Below −104 they "
+    "are all rounded to 0. Your formula is right on paper, but subtract the largest score first here too.",
     see="3. A thousand is too much",
 )
 right.mistake(numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"), loses="many lists").patch("""
@@ -58,51 +58,52 @@ right.mistake(numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"
 + shifted = x - x.max()
 """)
 right.mistake("shifts_in_one_place_only", {"shifted -": "x -"}, loses=("the logarithms", "scores and gaps")).feedback(
-    "The sum is that of the shifted scores, but you subtract its logarithm from the scores "
-    "themselves: the maximum has to go from both.",
+    "You shift the scores in the sum, but not the scores from which you subtract its logarithm. Subtract the "
+    "maximum from both.",
     see=LOGARITHM,
 )
 ready_made.mistake(
     "shifts_only", {"torch.log_softmax(x, dim)": "x - x.amax(dim, keepdim=True)"}, loses=EVERYWHERE
-).feedback("You shift the scores, and that is all: the logarithm of the sum has yet to be subtracted.", see=LOGARITHM)
+).feedback("You shift the scores, but do not subtract the logarithm of the sum.", see=LOGARITHM)
 right.mistake("subtracts_the_sum_itself", {".log()": ""}, loses=EVERYWHERE).feedback(
-    "You subtract the sum itself. A division becomes the subtraction of a *logarithm*.", see=LOGARITHM
+    "You subtract the sum itself instead of its logarithm. A division becomes the subtraction of a *logarithm*.",
+    see=LOGARITHM,
 )
 right.mistake("adds_the_logarithm", {"shifted -": "shifted +"}, loses=EVERYWHERE).feedback(
-    "You add the logarithm of the sum. A division becomes a *subtraction*; logarithms of weights are never positive.",
+    "You add the logarithm of the sum instead of subtracting it. A division becomes a *subtraction*; logarithms of "
+    "weights are never positive.",
     see=LOGARITHM,
 )
 right.mistake("divides_by_the_logarithm", {"shifted -": "shifted /"}, loses=EVERYWHERE).feedback(
     "You divide by the logarithm of the sum. A division becomes a *subtraction* of logarithms.", see=LOGARITHM
 )
 ready_made.mistake("returns_the_weights", {"torch.log_softmax": "torch.softmax"}, loses=EVERYWHERE).feedback(
-    "You return the weights. Asked for are their logarithms.", see=LOGARITHM
+    "You return the weights. Return their logarithms.", see=LOGARITHM
 )
 ready_made.mistake("returns_the_loss", {"torch.log_softmax": "-torch.log_softmax"}, loses=EVERYWHERE).feedback(
-    "The sign is turned round: that is the loss, minus the logarithm. Logarithms of weights are never positive.",
+    "You return minus the logarithm, which is the loss. Logarithms of weights are never positive.",
     see=LOGARITHM,
 )
 ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, loses=EVERYWHERE).feedback(
-    "You take logarithms to the base 2. Asked for is the natural logarithm, `torch.log`."
+    "You take logarithms to base 2. Take the natural logarithm, `torch.log`."
 )
 ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, loses=EVERYWHERE).feedback(
-    "You take logarithms to the base 10. Asked for is the natural logarithm, `torch.log`."
+    "You take logarithms to base 10. Take the natural logarithm, `torch.log`."
 )
 ready_made.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(x, dim)": "(x, -1)"}, loses="many lists")
 ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, loses="many lists").feedback(
-    "You normalise along the first dimension, whatever `dim` is.", see="4. Which dimension?"
+    "You always normalise along the first dimension and ignore `dim`.", see="4. Which dimension?"
 )
 right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, loses="many lists").feedback(
-    "The sum runs over *everything*, so that all the weights together make 1. Each list along "
-    "`dim` should make 1 by itself.",
+    "You sum over *everything*, so all the weights together sum to 1. Each list along `dim` must sum to 1 by itself.",
     see="4. Which dimension?",
 )
 right.mistake(shapes.dimension_lost(see="4. Which dimension?"), {"(dim, keepdim=True).": "(dim)."}, loses="many lists")
 ready_made.mistake(
     "makes_minus_infinity_finite", {"(x, dim)": "(x, dim).nan_to_num()"}, loses="scores of minus"
 ).feedback(
-    "A score of −∞ should give −∞, and gives a large negative number: `nan_to_num` or a clamp hides what was meant.",
+    "A score of −∞ gives a large negative number instead of −∞. `nan_to_num` or a clamp hides the infinity.",
     see="3. A thousand is too much",
 )
 ready_made.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch("""
@@ -110,16 +111,16 @@ ready_made.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").
 + gone = x.isneginf()
 + return torch.log_softmax(x.masked_fill(gone, LEAST), dim).masked_fill(gone, float("-inf"))
 """).for_each(LEAST=(-1e9, -1e8)).feedback(
-    "A score of −∞ becomes a number on the way, and finite scores may lie lower still. No line is needed for it: `exp` "
-    "makes 0 of it, and the subtraction leaves it at −∞.",
+    "You replace −∞ by a number, but finite scores may be lower still. No extra line is needed: `exp` turns −∞ "
+    "into 0, and the subtraction leaves it at −∞.",
     see="3. A thousand is too much",
 )
 ready_made.mistake("minus_infinity_becomes_zero", loses="scores of minus").patch("""
 - return torch.log_softmax(x, dim)
 + return torch.log_softmax(torch.where(x.isneginf(), 0.0, x), dim)
 """).feedback(
-    "A score of −∞ becomes a score of 0 on the way, which is no small one. No line is needed for "
-    "it: `exp` makes 0 of it, and the subtraction leaves it at −∞.",
+    "You replace −∞ by a score of 0, which is not a small score. No extra line is needed: `exp` turns −∞ into 0, "
+    "and the subtraction leaves it at −∞.",
     see="3. A thousand is too much",
 )
 right.mistake("minus_infinity_spoils_the_list", loses="scores of minus").patch("""
@@ -128,7 +129,7 @@ right.mistake("minus_infinity_spoils_the_list", loses="scores of minus").patch("
 + # The sum of p ln p is no part of this, but it is what spoils a list where people write it
 + return shifted - powers.sum(dim, keepdim=True).log() + 0 * (powers * shifted).sum(dim, True)
 """).feedback(
-    "A list with a score of −∞ becomes `nan`: somewhere −∞ is multiplied by 0, or subtracted from itself.",
+    "A list with a score of −∞ becomes NaN. Somewhere you multiply −∞ by 0, or subtract it from itself.",
     see="3. A thousand is too much",
 )
 ready_made.mistake(numbers.always_float32(of="`x`"), {"(x, dim)": "(x.float(), dim)"}, loses="float64")
@@ -149,42 +150,42 @@ def log_softmax(x, dim=-1):
     shifted -= shifted.detach().amax(dim, keepdim=True)
     return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
 """).feedback(
-    "Your function changes an argument that is float64 already: what converts a tensor (`double`, `to`, `contiguous`) "
-    "gives the very same one where there is nothing to convert, and `-=` writes into it."
+    "You change an argument that is already float64. `double`, `to` and `contiguous` return the same tensor if "
+    "there is nothing to convert, and `-=` writes into it."
 )
 right.mistake(
     "works_along_dimension_1_by_default", {"dim=-1": "dim=1"}, loses=("the logarithms", "scores and gaps")
 ).feedback(
-    "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
-    "which a plain list has, too."
+    "Without a `dim` you work along dimension 1. The default should be the last dimension, `dim=-1`, which a plain "
+    "list has too."
 )
 log_softmax.mistake("adds_the_maximum_back", loses=("the logarithms", "scores and gaps")).full_code("""
 def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return x - ((x - largest).exp().sum(dim, keepdim=True).log() - largest)
 """).feedback(
-    "A bracket turns a sign round: the logarithm of the sum is `m + log(...)`, and all of it is "
-    "subtracted, the maximum too.",
+    "You add the maximum instead of subtracting it. The logarithm of the sum is `m + log(...)`, and all of it is "
+    "subtracted. Check the signs in your brackets.",
     see=LOGARITHM,
 )
 right.mistake("takes_the_mean_of_the_exponentials", {".sum(": ".mean("}, loses=EVERYWHERE).feedback(
-    "You take the mean of the exponentials where their *sum* is asked for: everything is too large "
-    "by the logarithm of their number."
+    "You take the mean of the exponentials instead of their *sum*. Every result is too large by the logarithm of "
+    "their number."
 )
 log_softmax.mistake("takes_the_logarithm_of_a_float64_softmax", loses="scores and gaps").full_code("""
 def log_softmax(x, dim=-1):
     return torch.softmax(x.double(), dim).log().to(x.dtype)
 """).feedback(
-    "You take the logarithm of a softmax, in float64. That only moves the point at which a weight is rounded to 0, "
-    "from a gap of about 100 to one of about 750. Take the logarithm on paper first.",
+    "You take the logarithm of a softmax in float64, which only moves the point where a weight is rounded to 0. It "
+    "moves from a gap of about 100 to one of about 750. Take the logarithm on paper first.",
     see=LOGARITHM,
 )
 log_softmax.mistake("stops_at_the_smallest_number", loses=("scores and gaps", "scores of minus")).full_code("""
 def log_softmax(x, dim=-1):
     return torch.softmax(x, dim).clamp_min(torch.finfo(x.dtype).tiny).log()
 """).feedback(
-    "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the logarithm. Every "
-    "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
+    "You replace weights of 0 by the dtype's smallest number before you take the logarithm. Every score that is "
+    "far behind then gets the same logarithm, even a score of −∞. Take the logarithm on paper first.",
     see=LOGARITHM,
 )
 ready_made.mistake(numbers.result_float64(of="`x`"), loses="float64")
@@ -192,16 +193,16 @@ right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
     "takes_the_logarithm_but_not_the_maximum_for_a_constant", {"log()": "log().detach()"}, loses="gradients"
 ).feedback(
-    "The values are right, the gradients are not: you take the logarithm of the sum for a constant "
-    "(`detach`, `no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one."
+    "You treat the logarithm of the sum as a constant (`detach`, `no_grad`, `.item()`), so the gradients are "
+    "wrong. The values are right, but the logarithm changes with the scores. Only the maximum may be a constant."
 )
 log_softmax.mistake("rounds_the_logarithm_away", loses="scores and gaps").full_code("""
 def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return x - (largest + (x - largest).exp().sum(dim, keepdim=True).log())
 """).feedback(
-    "You add the logarithm of the sum to the largest score before you subtract. Beside a score of 1e8 that logarithm "
-    "is rounded away. Take both from the scores one after the other, the largest first.",
+    "You add the logarithm of the sum to the largest score first, where it can be rounded away. A score of 1e8 is "
+    "enough for that. Subtract the two one after the other, the largest score first.",
 )
 log_softmax.mistake("adds_up_in_pairs", loses="gradients").full_code("""
 def log_softmax(x, dim=-1):
@@ -211,7 +212,8 @@ def log_softmax(x, dim=-1):
         total = torch.logaddexp(total, shifted.narrow(dim, i, 1))
     return shifted - total
 """).for_each(LARGEST=("x.amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).detach()")).feedback(
-    "The values are right, the gradient beside scores of −∞ is `nan`: `logaddexp` of two of them has no other.",
+    "The gradient beside scores of −∞ is NaN, because you take `logaddexp` of two of them. The values are right, "
+    "but `logaddexp` has no other gradient there.",
     see="3. A thousand is too much",
 )
 keeps_its_last_result(right, loses="the logarithms")
@@ -223,12 +225,14 @@ right.mistake(
 right.mistake("takes_the_logarithm_of_the_sum_to_another_base", {".log()": ".LOG()"}, loses=EVERYWHERE).for_each(
     LOG=("log10", "log2")
 ).feedback(
-    "The logarithm of the sum has another base than `exp`: it is the natural one, `torch.log`, that undoes `exp`.",
+    "You take the logarithm of the sum to a base other than that of `exp`. The natural logarithm, `torch.log`, "
+    "undoes `exp`.",
 )
 log_softmax.mistake("returns_the_logarithm_of_the_sum", loses=EVERYWHERE).full_code("""
 def log_softmax(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
     return largest + (x - largest).exp().sum(dim, keepdim=True).log()
 """).feedback(
-    "You return the logarithm of the sum of exponentials. It is one half: subtract it from the scores.", see=LOGARITHM
+    "You return the logarithm of the sum of exponentials. That is only half of it: subtract it from the scores.",
+    see=LOGARITHM,
 )

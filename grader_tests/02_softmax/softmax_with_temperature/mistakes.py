@@ -19,7 +19,7 @@ right.mistake("multiplies_by_the_temperature", loses="divides").patch("""
 + exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
 + return exponentials / exponentials.sum(dim, keepdim=True)
 """).feedback(
-    "You multiply by the temperature, so that cold is hot and hot is cold. It *divides* the scores.",
+    "You multiply by the temperature, so cold and hot are swapped. The temperature *divides* the scores.",
     see="7. Temperature",
 )
 right.mistake("divides_the_weights", loses="divides").patch("""
@@ -27,8 +27,8 @@ right.mistake("divides_the_weights", loses="divides").patch("""
 + exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + return exponentials / exponentials.sum(dim, keepdim=True) / temperature
 """).feedback(
-    "You divide by the temperature after softmax, so that the weights no longer add up to 1. It "
-    "divides the *scores*, before.",
+    "You divide by the temperature after the softmax, so the weights no longer sum to 1. Divide the *scores*, "
+    "before the softmax.",
     see="7. Temperature",
 )
 softmax_with_temperature.mistake("lets_nan_pass", loses="refuses nan").full_code("""
@@ -39,71 +39,80 @@ def softmax_with_temperature(x, temperature, dim=-1):
     exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
     return exponentials / exponentials.sum(dim, keepdim=True)
 """).feedback(
-    "`temperature <= 0` is false for `nan`, so `nan` passes, and makes every weight `nan`. Ask the "
-    "other way round, for what is allowed.",
+    "You accept `nan`, because `temperature <= 0` is false for it. Every weight then becomes NaN. Check the other "
+    "way round, for what is allowed.",
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
 )
 right.mistake(
-    arguments.not_refused("You do not check the temperature. For 0, a negative number and `nan`, raise a ValueError."),
+    arguments.not_refused(
+        "You do not check the temperature. A temperature of 0, a negative temperature or `nan` should raise a "
+        "ValueError."
+    ),
     loses=REFUSALS,
 )
 right.mistake(
     arguments.unchecked("lets_zero_pass"), {"not temperature > 0": "temperature < 0"}, loses=REFUSALS
-).feedback("0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0.")
+).feedback(
+    "You accept a temperature of 0, so you divide by zero and get NaN. The temperature must be *greater* than 0."
+)
 right.mistake(
     arguments.unchecked("refuses_zero_only"), {"not temperature > 0": "temperature == 0"}, loses=REFUSALS
 ).feedback(
-    "You refuse 0 only. With a negative temperature the lowest score wins, which nobody can want: "
-    "refuse it as well, and `nan` too."
+    "You refuse a temperature of 0 only. With a negative temperature the lowest score wins, which nobody wants. "
+    "Refuse it too, and `nan` as well."
 )
 right.mistake(
     arguments.unchecked("replaces_a_bad_temperature"),
     {"not temperature > 0": "temperature != temperature", "x / temperature": "x / max(temperature, LEAST)"},
     loses="refuses 0",
 ).for_each(LEAST=(1e-6, 1e-12, 1e-8, 1e-5, 1e-4)).feedback(
-    "You answer where you should refuse: a temperature of 0 or below is silently replaced by a "
-    "small one. Raise a ValueError, so that the caller learns of it."
+    "You silently replace a temperature of 0 or below by a small one. Raise a ValueError, so that the caller notices."
 )
 right.mistake(arguments.unchecked("takes_zero_for_the_limit"), loses="refuses 0").patch("""
 + if temperature == 0:
 +     return torch.zeros_like(x).scatter(dim, x.argmax(dim, keepdim=True), 1.0)
   if not temperature > 0:
 """).feedback(
-    "At temperature 0 you give everything to the highest score. Generation does that in lesson 08; here 0 is refused "
-    "like all that is not greater than 0."
+    "You give all the weight to the highest score at temperature 0. Generation does that in lesson 08; here refuse "
+    "everything that is not greater than 0."
 )
 right.mistake(arguments.asserts(), loses=REFUSALS)
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(arguments.valid_refused("refuses_what_is_hot"), loses=("divides", "hot, cold")).patch("""
 - if not temperature > 0:
 + if not 0 < temperature <= 1:
-""").feedback("You refuse temperatures above 1. They are legal: they even the weights out.")
+""").feedback("You refuse temperatures above 1. They are valid and make the weights more even.")
 right.mistake(
     arguments.valid_refused("refuses_infinity"), {"temperature > 0": "0 < temperature < math.inf"}, loses="hot, cold"
-).feedback("You refuse an infinite temperature. It is greater than 0, and the quotients are 0: equal weights.")
+).feedback(
+    "You refuse an infinite temperature. It is greater than 0 and makes all quotients 0, so the weights are equal."
+)
 right.mistake("insists_on_a_float", loses="divides").patch("""
 - if not temperature > 0:
 + if not isinstance(temperature, float) or not temperature > 0:
-""").feedback("You insist on a `float`. A whole number like 3 is a temperature too.")
+""").feedback("You accept only a `float`. A whole number like 3 is a temperature too.")
 right.mistake("ignores_the_temperature", {"x / temperature": "x"}, loses="divides").feedback(
-    "The temperature changes nothing: this is plain softmax. (If you divide the exponentials by "
-    "it, or subtract it from the scores, it drops out again: it divides the *scores*.)",
+    "The temperature changes nothing in your result, which is a plain softmax. The temperature also cancels if you "
+    "divide the exponentials by it or subtract it from the scores. Divide the *scores* by it.",
     see="7. Temperature",
 )
 right.mistake("divides_twice", {"dim)": "dim) / temperature"}, loses="divides").feedback(
-    "You divide twice: the scores, which is right, and then the weights once more, which no longer add up to 1.",
+    "You divide twice: first the scores, which is right, and then the weights, which no longer sum to 1.",
     see="7. Temperature",
 )
 right.mistake(
     "divides_by_the_square_root", {"x / temperature": "x / math.sqrt(temperature)"}, loses="divides"
-).feedback("You divide by the square root of the temperature. It divides the scores as it is.", see="7. Temperature")
+).feedback(
+    "You divide by the square root of the temperature. Divide the scores by the temperature itself.",
+    see="7. Temperature",
+)
 right.mistake("raises_weights_to_a_power", loses="hot, cold").patch("""
 - return torch.softmax(x / temperature, dim)
 + powers = torch.softmax(x, dim) ** (1 / temperature)
 + return powers / powers.sum(dim, keepdim=True)
 """).feedback(
-    "You raise the weights to the power 1 / T. On paper that is the same, but weights that were "
-    "rounded to 0 stay 0, however hot it is. Divide the scores.",
+    "You raise the weights to the power 1 / T, but weights that were rounded to 0 stay 0 at any temperature. On "
+    "paper this gives the same result as dividing the scores. Do that instead.",
     see="7. Temperature",
 )
 right.mistake("overflows_when_cold", loses="hot, cold").patch("""
@@ -111,7 +120,7 @@ right.mistake("overflows_when_cold", loses="hot, cold").patch("""
 + exponentials = torch.exp(x / temperature)
 + return exponentials / exponentials.sum(dim, keepdim=True)
 """).feedback(
-    "Divided by a small temperature, scores are large, and `exp` overflows: subtract the largest "
+    "The scores are large after division by a small temperature, so `exp` overflows. Subtract the largest score "
     "*after* the division, or use your softmax.",
     see="3. A thousand is too much",
 )
@@ -120,19 +129,19 @@ right.mistake("subtracts_the_undivided_maximum", loses="hot, cold").patch("""
 + exponentials = torch.exp(x / temperature - x.amax(dim, keepdim=True))
 + return exponentials / exponentials.sum(dim, keepdim=True)
 """).feedback(
-    "You subtract the largest of the scores *before* the division from the scores *after* it: "
-    "divided by a small temperature they are much larger. Both must be divided.",
+    "You subtract the largest undivided score from the divided scores. Divided by a small temperature, the scores "
+    "are much larger. Both must be divided.",
     see="3. A thousand is too much",
 )
 right.mistake(
     "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + EPS)"}, loses="hot, cold"
 ).for_each(EPS=(1e-6, 1e-5, 1e-4, 1e-3)).feedback(
-    "You add a small constant to the temperature. When it is cold that is a large part of it; and "
-    "what should be refused is no longer 0."
+    "You add a small constant to the temperature, which is a large part of a low temperature. A temperature of 0, "
+    "which should be refused, is then no longer 0."
 )
 right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"dim)": "-1)"}, loses="many lists")
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="divides").feedback(
-    "You return the logarithms of the weights. Asked for are the weights."
+    "You return the logarithms of the weights. Return the weights."
 )
 right.mistake(numbers.result_float32(of="`x`"), loses="float64")
 right.mistake(gradients.cut(what="`x`"), {"x / temperature": "x.detach() / temperature"}, loses="gradients")
@@ -143,15 +152,14 @@ right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("
 + return torch.softmax(scores, dim).to(x.dtype)
 """).for_each(SCORES=("x", "x.double()"))
 right.mistake("takes_softmax_twice", {"softmax(x": "softmax(torch.softmax(x, dim)"}, loses="divides").feedback(
-    "You take softmax twice: once of the scores, and again of the weights that it gave. The temperature divides the "
-    "*scores*.",
+    "You apply softmax twice: to the scores, and again to the weights. The temperature divides the *scores*.",
     see="7. Temperature",
 )
 right.mistake(
     "raises_to_a_power_and_stops", {"(x / temperature, dim)": "(x, dim) ** (1 / temperature)"}, loses="divides"
 ).feedback(
-    "Raising the weights to the power 1 / temperature is half of it: they no longer add up to 1. "
-    "Divide the *scores* before softmax, and nothing is left to be mended.",
+    "You raise the weights to the power 1 / temperature, so they no longer sum to 1. This is only half of it. "
+    "Divide the *scores* before the softmax; then the weights need no repair.",
     see="7. Temperature",
 )
 right.mistake(numbers.one_maximum_for_all(see="3. A thousand is too much", row="list"), loses="many lists").patch("""
@@ -164,8 +172,8 @@ right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 right.mistake(
     "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, loses="hot, cold"
 ).for_each(LEAST=(0.01, 0.1, 1e-3)).feedback(
-    "A temperature of 0 is refused, as it should be, but a small one is replaced by a larger: "
-    "close to 0 the weights still depend on it.",
+    "You replace a small temperature by a larger one. You refuse 0, as you should, but close to 0 the weights "
+    "still depend on the temperature.",
     see="7. Temperature",
 )
 right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
@@ -174,8 +182,7 @@ right.mistake(arguments.unchecked("lets_the_negative_pass"), loses="refuses 0").
 - if not temperature > 0:
 + if temperature == 0 or math.isnan(temperature):
 """).feedback(
-    "0 and `nan` are refused, as they should be. But temperatures below 0 pass, and turn the order "
-    "of the scores round.",
+    "You accept temperatures below 0, which reverse the order of the scores. You refuse 0 and `nan`, as you should.",
     see="7. Temperature",
 )
 right.mistake("divides_by_the_square", {"x / temperature": "x / temperature / temperature"}, loses="divides").feedback(
@@ -194,14 +201,14 @@ right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="div
 +     kept[key] = (x, torch.softmax(x / temperature, dim))
 + return kept[key][1]
 """).feedback(
-    "Your function hands out an earlier result as soon as it gets the same tensor, though the temperature is another "
-    "one: compute each call from all of its arguments."
+    "You return an earlier result for the same tensor, although the temperature is different. Compute each call "
+    "from all of its arguments."
 )
 right.mistake(
     "puts_a_number_for_minus_infinity", {"x / temp": "torch.where(x.isneginf(), FILL, x) / temp"}, loses="hot, cold"
 ).for_each(FILL=(-1e4, -1e9, -1e12)).feedback(
-    "You put a large negative number in the place of −∞. Beside scores that are lower still it wins, and a high "
-    "temperature brings it close to the others: a number is a score like any other, −∞ is not.",
+    "You replace −∞ by a large negative number, which beats scores that are lower still. A high temperature also "
+    "brings it close to the others. A number is a score like any other; −∞ is not.",
     see="7. Temperature",
 )
 right.mistake(numbers.computed_in_float32, loses="float64")

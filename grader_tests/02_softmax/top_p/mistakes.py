@@ -17,31 +17,36 @@ def top_p(probs, share):
 """)
 
 right.mistake("one_too_few", {"before >= share": "before + ordered > share"}, loses=KEPT).feedback(
-    "The token that reaches the share is left out, and where the likeliest alone has it, nothing is left at all: keep "
-    "each one *before* which the share was not reached yet."
+    "You leave out the token that reaches the share. If the likeliest token reaches it alone, nothing is left at "
+    "all. Keep each token *before* which the share was not reached yet."
 )
 right.mistake("not_renormalised", {"back / back.sum(-1, keepdim=True)": "back"}, loses=KEPT).feedback(
-    "What is left does not sum to 1. Divide it by its sum."
+    "You do not renormalise, so the remaining probabilities do not sum to 1. Divide them by their sum."
 )
 right.mistake(
     "left_in_sorted_order", {"torch.zeros_like(probs).scatter(-1, places, kept)": "kept"}, loses=KEPT
-).feedback("The result is sorted: the likeliest comes first, whatever its token was. Put each one back into its place.")
+).feedback(
+    "You return the probabilities in sorted order, the likeliest first. Put each one back in its original position."
+)
 right.mistake(
     "put_back_by_gather", {"torch.zeros_like(probs).scatter(-1, places, kept)": "kept.gather(-1, places)"}, loses=KEPT
-).feedback("`gather` takes from the places that the sort named, and you want to put *into* them: `scatter`.")
+).feedback(
+    "You use `gather`, which takes entries from the positions that the sort returned. You want to put entries "
+    "*into* those positions: use `scatter`."
+)
 right.mistake("keeps_the_least_likely", {"descending=True": "descending=False"}, loses=KEPT).feedback(
-    "The *least* likely are kept: sort from the likeliest down."
+    "You keep the *least* likely tokens. Sort from the likeliest down."
 )
 right.mistake(
     "a_threshold", {"before >= share": "ordered < share * ordered.amax(-1, keepdim=True)"}, loses=KEPT
-).feedback(
-    "You keep what is likely in comparison with the likeliest. The share is one of the *sum* of those that are kept."
-)
+).feedback("You compare each token with the likeliest one. The share refers to the *sum* of the tokens that you keep.")
 right.mistake(
     "softmax_again", {"back / back.sum(-1, keepdim=True)": "torch.softmax(back, dim=-1)"}, loses=KEPT
-).feedback("A softmax over probabilities: what was 0 has a share again. Divide by the sum.")
-right.mistake(arguments.not_refused("You raise no error for a share of 0 or below, or above 1."), loses="ValueError")
+).feedback("You apply a softmax to probabilities, so those that were 0 get a share again. Divide by the sum.")
+right.mistake(
+    arguments.not_refused("You do not raise a ValueError for a share of 0 or below, or above 1."), loses="ValueError"
+)
 right.mistake(
     arguments.valid_refused("refuses_one"), {"0 < share <= 1": "0 < share < 1"}, loses="which are kept"
-).feedback("A share of 1 is refused. It keeps every token, and is allowed.")
+).feedback("You refuse a share of 1. It is valid and keeps every token.")
 right.mistake(shapes.result_squeezed, loses="row by row")

@@ -7,25 +7,27 @@ from .contract import attention
 right = attention.alternative("three_lines")
 
 right.mistake("scales_the_scores", {"key.mT": "key.mT / query.shape[-1] ** 0.5"}, loses="output").feedback(
-    "The weights are flatter than they should be: the scores were divided by √K. That is lesson 4, and "
-    "`F.scaled_dot_product_attention` does it unless you tell it `scale=1.0`."
+    "You divide the scores by √K, so the weights are flatter than they should be. Scaling is lesson 4; "
+    "`F.scaled_dot_product_attention` does it unless you pass `scale=1.0`."
 )
 right.mistake("normalises_over_the_queries", {"dim=-1": "dim=-2"}, loses="output").feedback(
-    "Each *column* of the weights sums to 1. Every query spends exactly 1 on the keys, so each row must: see `dim`."
+    "Your softmax runs over the queries, so each *column* of the weights sums to 1. Every query spends exactly 1 "
+    "on the keys, so each row must sum to 1. Check `dim`."
 )
 right.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, loses=("output", "any leading")).feedback(
-    "The softmax runs along the first dimension: over the queries of one sentence, and over the sentences of a batch. "
-    "The weights of one query lie along the last."
+    "Your softmax runs along the first dimension. That is over the queries of one sentence, and over the sentences "
+    "of a batch. The weights of one query are along the last dimension."
 )
 right.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="any leading")
 right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, loses="output").feedback(
-    "The scores are keys times queries, (S, T). One row a query is wanted: queries times keys, (T, S)."
+    "You multiply keys with queries, so the scores are transposed, (S, T). Multiply queries with keys, (T, S), for "
+    "one row per query."
 )
 right.mistake("averages_the_keys", {"@ value": "@ key"}, loses="output").feedback(
-    "The weights are right, and they average the *keys*. What comes back is made of values."
+    "You average the *keys*, although your weights are right. The output is an average of values."
 )
 right.mistake("compares_with_the_values", {"key.mT": "value.mT"}, loses=("output", "any leading")).feedback(
-    "The queries were compared with the values. A query is compared with keys; values only come in afterwards."
+    "You compare the queries with the values. A query is compared with keys; the values are used only afterwards."
 )
 attention.mistake(results.scores_for_weights, loses="output").full_code("""
 def attention(query, key, value):
@@ -38,8 +40,8 @@ def attention(query, key, value):
     return scores @ value, scores
 """)
 right.mistake("uses_a_sigmoid", {"softmax": "sigmoid", "mT, dim=-1": "mT"}, loses="output").feedback(
-    "Every weight lies between 0 and 1, and the rows do not sum to 1: that is a sigmoid. The keys compete for each "
-    "query: use softmax."
+    "You apply a sigmoid, so every weight is between 0 and 1, but the rows do not sum to 1. The keys compete for "
+    "each query: use softmax."
 )
 right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses="output")
 attention.mistake(results.output_alone, loses="output").full_code("""
@@ -47,15 +49,16 @@ def attention(query, key, value):
     return torch.softmax(query @ key.mT, dim=-1) @ value
 """)
 right.mistake("transposes_the_front", {"key.mT": "key.transpose(0, 1)"}, loses="any leading").feedback(
-    "This takes two dimensions only, and a batch goes wrong: exchange the *last* two dimensions of the keys, `key.mT`."
+    "You transpose the keys in a way that works for two dimensions only, so a batch goes wrong. Swap the *last* "
+    "two dimensions of the keys: `key.mT`."
 )
 right.mistake(
     "takes_one_batch_only",
     {"query @ key.mT": "torch.bmm(query, key.transpose(1, 2))", "weights @ value": "torch.bmm(weights, value)"},
     loses=("output", "any leading"),
 ).feedback(
-    "This takes exactly three dimensions. No batch at all, or two leading dimensions, must work too: count "
-    "dimensions from the end, and multiply with `@`."
+    "Your function takes exactly three dimensions. It must also work without a batch and with two leading "
+    "dimensions. Count dimensions from the end, and multiply with `@`."
 )
 right.mistake(
     shapes.squeezed, {"weights @ value, weights": "(weights @ value).squeeze(), weights.squeeze()"}, loses="one query"
@@ -71,7 +74,9 @@ right.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 + e = torch.exp(scores - scores.max())
 + weights = e / e.sum(-1, keepdim=True)
 """)
-right.mistake(gradients.cut("detaches_the_scores", what="query and key"), loses=("gradients", "gradients of")).patch("""
+right.mistake(
+    gradients.cut("detaches_the_scores", what="the query and the key"), loses=("gradients", "gradients of")
+).patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + weights = torch.softmax((query @ key.mT).detach(), dim=-1)
 """)
@@ -84,7 +89,7 @@ right.mistake("hides_the_future", loses="output").patch("""
 + scores = query @ key.mT
 + later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
 + weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
-""").feedback("Later keys are hidden from each query. A causal mask is lesson 5; here every query sees every key.")
+""").feedback("You hide later keys from each query. A causal mask is lesson 5; here every query sees every key.")
 right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(arguments.argument_changed(what="the query"), loses="arguments").patch("""
   weights = torch.softmax(query @ key.mT, dim=-1)
@@ -98,45 +103,45 @@ right.mistake("lets_the_built_in_scale_the_scores", loses="output").patch("""
 - return weights @ value, weights
 + return F.scaled_dot_product_attention(query, key, value), weights
 """).feedback(
-    "The weights are right, and the output was made with others: the built-in attention divides the scores by the "
-    "root of K unless told otherwise."
+    "You compute the output with weights other than those you return. The built-in attention divides the scores by "
+    "the root of K by default. The weights you return are right."
 )
 right.mistake("multiplies_in_the_wrong_order", {"weights @ value": "value @ weights"}, loses="output").feedback(
-    "The values stand to the left of the weights. A row of weights mixes the rows of `value`: weights first."
+    "You multiply the values by the weights in the wrong order. A row of weights mixes the rows of `value`, so the "
+    "weights come first."
 )
 right.mistake(
     "attends_by_cosine", {"query @ key": "F.normalize(query, dim=-1) @ F.normalize(key, dim=-1)"}, loses="output"
 ).feedback(
-    "The lengths were divided out before comparing, which makes the scores cosines. A score is the plain dot product."
+    "You divide by the lengths of the vectors first, so your scores are cosines. A score is the plain dot product."
 )
 right.mistake("takes_the_best_key_only", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
 """).feedback(
-    "All the weight goes to the one key that fits best. Softmax gives every key its share, and a maximum has no "
-    "gradient."
+    "You give all the weight to the best key. Softmax gives every key a share, and a maximum has no gradient."
 )
 right.mistake("divides_by_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2]"}, loses="output").feedback(
-    "The scores were divided by the number of keys. They are not scaled at all here."
+    "You divide the scores by the number of keys. Here they are not scaled at all."
 )
 right.mistake("leaves_the_queries_out", {"query @": "key @"}, loses="output").feedback(
-    "The keys are compared with themselves, and the queries do not occur. Who asks?"
+    "You compare the keys with themselves and do not use the queries."
 )
 attention.mistake("uses_as_many_keys_as_queries", loses="output").full_code("""
 def attention(query, key, value):
     count = query.shape[-2]
     weights = torch.softmax(query @ key[..., :count, :].mT, dim=-1)
     return weights @ value[..., :count, :], weights
-""").feedback("Only as many keys are used as there are queries. T and S are two numbers, and either may be the larger.")
+""").feedback("You use only as many keys as there are queries. T and S are two numbers, and either may be the larger.")
 right.mistake("names_two_leading_dimensions", loses=("output", "any leading")).patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 - return weights @ value, weights
 + weights = torch.softmax(torch.einsum("bhtk,bhsk->bhts", query, key), dim=-1)
 + return torch.einsum("bhts,bhsv->bhtv", weights, value), weights
 """).feedback(
-    "Your einsum names every dimension of a batch with heads, so that it takes four dimensions only. Three dots "
-    "(`...`) stand for any number of leading ones."
+    "Your einsum names every dimension of a batch with heads, so it takes exactly four dimensions. Three dots "
+    "(`...`) stand for any number of leading dimensions."
 )
 right.mistake(shapes.one_batch_dimension, loses=("output", "any leading")).patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
@@ -147,8 +152,8 @@ right.mistake(shapes.one_batch_dimension, loses=("output", "any leading")).patch
 right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(LIMITS)"}, loses="large").for_each(
     LIMITS=("-50, 50", "-1e4, 1e4", "-1e9, 1e9")
 ).feedback(
-    "Scores were cut off at a limit before the softmax. Beyond it all keys look alike; softmax itself can take "
-    "scores of any size."
+    "You cut scores off at a limit before the softmax, so all keys beyond it look the same. Softmax itself can "
+    "take scores of any size."
 )
 right.mistake(
     gradients.weights_detached("outputs_with_detached_weights", use="average with"),
@@ -172,7 +177,8 @@ def attention(query, key, value):
     return (weights @ v).view(*query.shape[:-1], -1), weights.view(*query.shape[:-1], -1)
 """)
 right.mistake("does_not_transpose_the_keys", {"key.mT": "key"}, loses="output").feedback(
-    "`query @ key` dots queries with *columns*. The keys lie in rows: swap the last two dimensions of `key` first."
+    "You multiply the queries by the keys without transposing them. `query @ key` takes dot products with the "
+    "*columns* of `key`, but the keys are its rows. Swap the last two dimensions of `key` first."
 )
 right.mistake(scores.softmax_without_dim, {"dim=-1": "dim=0 if query.ndim == 3 else 1"}, loses="any leading")
 right.mistake("starts_the_maximum_too_high", loses="large").patch("""
@@ -182,8 +188,8 @@ right.mistake("starts_the_maximum_too_high", loses="large").patch("""
 + e = torch.exp(scores - top)
 + weights = e / e.sum(-1, keepdim=True)
 """).for_each(START=(0.0, -1e4, -1e9)).feedback(
-    "NaN, where all scores of a query are very negative: the search for their maximum began with a number that is "
-    "larger than all of them, 0 or -1e9 say, and every exponential became 0."
+    "You get NaN where all scores of a query are very negative. The search for their maximum starts at a larger "
+    "number, such as 0 or -1e9, so every exponential becomes 0."
 )
 right.mistake(gradients.overwritten_before_backward, loses=("gradients", "gradients of")).patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
@@ -201,15 +207,15 @@ right.mistake("attends_to_the_best_few_only", loses="output").patch("""
 + scores = query @ key.mT
 + least = scores.topk(min(16, scores.shape[-1]), dim=-1).values[..., -1:]
 + weights = torch.softmax(scores.masked_fill(scores < least, -torch.inf), dim=-1)
-""").feedback("Where there are many keys, only those with the best scores get any weight. Every key gets its share.")
+""").feedback("You give weight only to the best-scoring keys when there are many. Every key gets a share.")
 right.mistake("leaves_the_last_block_of_queries_out", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + blocks = query.split(32, dim=-2)[: max(1, query.shape[-2] // 32)]
 + weights = torch.cat([torch.softmax(block @ key.mT, dim=-1) for block in blocks], dim=-2)
-""").feedback("Queries are taken a block at a time, and the last block, which is not full, is left out.")
+""").feedback("You process the queries in blocks and leave out the last block, which is not full.")
 right.mistake("centres_the_keys", {"key.mT": "(key - key.mean(-2, keepdim=True)).mT"}, loses="large").feedback(
-    "The mean of the keys is taken from each. On paper the softmax does not notice; beside one very long key all "
-    "digits of the others are rounded away."
+    "You subtract the mean of the keys, so beside one very long key the others lose all their digits. On paper "
+    "this leaves the softmax unchanged, but the digits are rounded away."
 )
 right.mistake(numbers.always_float32("gathers_the_output_in_float32"), loses="float64").patch("""
 - return weights @ value, weights
@@ -217,27 +223,26 @@ right.mistake(numbers.always_float32("gathers_the_output_in_float32"), loses="fl
 + output[...] = weights @ value
 + return output, weights
 """).feedback(
-    "The output is gathered in a tensor of zeros that was made without dtype and device: it is float32 and on the CPU "
-    "whatever comes in. It takes both from the arguments."
+    "You fill a tensor of zeros made without dtype and device, so the output is always float32 and on the CPU. "
+    "Take both from the arguments."
 )
 right.mistake(scores.softmax_twice, {"query @ key.mT": "torch.softmax(query @ key.mT, dim=-1)"}, loses="output")
 right.mistake("mixes_with_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="output").feedback(
-    "These are logarithms of weights, all of them below 0. The values are mixed with the weights themselves."
+    "You take the logarithms of the weights, which are all below 0. Mix the values with the weights themselves."
 )
 right.mistake("transposes_the_values", {"@ value": "@ value.mT"}, loses="output").feedback(
-    "The values are transposed before they are mixed. Only the keys are turned over; a row of `value` belongs to a "
-    "key as it stands."
+    "You transpose the values before you mix them. Transpose only the keys: each row of `value` belongs to one key."
 )
 right.mistake(
     "divides_by_the_root_of_the_values_width", {"key.mT": "key.mT / value.shape[-1] ** 0.5"}, loses="output"
-).feedback("The scores are divided by the root of V, the values' width. They are not scaled at all here.")
+).feedback("You divide the scores by the root of V, the width of the values. Here they are not scaled at all.")
 keeps_its_last_result(right, loses="output")
 right.mistake(
     shapes.reshaped_keys, {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses="output"
 ).for_each(VIEW=("reshape", "view"))
 right.mistake(
     "divides_by_the_root_of_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2] ** 0.5"}, loses="output"
-).feedback("The scores were divided by the root of the number of keys. They are not scaled at all here.")
+).feedback("You divide the scores by the root of the number of keys. Here they are not scaled at all.")
 right.mistake(scores.softmax_over_everything, loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
@@ -246,10 +251,10 @@ right.mistake(scores.softmax_over_everything, loses="output").patch("""
 right.mistake(
     "takes_the_softmax_last", {"weights @ value": "(query @ key.mT @ value).softmax(-1)"}, loses="output"
 ).feedback(
-    "The scores are multiplied with the values, and the softmax comes after that. It makes weights of scores: take it "
-    "before the values are averaged."
+    "You multiply the scores with the values before you apply the softmax. Softmax turns scores into weights: "
+    "apply it before you average the values."
 )
 right.mistake("averages_by_the_other_dimension", {"weights @ value": "weights.mT @ value"}, loses="output").feedback(
-    "The weights are transposed before they meet the values. They have one row per query, as the output has: "
-    "`weights @ value`."
+    "You transpose the weights before you multiply them with the values. They have one row per query, as the "
+    "output has: `weights @ value`."
 )

@@ -9,20 +9,20 @@ with_matrices = simple_attention.alternative("with_matrices")
 columns_and_back = simple_attention.alternative("columns_and_back")
 
 with_matrices.mistake("normalises_over_the_listeners", {"dim=-1": "dim=-2"}, loses="one sentence").feedback(
-    "Each *column* of the weights sums to 1. A row belongs to the word that listens: its weights, over all words it "
-    "listens to, must sum to 1. Look at `dim`."
+    "Your softmax runs over the listening words, so each *column* of the weights sums to 1. A row belongs to the "
+    "word that listens: its weights, over all words it listens to, must sum to 1. Check `dim`."
 )
 with_matrices.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="batches")
 with_matrices.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, loses=("one sentence", "batches")).feedback(
-    "The softmax runs along the first dimension: over the words that listen, and over the sentences of a batch. The "
-    "weights of one word lie along the last."
+    "Your softmax runs along the first dimension. That is over the listening words of one sentence, and over the "
+    "sentences of a batch. The weights of one word are along the last dimension."
 )
 with_matrices.mistake("normalises_over_everything", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)
 """).feedback(
-    "The weights are one distribution over all pairs: everything together sums to 1. Every row needs a sum of 1."
+    "Your weights are one distribution over all pairs, so everything together sums to 1. Each row must sum to 1."
 )
 columns_and_back.mistake(scores.softmax_missing, loses="one sentence").patch("""
 - by_column = nn.Softmax(dim=-2)(x @ x.mT)  # scores are symmetric, so columns are the rows' weights
@@ -34,16 +34,19 @@ with_matrices.mistake("divides_by_the_sum_of_the_scores", loses="one sentence").
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = scores / scores.sum(-1, keepdim=True)
-""").feedback("Each row was divided by its sum. It sums to 1 and is no softmax: take the exponential first.")
+""").feedback(
+    "You divide each row by its sum, which is not a softmax. The rows sum to 1, but you have to take the "
+    "exponential first."
+)
 columns_and_back.mistake("averages_with_the_scores", loses="one sentence").patch("""
 - by_column = nn.Softmax(dim=-2)(x @ x.mT)  # scores are symmetric, so columns are the rows' weights
 - return [(x.mT @ by_column).mT, by_column.mT]
 + scores = x @ x.mT  # scores are symmetric, so columns are the rows' weights
 + return scores @ x, torch.softmax(scores, dim=-1)
-""").feedback("The weights are right. The context was made with the scores: average with the weights.")
+""").feedback("You average the words with the scores instead of the weights. Your weights are right.")
 with_matrices.mistake(
     "divides_by_the_root_of_the_width", {"x @ x.mT": "x @ x.mT / x.shape[-1] ** 0.5"}, loses="one sentence"
-).feedback("The weights are flatter than they should be: the scores were divided by √D. That comes in lesson 4.")
+).feedback("You divide the scores by √D, so the weights are flatter than they should be. Scaling comes in lesson 4.")
 with_matrices.mistake(
     results.weights_first(what="context"), {"weights @ x, weights": "weights, weights @ x"}, loses="one sentence"
 )
@@ -52,22 +55,22 @@ def simple_attention(x):
     return torch.softmax(x @ x.mT, dim=-1) @ x
 """)
 with_matrices.mistake("averages_by_columns", {"weights @ x": "weights.mT @ x"}, loses="one sentence").feedback(
-    "The weights are right, and the context used them by columns. Row i of the weights makes context i."
+    "You use the columns of the weights for the context. The weights are right, but context i needs row i."
 )
 simple_attention.mistake("mixes_the_sentences", loses="batches").full_code("""
 def simple_attention(x):
     words = x.reshape(-1, x.shape[-1])
     weights = torch.softmax(words @ words.mT, dim=-1)
     return (weights @ words).view_as(x), weights
-""").feedback("Words listen to words of other sentences of the batch: the sentences were laid end to end.")
+""").feedback("You join the sentences of a batch, so words listen to words of other sentences.")
 with_matrices.mistake("transposes_the_first_two_dimensions", {"x.mT": "x.transpose(0, 1)"}, loses="batches").feedback(
-    "This takes one sentence only. In a batch only the *last two* dimensions change places: `x.mT`."
+    "Your function takes one sentence only. In a batch only the *last two* dimensions are swapped: `x.mT`."
 )
 with_matrices.mistake(
     "takes_three_dimensions_only",
     {"x @ x.mT": "torch.bmm(x, x.transpose(1, 2))", "weights @ x": "torch.bmm(weights, x)"},
     loses="one sentence",
-).feedback("This takes a batch of sentences only, and fails for a single one. Count dimensions from the end.")
+).feedback("Your function takes a batch of sentences only, and fails for a single one. Count dimensions from the end.")
 with_matrices.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + e = torch.exp(x @ x.mT)
@@ -78,19 +81,20 @@ with_matrices.mistake("does_not_hear_itself", loses="one sentence").patch("""
 + scores = x @ x.mT
 + itself = torch.eye(x.shape[-2], dtype=torch.bool)
 + weights = torch.nan_to_num(torch.softmax(scores.masked_fill(itself, -torch.inf), dim=-1))
-""").feedback("A word gives itself no weight. Here each word listens to itself, too.")
+""").feedback("You exclude each word from its own context. Here each word listens to itself too.")
 with_matrices.mistake("compares_by_cosine", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + unit = F.normalize(x, dim=-1)
 + weights = torch.softmax(unit @ unit.mT, dim=-1)
 """).feedback(
-    "The scores are cosines: the words were brought to length 1 first. Use the dot products of the words as they are."
+    "You normalise the words to length 1 first, so your scores are cosines. Use the dot products of the words as "
+    "they are."
 )
 with_matrices.mistake(
     gradients.weights_detached("detaches_the_weights", use="use"), {"dim=-1)": "dim=-1).detach()"}, loses="gradients"
 )
 with_matrices.mistake("adds_the_word_itself", {"weights @ x": "x + weights @ x"}, loses="one sentence").feedback(
-    "The context is *added* to the word. That comes later, around attention; here the context alone is asked for."
+    "You *add* the context to the word. That comes later, around attention; here return the context alone."
 )
 with_matrices.mistake(numbers.result_float32(of="`x`"), loses="float64")
 with_matrices.mistake(arguments.argument_changed(what="`x`"), loses="its argument").patch("""
@@ -109,20 +113,20 @@ columns_and_back.mistake(results.scores_for_weights(what="context"), loses="one 
 + return torch.softmax(scores, dim=-1) @ x, scores
 """)
 with_matrices.mistake("returns_the_weights_transposed", {"x, weights": "x, weights.mT"}, loses="one sentence").feedback(
-    "The context is right, and the weights are returned transposed. Each word's weights are a *row* that sums to 1."
+    "You return the weights transposed. The context is right, but each word's weights are a *row* that sums to 1."
 )
 simple_attention.mistake("lets_the_built_in_scale", loses="one sentence").full_code("""
 def simple_attention(x):
     return F.scaled_dot_product_attention(x, x, x), torch.softmax(x @ x.mT, dim=-1)
 """).feedback(
-    "The weights are right, and the context was made with others: the built-in attention divides the scores by the "
-    "root of K unless told otherwise."
+    "You compute the context with weights other than those you return. The built-in attention divides the scores "
+    "by the root of K by default. The weights you return are right."
 )
 with_matrices.mistake(
     "compares_dimensions", {"x @ x.mT": "x.mT @ x", "weights @ x": "x @ weights"}, loses="one sentence"
 ).feedback(
-    "Dimensions of x are compared with each other, not words: the weights have the shape (D, D). Which of the two "
-    "has to be transposed?"
+    "You compare the dimensions of `x` with each other instead of words, so the weights have shape (D, D). Which "
+    "of the two has to be transposed?"
 )
 with_matrices.mistake("hears_earlier_words_only", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
@@ -130,7 +134,8 @@ with_matrices.mistake("hears_earlier_words_only", loses="one sentence").patch(""
 + later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
 + weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
 """).feedback(
-    "Each word listens to itself and to earlier words only. A causal mask comes in lesson 05; here all words are heard."
+    "You let each word listen only to itself and to earlier words. A causal mask comes in lesson 05; here each "
+    "word listens to all words."
 )
 with_matrices.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
@@ -153,14 +158,14 @@ with_matrices.mistake(
     gradients.cut(what="`x`"), {"simple_attention(x):": "simple_attention(x):\n    x = x.detach()"}, loses="gradients"
 )
 with_matrices.mistake(gradients.cut("averages_detached_words"), {"x,": "x.detach(),"}, loses="gradients").feedback(
-    "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are averaged were "
-    "cut off from the gradient; all three lead back to `x`."
+    "You detach the words that are averaged, so part of the gradient is missing. Each word plays three parts: it "
+    "asks, it is compared with, and it is averaged. All three lead back to `x`."
 )
 with_matrices.mistake(
     gradients.cut("compares_with_detached_words"), {"x.mT": "x.detach().mT"}, loses="gradients"
 ).feedback(
-    "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are compared with "
-    "were cut off from the gradient; all three lead back to `x`."
+    "You detach the words that are compared with, so part of the gradient is missing. Each word plays three parts: "
+    "it asks, it is compared with, and it is averaged. All three lead back to `x`."
 )
 with_matrices.mistake(numbers.result_float64(of="`x`"), loses="float64")
 with_matrices.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
@@ -171,8 +176,8 @@ def simple_attention(x):
     return (weights @ words).view(x.shape), weights.view(*x.shape[:-1], x.shape[-2])
 """)
 with_matrices.mistake("does_not_transpose", {"x.mT": "x"}, loses="one sentence").feedback(
-    "`x @ x` dots words with *columns*. The words lie in rows: the right `x` has to be turned over first, its last two "
-    "dimensions swapped."
+    "You multiply `x` by itself without transposing it. `x @ x` takes dot products of words with *columns*, but "
+    "the words are rows. Swap the last two dimensions of the right `x` first."
 )
 with_matrices.mistake(scores.softmax_without_dim, {"dim=-1": "dim=0 if x.ndim == 3 else 1"}, loses="batches")
 with_matrices.mistake(scores.softmax_twice, {"x @ x.mT": "torch.softmax(x @ x.mT, dim=-1)"}, loses="one sentence")
@@ -189,11 +194,14 @@ with_matrices.mistake(gradients.infinite_exponential, loses="gradients").patch("
 """)
 with_matrices.mistake(
     "gives_each_score_a_sigmoid", {"softmax": "sigmoid", "mT, dim=-1": "mT"}, loses="one sentence"
-).feedback("A sigmoid gives each score a number of its own, and they do not sum to 1. The weights are shares: softmax.")
+).feedback(
+    "You use a sigmoid, which gives each score its own number, and these do not sum to 1. The weights are shares: "
+    "use softmax."
+)
 keeps_its_last_result(with_matrices, loses="one sentence")
 with_matrices.mistake(
     shapes.reshaped_keys(what="words"), {"mT, dim": "VIEW(*x.shape[:-2], *x.shape[:-3:-1]), dim"}, loses="one sentence"
 ).for_each(VIEW=("reshape", "view"))
 with_matrices.mistake(
     "divides_by_the_root_of_the_number_of_words", {"x @ x.mT": "x @ x.mT / x.shape[-2] ** 0.5"}, loses="one sentence"
-).feedback("The scores were divided by the root of the number of words. They are not scaled at all here.")
+).feedback("You divide the scores by the root of the number of words. Here they are not scaled at all.")

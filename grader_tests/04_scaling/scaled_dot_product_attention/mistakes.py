@@ -130,7 +130,7 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     return torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1) @ value
 """)
 right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE)
-right.mistake(gradients.cut(what="query and key"), {"=-1)": "=-1).detach()"}, loses="gradients")
+right.mistake(gradients.cut(what="the query and the key"), {"=-1)": "=-1).detach()"}, loses="gradients")
 right.mistake(
     arguments.argument_changed(what="the query"),
     {"scale = query": "query *= query", "transpose(-2, -1) * scale": "transpose(-2, -1)"},

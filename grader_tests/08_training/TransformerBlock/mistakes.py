@@ -191,7 +191,7 @@ right.mistake("DropsInEvalModeToo", loses="dropout", when="eval mode drops, too"
 + return mixed
 """).feedback("You drop attention weights in eval mode too. The module knows its mode; leave dropout to it.")
 right.mistake(
-    gradients.cut("DetachesTheStream", what="what came before the block"), {"= x": "= x.detach()"}, loses="gradients"
+    gradients.cut("DetachesTheStream", what="the input of the block"), {"= x": "= x.detach()"}, loses="gradients"
 )
 right.mistake(
     "ForgetsTheDropout", {"dropout, bias": "0.0, bias", "(dropout)": "(0.0)"}, loses=("its parts", "dropout")
@@ -200,7 +200,7 @@ right.mistake(arguments.argument_changed("AddsInPlace"), {"= x +": "+="}, loses=
     "You change x in place (`x += …`), so the caller's tensor changes too. PyTorch also refuses this where x needs "
     "gradients. Write `x = x + …`."
 )
-right.mistake(gradients.cut("AttendsWithoutGradients", what="what came before the block"), loses="gradients").patch("""
+right.mistake(gradients.cut("AttendsWithoutGradients", what="the input of the block"), loses="gradients").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + with torch.no_grad():
 +     return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]

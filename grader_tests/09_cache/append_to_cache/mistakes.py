@@ -155,7 +155,7 @@ right.mistake(
         "value, cache = (value, cache) if cache is None else (cut(value), (cache[0], cut(cache[1])))",
     )
 )
-right.mistake(gradients.cut("detached", what="what was kept"), loses="gradients").patch("""
+right.mistake(gradients.cut("detached", what="the kept keys and values"), loses="gradients").patch("""
 - return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
 + return torch.cat([keys.detach(), key], dim=-2), torch.cat([values.detach(), value], dim=-2)
 """)

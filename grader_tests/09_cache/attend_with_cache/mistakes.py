@@ -146,7 +146,7 @@ right.mistake(gradients.cut("detached_cache", what="the cache that you return"),
 + return weights @ values, weights, (keys.detach(), values.detach())
 """)
 right.mistake(
-    gradients.cut("detached_kept", what="what was kept"),
+    gradients.cut("detached_kept", what="the kept keys and values"),
     {"cache[0]": "cache[0].detach()", "cache[1]": "cache[1].detach()"},
     loses="gradients",
 )

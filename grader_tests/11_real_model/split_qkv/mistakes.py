@@ -8,8 +8,8 @@ ALL = ("three pairs", "copies")
 right = split_qkv.alternative("split_by_chunks")
 
 right.mistake("leaves_them_in_out", {"w.T.clone()": "w.clone()"}, loses=ALL).feedback(
-    "The matrices are as the checkpoint stores them, (in, out). `nn.Linear` has (out, in): the shapes are the same, "
-    "and the numbers lie the other way round."
+    "You return the matrices as the checkpoint stores them, (in, out), but `nn.Linear` stores (out, in). The shape "
+    "is the same both ways, but the entries are in the wrong order."
 )
 right.mistake(
     numbers.default_device(
@@ -19,17 +19,17 @@ right.mistake(
     loses="float64",
 )
 right.mistake("keeps_views", {"(w.T.clone(), b.clone())": "(w.T, b)"}, loses="copies").feedback(
-    "What you return shares its memory with the checkpoint: a piece of a tensor, and a transposed one, are views."
+    "Your result shares its memory with the checkpoint. A slice of a tensor and a transposed tensor are both views."
 )
 right.mistake("keeps_views_of_the_weight", {"w.T.clone()": "w.T"}, loses="copies").feedback(
-    "The matrices share their memory with the checkpoint: a transposed tensor is a view. Copy the numbers."
+    "Your matrices share their memory with the checkpoint. A transposed tensor is a view: copy the numbers."
 )
 right.mistake("keeps_views_of_the_bias", {"b.clone()": "b"}, loses="copies").feedback(
-    "The biases share their memory with the checkpoint: a piece of a tensor is a view. Copy the numbers."
+    "Your biases share their memory with the checkpoint. A slice of a tensor is a view: copy the numbers."
 )
 right.mistake("copies_where_it_must", {"w.T.clone()": "w.T.contiguous()"}, loses="copies").feedback(
-    "`contiguous()` copies only what does not lie in that order already. Where the checkpoint's matrix lies turned in "
-    "memory, you keep views of it; `clone()` always copies."
+    "`contiguous()` copies only a tensor that is not contiguous already. If the transposed piece is contiguous as "
+    "it is, you keep a view of the checkpoint; `clone()` always copies."
 )
 right.mistake(
     "leaves_one_unturned",
@@ -38,43 +38,50 @@ right.mistake(
         "zip(weight.chunk(3, dim=1), bias.chunk(3))": "enumerate(zip(weight.chunk(3, dim=1), bias.chunk(3)))",
     },
     loses=ALL,
-).for_each(LEFT=(0, 1, 2)).feedback("One of the three matrices is not turned to (out, in); the other two are.")
+).for_each(LEFT=(0, 1, 2)).feedback(
+    "You leave one of the three matrices untransposed. The other two are (out, in), as they should be."
+)
 right.mistake("chunks_the_first_dimension", {", dim=1": ""}, loses="three").feedback(
-    "`chunk(3)` cuts the first dimension, the inputs. The 3 * D results stand side by side in the columns."
+    "`chunk(3)` cuts the first dimension, which holds the inputs. The `3 * D` results are side by side in the columns."
 )
 right.mistake("keys_first", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + q, k, v = ((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return k, q, v
-""").feedback("Keys come first in your result. The order is queries, keys, values.")
+""").feedback("You return the keys first. The order is queries, keys, values.")
 right.mistake("values_second", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + q, k, v = ((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return q, v, k
-""").feedback("Values come second in your result. The order is queries, keys, values.")
+""").feedback("You return the values second. The order is queries, keys, values.")
 right.mistake("every_third_column", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple((weight[:, i::3].T.clone(), bias[i::3].clone()) for i in range(3))
 """).feedback(
-    "You take every third column. The D columns of the queries come first, then those of the keys, then the values'."
+    "You take every third column. The D columns of the queries come first, then those of the keys, then those of "
+    "the values."
 )
 right.mistake("every_third_of_the_bias", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple((w.T.clone(), bias[i::3].clone()) for i, w in enumerate(weight.chunk(3, dim=1)))
 """).feedback(
-    "The matrices are right; of the bias you take every third number, where three pieces of D follow each other."
+    "You take every third entry of the bias, but its three pieces of D entries follow one another. The matrices are "
+    "right."
 )
 right.mistake("views_the_columns_as_rows", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + W = weight.reshape(3, weight.shape[0], -1)
 + return tuple((w.T.clone(), b.clone()) for w, b in zip(W, bias.chunk(3)))
-""").feedback("`reshape(3, D, D)` cuts the rows, each of which holds a piece of all three. Cut the columns instead.")
+""").feedback(
+    "`reshape(3, D, D)` cuts the rows, and each row holds a piece of all three matrices. Cut the columns instead."
+)
 right.mistake("reshapes_the_rows_unturned", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + W = weight.reshape(3, weight.shape[0], -1)
 + return tuple((w.clone(), b.clone()) for w, b in zip(W, bias.chunk(3)))
 """).feedback(
-    "`reshape(3, D, D)` cuts the rows, each of which holds a piece of all three; and nothing is turned to (out, in)."
+    "`reshape(3, D, D)` cuts the rows, and each row holds a piece of all three matrices. Also, you transpose "
+    "nothing to (out, in)."
 )
 right.mistake("the_last_thrice", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
@@ -82,39 +89,42 @@ right.mistake("the_last_thrice", loses=ALL).patch("""
 + for w, b in zip(weight.detach().chunk(3, dim=1), bias.detach().chunk(3)):
 +     pairs.append((W.copy_(w.T), c.copy_(b)))
 + return tuple(pairs)
-""").feedback("All three pairs are the values': each is written over the one before, in the same tensors.")
+""").feedback(
+    "All three of your pairs are those of the values. You write each pair into the same tensors as the one before."
+)
 right.mistake("in_reverse", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + q, k, v = ((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return v, k, q
-""").feedback("Values come first in your result. The order is queries, keys, values.")
+""").feedback("You return the values first. The order is queries, keys, values.")
 right.mistake("biases_first", {"(w.T.clone(), b.clone())": "(b.clone(), w.T.clone())"}, loses=ALL).feedback(
-    "In each pair the bias comes first. Asked are pairs of a weight and its bias."
+    "You put the bias first in each pair. The exercise asks for pairs of a weight and its bias."
 )
 right.mistake("zero_biases", {"b.clone()": "torch.zeros_like(b)"}, loses=ALL).feedback(
-    "The biases are zero. GPT-2's projections have theirs: the three pieces of `bias`."
+    "Your biases are zero. GPT-2's projections have biases of their own: the three pieces of `bias`."
 )
 right.mistake("columns_of_biases", {"b.clone()": "b.clone().unsqueeze(1)"}, loses=ALL).feedback(
-    "Each bias is a column, (D, 1). `nn.Linear` has a vector, (D,)."
+    "You return each bias as a column, (D, 1). `nn.Linear` has a vector, (D,)."
 )
 right.mistake("six_in_a_row", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple(one.clone() for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)) for one in (w.T, b))
-""").feedback("You return six tensors in a row. Asked are three pairs, each a weight with its bias.")
+""").feedback("You return six separate tensors. The exercise asks for three pairs, each a weight with its bias.")
 right.mistake("weights_then_biases", loses=ALL).patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + return tuple(w.T.clone() for w in weight.chunk(3, dim=1)), tuple(b.clone() for b in bias.chunk(3))
 """).feedback(
-    "You return the three weights and then the three biases. Asked are three pairs, each a weight with its bias."
+    "You return the three weights and then the three biases. The exercise asks for three pairs, each a weight with "
+    "its bias."
 )
 right.mistake(
     "one_bias_for_all", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias[:len(weight)].clone())"}, loses=ALL
-).feedback("All three have the bias of the queries. Each third of the bias belongs to another one.")
+).feedback("You give all three pairs the bias of the queries. Each third of `bias` belongs to a different pair.")
 right.mistake("the_whole_bias", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias.clone())"}, loses=ALL).feedback(
-    "Each pair has the whole bias, 3 * D numbers. Each third of it belongs to another one."
+    "You put the whole bias, `3 * D` entries, into each pair. Each third of it belongs to a different pair."
 )
 right.mistake("no_bias", {"(w.T.clone(), b.clone())": "w.T.clone()"}, loses=ALL).feedback(
-    "The biases are missing. GPT-2's projections have them: return pairs."
+    "You leave out the biases. GPT-2's projections have them: return pairs."
 )
 right.mistake(numbers.result_float32(of="the checkpoint"), loses="float64")
 right.mistake(
@@ -128,7 +138,7 @@ right.mistake("turns_the_checkpoint", loses="float64").patch("""
 + pairs = tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + weight.zero_()
 + return pairs
-""").feedback("The checkpoint's own numbers are changed by the call.")
+""").feedback("Your function changes the tensors of the checkpoint. Leave them as they are.")
 split_qkv.mistake(calls.result_remembered("remembers_tensors"), loses="copies").full_code("""
 from functools import lru_cache
 
@@ -137,9 +147,10 @@ from functools import lru_cache
 def split_qkv(weight, bias):
     return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 """).feedback(
-    "Your function hands out an earlier result again, as soon as the tensors are the same ones. Their numbers may "
-    "have changed: split what they hold now."
+    "Your function returns an earlier result when it gets the same tensors again. Their numbers may have changed "
+    "since: split what they hold now."
 )
 right.mistake("splits_rows_in_sizes_of_d", {"weight.chunk(3, dim=1)": "weight.T.chunk(3, dim=1)"}, loses=ALL).feedback(
-    "After `.T` the outputs run along the first dimension, and you cut the second. Cut the outputs into three."
+    "You transpose first and then cut the second dimension. After `.T` the outputs are along the first dimension: "
+    "cut the outputs into three."
 )

@@ -27,32 +27,32 @@ class CrossAttention(nn.Module):
 
 add_mistakes(right, (EVERYWHERE,), cutting=HEADS, maps=HEADS, any_mask=False)
 right.mistake("TakesTheQueriesFromTheSource", {"self.W_q(x)": "self.W_q(source)"}, loses=EVERYWHERE).feedback(
-    "Your queries come from the source. It is `x` that asks: the result has a row for each position of x."
+    "You take the queries from the source. `x` asks the questions: the result has one row per position of `x`."
 )
 right.mistake("TakesTheKeysFromX", {"self.W_k(source)": "self.W_k(x)"}, loses=EVERYWHERE).feedback(
-    "Your keys come from x. Keys and values both belong to what is looked at: the source."
+    "You take the keys from `x`. Both keys and values belong to the sequence that is looked at: the source."
 )
 right.mistake("TakesTheValuesFromX", {"self.W_v(source)": "self.W_v(x)"}, loses=EVERYWHERE).feedback(
-    "Your values come from x. Keys and values both belong to what is looked at: the source."
+    "You take the values from `x`. Both keys and values belong to the sequence that is looked at: the source."
 )
 right.mistake("AttendsToItself", {"W_k(source)": "W_k(x)", "W_v(source)": "W_v(x)"}, loses=EVERYWHERE).feedback(
-    "This is self-attention: the source plays no part. Keys and values come from the source."
+    "You compute self-attention: the source has no effect on the result. Keys and values come from the source."
 )
 right.mistake("AsksTheOtherWayRound", loses=EVERYWHERE).patch("""
 - query, key, value = map(self.split, (self.W_q(x), self.W_k(source), self.W_v(source)))
 + query, key, value = map(self.split, (self.W_q(source), self.W_k(x), self.W_v(x)))
-""").feedback("The source asks and x answers. It is the other way round: the queries are x's.")
+""").feedback("You let the source ask and `x` answer. The queries come from `x`, keys and values from the source.")
 right.mistake(
     "TakesTheValuesUnprojected", {"self.W_v(source)": "source + 0 * self.W_v(source)"}, loses=EVERYWHERE
-).feedback("You average the source itself. The values are the source through W_v.")
+).feedback("You average the source itself. The values are the source projected by `W_v`.")
 right.mistake("UsesTheKeysForValues", {"self.W_v(source)": "self.W_k(source)"}, loses=EVERYWHERE).feedback(
-    "You take W_k for the values, too. They have a projection of their own, W_v."
+    "You use `W_k` for the values, too. They have their own projection, `W_v`."
 )
 right.mistake(
     "ExchangesTheProjections", {"self.W_q(x), self.W_k(source)": "self.W_k(x), self.W_q(source)"}, loses=EVERYWHERE
-).feedback("You take W_k for the queries and W_q for the keys. x goes through W_q, the source through W_k.")
+).feedback("You use `W_k` for the queries and `W_q` for the keys. `x` goes through `W_q`, the source through `W_k`.")
 right.mistake("TakesOneHeadAlways", {"self.n_heads = n_heads": "self.n_heads = 1"}, loses=EVERYWHERE).feedback(
-    "Your module has one head, whatever `n_heads` is.", see=HEADS
+    "Your module has only one head, whatever `n_heads` is.", see=HEADS
 )
 right.mistake(
     calls.result_remembered("KeepsTheFirstSource"),
@@ -67,12 +67,14 @@ right.mistake(
 """,
     },
     loses=EVERYWHERE,
-).feedback("Keys and values of an earlier source are used again. Another call brings another source: make them anew.")
+).feedback(
+    "You reuse the keys and values of an earlier source. Another call brings another source: compute them again."
+)
 right.mistake(
     calls.first_mask_kept("KeepsTheLastMask"),
     {"mask = None": 'self.mask = mask = getattr(self, "mask", None)'},
     loses="masks",
-).feedback("Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded.")
+).feedback("You use the mask of an earlier call if no mask is given. `source_mask=None` means that nothing is padded.")
 right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
 for when, about in (("in training mode", "self.training"), ("with one head", "self.n_heads == 1")):
     right.mistake(
@@ -91,18 +93,18 @@ right.mistake("PutsTheMaskOnTheQueries", loses="masks").patch("""
         "source_mask[:, None, :, None]",
     )
 ).feedback(
-    "Your mask blocks rows of the scores, the queries. It is positions of the source that are padded: the columns."
+    "Your mask blocks rows of the scores, which are the queries. The padded positions are in the source: block columns."
 )
 right.mistake("MasksHeadsForSentences", {"source_mask[:, None, None, :]": "source_mask"}, loses="masks").feedback(
-    "A mask (B, S) put against scores (B, H, T, S) as it is lines its rows up with the queries, or fits nothing at "
-    "all. Give it the two dimensions that it lacks: [:, None, None, :]."
+    "You apply the mask (B, S) to the scores (B, H, T, S) as it is. Broadcasting matches its rows with the queries, "
+    "or fails. Add the two missing dimensions: `[:, None, None, :]`."
 )
 right.mistake(
     "MasksByTheFirstSentence", {"source_mask[:, None, None, :]": "source_mask[:1, None, None, :]"}, loses="masks"
-).feedback("Every sentence of your batch gets the mask of the first one. Each has padding of its own.")
+).feedback("You use the mask of the first sentence for the whole batch. Each sentence has its own padding.")
 right.mistake("MasksForItsHeads", {"source_mask[:, None, None, :]": "source_mask[:, None, :]"}, loses="masks").feedback(
-    "With one new dimension the sentences of the mask line up with the heads. There are two missing, heads and "
-    "queries: [:, None, None, :]."
+    "You add only one dimension to the mask, so its sentences line up with the heads. Two are missing, for heads "
+    "and queries: `[:, None, None, :]`."
 )
 right.mistake("TakesPaddingToBeLast", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
@@ -111,8 +113,8 @@ right.mistake("TakesPaddingToBeLast", loses="masks").patch("""
 +     lengths = (~source_mask).sum(1)
 +     mask = (torch.arange(source.shape[1], device=x.device) >= lengths[:, None])[:, None, None, :]
 """).feedback(
-    "You count the open positions and block all that come after so many. The mask says which ones are padded, and "
-    "they need not be the last."
+    "You assume that padding comes last: you count the open positions and block all later ones. The mask says which "
+    "positions are padded; they can be anywhere."
 )
 right.mistake("ZerosThePaddedSource", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
@@ -120,7 +122,7 @@ right.mistake("ZerosThePaddedSource", loses="masks").patch("""
 +     value = value.masked_fill(source_mask[:, None, :, None], 0.0)
 + mask = None
 """).feedback(
-    "Padded positions add nothing to the output, but they still take their share of the weight. Block their scores "
+    "Padded positions add nothing to your output, but they still get a share of the weight. Block their scores "
     "before the softmax."
 )
 right.mistake("HidesTheFuture", loses=EVERYWHERE).patch("""
@@ -129,11 +131,11 @@ right.mistake("HidesTheFuture", loses=EVERYWHERE).patch("""
 + future = torch.ones(scores.shape[-2:], dtype=torch.bool, device=x.device).triu(1)
 + weights = self.weigh(scores, future if mask is None else mask | future)
 """).feedback(
-    "You apply a causal mask. There is none here: the source is there from the start, and every query may look at all "
-    "of it."
+    "You apply a causal mask. Cross-attention has none: the source is complete from the start, and every query may "
+    "look at all of it."
 )
 right.mistake("NeedsAMask", {"None if source_mask is None else source_mask": "source_mask"}, loses=EVERYWHERE).feedback(
-    "Without a mask your module fails. `source_mask=None` means that nothing is padded."
+    "Your module fails without a mask. `source_mask=None` means that nothing is padded."
 )
 right.mistake(gradients.cut(what="the source"), loses="gradients").patch("""
 - query, key, value = map(self.split, (self.W_q(x), self.W_k(source), self.W_v(source)))

@@ -29,7 +29,8 @@ def asserts(about: str = "") -> Family:
     return Family(
         "assert",
         "asserts",
-        "You check with `assert`. It raises AssertionError, and nothing at all under `python -O`: raise a ValueError.",
+        "You check with `assert` instead of raising a ValueError. `assert` raises AssertionError, and under `python "
+        "-O` it raises nothing at all.",
         changed_checks(lambda condition, message: f"assert not ({condition}), {message}", about),
     )
 
@@ -39,8 +40,8 @@ def wrong_error(kind: str, about: str = "") -> Family:
     return Family(
         "wrong-error",
         f"raises_{kind}",
-        f"You refuse the right arguments, but with {kind}. The type of the argument is right and its value or shape is "
-        "wrong, so raise a ValueError.",
+        f"You refuse the right arguments, but raise {kind} instead of a ValueError. Their type is correct; only their "
+        "value or shape is wrong.",
         changed_checks(lambda condition, message: f"if {condition}:\n    raise {kind}({message})", about),
     )
 
@@ -50,8 +51,8 @@ def error_without_name(about: str = "") -> Family:
     return Family(
         "error-without-name",
         "names_nothing",
-        "The message of your ValueError does not say what is wrong. Name the argument, as in the signature, with its "
-        "value or shape.",
+        "The message of your ValueError does not name the wrong argument. Use its name from the signature, and give "
+        "its value or shape.",
         changed_checks(lambda condition, message: f'if {condition}:\n    raise ValueError("not possible")', about),
     )
 
@@ -59,18 +60,18 @@ def error_without_name(about: str = "") -> Family:
 zero_divides = Family(
     "zero-division",
     "divides_by_zero",
-    "For a number that is 0 your check itself fails: nothing can be divided by 0, and `% 0` raises ZeroDivisionError. "
-    "Refuse what is below 1 first.",
+    "Your check itself fails for 0, because `% 0` raises ZeroDivisionError. Nothing can be divided by 0, so refuse "
+    "numbers below 1 first.",
 )
 argument_changed = Family(
     "argument-changed",
     "changes_its_argument",
-    "You change {what} in place, so the caller's own tensor changes. `x -= …`, `x[…] = …` and methods that end "
-    "in `_` write into the tensor: make a new one.",
+    "You change {what} in place, so the change reaches the caller. `x -= …`, `x[…] = …` and methods that end in "
+    "`_` write into the tensor: make a new one.",
     words={"what": "an argument"},
 )
 mask_inverted_in_place = Family(
     "argument-changed",
     "inverts_the_mask_in_place",
-    "You invert the mask in place: whoever handed it to you now holds its opposite. Make a new one with `~mask`.",
+    "You invert the mask in place, so the caller's mask now holds its opposite. Make a new one with `~mask`.",
 )

@@ -5,14 +5,14 @@ from grading.exercises.exercise import Family
 result_remembered = Family(
     "earlier-result",
     "keeps_its_last_result",
-    "Your function returns an earlier result again when the shapes are the same. Equal shapes can hold other "
-    "numbers: compute each call from its own arguments.",
+    "You return an earlier result when the shapes are the same. Equal shapes can hold different numbers, so "
+    "compute each call from its own arguments.",
 )
 tensors_remembered = Family(
     "earlier-result",
     "remembers_tensors",
-    "Your function returns an earlier result when it gets the same tensors again (`functools.cache`). Their "
-    "numbers may have changed by then, as weights do in training.",
+    "You return an earlier result for the same tensors, as `functools.cache` does. Their numbers may have changed "
+    "by then, as weights do in training.",
 )
 first_mask_kept = Family(
     "earlier-mask",
@@ -22,6 +22,7 @@ first_mask_kept = Family(
 global_dice = Family(
     "generator-ignored",
     "draws_from_the_global_state",
-    "You do not use the generator: {what} depend on PyTorch's global state, so nobody can repeat the run by its seed.",
+    "You do not use the generator, so {what} depend on PyTorch's global state. Nobody can then repeat the run from "
+    "its seed.",
     words={"what": "your random numbers"},
 )

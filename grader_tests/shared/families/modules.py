@@ -5,26 +5,26 @@ from grading.exercises.exercise import Family
 weights_averaged = Family(
     "weights-averaged",
     "averages_the_weights",
-    "You return the mean of the weights over the heads, as PyTorch's layer does. Return one map per head.",
+    "You average the weights over the heads, as PyTorch's layer does. Return one map per head.",
 )
 input_added = Family(
     "input-added",
     "adds_the_input",
-    "You add x itself to the output. Whoever uses the module adds it; return the output alone.",
+    "You add `x` itself to the output. The code that uses the module adds it; return the output alone.",
 )
 super_init_forgotten = Family(
     "super-init-forgotten",
     "forgets_super_init",
-    "No module can be made: an `nn.Module` must be initialised before it can hold anything. What is the first "
-    "line of every other module's `__init__`?",
+    "Your module cannot be made, because an `nn.Module` must be initialised before it can hold anything. Look at "
+    "the first line of every other module's `__init__`.",
 )
 dropped_always = Family(
     "dropout-ignored",
     "drops_the_same_share_always",
-    "`dropout` changes nothing: your module always drops the same share. Hand the argument on.",
+    "You ignore `dropout`, so your module always drops the same share. Pass the argument on.",
 )
 dropped_by_default = Family(
     "dropout-default",
     "drops_a_tenth_by_default",
-    "Your module drops a part of the weights although nobody asked for it: `dropout` is 0.0 by default.",
+    "Your module drops some of the weights by default. The default of `dropout` is 0.0.",
 )

@@ -41,57 +41,57 @@ result_float64 = always_float64.made_by(wrapped(_converted("double")))
 float32_on_the_way = Family(
     "float32-on-the-way",
     "computes_in_float32",
-    "Your result has the right dtype, but {what} become float32 on the way: float64 loses half of its digits, "
-    "and converting back does not restore them.",
+    "You convert {what} to float32 on the way, so float64 loses half of its digits. Your result has the right "
+    "dtype, but converting back does not restore the digits.",
     words={"what": "the numbers"},
 )
 computed_in_float32 = float32_on_the_way.made_by(wrapped(_BY_FLOAT32))
 float32_buffer = Family(
     "always-float32",
     "fills_a_float32_tensor",
-    "You fill a new tensor, and that is float32 whatever comes in. Make it with the dtype of {of}, as "
-    "`{of}.new_empty(…)` or `torch.empty(…, dtype={of}.dtype)` do.",
+    "You fill a new tensor that is always float32. Make it with the dtype of `{of}`, as `{of}.new_empty(…)` or "
+    "`torch.empty(…, dtype={of}.dtype)` do.",
     words={"of": "x"},
 )
 default_device = Family(
     "default-device",
     "makes_a_tensor_on_the_default_device",
     "You make {what} on PyTorch's default device, but {where} may be on another one. Use the device of {where}: {how}.",
-    words={"what": "a tensor", "where": "x", "how": "pass `device=`, or do without the tensor"},
+    words={"what": "a tensor", "where": "`x`", "how": "pass `device=`, or do without the tensor"},
 )
 device_ignored = Family(
     "default-device",
     "ignores_the_device",
-    "You ignore `device`: the {what} is made on {where}. Pass `device` on to where tensors are made.",
+    "You ignore `device` and make the {what} on {where}. Pass `device` on to the functions that make tensors.",
     words={"what": "mask", "where": "PyTorch's default device"},
 )
 one_maximum_for_all = Family(
     "one-maximum-for-all",
     "subtracts_one_maximum_for_all",
-    "You subtract one maximum, that of the whole tensor. In a {row} far below it every exponential is rounded to "
-    "0, and 0 / 0 is NaN. Each {row} needs its own maximum.",
+    "You subtract the maximum of the whole tensor, but each {row} needs its own. In a {row} far below that maximum "
+    "every exponential is rounded to 0, and 0 / 0 is NaN.",
     words={"row": "row"},
 )
 exponentials_overflow = Family(
     "exponentials-overflow",
     "exponentials_overflow",
-    "Large scores give NaN: in float32 `exp` overflows from 88.7 on. What can you subtract from all scores of a "
-    "row without changing a weight?",
+    "Large scores give NaN, because `exp` overflows from 88.7 on in float32. Find a number that you can subtract "
+    "from all scores of a row without changing a weight.",
 )
 underflows = Family(
     "underflow",
     "multiplies_probabilities",
-    "You multiply probabilities. A hundred of them make a number that float32 rounds to 0, and then all are equal: add "
-    "their logarithms.",
+    "You multiply probabilities, so a product of a hundred of them underflows to 0 in float32. All such products "
+    "are then equal. Add the logarithms instead.",
 )
 float16_sums = Family(
     "half-precision",
     "adds_up_in_float16",
-    "You add up in float16. It has about three digits, so that long sums that differ become equal: use float32 at "
-    "least.",
+    "You add up in float16, so different long sums become equal. float16 has only about three digits: use at least "
+    "float32.",
 )
 tiny_number_added = Family(
     "tiny-number-added",
     "adds_a_tiny_number",
-    "You add a tiny number before the logarithm. It prevents −∞, but −∞ is what a row of nothing must give.",
+    "You add a tiny number before the logarithm, so the result is never −∞. For an empty sum it must be −∞.",
 )

@@ -5,30 +5,30 @@ from grading.exercises.exercise import Family
 softmax_over_queries = Family(
     "softmax-over-queries",
     "softmax_over_the_queries",
-    "Your softmax runs over the queries, so each column sums to 1. Each row must: run it over the keys, the last "
-    "dimension.",
+    "Your softmax runs over the queries, so each column sums to 1. Each row must sum to 1: run it over the keys, "
+    "the last dimension.",
 )
 softmax_over_heads = Family(
     "softmax-over-heads",
     "softmax_over_the_heads",
-    "Your softmax runs over the heads. Each head has weights of its own, which sum to 1 over the keys.",
+    "Your softmax runs over the heads. Each head has its own weights, which sum to 1 over the keys.",
 )
 softmax_over_everything = Family(
     "softmax-over-everything",
     "shares_one_unit_among_all",
-    "All weights together sum to 1. Each {row} must sum to 1 by itself.",
+    "Your softmax runs over everything, so all weights together sum to 1. Each {row} must sum to 1 by itself.",
     words={"row": "row"},
 )
 softmax_without_dim = Family(
     "softmax-without-dim",
     "lets_softmax_choose",
-    "Your softmax has no `dim`, so PyTorch chooses one by the number of dimensions: the first for a batch. Run "
-    "it over the last.",
+    "Your softmax has no `dim`, so PyTorch chooses one by the number of dimensions: for a batch, the first. Run it "
+    "over the last.",
 )
 softmax_missing = Family(
     "softmax-missing",
     "leaves_out_the_softmax",
-    "These are scores, not weights: the softmax is missing. Weights are positive, and each row sums to 1.",
+    "You leave out the softmax, so you have scores instead of weights. Weights are positive, and each row sums to 1.",
 )
 softmax_twice = Family(
     "softmax-twice",
@@ -38,18 +38,20 @@ softmax_twice = Family(
 softmax_before_loss = Family(
     "softmax-twice",
     "softens_before_the_loss",
-    "You apply softmax before cross-entropy, which takes logits and applies its own.",
+    "You apply softmax before cross-entropy. Cross-entropy takes logits and applies its own softmax.",
 )
-unscaled = Family("unscaled", "unscaled", "The scores are not scaled. Divide them by √K, the root of the keys' width.")
+unscaled = Family(
+    "unscaled", "unscaled", "You do not scale the scores. Divide them by √K, the square root of the width of the keys."
+)
 scaled_by_width = Family(
     "wrong-scale",
     "scaled_by_the_width",
-    "You divide the scores by the width itself. The root of the width keeps their spread at 1.",
+    "You divide the scores by the width instead of its square root. The square root keeps their spread at 1.",
 )
 multiplied_by_root = Family(
     "wrong-scale",
     "multiplied_by_the_root",
-    "You multiply the scores by the root of the width. Divide by it: a wide sum of products has a large spread.",
+    "You multiply the scores by the square root of the width. Divide by it: a sum of many products has a large spread.",
 )
 scaled_by_values = Family(
     "wrong-scale",
@@ -64,17 +66,17 @@ scaled_by_number_of_keys = Family(
 scaled_by_model_width = Family(
     "wrong-scale",
     "scaled_by_the_model_width",
-    "You divide the scores by the root of the model's width. The queries and keys of a head have D / H entries: "
-    "divide by the root of that.",
+    "You divide the scores by the square root of the model's width. The queries and keys of a head have D / H "
+    "entries: divide by the square root of that.",
 )
 power_divided = Family(
     "wrong-scale",
     "divides_the_power",
-    "Your exponent is not what it looks like: `**` binds more tightly than `/`, so `K ** -1 / 2` is half of 1 / "
-    "K. Compare it with `math.sqrt` for K = 16.",
+    "Your exponent is wrong, because `**` binds more tightly than `/`: `K ** -1 / 2` is half of 1 / K. Compare it "
+    "with `math.sqrt` for K = 16.",
 )
 keys_times_queries = Family(
     "keys-times-queries",
     "keys_times_queries",
-    "You multiply the keys with the queries, so the scores are transposed. Rows are queries: query @ keyᵀ.",
+    "You multiply keys with queries, so the scores are transposed. Rows are queries: query @ keyᵀ.",
 )

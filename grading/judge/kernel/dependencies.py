@@ -41,12 +41,15 @@ def names_needed(source: NotebookSource, name: str) -> list[str]:
 
 
 def unbound_names(source: NotebookSource, name: str) -> list[str]:
-    """Names that the answer uses and nothing seems to bind: `from … import *` may, or a cell that cannot be read."""
+    """Names that the answer uses but no readable cell binds.
+
+    A `from … import *` or an unreadable cell may bind them.
+    """
     return sorted(source.names_used(name) - {*source.definitions, *source.modules, *dir(builtins)})
 
 
 def may_be_changed(source: NotebookSource, name: str, later: Iterable[ExecutedCell]) -> bool:
-    """Whether later cells may change in place what the answer reaches: data, or attributes of what it defines."""
+    """Whether later cells may change data that the answer uses, or patch its definitions."""
     reached = source.reachable(name)
     cells = list(later)
     data = any(not isinstance(statement, DEFINITIONS) for other in reached for statement in source.definitions[other])
@@ -69,9 +72,9 @@ def _patches(code: str, names: set[str]) -> bool:
 
 
 def stopped_cells(cells: Iterable[ExecutedCell], needed: Iterable[str]) -> list[ExecutedCell]:
-    """Cells that stopped before they had bound names needed of them, which no later cell binds.
+    """Cells that stopped before they bound a needed name, if no later cell binds it.
 
-    STAR among the names: any cell that stopped before a `from … import *`
+    If STAR is needed, this includes each cell that stopped before a `from … import *`.
     """
     trees = [(cell, tree) for cell in cells if (tree := parse(cell.code)) is not None]
     imports = [statement for cell, tree in trees if not cell.stop for statement in tree.body if _is_import(statement)]
@@ -93,9 +96,9 @@ def cells_needed(
     """Code of the cells needed to grade the answer `name` apart from the rest.
 
     These are the lesson's own cells, the answer's, those that define what it reaches, and the imports of all others.
-    An import that fails, as of a package that is not installed here, takes no other along.
+    An import that fails, because its package is not installed here, does not stop the others.
 
-    definitions_only: of the cells that define what the answer reaches, only those definitions, each for itself
+    definitions_only: instead of whole cells that define names which the answer uses, yield only those definitions
     """
     reached = source.reachable(name)
     for cell in cells:
@@ -120,9 +123,9 @@ def _is_import(statement: ast.stmt) -> bool:
 
 
 def _portable(statement: ast.stmt) -> str:
-    """The statement's code where a package that it uses may be missing: it raises nothing.
+    """The statement's code, which runs even if a package that it uses is missing.
 
-    A function's annotations are left out, and so are decorators whose names are missing.
+    It omits annotations of functions, and decorators whose names are missing.
     """
     try:
         bare = _WithoutAnnotations().visit(deepcopy(statement))

@@ -23,7 +23,7 @@ MAX_REASON = 300  # characters of an exception's name and of its text
 MAX_TRACEBACK = 20_000  # characters in which the line of a cell is looked for
 ANSI = re.compile(r"\x1b\[[0-9;]{0,20}m")  # colours in a traceback
 IN_CELL = re.compile(r"^Cell In\[\d{1,6}\], line (\d{1,6})", re.MULTILINE)  # its outermost frame
-NO_MAGIC = re.compile(r"Line magic function `(%\w{1,100})` not found")  # IPython shows no traceback of it
+NO_MAGIC = re.compile(r"Line magic function `(%\w{1,100})` not found")  # IPython shows no traceback for it
 NO_ROOM = "\n… left out: the notebook's outputs are too large together\n"
 
 
@@ -46,7 +46,7 @@ class CellRun:
 
 
 def code_lines(code: str) -> list[str]:
-    """The lines of code as Python counts them: a form feed or another character that `splitlines` knows ends none."""
+    """Split code into lines as Python does; unlike for `splitlines`, a form feed ends none."""
     return re.split(r"\r\n?|\n", code)
 
 
@@ -132,7 +132,7 @@ class Collector:
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """A message's JSON object; {} if it is none or has too many values."""
+    """Parse a message's JSON object; {} if it is not an object or has too many values."""
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_MARKS:
         return {}
     try:

@@ -1,14 +1,15 @@
 """One notebook run and graded in a kernel that student code may break.
 
-First all cells run, in order, and their outputs are collected. Only then are the hidden cases asked: what an answer
-sees there, nobody collects any more. At each grade cell the kernel keeps the notebook's names, and they are restored
-before that exercise is graded. Part of the notebook's time is reserved for the answers.
+First all cells run, in order, and their outputs are collected. Only then do hidden cases run, so that an answer cannot
+show them in any output. At each grade cell the kernel keeps the notebook's names, and restores them before that
+exercise is graded. Part of the notebook's time is reserved for the answers.
 
 An answer is graded in the kernel in which all cells have run. If it loses points there and the kernel has ended or
-changed its state, or a later cell may have changed what the answer reads, it is graded once more, *apart*: in a fresh
-kernel that has run only what it needs (`dependencies`), and the better verdict counts. Once the kernel of the cells has
-gone, all further answers are graded apart. So code that ends or spoils a kernel costs only its own exercise. Restarts
-per exercise and time per notebook are limited; an answer that the time did not reach needs a person.
+changed its state, or a later cell may have changed data that the answer reads, it is graded once more, *apart*: in a
+fresh kernel that has run only the code that the answer needs (`dependencies`). The better verdict counts. Once the
+kernel of the cells has ended, all further answers are graded apart. So code that ends or spoils a kernel costs only its
+own exercise. Restarts per exercise and time per notebook are limited; if the time runs out before an answer is graded,
+it needs a person.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from .session import Session
 MAX_RESTARTS = 8  # per exercise
 NO_MEMORY = "can't allocate memory"  # from torch's allocator, in a RuntimeError
 STATE_SECONDS = 5.0
-ANSWERING_SECONDS = 2.0  # in which a kernel answers that can
+ANSWERING_SECONDS = 2.0  # within which a working kernel answers
 # What calls depend on besides the notebook's names: which of those are missing (or were filled in by `begin`), torch's
 # settings and a product, the module search, whether the standard descriptors are open, the limits of the process, and
 # which names of torch and of the course the notebook has replaced
@@ -77,7 +78,7 @@ class NotebookRun:
         self._reached: dict[str, int] = {}  # exercise -> number of cells above its grade cell
         self._kept: set[str] = set()  # exercises whose names the current kernel keeps
         self._whole = True  # whether all cells so far, except endless ones, have run in the current kernel
-        self._asked = False  # whether the current kernel has been asked hidden cases
+        self._asked = False  # whether hidden cases have run in the current kernel
         self._replayed: list[str] = []  # what was run to start the current kernel, if it is not whole
         self._restarts = 0
         self._fresh_state = self._state([])
@@ -139,9 +140,9 @@ class NotebookRun:
         return better
 
     def practise(self, exercise: str, source: NotebookSource, programs: Programs, alias: str = "") -> list[Observation]:
-        """Ask practice cases apart, in a kernel that has been asked no hidden case. Raises NoAnswer.
+        """Run practice cases in a kernel that has seen no hidden case. Raises NoAnswer.
 
-        What such a kernel says gives no hidden case away, so it may be shown.
+        The observations of such a kernel cannot reveal a hidden case, so they may be shown.
         """
         self._restarts = 0
         codes = self._codes(exercise, source, self._stopped(exercise, source), alias)
@@ -155,14 +156,14 @@ class NotebookRun:
         return [observation for observation in found if isinstance(observation, Observation)]
 
     def why_stopped(self, exercise: str, source: NotebookSource) -> tuple[str, Stop] | None:
-        """The first cell, and its stop, that did not bind all that this answer needs."""
+        """The first cell, with its stop, that stopped before binding a name this answer needs."""
         names = names_needed(source, exercise)
         names += [STAR] if unbound_names(source, exercise) else []
         found = stopped_cells(self.cells_above(exercise), names)
         return next(((cell.code, cell.stop) for cell in found if cell.stop), None)
 
     def _doubtful(self, exercise: Exercise, source: NotebookSource, names: list[str]) -> bool:
-        """Whether something else than the answer may have cost it points."""
+        """Whether something other than the answer may have cost it points."""
         later = self.cells[self._reached[exercise.name] :]
         return (
             not self._sound(names)
@@ -268,7 +269,10 @@ class NotebookRun:
                 self._keep(len(self.cells))
 
     def _survives(self, cell: ExecutedCell) -> bool:
-        """Rerun a cell; whether the kernel still answers, as it may not without its descriptors or streams."""
+        """Rerun a cell; return whether the kernel still answers.
+
+        It may not, if the cell closed its descriptors or streams.
+        """
         seconds = self._at_most(self.session.limits.cell, self._cells_until)
         try:
             cell.completed = not self.session.run(cell.code, seconds, keep=False).note
@@ -280,7 +284,7 @@ class NotebookRun:
             return False
 
     def _keep(self, number: int) -> None:
-        """Keep the names of the exercises that are graded below this many cells."""
+        """Keep the names for the exercises whose grade cells come after `number` cells."""
         for exercise in (name for name, reached in self._reached.items() if reached == number):
             with contextlib.suppress(KernelDied, NoAnswer):  # without them the answer is graded apart
                 self.session.evaluate(f"{KEPT_NAMES}.keep({exercise!r})", self._at_most(ANSWERING_SECONDS))
@@ -297,7 +301,10 @@ class NotebookRun:
             return error
 
     def _at_most(self, seconds: float, until: float | None = None) -> float:
-        """Limit `seconds` to the notebook's time left, or to that of its cells. Raises NoAnswer if none is."""
+        """Limit `seconds` to the time left, of the notebook or of its cells.
+
+        Raises NoAnswer if no time is left.
+        """
         left = (self._until if until is None else until) - self.session.spent
         if left <= 0:
             raise NoAnswer("the notebook's time was over" if until is None else "the time for the cells was over")

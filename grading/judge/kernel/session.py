@@ -60,7 +60,7 @@ class Message(NamedTuple):
 class Limits:
     """Times in seconds of a `Stopwatch`, sizes in bytes.
 
-    A cell that prints more than `output` is stopped; `outputs` are kept of all cells together.
+    A cell that prints more than `output` is stopped; `outputs` limits what is kept of all cells together.
     """
 
     cell: float = 30.0
@@ -157,7 +157,9 @@ class Session:
         return ran
 
     def ask(self, programs: list[Program], seconds: float, first: str = "") -> list[Observation]:
-        """Run programs in the kernel, within `seconds` in all; `first`: an expression to evaluate before.
+        """Run programs in the kernel, within `seconds` in all.
+
+        first: an expression to evaluate before them
 
         Raises NoAnswer, or KernelDied if there is no kernel afterwards.
         """

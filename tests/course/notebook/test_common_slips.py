@@ -143,7 +143,7 @@ def test_a_name_that_was_given_away_is_told_of(kernel):
 def test_a_name_of_the_courses_that_is_given_away_comes_back_and_is_told_of(kernel, slip):
     name = re.search(r"check|figures|use|hint", slip)[0]
     text = said(kernel, slip)
-    assert text.startswith(f"**`{name}` belongs to the lesson.** This cell had made it a ")
+    assert text.startswith(f"**`{name}` belongs to the lesson.** This cell replaced it with a value of type ")
     assert kernel.run(f"{name} is course.{name}").value == "True"
     assert said(kernel, "1") == ""
 

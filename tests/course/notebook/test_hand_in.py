@@ -23,7 +23,7 @@ LESSON = "02_softmax"
 NAMES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")
 RELEASED = json.loads((ROOT / "release" / LESSON / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
 UNWRITTEN = copy.deepcopy(RELEASED)
-READY = "Ready to hand in? Yes: every cell is there, none twice, none ended in an error, and what ran is saved."
+READY = "Ready to hand in? Yes: every cell is there exactly once, no cell ended in an error, and"
 
 
 def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
@@ -70,19 +70,19 @@ def said(kernel: Kernel, code: str = "progress()") -> str:
 def test_a_saved_notebook_is_ready(kernel, desk):
     save(notebook(), desk / f"{LESSON}.ipynb")
     assert READY in said(kernel)
-    assert "course.hand_in() makes the file" in said(kernel)
+    assert "course.hand_in() to make the file" in said(kernel)
 
 
 def test_a_notebook_in_which_nothing_is_written_is_not_ready(kernel, desk):
     save(UNWRITTEN, desk / f"{LESSON}.ipynb")
     text = said(kernel)
     assert "Ready to hand in? Yes" not in text
-    assert "Ready to hand in? No, not yet. Nothing is written in the file yet" in text
+    assert "Ready to hand in? No, not yet. The saved notebook has no answers yet" in text
 
 
 def test_what_is_not_written_is_named_beside_what_is(kernel, desk):
     save(notebook(), desk / f"{LESSON}.ipynb")
-    assert "Not written: log_softmax, softmax_with_temperature and entropy." in said(kernel)
+    assert "Not written yet: log_softmax, softmax_with_temperature and entropy." in said(kernel)
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_what_is_missing_and_what_is_doubled_is_named(kernel, desk):
     save(content, desk / f"{LESSON}.ipynb")
     text = said(kernel)
     assert READY not in text
-    assert "No, not yet. Missing: the cell of log_softmax and the cell check(entropy). Take" in text
-    assert "No, not yet. There more than once: the cell of softmax. Delete all but one." in text
+    assert "No, not yet. Missing: the cell of log_softmax and the cell check(entropy). Copy" in text
+    assert "No, not yet. More than one copy: the cell of softmax. Keep one copy and delete the others." in text
 
 
 def test_an_error_in_the_file_is_named_by_its_cell(kernel, desk):
@@ -127,7 +127,7 @@ def test_an_error_in_the_file_is_named_by_its_cell(kernel, desk):
     failed = next(c for c in content["cells"] if "".join(c["source"]).startswith("words = ["))
     failed["outputs"] = [{"output_type": "error", "ename": "NameError", "evalue": "", "traceback": []}]
     save(content, desk / f"{LESSON}.ipynb")
-    assert re.search(r"Ended in an error, in the file: the cell that begins words = \[", said(kernel))
+    assert re.search(r"Ended in an error in the saved notebook: the cell that begins words = \[", said(kernel))
 
 
 def test_what_ran_and_was_not_saved_is_named(kernel, desk):
@@ -135,7 +135,7 @@ def test_what_ran_and_was_not_saved_is_named(kernel, desk):
     cell(content, "entropy")["source"] = ["def entropy(p, dim=-1):\n", "    return 1.0\n"]
     save(content, desk / f"{LESSON}.ipynb")
     text = said(kernel)
-    assert "Not in the file as it ran last: entropy. Save the notebook;" in text
+    assert "Not saved in the version that last ran: entropy. Save the notebook;" in text
     assert text.count("No, not yet") == 1
 
 
@@ -161,8 +161,8 @@ def test_the_notebook_that_runs_is_known_from_what_started_its_kernel(monkeypatc
 
 
 def test_without_a_file_it_is_said_what_to_do(kernel, desk):
-    assert f"That cannot be told: no notebook file is known here. Save the notebook as {LESSON}.ipynb" in said(kernel)
-    assert "Nothing was written: no notebook file is known here." in said(kernel, "hand_in()")
+    assert f"Unknown: the notebook's file was not found. Save it as {LESSON}.ipynb" in said(kernel)
+    assert "Nothing was written: the notebook's file was not found." in said(kernel, "hand_in()")
     assert list(desk.iterdir()) == []
 
 
@@ -179,4 +179,4 @@ def test_before_a_lesson_has_begun_nothing_is_handed_in(monkeypatch, capsys):
 
     monkeypatch.setattr(session, "current", session.Session())
     hand_in()
-    assert "No lesson has begun" in capsys.readouterr().out
+    assert "You have not started a lesson" in capsys.readouterr().out

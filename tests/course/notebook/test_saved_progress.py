@@ -77,7 +77,7 @@ def test_a_damaged_file_is_set_aside_with_a_sentence_and_work_goes_on(text, tmp_
     path.write_bytes(text)
     memory = ProgressStore(path)
     assert memory.get(LESSON, "softmax") == ExerciseProgress()
-    assert "damaged and was set aside as progress.json.damaged" in capsys.readouterr().out
+    assert "damaged and was renamed to progress.json.damaged" in capsys.readouterr().out
     assert (tmp_path / "progress.json.damaged").read_bytes() == text
     memory.record(LESSON, "softmax", ExerciseProgress("passes"))
     assert ProgressStore(path).get(LESSON, "softmax").status == "passes"
@@ -89,7 +89,7 @@ def test_where_nothing_can_be_written_it_is_said_once_and_the_session_remembers(
     for status in ("wrong", "passes"):
         memory.record(LESSON, "softmax", ExerciseProgress(status))
     assert memory.get(LESSON, "softmax").status == "passes"
-    assert capsys.readouterr().out.count("not remembered beyond this session") == 1
+    assert capsys.readouterr().out.count("cannot be saved beyond this session") == 1
 
 
 def test_grading_keeps_no_memory(tmp_path, monkeypatch):

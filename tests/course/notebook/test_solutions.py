@@ -46,7 +46,7 @@ def test_after_passing_it_shows_answers_in_several_styles_each_with_a_comment_an
     assert "solution(softmax)" in capsys.readouterr().out
     course.solution(softmax)
     told = capsys.readouterr().out
-    assert told.startswith("3 right answers to `softmax`.")
+    assert told.startswith("3 correct answers to `softmax`.")
     codes = re.findall(r"```python\n(.*?)```", told, re.DOTALL)
     assert len(codes) == 3
     for code in codes:

@@ -93,7 +93,7 @@ def test_an_answer_is_found_in_its_lessons_notebook_beside_this_one(alone, place
         saved(here / place, "from course import begin", "1 / 0", "this is no Python", MASK)
         found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
     assert found.passes
-    assert found.whose == "your causal_mask of lesson 5"
+    assert found.whose == "your causal_mask from lesson 5"
     assert found(3).tolist() == torch_fallbacks.causal_mask(3).tolist()
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_no_notebook_is_passed_over(alone, content):
     session.begin("07_rope")
     found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
     assert not found.passes
-    assert found.whose == "PyTorch, in place of your causal_mask of lesson 5"
+    assert found.whose == "PyTorch instead of your causal_mask from lesson 5"
 
 
 def test_a_name_that_no_lesson_has_is_refused():
@@ -140,7 +140,7 @@ def test_a_block_takes_another_attention_in_the_place_of_the_built_in():
     for mode in (True, False):
         moved = (block.train(mode)(x, src_mask=mask) - block(later, src_mask=mask)).abs().amax((0, 2))
         assert moved[-1] > 0 and not moved[:-1].any()
-    with pytest.raises(ValueError, match="0 parts"):
+    with pytest.raises(ValueError, match="got 0"):
         staged_model.with_attention(block, torch_fallbacks.RotarySelfAttention(12, 3))
 
 

@@ -37,7 +37,7 @@ def test_an_answer_is_shown_with_the_rubric_and_the_model_answer(capsys):
 
 def test_where_a_person_gives_points_the_notebook_shows_the_answer_alone(capsys):
     told = shown(capsys, f"{NAME} (2 points)", "Because.")
-    assert "Because." in told and "a person grades this answer" in told
+    assert "Because." in told and "A person grades this answer" in told
     assert "model answer" not in told.casefold()
 
 
