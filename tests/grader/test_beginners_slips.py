@@ -97,7 +97,7 @@ def graded(code: str) -> ExerciseVerdict:
 def test_a_slip_of_a_beginner_has_its_sentence(code, told):
     verdict = graded(code)
     assert verdict.earned < verdict.points
-    assert told in verdict.explanation
+    assert told in f"{verdict.explanation} {verdict.advice}"
     assert "ossibly" not in verdict.explanation
 
 

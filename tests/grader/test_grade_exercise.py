@@ -8,6 +8,7 @@ import pytest
 
 from course.check_data import CaseResults
 from course.harness.runner import observe
+from course.report_html import to_html
 from grading.errors import ExerciseError, NoAnswer
 from grading.exercises.lesson import load_lesson
 from grading.grader.grade_exercise import grade_exercise
@@ -90,7 +91,7 @@ def test_two_known_mistakes_at_once_are_both_said(lesson):
     verdict = judged(lesson, "double", textwrap.dedent(TWO_AT_ONCE))
     assert (verdict.mistake, verdict.second_mistake, verdict.certain) == ("adds_two", "cuts_the_gradient", True)
     assert verdict.mistake_names == "adds_two + cuts_the_gradient"
-    assert verdict.explanation == "Two things. First: You add 2. Second: You cut the gradient."
+    assert verdict.explanation == "(1) You add 2. (2) You cut the gradient."
     assert [c.mistake for c in verdict.criteria] == ["adds_two", "cuts_the_gradient"]
     assert ExerciseVerdict.from_json(verdict.to_json()) == verdict
 
@@ -125,10 +126,10 @@ def double(x):
     lesson = load_lesson(written(tmp_path, mistakes=mistakes))
     verdict = judged(lesson, "double", "def double(x): return x + 3 if x.shape != (3,) else 2 * x")
     assert (verdict.mistake, verdict.certain, verdict.mistake_names) == ("adds_three", False, "adds_three?")
-    assert verdict.explanation == "One thing may be this: You add 3."
+    assert verdict.explanation == "Possibly: you add 3."
     shown = to_report(verdict)
-    assert "One thing may be this: You add 3." in shown.to_text()
-    assert "One thing may be this: You add 3." in shown.to_html()
+    assert "Possibly: you add 3." in shown.to_text()
+    assert "Possibly: you add 3." in to_html(shown)
 
 
 def test_one_name_covers_the_values_of_its_constant(tmp_path):

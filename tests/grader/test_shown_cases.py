@@ -15,6 +15,7 @@ from grading.grader.local import grade_in_process
 from grading.grader.references import practice_cases
 from grading.grader.shown_cases import hide_cases, show_cases, wants_practice
 from grading.grader.verdict import TABLE, ExerciseVerdict
+from grading.grader.verdict_report import to_report
 
 SEED = 5
 SECRET = "what_it_has_seen"
@@ -87,14 +88,14 @@ Telling.__name__ = SECRET
         (lambda x: {SECRET: x}, "In a hidden case, the result has the wrong type."),
         (lambda x: type(SECRET, (), {})(), "In a hidden case, the result has the wrong type."),
         (lambda x: torch.zeros(12, 34), "In a hidden case, the result has the wrong shape."),
-        (lambda x: x * torch.nan, "In a hidden case, the result has NaN or an infinite value."),
+        (lambda x: x * torch.nan, "In a hidden case, the result has NaN or infinite values."),
         (lambda x: 3 * x, "In a hidden case, the result has wrong values."),
     ],
 )
 def test_of_a_hidden_case_only_closed_words_are_shown(answer, words):
     practised, hidden = shown(answer).criteria
     assert (hidden.case, hidden.finding) == ("", words)
-    assert practised.case.startswith("double((3,)") and "hidden" not in practised.finding
+    assert practised.case.startswith("double(torch.tensor([") and "hidden" not in practised.finding
 
 
 def test_a_forbidden_name_is_shown_from_a_practice_case_only():
@@ -118,3 +119,36 @@ def test_no_practice_is_asked_of_an_answer_that_needs_none():
     assert not wants_practice(grade_in_process(doubling(), {"double": lambda x: 2 * x}, seed=SEED))
     unanswered = grade_exercise(doubling(), lambda programs: iter([NoAnswer("took too long")] * len(programs)))
     assert unanswered.status == "wrong" and not wants_practice(unanswered)
+
+
+def test_the_smallest_practice_case_is_shown_with_its_expected_value():
+    report = to_report(shown(lambda x: 3 * x))
+    assert report.headline == "The result has wrong values."
+    assert report.example and report.example.expected and report.example.got
+    assert report.example.call.startswith("double(torch.tensor([")
+
+
+def test_a_case_that_the_grade_asks_unchanged_shows_where_it_differs_and_no_expected_value():
+    """Its result could be written down instead of computed."""
+    made = exercise("double", points=1, see="Doubling")
+    made.oracle(lambda x: 2 * x)
+
+    @made.criterion("values", points=1)
+    def _(draw):
+        yield call(torch.tensor([1.0, 2.0]))
+
+    verdict = grade_in_process(made, names := {"double": lambda x: 3 * x}, seed=SEED)
+    hide_cases(verdict, [])
+    cases = practice_cases(made)
+    show_cases(verdict, made, cases, [observe(p.program(()), names) for p in cases])
+    assert verdict.example["call"] == "double((2,))"
+    assert (verdict.example["expected"], verdict.example["got"]) == ("", "")
+    assert "2 of 2 entries wrong" in verdict.example["problem"]
+
+
+def test_of_a_verdict_without_practice_cases_the_report_names_the_stage_alone():
+    verdict = grade_in_process(doubling(), {"double": raising(IndexError)}, seed=SEED)
+    hide_cases(verdict, [])
+    report = to_report(verdict)
+    assert (report.headline, report.example) == ("In a hidden case, the call raised IndexError.", None)
+    assert SECRET not in str(report.to_json())
