@@ -1,4 +1,4 @@
-"""The cells of a lesson's text, and which are the same one in another version of it."""
+"""Cells of a lesson's text, and the same cells in another version."""
 
 from __future__ import annotations
 

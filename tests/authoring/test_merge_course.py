@@ -1,4 +1,4 @@
-"""All lessons of a course merged with a new version: what is written, and with what the next merge compares."""
+"""Merge all lessons of a course with a new version: the files and the next base."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 @pytest.fixture(scope="module")
 def theirs(base: Tree, tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """Another text of the first lesson, a third lesson, no second one, and something more that they share."""
+    """Another text of the first lesson, no second one, a third, and more shared code."""
     root = tmp_path_factory.mktemp("third")
     tiny_lesson("03_halve").write(root)
     left = {path: text for path, text in base.items() if TWO not in path}

@@ -1,4 +1,4 @@
-"""A lesson merged from three versions, by exercise: lesson 02, changed as teachers and as authors change one."""
+"""Merge three versions of a lesson by exercise, with real changes to lesson 02."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edited(tree: Tree, path: str, old: str, new: str) -> Tree:
 
 
 def without_exercise(tree: Tree, name: str) -> Tree:
-    """As a teacher drops one: its cells, its folder and its name."""
+    """Drop an exercise as a teacher does: its cells, its folder and its name."""
     cells = [cell for cell in read_cells(tree[TEXT]) if cell.exercise != name]
     kept = {path: text for path, text in tree.items() if not path.startswith(f"{TESTS}/{name}/")}
     kept[TEXT] = join_cells([(cell.text, cell.space) for cell in cells])
@@ -40,7 +40,7 @@ def without_exercise(tree: Tree, name: str) -> Tree:
 
 
 def with_exercise(tree: Tree, name: str) -> Tree:
-    """As an author adds one, after `softmax`: made of `entropy`."""
+    """Add an exercise after `softmax` as an author does: a copy of `entropy`."""
     cells, added = read_cells(tree[TEXT]), list[tuple[str, str]]()
     for cell in cells:
         added.append((cell.text, cell.space))
@@ -53,7 +53,7 @@ def with_exercise(tree: Tree, name: str) -> Tree:
 
 
 def merged(base: Tree, ours: Tree, theirs: Tree) -> tuple[Tree, LessonMerge]:
-    """What the course has after the merge, and the merge."""
+    """The course's files after the merge, and the merge."""
     done = merge_lesson(LESSON, base, ours, theirs)
     return {path: text for path, text in {**ours, **done.files}.items() if text is not None}, done
 
@@ -101,7 +101,7 @@ def test_what_the_teacher_removed_stays_removed_however_it_changed(base):
 
 
 def with_exercise_like(ours: Tree, theirs: Tree, name: str) -> Tree:
-    """Ours with that exercise of theirs, and nothing else of it."""
+    """Our files with one exercise of theirs."""
     files = {path: text for path, text in theirs.items() if f"/{name}/" in path}
     cells = [(c.text, c.space) for c in read_cells(ours[TEXT])]
     new = [(c.text, c.space) for c in read_cells(theirs[TEXT]) if c.exercise == name]
@@ -158,5 +158,5 @@ def test_lines_that_merge_into_no_python_are_left_to_the_teacher(base, broken):
     ],
 )
 def test_lists_of_exercises_merge_name_by_name(ours, theirs, merged):
-    there = {"a", "b", "c"}  # the new version's removal of `a` is not taken in the third
+    there = {"a", "b", "c"}  # the third does not apply the new version's removal of `a`
     assert merge_names("__init__.py", there, 'EXERCISES = ("a", "b")\n', ours, theirs).value == merged

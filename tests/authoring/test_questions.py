@@ -1,4 +1,4 @@
-"""Written questions in a lesson: their cells, their data beside the notebook, and what the build refuses."""
+"""Written questions: their cells, the file beside the notebook, and build errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUESTIONS = {
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """The lesson with a question, not built."""
+    """The lesson with a question, before the build."""
     root = build_course(tmp_path / "course", [lesson_by_hand()])
     (root / "grader_tests" / LESSON / "questions").mkdir()
     (root / "grader_tests" / LESSON / "questions" / "why.toml").write_text(QUESTION, encoding="utf-8")

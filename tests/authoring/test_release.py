@@ -1,4 +1,4 @@
-"""What students get is what the sources make, and holds nothing of the solutions or of the grader."""
+"""Students get what the sources make, without solutions or graders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ..support.repository import LESSONS, ROOT
 pytestmark = pytest.mark.slow
 
 X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
-LONG = 30  # characters; a shorter piece of a statement tells nothing
+LONG = 30  # characters; shorter parts of a statement reveal nothing
 
 
 @pytest.mark.quick_cases("02_softmax")
@@ -124,9 +124,10 @@ def test_building_twice_gives_the_same_bytes(released_course):
 
 @pytest.fixture(scope="module")
 def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
-    """Name -> lines of every file in release/ and in both wheels; a notebook's are its cells'.
+    """Name -> lines of every file in release/ and in both wheels.
 
-    The engine's wheel too: a student may install it, and it is to tell no answer.
+    The lines of a notebook are those of its cells. The engine's wheel is included, since a student may install it and
+    it must not reveal an answer.
     """
     files = {}
     for file in wheels.values():
@@ -144,7 +145,7 @@ def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_a_solution_is_shipped(shipped, lesson):
     secret = set(_solution_lines(lesson))
-    later = {f"release/{name}/{name}.ipynb" for name in LESSONS if name > lesson}  # they build on what was built before
+    later = {f"release/{name}/{name}.ipynb" for name in LESSONS if name > lesson}  # later lessons build on this one
     assert not [(name, line) for name, lines in shipped.items() if name not in later for line in lines & secret]
 
 
@@ -186,7 +187,7 @@ def _solution_lines(lesson: str) -> Iterator[str]:
 
 
 def _grader_lines(lesson: str) -> Iterator[str]:
-    """The code, without docstrings, of oracles, mistakes, alternatives and hidden cases."""
+    """The code of oracles, mistakes, alternatives and hidden cases, without docstrings."""
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
         code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
         code += [answer.code for answer in (*exercise.alternatives, *exercise.reference_answers, *exercise.mistakes)]
@@ -196,14 +197,20 @@ def _grader_lines(lesson: str) -> Iterator[str]:
 
 
 def _taught(lesson: str) -> set[str]:
-    """Lines that the lesson itself shows on purpose: in examples, diffs, demonstrations and what an exercise gives."""
+    """Lines that the lesson shows on purpose.
+
+    They are in examples, diffs, demonstrations and given code.
+    """
     text = "\n".join(cell.source for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells)
     shown = re.sub(r"### BEGIN (SOLUTION|HIDDEN TESTS).*?### END \1", "", text, flags=re.S)
     return {line.strip() for line in shown.splitlines()}
 
 
 def _tells(line: str) -> bool:
-    """Whether a line says what only an answer would. A single call or operator is vocabulary, which lessons share."""
+    """Whether only an answer would have this line.
+
+    A single call or operator is vocabulary that lessons share.
+    """
     line = re.sub(r"\s+#.*$", "", line.strip())
     if line.startswith(("#", "import ", "from ", "super().__init__")):
         return False

@@ -1,4 +1,4 @@
-"""Where the package comes from: the setting, the first cell that it is written into, and what that cell does."""
+"""The source of the package: the setting, the first cell, and its messages."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_lesson_that_does_not_use_the_package_is_left_as_it_is():
 
 
 def run_first(python: Path | str, where: Path, cell: str, before: str = "") -> tuple[int, str]:
-    """Run a first cell as a script; its exit status and its last words."""
+    """Run a first cell as a script; returns its exit status and its last words."""
     script = f"{before}\n{cell}\nprint('course' in __import__('sys').modules, 'set_up' in dir())"
     done = subprocess.run([str(python), "-c", script], cwd=where, capture_output=True, text=True)
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1]
@@ -127,7 +127,7 @@ def test_something_else_called_course_is_named(tmp_path):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with pip and nothing else."""
+    """The Python of an environment with only pip."""
     folder = tmp_path_factory.mktemp("bare") / "environment"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return folder / "bin" / "python"
@@ -142,14 +142,14 @@ def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, 
 
 
 def known_package(folder: Path, name: str, number: str) -> None:
-    """What pip and the cell look at of an installed package."""
+    """The files of an installed package that pip and the cell look at."""
     about = folder / f"{name}-{number}.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n")
 
 
 def small_wheel(folder: Path, python: str = ">=3.11") -> None:
-    """A wheel of the course's name beside the notebook, with nothing but a version."""
+    """A wheel with the course's name and only a version, beside the notebook."""
     about = f"attention_course-{NOW}.dist-info"
     files = {
         "course/__init__.py": f"__version__ = {NOW!r}\n",
@@ -165,7 +165,7 @@ def small_wheel(folder: Path, python: str = ">=3.11") -> None:
 
 
 def with_torch(folder: Path, more: str = "") -> str:
-    """Code before the cell: PyTorch is installed, for all that the cell and pip see."""
+    """Code before the cell that makes PyTorch look installed to the cell and pip."""
     known_package(folder / "site", "torch", "2.13.0")
     return f"import os, sys; sys.path.append({str(folder / 'site')!r}); os.environ['PIP_RETRIES'] = '0'; {more}"
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_had_is_told_in_two_sentences(bare, tmp_path, package, to
 
 @pytest.mark.slow
 def test_on_a_hub_with_an_empty_home_the_package_is_there_at_once(tmp_path):
-    """pip makes the folder of a user's packages, which this process has not had on its path."""
+    """pip creates the user's package folder, which this process's path did not have."""
     small_wheel(tmp_path)
     for name in ("torch", "numpy"):
         known_package(tmp_path / "site", name, "1.0")
@@ -197,7 +197,7 @@ def test_on_a_hub_with_an_empty_home_the_package_is_there_at_once(tmp_path):
     settings = {"HOME": str(home), "PIP_USER": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_NO_INDEX": "1"}
     done = subprocess.run(
         [
-            str(Path(sys.base_prefix, "bin/python3")),  # in a virtual environment pip uses no folder of the user's
+            str(Path(sys.base_prefix, "bin/python3")),  # in a virtual environment, pip does not use the user's folder
             "-c",
             f"{first_cell(PackageSource(NOW, WHEEL))}\nimport course\nprint(course.__version__, course.__file__)",
         ],
@@ -270,7 +270,7 @@ def test_a_damaged_wheel_is_to_be_got_again(bare, tmp_path):
     ],
 )
 def test_pips_other_words_each_have_their_remedy(tmp_path, words, told):
-    """A pip that says this and fails: causes that no test can have on every machine."""
+    """A fake pip fails with this message, since no test can cause it everywhere."""
     small_wheel(tmp_path)
     (tmp_path / "pip.py").write_text(f"import sys\nsys.stderr.write({words!r})\nsys.exit(1)\n")
     cell = first_cell(PackageSource("99.0", "attention-course==99.0"))

@@ -1,4 +1,4 @@
-"""The students' repository: what is in it, what is not, and what publishing again does."""
+"""The students' repository: its contents, and publishing it again."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(
         same = [name for name in theirs.namelist() if not name.endswith(("/RECORD", "/WHEEL", "/METADATA"))]
         assert all(ours.read(name) == theirs.read(name) for name in same)
         (metadata,) = (name for name in theirs.namelist() if name.endswith("/METADATA"))
-        # the README in it is that of the set-up, and may have changed since
+        # the README in it is the set-up's and may have changed since then
         one, other = (message_from_bytes(wheel.read(metadata)).items() for wheel in (ours, theirs))
         assert one == other
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]

@@ -1,4 +1,4 @@
-"""Three-way merges of texts and orders: what one side changed is taken, and nothing is lost in silence."""
+"""Three-way merges take what one side changed and lose nothing silently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_what_one_side_left_alone_is_the_other_sides(base, changed):
 @fuzz_settings(200)
 @given(LINES, LINES, LINES, LINES, LINES)
 def test_changes_of_different_lines_are_both_made(first, second, ours, theirs, middle):
-    between = f"x\n{middle}y\n"  # lines that neither side has
+    between = f"x\n{middle}y\n"  # lines that neither side changed
     merged = merge_lines(f"{first}{between}{second}", f"{ours}{between}{second}", f"{first}{between}{theirs}")
     assert merged == f"{ours}{between}{theirs}"
 
@@ -42,7 +42,7 @@ def test_a_merge_of_lines_has_no_side_it_prefers(base, ours, theirs):
     ("base", "ours", "theirs", "merged"),
     [
         ("a\n", "b\n", "c\n", Merged("b\n", Outcome.CONFLICT)),
-        ("a\nb\n", "x\nb\n", "a\ny\n", Merged("x\nb\n", Outcome.CONFLICT)),  # edits that touch may belong together
+        ("a\nb\n", "x\nb\n", "a\ny\n", Merged("x\nb\n", Outcome.CONFLICT)),  # touching edits may belong together
         ("a\nb\nc\n", "x\nb\nc\n", "a\nb\ny\n", Merged("x\nb\ny\n", Outcome.MERGED)),
         ("a\n", None, "b\n", Merged(None, Outcome.LEFT_OUT)),
         ("a\n", "b\n", None, Merged("b\n", Outcome.CONFLICT)),
@@ -68,4 +68,4 @@ def test_what_the_other_side_adds_follows_what_it_follows_there():
     assert merge_order("abc", "abxc", "aybc") == ["a", "y", "b", "x", "c"]
     assert merge_order("abc", "ac", "abyc") == ["a", "b", "y", "c"]
     assert merge_order("abc", "abcx", "cab") == ["c", "x", "a", "b"]
-    assert merge_order("abc", "bac", "cab") == ["b", "a", "c"]  # both moved something: ours
+    assert merge_order("abc", "bac", "cab") == ["b", "a", "c"]  # both moved something: our order wins

@@ -1,4 +1,4 @@
-"""The `grading` command: its verbs, its exit status, and what it does where no sandbox is to be had."""
+"""The `grading` command: verbs, exit statuses, and a machine without a sandbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 ONE = TINY_LESSONS[0]
 Grading = Callable[..., tuple[int, str, str]]
-# What a container's runtime usually forbids is forbidden here in earnest, for this process and all that it starts
+# Denies what a container's runtime usually denies, for this process and all its children
 FILTERED = """
 from grading.sandbox import linux, seccomp_landlock
 linux.no_new_privileges()
@@ -43,7 +43,10 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="made to lack wh
 
 @pytest.fixture
 def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Grading:
-    """grading(directory, *arguments), in that directory: the exit status, and what was said on stdout and stderr."""
+    """grading(directory, *arguments), run in that directory.
+
+    Returns the exit status, stdout and stderr.
+    """
 
     def run(directory: Path, *arguments: str) -> tuple[int, str, str]:
         monkeypatch.chdir(directory)
@@ -54,7 +57,7 @@ def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def without_sandbox(root: Path, *verbs: str) -> subprocess.CompletedProcess[str]:
-    """Run verbs one after the other in a process that the system refuses what a sandbox takes."""
+    """Run verbs one by one in a process in which the system refuses a sandbox."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
     command = [sys.executable, "-c", FILTERED.format(verbs=verbs)]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
@@ -68,7 +71,7 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def course(handed_in: Path, tmp_path: Path) -> Path:
-    """A course with the first lesson released and one right submission."""
+    """A course with the first lesson released and one correct submission."""
     return shutil.copytree(handed_in, tmp_path / "course")
 
 
@@ -201,7 +204,7 @@ def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
 
 @linux_only
 def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course, grading):
-    """Where no judge can start, so that none can have been asked."""
+    """No judge can start here, so none was needed."""
     assert grading(course, "grade", ONE)[0] == 0
     before = grades(course)
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:

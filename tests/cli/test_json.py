@@ -1,6 +1,6 @@
-"""Every record that --json prints has the fields that docs/json.md gives it, and every record there is printed.
+"""The records that --json prints match docs/json.md, and every record there is printed.
 
-One small class lives through a term, once; each verb that has --json runs in it, in earnest.
+A small class goes through one term, in which every verb with --json really runs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from ..support.repository import ROOT
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings(
-        "ignore:Canvas may respond unexpectedly:UserWarning"
-    ),  # to HTTP, which is this machine's
+    pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 
 ONE = TINY_LESSONS[0]
@@ -46,7 +44,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
 
 
 def documented() -> dict[str, dict[str, str]]:
-    """Record -> field -> type, as the page has them."""
+    """Record -> field -> type, from the page."""
     parts = re.split(r"^## (.+)$", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.M)[1:]
     return {
         name: dict(re.findall(r"^\| (\w+) \| ([a-z ]+) \|", part, re.M)[1:])
@@ -63,7 +61,7 @@ def download(path: Path, *names: str) -> str:
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    """Verb -> the records that it printed, in a class of two: ada, who is right, and bob, who is wrong and late."""
+    """Verb -> its records in a class of two. ada is right; bob is wrong and late."""
     folder = tmp_path_factory.mktemp("json")
     root = build_course(folder / "course", submissions={"ada": {}, "bob": {ONE[3:]: SQUARES}}, release=[ONE])
     printed: dict[str, list[dict[str, Any]]] = {}
@@ -108,13 +106,13 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str
             shutil.copytree(root / "source", folder / "base" / "source")
             shutil.copytree(root / "grader_tests", folder / "base" / "grader_tests")
             run("migrate", str(new), "--base", str(folder / "base"))
-            (root / "tests" / "verdicts").mkdir(parents=True)  # a course that keeps verdicts, and has none yet
+            (root / "tests" / "verdicts").mkdir(parents=True)  # a course that keeps verdicts and has none yet
             run("sync", "--check", status=1)
     return printed
 
 
 class _Capture:
-    """Runs something; the lines that it printed to stdout."""
+    """Runs a function, and returns the lines that it printed to stdout."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch

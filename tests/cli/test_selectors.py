@@ -1,4 +1,4 @@
-"""The same selectors on every verb: lessons and students, by position and by option."""
+"""All verbs take the same selectors: lessons and students, by position or option."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Selected = Callable[..., argparse.Namespace]
 
 @pytest.fixture
 def selected(tmp_path: Path) -> Selected:
-    """selected(arguments): the options of a verb with the lessons and students that it found, in a small course."""
+    """selected(arguments): a verb's options after lookup, in a small course."""
     (tmp_path / CONFIG).write_text("c = get_config()\n")
     (tmp_path / "source").mkdir()
     for lesson in (ONE, TWO):

@@ -1,4 +1,4 @@
-"""`--Class.trait=value`, names that no class has, and packages that are missing: found before anything runs."""
+"""Wrong settings and missing packages are found before anything runs."""
 
 from __future__ import annotations
 

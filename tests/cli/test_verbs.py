@@ -1,4 +1,4 @@
-"""The verbs of `grading`: how they are declared and described, and their names of version 0.1."""
+"""The verbs of `grading`: their declarations, help, and old names."""
 
 from __future__ import annotations
 

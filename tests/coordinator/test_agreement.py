@@ -1,4 +1,7 @@
-"""Nothing is graded while release, source and graders disagree, and the message names the command that settles it."""
+"""Nothing is graded if release, source and graders of a lesson disagree.
+
+The message names the command that fixes it.
+"""
 
 from __future__ import annotations
 

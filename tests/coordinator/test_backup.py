@@ -33,7 +33,7 @@ QUIET = Console(quiet=True)
 
 
 def grades_of(root: Path) -> dict[str, str]:
-    """The digest of each grade's notebook, which must be the file that is there, with verdicts."""
+    """Check each grade's verdicts and notebook; returns the digests of the notebooks."""
     with open_gradebook(root) as gradebook:
         grades = list(stored_grades(gradebook))
     for grade in grades:
@@ -43,7 +43,10 @@ def grades_of(root: Path) -> dict[str, str]:
 
 
 def back_up_while_grading(root: Path, to: Path) -> int:
-    """Begin to grade, back up after the first grade, and let the grading end; returns how many grades are in it."""
+    """Start grading, back up after the first grade, and let the grading finish.
+
+    Returns the number of grades in the backup.
+    """
     process = start_command(root, "grade", "--workers", "1")
     while not scores(root):
         assert process.poll() is None, process.communicate()[0]

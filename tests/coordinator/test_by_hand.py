@@ -1,4 +1,7 @@
-"""Cells that a person grades count everywhere, with the same number: open, provisional, and graded."""
+"""Manually graded cells count with the same points in every place.
+
+They are open, provisional, or graded.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ ASSIGNMENTS = [{"id": 91, "name": "01 Double", "points_possible": 15.0}]
 
 @pytest.fixture(scope="session")
 def graded_by_hand(build_once: Callable[..., Path]) -> Path:
-    """ada answers everything, bob neither the essay nor the question; autograded. Do not change it."""
+    """A course with two autograded submissions; do not change it.
+
+    ada answers everything, bob answers neither the essay nor the question.
+    """
 
     def build(root: Path) -> None:
         course_by_hand(root)
@@ -94,7 +100,7 @@ def exported(root: Path, name: str, provisional: bool) -> list[dict[str, str]]:
 
 
 def totals(root: Path, there: FakeCanvas, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, str]:
-    """ada's points in each place, as it shows them; `more`: --provisional or nothing."""
+    """ada's points in each place, as it shows them. `more`: --provisional or nothing."""
     found = dict[str, str]()
     capsys.readouterr()
     assert main.main(["report", "--students", "--html", "page.html", "--csv", "tables"]) == 0
@@ -134,8 +140,8 @@ IN_THE_COURSE = {"report", "html", "csv", "feedback", "scores"}
 
 def test_open_cells_have_one_provisional_number_and_it_stays_in_the_course(course, there, capsys):
     assert open_cells(course, "ada") == set(BY_HAND)
-    assert open_cells(course, "bob") == {CODE, TASK}  # what is empty has no points, and needs nobody
-    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})  # somebody in the class is complete
+    assert open_cells(course, "bob") == {CODE, TASK}  # empty answers have no points and need no person
+    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})  # one student of the class is completely graded
     found = totals(course, there, capsys)
     assert {place: points for place, points in found.items() if points} == dict.fromkeys(IN_THE_COURSE, "5")
     page = (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
@@ -250,7 +256,7 @@ def test_a_reopened_grade_is_listed_with_the_reason_until_a_person_has_graded_ag
     told = capsys.readouterr().out
     assert f"    ada, {LESSON}: double (reopened: asked about the gradient)" in told
     assert "12.5/15*" in told
-    regrade(course, again=True)  # no answer to the request
+    regrade(course, again=True)  # this does not answer the request
     assert open_cells(course, "ada") == {"check_double"}
 
     grade_by_hand(course, "ada", {"check_double": 4.5})

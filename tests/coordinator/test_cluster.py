@@ -1,4 +1,7 @@
-"""Grading by a Dask cluster on loopback: the same grades as here, whatever of the cluster is lost."""
+"""A Dask cluster on loopback gives the same grades as this machine.
+
+This is true even if parts of the cluster are lost.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ ALLOWED = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
 
 @pytest.fixture(scope="module")
 def coordinator(sandboxed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where courses lie, out of the workers' sight."""
+    """The folder of the courses, out of the workers' sight."""
     return tmp_path_factory.mktemp("coordinator")
 
 
@@ -69,7 +72,7 @@ def by(cluster: DaskCluster, root: Path) -> subprocess.Popen[str]:
 
 
 def until(done: Callable[[], Any], process: subprocess.Popen[str]) -> None:
-    """Wait for something that is to be so before this process ends."""
+    """Wait until a condition is true, at most until this process ends."""
     while not done():
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
@@ -115,7 +118,7 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.SubmissionExporter.max_bytes = 2**20\n")
     other = shutil.copytree(course, course.parent / "other", symlinks=True)
-    for root in (course, other):  # a link that is taken along leads where it led
+    for root in (course, other):  # a copied link keeps its target
         link = root / "submitted" / "link" / ONE / f"{ONE}.ipynb"
         link.unlink()
         link.symlink_to(root / "submitted" / "right" / ONE / f"{ONE}.ipynb")

@@ -1,4 +1,4 @@
-"""`grading collect`: from downloads as they are to `submitted/`, and on to grades."""
+"""`grading collect` turns unmodified downloads into graded submissions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ Collect = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def collect(course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Collect:
-    """collect(*arguments), below the course directory: the exit status, and what was said on stdout and stderr."""
+    """collect(*arguments), below the course directory.
+
+    Returns the exit status, stdout and stderr.
+    """
     monkeypatch.chdir(course / "source")
     monkeypatch.setenv("COLUMNS", "300")
 

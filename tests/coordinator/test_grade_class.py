@@ -1,4 +1,4 @@
-"""Steps over a class: what is done again and what is not, and that one broken submission stops nothing."""
+"""Steps over a class: they repeat no work, and a broken submission stops nothing."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_what_is_newer_without_a_timestamp_is_graded_again(course):
 
 
 def of_files(root: Path) -> dict[Path, int]:
-    """When each graded notebook was written."""
+    """The modification time of each graded notebook."""
     return {path: path.stat().st_mtime_ns for path in (root / "autograded").rglob("*.ipynb")}
 
 
@@ -132,7 +132,7 @@ def test_what_a_grade_is_made_of_decides_whether_it_is_made_again_and_no_time_do
         hand_in(course, ONE, student, solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     before = of_files(course)
-    for path in (course / "submitted").rglob("*.ipynb"):  # collected once more, with the same content
+    for path in (course / "submitted").rglob("*.ipynb"):  # collected again, with the same content
         path.write_bytes(path.read_bytes())
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     assert of_files(course) == before
@@ -163,7 +163,7 @@ def test_a_course_whose_folders_were_made_again_between_two_runs_is_graded_by_wh
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     for name in ("grader_tests", "source", "release"):
         (course / name).rename(course / "before")
-        shutil.copytree(course / "before", course / name)  # with the times of before
+        shutil.copytree(course / "before", course / name)  # with the old times
         shutil.rmtree(course / "before")
     assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
     assert scores(course) == {("ada", ONE): (5, 5)}
@@ -253,7 +253,7 @@ def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course, tmp_
     assert process.returncode == 0, said
     pages = file_contents(course / "feedback")
     assert pages == file_contents(other / "feedback")
-    assert len(pages) == 12  # a page, the time and the notes of each
+    assert len(pages) == 12  # a page, the time and the notes of each submission
 
 
 @pytest.mark.full("grades or releases a class twice")

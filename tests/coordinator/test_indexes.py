@@ -1,4 +1,7 @@
-"""What it costs to write a grade does not grow with the class, in gradebooks that were made without our indexes too."""
+"""The cost of writing a grade does not grow with the class.
+
+Also in gradebooks that were made without our indexes.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ OF_A_CLASS = re.compile(r"SCAN (grade|comment|submitted_assignment|submitted_not
 
 @pytest.fixture
 def asked(course: Path) -> Iterator[Counter[str]]:
-    """How often each statement is given to a database; four have handed in, and the gradebook has no index of ours."""
+    """How often the database gets each statement.
+
+    Four students have handed in, and the gradebook has none of our indexes.
+    """
     with sqlite3.connect(course / "gradebook.db") as gradebook:
         for (name,) in list(
             gradebook.execute("select name from sqlite_master where type = 'index' and sql is not null")

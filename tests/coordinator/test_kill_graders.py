@@ -1,4 +1,4 @@
-"""A few rounds of `make test-faults`: graders killed at random moments leave no false grade, and lose none."""
+"""A few rounds of `make test-faults`: a killed grader falsifies and loses no grade."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ready(sandboxed, tmp_path_factory):
 def test_whatever_of_a_cluster_is_killed_no_grade_is_false_either(ready, tmp_path):
     root = shutil.copytree(ready, tmp_path / "course")
     with DaskCluster(tmp_path / "cluster") as cluster:
-        for _ in range(2):  # one goes on where the other one's nanny is killed
+        for _ in range(2):  # the second one continues when the first one's nanny is killed
             cluster.add_worker(threads=1)
         kill_graders.one_round(root, random.Random(random.random()), longest=20.0, cluster=cluster)
 
@@ -35,4 +35,4 @@ def test_whatever_is_killed_no_grade_is_false_and_the_next_run_finishes(ready, t
     root = shutil.copytree(ready, tmp_path / "course")
     kill_graders.one_round(
         root, random.Random(f"{random.random()} {number}"), longest=15.0
-    )  # by the seed of this run of tests
+    )  # from the seed of this test run

@@ -1,4 +1,7 @@
-"""A course moved to a new version in mid-term: what changes is shown first, then done, and can be taken back."""
+"""Move a course to a new version in mid-term.
+
+The changes are shown first, then made, and can be undone.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ NEW_POINTS = {"ada": (6, 6), "bob": (0, 6), "cem": (3, 6)}
 
 @pytest.fixture
 def course_of_three(class_of_three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """At a path of its own: a process imports the graders at one path once, and these change."""
+    """At its own path: a process imports the graders at one path only once."""
     root = shutil.copytree(class_of_three, tmp_path / "course")
     keep_base(root, read_lessons(root))  # as `grading init` does
     monkeypatch.chdir(root)
@@ -49,7 +52,7 @@ def new_version(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lessons_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A course of which nothing is released, which knows with which lessons it began."""
+    """A course with no release that knows the lessons it began with."""
     root = build_course(tmp_path / "course")
     keep_base(root, read_lessons(root))
     monkeypatch.chdir(root)
@@ -58,7 +61,7 @@ def lessons_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_new_version(root: Path) -> Path:
-    """Its first lesson has another text, gives 6 points for what gave 5, and there is a third lesson."""
+    """Another text and 6 points instead of 5 in the first lesson, and a third lesson."""
     new = build_course(root)
     edit(new / TEXT, "# # To double", "# # To double, and why")
     edit(new / TEXT, '"points": 5', '"points": 6')
@@ -88,7 +91,7 @@ def points(root: Path) -> dict[str, tuple[float, float]]:
 
 
 def grading(*arguments: str) -> str:
-    """What the command says in a process of its own, as here graders that changed are not imported again."""
+    """The output of the command in its own process, which imports changed graders."""
     command = [sys.executable, "-m", "grading", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -196,7 +199,7 @@ def test_a_lesson_that_is_handed_in_keeps_its_exercises_and_other_grades_are_not
     inside = {path.relative_to(course_of_three).as_posix() for path in changed if not is_kept(path, course_of_three)}
     two = {f"source/{TWO}.py", f"source/{TWO}/{TWO}.ipynb", f"release/{TWO}/{TWO}.ipynb"}
     assert inside == two | {f"{FOLDER}/source/{TWO}.py"}
-    assert f"{ONE} stays as it is" in grading("migrate", str(new))  # another time, as long as it is handed in
+    assert f"{ONE} stays as it is" in grading("migrate", str(new))  # the second time too, while the lesson is handed in
 
 
 def grade_rows(root: Path) -> list[tuple[object, ...]]:
@@ -220,7 +223,7 @@ def test_what_both_changed_is_shown_beside_each_other_and_left_to_the_teacher(le
     after = read_lessons(lessons_only)
     assert {path: after[path] for path in before} == before
     assert "source/03_halve.py" in after
-    assert main.main(["migrate", str(new_version)]) == 0  # it was said, and is not asked again
+    assert main.main(["migrate", str(new_version)]) == 0  # the same notice is not repeated
 
 
 def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lessons_only, tmp_path, capsys):
@@ -241,7 +244,7 @@ def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lesson
     assert not (lessons_only / "gradebook.db").exists()
 
     before = read_lessons(lessons_only)
-    kept_migrations(lessons_only)[-1].moved_to(UNDOING)  # as if it had been killed
+    kept_migrations(lessons_only)[-1].moved_to(UNDOING)  # as if a kill had interrupted it
     assert main.main(["migrate", zipped, "--yes"]) != 0
     assert "`grading migrate --undo` finishes it" in capsys.readouterr().err
     assert main.main(["migrate", "--undo", "--yes"]) == 0
@@ -305,7 +308,7 @@ def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none
 def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_version, capsys):
     edit(
         lessons_only / CONTRACT, "draw.normal(4)).with_gradients()", "draw.normal(4))"
-    )  # a known mistake loses nothing
+    )  # a known mistake that loses no points
     before = read_lessons(lessons_only)
     assert main.main(["migrate", str(new_version), "--yes"]) == 1
     told = capsys.readouterr().out

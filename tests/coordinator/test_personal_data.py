@@ -1,4 +1,4 @@
-"""Give out and remove what a course holds about one person, with SQLite and PostgreSQL."""
+"""Export and delete the data about one person, with SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def database() -> Iterator[Server]:
 
 @pytest.fixture
 def course(request: pytest.FixtureRequest, build_once: Callable[..., Path], fresh_copy: Callable[..., Path], tmp_path):
-    """A course with two students, of whom one has something in every table."""
+    """A course with two students, one of whom has a row in every table."""
     if getattr(request, "param", "sqlite") == "postgresql":
         url = request.getfixturevalue("database").url("people")
         return build_people(tmp_path / "course", f"c.CourseDirectory.db_url = {url!r}")
@@ -62,7 +62,7 @@ def build_people(root: Path, config: str = "") -> Path:
         gradebook.update_or_create_student(OTHER, first_name="Ada", last_name="Ames")
         gradebook.update_or_create_assignment(ONE, duedate="2026-01-01 12:00:00 UTC")
         grant(gradebook, Accommodation(ONE, WHO, timedelta(hours=1), why="ill"))
-        with gradebook.engine.begin() as connection:  # a table that this version does not know
+        with gradebook.engine.begin() as connection:  # a table unknown to this version
             connection.execute(text("CREATE TABLE somebody_elses (nr INTEGER PRIMARY KEY, about VARCHAR(32))"))
     for student in (WHO, OTHER):
         submit(root, ONE, student)

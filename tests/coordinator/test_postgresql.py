@@ -1,4 +1,4 @@
-"""A gradebook in PostgreSQL, by a real server: the whole road, and several who write to it at once."""
+"""A gradebook in a real PostgreSQL server, with one writer and with several."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def database_config(url: str) -> str:
 
 @pytest.fixture
 def course(database: Server, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A course whose gradebook is a database of its own, in which the first lesson is released."""
+    """A course with its own database as gradebook and the first lesson released."""
     name = request.node.originalname
     return build_course(tmp_path / "course", config=database_config(database.url(name[:60])), release=[ONE])
 
 
 def command(root: Path, program: str, *arguments: str) -> str:
-    """What a command says that succeeds."""
+    """The output of a command, which must succeed."""
     done = subprocess.run([Path(sys.executable).parent / program, *arguments], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -134,7 +134,7 @@ def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     engine = create_engine(gradebook_url(course))
     said: list[Any] = []
-    with engine.connect() as other:  # in the middle of writing another grade, which a teacher gives points beside
+    with engine.connect() as other:  # while another grade is written and a teacher gives points in it
         other.execute(text("UPDATE submitted_notebook SET late_submission_penalty = 1"))
         other.execute(text("UPDATE grade SET auto_score = 1, manual_score = 2, needs_manual_grade = false"))
         grading = threading.Thread(

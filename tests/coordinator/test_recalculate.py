@@ -1,4 +1,4 @@
-"""Grades made anew after a change: the table first, then written, with what was kept, and points by hand left alone."""
+"""Regrades are shown first, then written; manual points stay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ONE = TINY_LESSONS[0]
 
 
 def now_squares(root: Path) -> None:
-    """The grader changes its mind: what is asked for is the square."""
+    """Change the grader, so that it asks for the square."""
     contract = root / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
 
@@ -59,7 +59,7 @@ def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_thre
     assert main.main(["regrade", ONE, "--yes"]) == 0
     assert "3 grades written" in capsys.readouterr().out
     assert points(course) == {"ada": 0, "bob": 5, "cem": 4}
-    assert not grade_class(course, [ONE], Console(quiet=True)).graded  # they stand
+    assert not grade_class(course, [ONE], Console(quiet=True)).graded  # they are up to date
 
     assert main.main(["regrade", ONE, "--yes"]) == 0
     assert "Every grade stands." in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Grades and feedback on their way back: zips named as an LMS takes them, points by Canvas's API, wide tables."""
+"""Return grades and feedback: zips for an LMS, points to Canvas, wide tables."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from ..support.html_pages import Elements
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings(
-        "ignore:Canvas may respond unexpectedly:UserWarning"
-    ),  # to HTTP, which is this machine's
+    pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 
 ONE = TINY_LESSONS[0]
@@ -43,7 +41,7 @@ ASSIGNMENTS = [{"id": 91, "name": "01 Double", "points_possible": 5.0}, {"id": 9
 
 @pytest.fixture
 def course(course_of_three: Path) -> Path:
-    """The class with Canvas's numbers, and eve, who is excused and has handed in nothing."""
+    """The class with Canvas's numbers, and eve, who is excused without a submission."""
     with Gradebook(f"sqlite:///{course_of_three}/gradebook.db", "attention") as gradebook:
         for number, student in enumerate(("ada", "bob", "cem", "dan", "eve"), 501):
             gradebook.update_or_create_student(student, lms_user_id=str(number if student != "dan" else 599))
@@ -210,7 +208,7 @@ def test_a_wide_table_has_a_row_for_each_student_and_tells_who_is_excused(course
 
 
 def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_reports(course, capsys):
-    assert main.main(["excuse", ONE, "bob"]) == 0  # who is graded
+    assert main.main(["excuse", ONE, "bob"]) == 0  # bob has a grade
     export = course / "canvas.csv"
     export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"B",502,0\n"E, Eve",505,\n')
     assert main.main(["fill-gradebook", str(export), ONE]) == 0
@@ -222,7 +220,7 @@ def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_
     assert main.main(["report", "--students"]) == 0
     told = capsys.readouterr().out
     assert f"Excused, and in no mean:\n    bob: {ONE}\n    eve: {ONE}" in told
-    assert "squares" not in told and "70–90 %" in told  # of ada's 5 and cem's 3 points
+    assert "squares" not in told and "70–90 %" in told  # from ada's 5 and cem's 3 points
     assert [line.split() for line in told.splitlines() if re.match("(ada|bob|eve) ", line)] == [
         ["ada", "5/5"],
         ["bob", "excused"],

@@ -1,4 +1,7 @@
-"""Grading that is stopped, refused or out of room: what is said, what is kept, and that the next run goes on."""
+"""Grading that is stopped, refused or out of disk space.
+
+Messages are right, finished grades are kept, and the next run continues.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,7 @@ def test_where_grades_cannot_be_written_that_is_said_and_none_is_made(course):
     with pytest.raises(CannotWrite, match=r"grades cannot be written: .*autograded'\. 0 are written and kept"):
         grade_class(course, [ONE], RecordingConsole())
     (course / "autograded").unlink()
-    assert autograde(course, ONE, "ada")  # by nbgrader's converter, in this process
+    assert autograde(course, ONE, "ada")  # by nbgrader's converter in this process
     assert scores(course) == {("ada", ONE): (5, 5)}
 
 
@@ -110,7 +113,7 @@ def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(c
 
 @contextmanager
 def _most_pages(number: int) -> Iterator[None]:
-    """SQLite's own limit of a file, in place of a disk that is full."""
+    """Limit the file's size in SQLite, instead of filling a disk."""
 
     def limit(connection: Any, _: Any) -> None:
         connection.execute(f"PRAGMA max_page_count = {number}")
@@ -129,7 +132,7 @@ def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_noteboo
         if statement.startswith("INSERT INTO attention_grade"):
             signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where tests run
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
     sqlalchemy.event.listen(sqlalchemy.Engine, "after_cursor_execute", stop)
     try:
         with pytest.raises(KeyboardInterrupt):

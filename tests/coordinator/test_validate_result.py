@@ -1,4 +1,4 @@
-"""What a worker hands back is written only where it is this submission's grade, whatever else it may be."""
+"""A worker's result is written only if it is this submission's grade."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Notebook = nbformat.NotebookNode
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """A task, its honest result, and what is needed to write it."""
+    """A task, its honest result, and everything needed to write it."""
     root = build_course(tmp_path_factory.mktemp("checked") / "course", release=[LESSON])
     hand_in(root, LESSON, "ada", released_notebook(root, LESSON))
     config = configuration(root)

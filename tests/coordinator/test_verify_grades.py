@@ -1,4 +1,4 @@
-"""Grades computed again by the seed recorded with them: what is the same, what is told, and that nothing is written."""
+"""Compute grades again from their recorded seeds; nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""course.toml: what it may say, and how each mistake in it is reported: file, line, nearest name, no traceback."""
+"""course.toml: valid content, and the message for each mistake in it.
+
+A message has the file, the line and a similar name, without a traceback.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fingerprints of code: what changes them, what does not, and that everything that is imported is covered."""
+"""Fingerprints of code: what changes them, and that they cover all imports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ for name, module in list(sys.modules.items()):
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A course of two lessons, the first of which uses a file of grader_tests/shared, beside a copy of the engine."""
+    """A course of two lessons beside a copy of the engine.
+
+    The first lesson uses a file of grader_tests/shared.
+    """
     root = build_course(tmp_path)
     for package in ("course", "grading"):
         for file in (ROOT / package).rglob("*.py"):
@@ -61,7 +64,7 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
 
 
 def in_other_words(text: str) -> str:
-    """The same code: in the layout of `ast.unparse`, with other docstrings, and with a comment in place of its own."""
+    """The same code laid out by `ast.unparse`, with other docstrings and comments."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
@@ -70,7 +73,7 @@ def in_other_words(text: str) -> str:
 
 
 def everything(root: Path) -> dict[str, str]:
-    """All fingerprints of the course: of check data, of proofs and of grades."""
+    """All fingerprints of the course: of check data, proofs and grades."""
     folders = {name: root / name for name in ("course", "grading", "grader_tests")}
     found = {}
     for lesson in TINY_LESSONS:
@@ -93,7 +96,7 @@ def test_comments_docstrings_and_layout_make_nothing_stale(course):
     changed = [path for path in code if path.name != "alternatives.py" and path.read_text().strip()]
     for path in changed:
         rewrite(path, in_other_words)
-    for path in course.rglob("alternatives.py"):  # whose titles are comments
+    for path in course.rglob("alternatives.py"):  # their titles are comments
         rewrite(path, lambda text: f"{text}# said more clearly\n")
     assert len(changed) > 200
     assert stale(before, everything(course)) == set()

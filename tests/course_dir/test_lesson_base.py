@@ -1,4 +1,4 @@
-"""The lessons that a course began with: kept by `grading init`, or recognised in a course that is older."""
+"""The lessons that a course began with are kept, or recognised if it is older."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_a_lesson_of_version_0_1_is_recognised_and_takes_all_that_is_new(course_
     lessons = {path: text for path, text in new.items() if any(name in path for name in merge.changed)}
     assert merge.changed == ["02_softmax", "05_causal_mask", "08_training"]
     assert {path: text for path, text in merge.outcome.items() if "shared/" not in path} == lessons
-    assert not merge.new and "04_scaling" in merge.removed  # it had been taken out of the course
+    assert not merge.new and "04_scaling" in merge.removed  # the course had removed it
 
 
 def test_what_a_teacher_changed_in_it_stays_and_is_told(course_of_0_1):
     new = read_lessons(ROOT)
     ours = {**course_of_0_1, SOFTMAX: course_of_0_1[SOFTMAX].replace("points=7", "points=8")}
     base = recognised_base(ours, new)
-    assert base[SOFTMAX] == ""  # nobody knows its text
+    assert base[SOFTMAX] == ""  # its text is unknown
     merge = merge_course(base, ours, new).merges["02_softmax"]
     assert [piece.path for piece in merge.conflicts] == [SOFTMAX]
     assert not any(path.startswith("grader_tests/02_softmax/softmax/") for path in merge.files)

@@ -1,4 +1,4 @@
-"""The next term begun from this one: lessons and settings, a new secret, and nothing of its students."""
+"""The next term's course has this one's lessons and settings, and no students."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ exercises.double.points = 8
 
 @pytest.fixture
 def autumn(tmp_path):
-    """A course in mid-term, with a lesson that the teacher changed."""
+    """A course in mid-term with a lesson that the teacher changed."""
     origin = build_course(tmp_path / "attention")
     root = tmp_path / "autumn"
     init_course(root, origin)

@@ -1,4 +1,4 @@
-"""A course without a checkout: made, given a lesson of the teacher's own, released, published, learnt from, graded."""
+"""A course without a checkout, from `grading init` to a graded new lesson."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ print("all:", float(course.check(mean)))
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course that has nothing but a new lesson, proved and released."""
+    """A course with only a new lesson, proved and released."""
     root = tmp_path_factory.mktemp("term") / "autumn"
     init_course(root)
     new_lesson(root, MINE)
@@ -106,7 +106,7 @@ def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_l
 
 
 def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
-    """What stands around an exercise in every lesson: under its heading, above its hint, beside its check."""
+    """The texts around an exercise: at its heading, its hint and its check."""
     lines = [line for cell in cells for line in cell.source.splitlines()]
     lines = [line.replace(name, "…") for line in lines if re.match(r"# Stuck|# hint|check\(|\*Difficulty", line)]
     return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
@@ -143,7 +143,7 @@ def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
 
 @pytest.mark.full("publishes a course, and proves it again")
 def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
-    course = shutil.copytree(course, tmp_path / "autumn")  # which is proved anew here
+    course = shutil.copytree(course, tmp_path / "autumn")  # it is proved again there
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 0
     (wheel,) = (tmp_path / "students").glob("*.whl")
     for name in (f"{MINE}.examples", f"{MINE}/mean.practice"):
@@ -152,7 +152,7 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     source = course / "source" / f"{MINE}.py"
     source.write_text(source.read_text().replace("One idea", "Another idea"))
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
-    assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
+    assert main.main(["prove", "--course", str(course)]) == 0  # proved, but not released
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
     assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 

@@ -1,4 +1,4 @@
-"""A course's secret is drawn once, kept, and reaches neither a kernel nor a student."""
+"""A course's secret is drawn once, kept, and never reaches a kernel or a student."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def test_a_repository_does_not_hold_it():
 
 @pytest.mark.slow
 def test_what_a_kernel_is_asked_holds_neither_the_secret_nor_an_oracles_text():
-    """A submission printed the oracle of an exercise that follow-through sent, its inputs, and the course's seed."""
+    """In an earlier version, a submission printed an oracle, its inputs and the seed.
+
+    Follow-through had sent the oracle of an exercise to the kernel.
+    """
     lesson = load_lesson(ROOT / "grader_tests" / "02_softmax")
     softmax, log_softmax = lesson.exercises["softmax"], lesson.exercises["log_softmax"]
     asked = []

@@ -1,4 +1,4 @@
-"""One submission stops nobody: whatever Mallory hands in, Jane's is collected, and one line tells what is not.
+"""No submission stops the others: Jane's is collected, and one line is about Mallory's.
 
 All through the real `nbgrader zip_collect`.
 """
@@ -24,7 +24,7 @@ from ..support.two_exercise_course import LESSON, submit_file
 from .conftest import submitted
 
 MINE = f"{LESSON}.ipynb"
-SMALL = 2**22  # bytes: a budget that a test can overdraw in no time
+SMALL = 2**22  # bytes: a budget that a test exceeds quickly
 
 
 def mode(name: str, kind: int) -> zipfile.ZipInfo:
@@ -40,7 +40,7 @@ def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 
 
 def patched(archive: bytes, signature: bytes, offset: int, value: bytes) -> bytes:
-    """A zip with a field changed in every header of a kind."""
+    """A zip in which a field differs in every header of one kind."""
     changed, at = bytearray(archive), archive.find(signature)
     while at >= 0:
         changed[at + offset : at + offset + len(value)] = value
@@ -69,7 +69,7 @@ def with_comment(size: int) -> bytes:
     return made.getvalue()
 
 
-# What Mallory hands in beside nothing else: file name -> bytes, and what the line says. Some are dear to make.
+# Mallory's files: file name -> bytes, and the expected line. Some are expensive to make
 REFUSED = {
     "a bomb": lambda: ({"a.zip": zipped({MINE: bytes(2 * SMALL)})}, "reading it takes more than 4 MiB"),
     "a bomb in a bomb": lambda: ({"a.zip": zipped({"b.zip": zipped({MINE: bytes(2 * SMALL)})})}, "more than 4 MiB"),
@@ -194,7 +194,7 @@ def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
 
 
 def test_entries_that_share_their_bytes_are_each_paid_for(collect: Any) -> None:
-    """A thousand names for one archive of a megabyte: small to list, a gigabyte to read."""
+    """A thousand names for one archive of a megabyte: a gigabyte to read."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("inner.zip", bytes(2**20))
@@ -251,7 +251,7 @@ FORGERY = "\x1b[2J\r\n[ZipCollectApp | INFO] Jane is collected\u2028\u202e.txt"
 
 @pytest.mark.slow
 def test_no_name_reaches_the_terminal_as_written(course: Any) -> None:
-    """The command as a teacher runs it, and every byte that it prints."""
+    """Run the command as a teacher does, and check every byte that it prints."""
     names = {
         "a person": moodle(f"a person{FORGERY}", 8, "a.pdf"),
         "a file": moodle("Mallory", 9, f"a file{FORGERY}"),
@@ -267,7 +267,7 @@ def test_no_name_reaches_the_terminal_as_written(course: Any) -> None:
     (archive / f"loose{FORGERY}").write_bytes(b"")
     shutil.copy(ROOT / "nbgrader_config.py", course.root)
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    environment["COLUMNS"] = "2000"  # no line of the table is broken
+    environment["COLUMNS"] = "2000"  # so that no line of the table wraps
     command = [sys.executable, "-m", "nbgrader", "zip_collect", LESSON]
     done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True)
     said = (done.stdout + done.stderr).decode()

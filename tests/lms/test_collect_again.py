@@ -1,4 +1,7 @@
-"""What becomes of files in other forms, of versions, and of what was collected before: only what changed is written."""
+"""Collect files in other forms, new versions, and the same files again.
+
+Only changes are written.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradebook files of Canvas and Moodle, filled: the right cells, by id, and no other.
+"""Fill gradebook files of Canvas and Moodle: the right cells by id, and no others.
 
 The shapes are those of Canvas's gradebook export (Canvas Instructor Guide, "How do I export grades in the Gradebook?")
 and of Moodle's grader report and offline grading worksheet (Moodle documentation, "Grade export" and "Assignment").
@@ -51,7 +51,7 @@ def cells(text: str) -> list[list[str]]:
 
 
 def changes(before: str, after: str) -> dict[tuple[int, int], tuple[str, str]]:
-    """What differs, by line and column."""
+    """The differences, by line and column."""
     rows = zip(cells(before), cells(after), strict=True)
     pairs = ((i, j, *pair) for i, (one, two) in enumerate(rows) for j, pair in enumerate(zip(one, two, strict=True)))
     return {(i, j): (one, two) for i, j, one, two in pairs if one != two}
@@ -119,7 +119,7 @@ def test_who_is_excused_is_so_in_canvas_and_stays_as_they_are_in_moodle():
     assert (done.left, done.excused) == ([], [])
     again = filled(done.text, {"ada": 17.5, "cem": 20}, excused=["ada_l"])
     assert (again.changed, again.same) == ({}, 3)
-    assert filled(done.text, {"ada_l": 0}).changed == {"ada_l": ("EX", "0")}  # the excuse was taken back
+    assert filled(done.text, {"ada_l": 0}).changed == {"ada_l": ("EX", "0")}  # the excuse was cancelled
     done = filled(REPORT, {"4711": 17.5}, excused=["4712"])
     assert changes(REPORT, done.text) == {(1, 5): ("-", "17,5")}
     assert "4712" not in done.left

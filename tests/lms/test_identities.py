@@ -1,4 +1,4 @@
-"""Whose a file is comes from the outermost name that the platform gave, and from nothing that a student can write.
+"""The platform's outermost name decides the owner of a file; students cannot forge it.
 
 In each test Mallory tries to hand in as Jane Smith, who handed in herself.
 """
@@ -24,7 +24,7 @@ FORGED = {
 
 
 def packed(name: str, forged: bytes) -> dict[str, bytes]:
-    """Archives that hold a notebook under a forged name, by file name."""
+    """Archives with a notebook under a forged name, by file name."""
     return {
         "hand-in.zip": zipped({name: forged}),
         "hand-in.tar.gz": tarred({name: forged}),
@@ -114,7 +114,10 @@ def test_a_namesake_does_not_replace_whom_an_exact_number_told(collect: Any, cla
 
 @pytest.mark.parametrize("chosen", ["smithjane_12345", "smithjane_12345_600", "smithjane_12345_600_x", "anon_abcde"])
 def test_a_name_that_is_made_to_look_like_a_number_tells_nobody(collect: Any, class_list: Any, chosen: str) -> None:
-    """Canvas takes underscores around digits out of names, but not where other signs stood between, nor at the end."""
+    """Canvas removes underscores around digits from names, but not all of them.
+
+    It keeps those that other characters separated, and those at the end.
+    """
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
     name = f"{chosen}_999_678_{LESSON}.ipynb"
     assert collect({"submissions.zip": zipped({name: notebook("mallory")})}) == {}

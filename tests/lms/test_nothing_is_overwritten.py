@@ -1,4 +1,7 @@
-"""Every command that writes into `submitted/`, after every other: what is not evidently older is never replaced."""
+"""No command that writes to `submitted/` replaces a file that may be newer.
+
+Each command runs after every other.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ When = datetime | None
 
 @pytest.fixture(autouse=True)
 def _utc(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Brightspace's names have local times."""
+    """Use UTC, since Brightspace's names have local times."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -42,7 +45,7 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 class Course:
-    """One course, and all who write into `submitted/` of it for the student jane."""
+    """A course, and every way to write jane's files to its `submitted/`."""
 
     def __init__(self, root: Path, place: Path) -> None:
         self.root, self.place = root, place
@@ -110,7 +113,7 @@ class Course:
 
     @property
     def kept(self) -> list[str]:
-        """What is in hand-ins/replaced, oldest first."""
+        """The files in hand-ins/replaced, oldest first."""
         found = reversed(list_replaced(self.root))
         files = [one.folder / f"{LESSON}.ipynb" for one in found]
         return [json.loads(file.read_text())["cells"][0]["source"] for file in files]
@@ -132,15 +135,15 @@ DOWNLOADS = ("by_collect", "by_zip_collect")
 
 
 def is_replaced(first: str, before: When, then: str, after: When) -> bool:
-    """The rule: a later known time, or the same account on a platform and nothing that speaks against it."""
+    """The rule: a later known time, or the same account with no evidence against it."""
     if before and after and before != after:
         return after > before
-    same_platform = (before is None) == (after is None)  # with a time it is Brightspace's, without one Moodle's
+    same_platform = (before is None) == (after is None)  # with a time it is Brightspace's, without a time Moodle's
     return first in DOWNLOADS and then in DOWNLOADS and same_platform
 
 
 def can_happen(first: str, before: When, then: str, after: When) -> bool:
-    """The exchange always has a time, and two hand-ins of one person and one second have one name there."""
+    """The exchange always has a time, and only one name per person and second."""
     if (first == "by_exchange" and not before) or (then == "by_exchange" and not after):
         return False
     return not (first == then == "by_exchange" and before == after)
@@ -175,7 +178,7 @@ def test_each_after_each(course_of_jane: Course, first: str, before: When, then:
     for choice, text in {"keep": "first", "replace": "second"}.items():
         getattr(course_of_jane, then)("second", after, choice)
         assert course_of_jane.text == text
-        course_of_jane.table.unlink(missing_ok=True)  # where keep is remembered
+        course_of_jane.table.unlink(missing_ok=True)  # it remembers the choice to keep
     assert course_of_jane.kept == ["first"]
 
 

@@ -1,6 +1,6 @@
-"""Names as platforms give them, and whole downloads of each, through the real `nbgrader zip_collect`.
+"""Platforms' names and whole downloads, through the real `nbgrader zip_collect`.
 
-Where each shape is told: see `platforms`. Gradescope's export is its `assignment_N_export/` with
+`platforms` gives the source of each format. Gradescope's export is its `assignment_N_export/` with
 `submission_metadata.yml`, written by Ruby, whose keys begin with a colon; GitHub Classroom's is what `gh classroom
 clone student-repos` makes.
 """
@@ -30,7 +30,7 @@ def brightspace(name: str, number: int, when: str, file: str = f"{LESSON}.ipynb"
 def blackboard(
     user: str, when: str, name: str = "", file: str = f"{LESSON}.ipynb", title: str = "02 Halves"
 ) -> dict[str, bytes]:
-    """What Blackboard writes for one attempt: the file, and a text about it."""
+    """Blackboard's files for one attempt: the submission, and a text about it."""
     head = f"{title}_{user}_attempt_{when}"
     about = f"Name: {name or user} ({user})\r\nAssignment: {title}\r\n"
     about += "Date Submitted: Friday, November 20, 2026 11:59 PM EST\r\nCurrent Grade: Needs Grading\r\n\r\n"
@@ -40,7 +40,7 @@ def blackboard(
 
 
 def local(*when: int) -> str:
-    """What timestamp.txt says of a time of this place."""
+    """A local time as it appears in timestamp.txt."""
     return f"{datetime(*when).astimezone().astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"  # type: ignore[arg-type, misc]
 
 
@@ -97,7 +97,7 @@ def test_names_of_platforms_are_understood(name: str, owner: Submitter, own: str
 )  # fmt: skip
 @pytest.mark.parametrize("inside", ["", "submissions/"])
 def test_an_unpacked_download_is_several_peoples(collect: Any, files: dict[str, bytes], inside: str) -> None:
-    """In a folder that is called like the zip, too, once the teacher has said that it holds several people's."""
+    """Even in a folder named like the zip, once the teacher marks it as several people's."""
     found = collect({inside + name: content for name, content in files.items()})
     if inside:
         assert found == {}
@@ -141,7 +141,7 @@ def test_what_is_answered_for_a_name_holds_in_other_lessons(collect: Any, class_
 
 
 def test_a_number_stays_one_persons(collect: Any) -> None:
-    """Without a class list: two people whom Canvas calls alike, of whom one hands in each lesson."""
+    """Without a class list, two people share a name in Canvas; each does one lesson."""
     assert collect({canvas("smithjane", 12345, 600): notebook("one")}) == {"smithjane": "one"}
     assert collect.replace({canvas("smithjane", 999, 601): notebook("two")}) == {"smithjane": "one"}
     assert "smithjane is smithjane (12345) already" in collect.outcome_line("smithjane (999)")
@@ -265,7 +265,7 @@ def test_github_classrooms_repositories_are_collected(collect: Any, unpacked: bo
 
 
 def test_what_canvas_marks_as_late_is_late_from_when_it_was_due(collect: Any, course: Any) -> None:
-    due = datetime(2026, 11, 20, 23, 0)  # noqa: DTZ001 - as nbgrader keeps it
+    due = datetime(2026, 11, 20, 23, 0)  # noqa: DTZ001  # as nbgrader stores it
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=due)
     files = {canvas("jane", 1, 600): notebook("in time"), canvas("bo", 2, 601, late=True): notebook("late")}

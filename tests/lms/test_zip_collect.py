@@ -1,4 +1,4 @@
-"""What learning platforms let a teacher download, through the real `nbgrader zip_collect`."""
+"""Downloads from learning platforms, through the real `nbgrader zip_collect`."""
 
 from __future__ import annotations
 

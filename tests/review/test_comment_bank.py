@@ -1,4 +1,4 @@
-"""The bank of comments is a file of the course; how often each was used, the gradebook says."""
+"""The comment bank is a file of the course; the gradebook counts the uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person gives on the review page is in nbgrader's own columns, and the other way round."""
+"""The review page and nbgrader's own columns always agree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .reading import grade, in_nbgrader, key_of, members, seen
 def test_the_overview_lists_what_a_person_grades_with_its_progress(desk):
     rows = {row["key"]: (row["kind"], row["points"], row["done"], row["total"]) for row in desk.overview()["questions"]}
     assert rows == {
-        key_of(WHY): ("written", 2.0, 1, 5),  # eve wrote nothing, which is no points
+        key_of(WHY): ("written", 2.0, 1, 5),  # eve's answer is empty, so it has no points
         key_of(ESSAY): ("written", 3.0, 2, 5),
         key_of(SKETCH): ("written", 1.0, 2, 5),
         key_of(EXPLORE): ("task", 2.0, 0, 5),
@@ -41,7 +41,7 @@ def test_items_give_points_and_a_comment_to_nbgrader(desk, course):
     assert members(desk, WHY)["ada"]["items"] == ["variance", "softmax"]
     assert members(desk, WHY)["ada"]["by"] == "ann"
     assert ("ada", LESSON, WHY) not in needs_manual_grading(course)
-    assert scores(course)["ada", LESSON] == (5.0, 11.0)  # with the exercise that the grader found right
+    assert scores(course)["ada", LESSON] == (5.0, 11.0)  # including the exercise that the grader found correct
 
 
 def test_a_group_of_like_answers_is_graded_in_one_go(desk):
@@ -64,8 +64,8 @@ def test_an_answer_taken_out_of_its_group_is_graded_alone_and_can_be_put_back(de
     ("items", "adjust", "expected"),
     [
         (["variance"], 0.25, (1.75, None)),
-        (["variance", "softmax"], 1, (2.0, 1.0)),  # more than the question has is extra credit
-        (["vague"], 0, (0.0, None)),  # no fewer points than none
+        (["variance", "softmax"], 1, (2.0, 1.0)),  # points above the question's maximum are extra credit
+        (["vague"], 0, (0.0, None)),  # the minimum is 0
         (["vague"], 0.5, (0.5, None)),
         ([], 1, (1.0, None)),
     ],
@@ -201,7 +201,7 @@ def test_a_request_to_look_again_is_shown_and_settled_by_a_grade(desk, course):
     assert found["why"] == "To look at again: asks about the second item"
     grade(desk, WHY, "ada", items=["variance", "softmax"])
     assert members(desk, WHY)["ada"]["why"] == ""
-    desk.overview()  # the exercise is for a person now
+    desk.overview()  # the exercise needs a person now
     assert members(desk, DOUBLE)["ada"]["auto"] == 3.0
     grade(desk, DOUBLE, "ada", accept=True)
     assert in_nbgrader(desk, DOUBLE, "ada", comment="double")[:3] == (None, None, False)
@@ -228,5 +228,5 @@ def test_what_was_marked_of_one_person_is_deleted_with_all_else(desk, course):
         delete_rows(gradebook, "ada")
     left = desk.gradebook.db.query(ChangeRow.notebook_id).union(desk.gradebook.db.query(MarkRow.notebook_id)).all()
     assert [row[0] for row in left] == [members(desk, WHY)["ben"]["id"]]
-    desk.undo("ann", "p", None)  # of what is left
+    desk.undo("ann", "p", None)  # only steps about other students are left
     assert in_nbgrader(desk, WHY, "ben")[0] is None

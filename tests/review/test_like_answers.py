@@ -1,4 +1,4 @@
-"""Which texts count as the same answer, and which never may."""
+"""Which texts count as equivalent answers, and which never may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A changed rubric changes what was graded with it, after it was shown; it is kept in a file of the course."""
+"""A changed rubric changes its grades once they were shown; the course keeps it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stamp(desk, cell=WHY):
 
 
 def change(desk, items, *, cell=WHY, from_full=False, by="ann", page="p"):
-    """What a page does: show, then apply."""
+    """Show the changes, then apply them, as the page does."""
     shown = desk.change_rubric(by, page, key_of(cell), stamp(desk, cell), items, from_full, None)
     assert not shown["applied"]
     applied = desk.change_rubric(by, page, key_of(cell), stamp(desk, cell), items, from_full, shown["digest"])
@@ -86,7 +86,7 @@ def test_undoing_a_change_brings_back_rubric_and_points(desk, course):
     desk.undo("ann", "p", None)
     assert stamp(desk) == before
     assert points(desk, "ada") == [1.5]
-    assert not file_of(course, LESSON, WHY).exists()  # the question's own counts again
+    assert not file_of(course, LESSON, WHY).exists()  # the question's own rubric is used again
 
 
 def test_two_people_do_not_change_a_rubric_unseen(desk, open_another):

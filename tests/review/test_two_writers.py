@@ -1,4 +1,4 @@
-"""Two people grade at once: nothing is overwritten unseen, in SQLite and in PostgreSQL."""
+"""If two people grade at once, neither overwrites the other's changes unseen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def opened(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReviewDesk]]:
-    """Opens desks over one gradebook of either kind; in the end nothing is graded."""
+    """Opens desks on one gradebook of each kind; removes all grades at the end."""
     root = request.getfixturevalue("course" if request.param == "sqlite" else "postgres")
     desks: list[ReviewDesk] = []
 
@@ -52,7 +52,7 @@ def test_the_second_of_two_is_refused_and_may_then_choose(opened):
         ann.grade("ann", "a", key_of(WHY), shown, {"items": ["variance"]})
     assert refused.value.args[1] == list(seen(ann, WHY, "ada"))
     assert in_nbgrader(ann, WHY, "ada")[0] == 0.5
-    assert in_nbgrader(ann, WHY, "ben")[0] is None  # all or nothing
+    assert in_nbgrader(ann, WHY, "ben")[0] is None  # either everything is written, or nothing
     ann.grade("ann", "a", key_of(WHY), seen(ann, WHY, "ada", "ben"), {"items": ["variance"]})
     assert [in_nbgrader(bob, WHY, student)[0] for student in ("ada", "ben")] == [1.5, 1.5]
 
