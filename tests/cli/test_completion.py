@@ -141,7 +141,7 @@ def test_completing_imports_nothing_slow_and_needs_no_course(tmp_path, environme
     assert "Traceback" not in outside.stderr
 
 
-def test_without_argcomplete_a_tab_says_nothing(environment, tmp_path):
+def test_without_argcomplete_a_tab_prints_nothing(environment, tmp_path):
     (tmp_path / "argcomplete.py").write_text("raise ImportError('not here')\n")
     without = environment | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     tab = without | {"_ARGCOMPLETE": "1", "COMP_LINE": "grading gr", "COMP_POINT": "10"}

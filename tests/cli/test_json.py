@@ -1,4 +1,4 @@
-"""The records that --json prints match docs/json.md, and every record there is printed.
+"""The records that --json prints are exactly those in docs/json.md.
 
 A small class goes through one term, in which every verb with --json really runs.
 """
@@ -125,7 +125,7 @@ class _Capture:
         return out.getvalue().splitlines()
 
 
-def test_every_record_has_the_fields_that_the_page_gives_it(records):
+def test_every_record_has_the_documented_fields(records):
     tables = documented()
     for verb, lines in records.items():
         assert lines, verb
@@ -137,14 +137,14 @@ def test_every_record_has_the_fields_that_the_page_gives_it(records):
             line["record"] = next(record for record, table in tables.items() if table is fields)
 
 
-def test_every_record_of_the_page_is_printed_by_the_verbs_that_it_names(records):
+def test_every_documented_record_is_printed_by_its_verbs(records):
     pages = re.split(r"^## (.+)$", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.M)[1:]
     for name, part in zip(pages[::2], pages[1::2], strict=True):
         for verb in re.findall(r"`grading ([a-z-]+)`", part.split("|")[0]):
             assert name in {line["record"] for line in records[verb]}, f"{verb} printed no {name}"
 
 
-def test_every_verb_with_json_is_on_the_page():
+def test_every_verb_with_json_is_documented():
     page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
     (verbs,) = (one for one in main.make_parser()._actions if isinstance(one, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():

@@ -59,7 +59,7 @@ def back_up_while_grading(root: Path, to: Path) -> int:
     return found.grades
 
 
-def test_a_backup_made_while_grading_runs_is_whole_and_is_graded_to_the_end(tmp_path, capsys):
+def test_a_backup_made_during_grading_is_complete_and_can_be_graded_to_the_end(tmp_path, capsys):
     root = build_course(tmp_path / "course", config="c.JudgedExecute.unsandboxed = True", release=[ONE])
     for student in STUDENTS:
         submit(root, ONE, student, double=SLOW_ANSWER)
@@ -80,7 +80,7 @@ def test_a_backup_made_while_grading_runs_is_whole_and_is_graded_to_the_end(tmp_
     assert "is not empty, and nothing was written" in capsys.readouterr().err
 
 
-def test_a_backup_that_is_not_whole_is_told(course_of_three, tmp_path, capsys):
+def test_an_incomplete_backup_is_reported(course_of_three, tmp_path, capsys):
     (course_of_three / "backup-old.tar.gz").write_bytes(b"an earlier one")
     (course_of_three / "submitted" / "backup-joe" / ONE).mkdir(parents=True)
     (course_of_three / "submitted" / "backup-joe" / ONE / "notes.txt").write_text("x")

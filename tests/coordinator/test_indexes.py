@@ -65,7 +65,7 @@ def by_nbgrader(course: Path) -> None:
 
 @pytest.mark.quick_cases("<lambda>")
 @pytest.mark.parametrize("graded", [lambda course: grade_class(course, [ONE], RecordingConsole()), by_nbgrader])
-def test_no_statement_that_each_submission_takes_reads_the_rows_of_all(course, asked, graded):
+def test_no_statement_for_one_submission_scans_the_rows_of_all(course, asked, graded):
     graded(course)
     often = [one for one, times in asked.items() if times >= len(CLASS) and one.startswith(("SELECT", "UPDATE"))]
     assert any("FROM grade" in one for one in often) and any("FROM comment" in one for one in often)

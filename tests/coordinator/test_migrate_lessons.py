@@ -98,7 +98,7 @@ def grading(*arguments: str) -> str:
     return done.stdout
 
 
-def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of_three, new_version, capsys):
+def test_the_changes_of_grades_are_shown_and_made_once_confirmed(course_of_three, new_version, capsys):
     course, before = course_of_three, everything(course_of_three)
     assert main.main(["migrate", str(new_version)]) == 0
     told = capsys.readouterr().out
@@ -133,9 +133,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
 
 
 @pytest.mark.full("kills a migration, and grades a class four times")
-def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of_before(
-    course_of_three, new_version, capsys
-):
+def test_a_killed_migration_can_be_finished_or_undone_with_the_old_grades(course_of_three, new_version, capsys):
     course, before = course_of_three, everything(course_of_three)
     kill_as_it_begins_to_write(course, new_version)
     assert main.main(["migrate", str(new_version)]) != 0
@@ -186,7 +184,7 @@ def kill_as_it_begins_to_write(course: Path, new: Path) -> None:
     assert points(course) == OLD_POINTS
 
 
-def test_a_lesson_that_is_handed_in_keeps_its_exercises_and_other_grades_are_not_touched(course_of_three, tmp_path):
+def test_a_lesson_with_submissions_keeps_its_exercises_and_other_grades_stay(course_of_three, tmp_path):
     new, before = build_course(tmp_path / "new"), everything(course_of_three)
     edit(new / TEXT, '"check_double"', '"check_twice"')
     edit(new / f"source/{TWO}.py", "# # To halve", "# # To halve\n#\n# Half of it.")
@@ -208,7 +206,7 @@ def grade_rows(root: Path) -> list[tuple[object, ...]]:
         return [(row.notebook_id, row.made_of, row.graded_at, row.digest) for row in rows]
 
 
-def test_what_both_changed_is_shown_beside_each_other_and_left_to_the_teacher(lessons_only, new_version, capsys):
+def test_conflicts_are_shown_side_by_side_and_left_to_the_teacher(lessons_only, new_version, capsys):
     edit(lessons_only / TEXT, "# # To double", "# # To make it twice")
     edit(lessons_only / CONTRACT, 'see="To double"', 'see="To make it twice"')
     before = read_lessons(lessons_only)
@@ -226,7 +224,7 @@ def test_what_both_changed_is_shown_beside_each_other_and_left_to_the_teacher(le
     assert main.main(["migrate", str(new_version)]) == 0  # the same notice is not repeated
 
 
-def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lessons_only, tmp_path, capsys):
+def test_removed_lessons_stay_removed_and_the_teachers_own_lessons_stay(lessons_only, tmp_path, capsys):
     tiny_lesson("09_halve").write(lessons_only)
     (lessons_only / f"source/{TWO}.py").unlink()
     shutil.rmtree(lessons_only / "grader_tests" / TWO)
@@ -252,7 +250,7 @@ def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lesson
     assert kept_migrations(lessons_only)[-1].state == UNDONE
 
 
-def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(lessons_only, tmp_path, capsys):
+def test_undo_keeps_a_lesson_with_submissions_to_an_added_exercise(lessons_only, tmp_path, capsys):
     new, before = make_new_version(tmp_path / "new"), read_lessons(lessons_only)
     (halve,) = tiny_lesson("02_halve").exercises.values()
     shutil.rmtree(new / "grader_tests" / ONE)
@@ -276,7 +274,7 @@ def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(l
     }
 
 
-def test_what_lessons_share_stays_where_one_of_them_could_not_be_built_with_the_new(lessons_only, tmp_path, capsys):
+def test_shared_code_stays_if_the_new_one_breaks_the_build_of_a_lesson(lessons_only, tmp_path, capsys):
     new = make_new_version(tmp_path / "new")
     for root, text in ((lessons_only, "THREE = 3\nFIVE = 5\n"), (new, "THREE = 3\n")):
         (root / "grader_tests" / "shared").mkdir()
@@ -292,7 +290,7 @@ def test_what_lessons_share_stays_where_one_of_them_could_not_be_built_with_the_
     assert kept_base(lessons_only)["grader_tests/shared/__init__.py"] == "THREE = 3\nFIVE = 5\n"
 
 
-def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none(lessons_only, tmp_path, capsys):
+def test_the_base_can_be_named_if_the_course_keeps_none(lessons_only, tmp_path, capsys):
     base = shutil.copytree(lessons_only, tmp_path / "base")
     shutil.rmtree(lessons_only / FOLDER)
     edit(lessons_only / TEXT, "def check(f):", "def check(g):")
@@ -305,7 +303,7 @@ def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none
     assert "def check(g):" in text and "To double, and why" in text
 
 
-def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_version, capsys):
+def test_graders_that_mix_both_sides_changes_are_proved_first(lessons_only, new_version, capsys):
     edit(
         lessons_only / CONTRACT, "draw.normal(4)).with_gradients()", "draw.normal(4))"
     )  # a known mistake that loses no points
@@ -318,7 +316,7 @@ def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_ve
 
 
 @pytest.mark.full("proves an exercise")
-def test_an_exercise_made_of_both_sides_changes_is_proved_and_released_with_its_check_data(
+def test_an_exercise_that_mixes_both_sides_changes_is_proved_and_released_with_its_check_data(
     tmp_path, monkeypatch, capsys
 ):
     root = tmp_path / "course"
@@ -345,7 +343,7 @@ def test_an_exercise_made_of_both_sides_changes_is_proved_and_released_with_its_
     assert "proved as they are, and not again without `--again`: 1" in capsys.readouterr().out
 
 
-def test_what_is_no_other_course_is_told(course_of_three, tmp_path, capsys):
+def test_a_new_version_that_is_not_another_course_is_refused(course_of_three, tmp_path, capsys):
     assert main.main(["migrate", str(course_of_three), "--yes"]) != 0
     assert "is no other course" in capsys.readouterr().err
     assert main.main(["migrate", str(tmp_path), "--yes"]) != 0

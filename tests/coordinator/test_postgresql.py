@@ -68,7 +68,7 @@ def until(done: Callable[[], Any], process: Any) -> None:
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
+def test_a_whole_term_gives_the_same_grades_as_sqlite(course, tmp_path):
     assert not (course / "gradebook.db").exists()
     lite = build_course(tmp_path / "lite", release=[ONE])
     command(course, "nbgrader", "generate_assignment", ONE, "--force")
@@ -105,7 +105,7 @@ def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_points_that_a_teacher_gives_while_another_one_grades_are_not_lost(course):
+def test_points_given_by_hand_during_grading_are_not_lost(course):
     students = [f"student-{number}" for number in range(8)]
     for student in students:
         hand_in(course, ONE, student, solved_notebook(course, ONE))
@@ -129,7 +129,7 @@ def test_points_that_a_teacher_gives_while_another_one_grades_are_not_lost(cours
             assert gradebook.find_comment("double", ONE, ONE, student).manual_comment == f"seen {rounds} times"
 
 
-def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
+def test_a_grade_waits_while_another_is_written_and_is_complete(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     engine = create_engine(gradebook_url(course))
@@ -156,7 +156,7 @@ def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
         assert gradebook.find_submission_notebook(ONE, ONE, "ada").late_submission_penalty is None
 
 
-def test_an_index_that_somebody_else_makes_in_the_same_moment_is_as_good(course):
+def test_an_index_created_by_another_process_at_the_same_time_is_accepted(course):
     with Gradebook(gradebook_url(course), "attention") as gradebook, gradebook.engine.connect() as theirs:
         names = [
             f"attention_{name}" for name in ("grades_of_notebook", "comments_of_notebook", "notebooks_of_submission")
@@ -180,7 +180,7 @@ def test_an_index_that_somebody_else_makes_in_the_same_moment_is_as_good(course)
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_path):
+def test_two_graders_on_two_machines_leave_one_complete_grade_per_submission(course, tmp_path):
     other = shutil.copytree(course, tmp_path / "other")
     students = [f"student-{number}" for number in range(6)]
     for student in students:
@@ -203,7 +203,7 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agreed_to(course, tmp_path):
+def test_a_course_moves_to_a_new_version_and_writes_nothing_before_confirmation(course, tmp_path):
     new = make_new_version(tmp_path / "new")
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     hand_in(course, ONE, "bob", solved_notebook(course, ONE, double=LOSES))
@@ -219,7 +219,7 @@ def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agr
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, database):
+def test_a_stopped_server_gives_an_error_and_the_next_run_continues(course, database):
     for number in range(6):
         hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
     process = start_command(course, "grade", "--workers", "2")

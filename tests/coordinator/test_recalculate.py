@@ -40,7 +40,7 @@ def row_of(told: str, student: str) -> str:
     return next(" ".join(line.split()) for line in told.splitlines() if f" {student} " in line)
 
 
-def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_three, capsys):
+def test_changes_are_shown_first_and_written_once_confirmed(course_of_three, capsys):
     course = course_of_three
     now_squares(course)
     by_hand(course, "cem", 4.0)
@@ -75,7 +75,7 @@ def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_thre
 
 
 @pytest.mark.full("regrades a class of three like its neighbours")
-def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, capsys):
+def test_a_new_seed_changes_no_points_and_adds_no_history(course_of_three, capsys):
     course = course_of_three
     (course / FILE).rename(course / f"{FILE}-spring")
     (course / FILE).write_text("0" * 32)
@@ -88,7 +88,7 @@ def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, c
 
 
 @pytest.mark.full("regrades a class of three like its neighbours")
-def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, capsys):
+def test_a_late_policy_is_shown_before_it_takes_off_points(course_of_three, capsys):
     course = course_of_three
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_assignment(ONE, duedate="2026-11-20 23:59:00 UTC")
@@ -117,12 +117,12 @@ def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, c
         (["excuse", "09_none", "ada"], "no lesson 09_none"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_the_remedy(course_of_three, capsys, arguments, why):
+def test_an_impossible_request_gives_an_error_with_the_remedy(course_of_three, capsys, arguments, why):
     assert main.main(arguments) == 2
     assert why in capsys.readouterr().err
 
 
-def test_what_cannot_be_graded_is_told_and_stays_as_it_was(course_of_three, capsys):
+def test_a_submission_that_cannot_be_graded_is_reported_and_keeps_its_grade(course_of_three, capsys):
     now_squares(course_of_three)
     (course_of_three / "submitted" / "ada" / ONE / f"{ONE}.ipynb").unlink()
     (course_of_three / "submitted" / "cem" / ONE / "timestamp.txt").write_text("yesterday evening, I think")

@@ -1,4 +1,4 @@
-"""No submission stops the others: Jane's is collected, and one line is about Mallory's.
+"""No submission stops the others: whatever Mallory hands in, Jane's is collected.
 
 All through the real `nbgrader zip_collect`.
 """
@@ -149,7 +149,9 @@ REFUSED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_too_much_or_damaged_is_told_and_the_rest_collected(collect: Any, course: Any, case: str) -> None:
+def test_oversized_and_damaged_files_are_reported_and_the_others_collected(
+    collect: Any, course: Any, case: str
+) -> None:
     files, why = REFUSED[case]()
     handed_in = {moodle("Mallory", 9, name): content for name, content in files.items()}
     submit_file(course.root, "mallory", notebook("here before"))
@@ -177,14 +179,14 @@ def test_names_are_labels_and_harm_nothing(collect: Any, case: str) -> None:
     assert found == {"jane": "jane", "mallory": "mallory"}
 
 
-def test_a_persons_name_that_no_folder_can_have_is_told(collect: Any) -> None:
+def test_a_name_that_no_folder_can_have_is_reported(collect: Any) -> None:
     found = collect({"class.zip": zipped({moodle("ä" * 130, 9): b"", moodle("Jane", 1): notebook("jane")})})
     assert found == {"jane": "jane"}
     assert "its name is too long" in collect.outcome_line("ä" * 100)
 
 
 @pytest.mark.slow
-def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
+def test_a_bomb_over_the_default_budget_is_reported(collect: Any) -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open(MINE, "w") as file:
         for _ in range(513):
@@ -193,7 +195,7 @@ def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
     assert "reading it takes more than 512 MiB" in collect.outcome_line("mallory")
 
 
-def test_entries_that_share_their_bytes_are_each_paid_for(collect: Any) -> None:
+def test_entries_that_share_their_bytes_are_each_charged(collect: Any) -> None:
     """A thousand names for one archive of a megabyte: a gigabyte to read."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
@@ -211,7 +213,7 @@ def test_a_damaged_download_stops_no_other(collect: Any) -> None:
     assert "the download cannot be read: it could not be read (BadZipFile" in collect.outcome_line("a.zip")
 
 
-def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course: Any) -> None:
+def test_links_and_devices_in_an_unpacked_download_are_reported(collect: Any, course: Any) -> None:
     folder = course.root / "downloaded" / LESSON / "archive" / "mallory"
     folder.mkdir(parents=True)
     (folder / MINE).symlink_to(course.root / "gradebook.db")
@@ -224,7 +226,7 @@ def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes names in UTF-8 only")
-def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any) -> None:
+def test_names_that_are_not_valid_text_stop_no_collection(collect: Any, course: Any) -> None:
     archive = course.root / "downloaded" / LESSON / "archive"
     folder = os.fsencode(archive) + b"/bo\xff"
     os.makedirs(folder)
@@ -237,7 +239,7 @@ def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any) -> None:
 
 
 @pytest.mark.slow
-def test_twenty_thousand_files_unpacked_are_told(collect: Any, course: Any) -> None:
+def test_twenty_thousand_unpacked_files_are_reported(collect: Any, course: Any) -> None:
     folder = course.root / "downloaded" / LESSON / "archive" / "mallory" / "many"
     folder.mkdir(parents=True)
     for number in range(20_000):
@@ -250,7 +252,7 @@ FORGERY = "\x1b[2J\r\n[ZipCollectApp | INFO] Jane is collected\u2028\u202e.txt"
 
 
 @pytest.mark.slow
-def test_no_name_reaches_the_terminal_as_written(course: Any) -> None:
+def test_no_name_reaches_the_terminal_unescaped(course: Any) -> None:
     """Run the command as a teacher does, and check every byte that it prints."""
     names = {
         "a person": moodle(f"a person{FORGERY}", 8, "a.pdf"),

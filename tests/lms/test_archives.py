@@ -132,7 +132,7 @@ def test_any_name_is_a_label(name: str) -> None:
     st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\0\\"), min_size=1), st.binary())),
     st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
 )
-def test_tar_archives_hold_what_tarfile_wrote(files: list[tuple[str, bytes]], form: int) -> None:
+def test_tar_archives_are_read_as_tarfile_wrote_them(files: list[tuple[str, bytes]], form: int) -> None:
     files = [("long/" * 30 + name.replace("/", "|")[:50], content) for name, content in files]
     try:
         made = tarred(files, gzipped=False, format=form, encoding="utf-8", errors="strict")
@@ -224,7 +224,7 @@ CHOSEN = st.lists(st.sampled_from([*PIECES, "1-9 - Jane"]), min_size=1, max_size
     | names_as_brightspace_gives_them()
     | names_as_blackboard_gives_them()
 )
-def test_whatever_people_call_themselves_and_their_files_they_are_not_taken_for_others(
+def test_no_choice_of_names_makes_a_person_look_like_another(
     made: tuple[str, Submitter],
 ) -> None:
     name, owner = made

@@ -160,7 +160,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("first", "before", "then", "after"), CASES)
-def test_each_after_each(course_of_jane: Course, first: str, before: When, then: str, after: When) -> None:
+def test_each_command_after_each_other(
+    course_of_jane: Course, first: str, before: When, then: str, after: When
+) -> None:
     getattr(course_of_jane, first)("first", before)
     (course_of_jane.folder / "mine.txt").write_text("a file beside it")
     getattr(course_of_jane, then)("second", after)
@@ -182,7 +184,7 @@ def test_each_after_each(course_of_jane: Course, first: str, before: When, then:
     assert course_of_jane.kept == ["first"]
 
 
-def test_a_choice_in_the_table_holds_for_that_file_and_is_remembered(course_of_jane: Course) -> None:
+def test_a_choice_in_the_table_applies_to_that_file_and_is_remembered(course_of_jane: Course) -> None:
     course_of_jane.by_hand("mended", TEN)
     course_of_jane.by_collect("second", None)
     table = course_of_jane.table
@@ -201,7 +203,7 @@ def test_a_choice_in_the_table_holds_for_that_file_and_is_remembered(course_of_j
     assert len(table.read_text(encoding="utf-8-sig").splitlines()) == 1
 
 
-def test_what_collect_wrote_and_somebody_changed_is_by_hand(course_of_jane: Course) -> None:
+def test_a_collected_file_that_somebody_changed_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
     course_of_jane.by_collect("first", TEN)
     (course_of_jane.folder / f"{LESSON}.ipynb").write_bytes(notebook("mended"))
     course_of_jane.by_collect("second", TEN + timedelta(hours=1))
@@ -209,7 +211,7 @@ def test_what_collect_wrote_and_somebody_changed_is_by_hand(course_of_jane: Cour
     assert "by hand" in course_of_jane.said
 
 
-def test_what_was_replaced_is_brought_back_and_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
+def test_a_restored_file_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
     course_of_jane.by_collect("first", None)
     (course_of_jane.folder / "timestamp.txt").write_text("2026-09-24 10:00:00 UTC")
     course_of_jane.by_collect("second", None)
@@ -227,7 +229,7 @@ def test_what_was_replaced_is_brought_back_and_counts_as_put_there_by_hand(cours
     assert course_of_jane.text == "first" and "which counts?" in course_of_jane.said
 
 
-def test_a_notebook_of_another_name_is_neither_replaced_nor_in_the_way(course_of_jane: Course) -> None:
+def test_a_notebook_with_another_name_stays_and_does_no_harm(course_of_jane: Course) -> None:
     course_of_jane.folder.mkdir(parents=True)
     (course_of_jane.folder / "scratch.ipynb").write_bytes(notebook("mine"))
     course_of_jane.by_collect("first", None)
@@ -238,7 +240,7 @@ def test_a_notebook_of_another_name_is_neither_replaced_nor_in_the_way(course_of
     assert course_of_jane.text == "second" and "othing shows which is newer" in course_of_jane.said
 
 
-def test_the_demo_leaves_what_is_there_by_hand(course_of_jane: Course) -> None:
+def test_the_demo_keeps_files_put_there_by_hand(course_of_jane: Course) -> None:
     course_of_jane.by_hand("mine", None)
     sample = nbformat.v4.new_notebook(cells=[nbformat.v4.new_raw_cell("sample")])
     assert not hand_in_sample(course_of_jane.root, LESSON, "jane", sample)

@@ -76,7 +76,7 @@ def local(*when: int) -> str:
         ),
     ],
 )
-def test_names_of_platforms_are_understood(name: str, owner: Submitter, own: str | None) -> None:
+def test_platforms_names_are_parsed(name: str, owner: Submitter, own: str | None) -> None:
     told = outermost(name, folder=True)
     assert told is not None and told.owner == owner
     assert told.own == own or own is None
@@ -96,8 +96,8 @@ def test_names_of_platforms_are_understood(name: str, owner: Submitter, own: str
     ids=["canvas", "anonymous", "moodle", "brightspace", "folders"],
 )  # fmt: skip
 @pytest.mark.parametrize("inside", ["", "submissions/"])
-def test_an_unpacked_download_is_several_peoples(collect: Any, files: dict[str, bytes], inside: str) -> None:
-    """Even in a folder named like the zip, once the teacher marks it as several people's."""
+def test_an_unpacked_download_belongs_to_several_people(collect: Any, files: dict[str, bytes], inside: str) -> None:
+    """Even in a folder named like the zip, once the teacher marks it as shared."""
     found = collect({inside + name: content for name, content in files.items()})
     if inside:
         assert found == {}
@@ -111,7 +111,7 @@ def test_an_unpacked_download_is_several_peoples(collect: Any, files: dict[str, 
 @pytest.mark.parametrize(
     "names", [["jane_02_halves.ipynb", "bob 02_halves.ipynb"], ["x.ipynb", "y.ipynb"], ["a.zip", "b.zip"]]
 )
-def test_names_that_people_wrote_are_asked_for_once_and_for_that_file_alone(collect: Any, names: list[str]) -> None:
+def test_a_file_without_a_platforms_name_is_asked_about_once(collect: Any, names: list[str]) -> None:
     first, second = (zipped({"x.ipynb": notebook(n)}) if n.endswith("zip") else notebook(n) for n in names)
     files = {"hand-ins.zip": zipped({names[0]: first, names[1]: second})}
     assert collect(files) == {}
@@ -123,7 +123,7 @@ def test_names_that_people_wrote_are_asked_for_once_and_for_that_file_alone(coll
     assert collect(other) == {"jane": names[0]}, "another file of that name is not hers"
 
 
-def test_what_is_answered_for_a_name_holds_in_other_lessons(collect: Any, class_list: Any) -> None:
+def test_an_answer_for_a_name_applies_in_other_lessons(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Robert", "last_name": "Jones"})
     assert collect({"a.zip": zipped({moodle("Bob Jones", 71): notebook("bob")})}) == {}
     assert "nobody in the class list is called so" in collect.outcome_line("Bob Jones")
@@ -148,7 +148,7 @@ def test_a_number_stays_one_persons(collect: Any) -> None:
     assert collect.replace({canvas("renamed", 12345, 602): notebook("new name")}) == {"smithjane": "new name"}
 
 
-def test_moodles_groups_are_told_by_the_class_list(collect: Any, class_list: Any) -> None:
+def test_the_class_list_separates_moodles_groups_from_names(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Jane", "last_name": "Smith"}, s2={"first_name": "Mary-Ann", "last_name": "Jones"})
     files = {moodle("Group A-Jane Smith", 1): notebook("jane"), moodle("Team-B-Mary-Ann Jones", 2): notebook("mary")}
     assert collect({"Attention-02-1234.zip": zipped(files)}) == {"s1": "jane", "s2": "mary"}
@@ -210,13 +210,13 @@ def test_gradescopes_export_is_collected_with_its_groups(collect: Any, class_lis
 
 
 @pytest.mark.parametrize("text", ["[", "- a", "submission_111: {':submitters': [*a]}", "a: &a [*a]"])
-def test_a_damaged_table_of_gradescopes_is_told_and_nobody_is_guessed(collect: Any, text: str) -> None:
+def test_a_damaged_gradescope_table_is_reported_and_no_student_is_guessed(collect: Any, text: str) -> None:
     export = {"submission_metadata.yml": text.encode(), f"submission_111/{LESSON}.ipynb": notebook("jane")}
     files = {f"assignment_1_export/{name}": content for name, content in export.items()}
     assert collect({"submissions.zip": zipped(files), f"bo/{LESSON}.ipynb": notebook("bo")}) == {"bo": "bo"}
 
 
-def test_brightspaces_attempts_are_one_persons_and_the_last_counts(collect: Any) -> None:
+def test_brightspaces_attempts_belong_to_one_person_and_the_last_counts(collect: Any) -> None:
     files = {
         brightspace("Jane Smith", 7, "Sep 24, 2026 926 PM"): notebook("second"),
         brightspace("Jane Smith", 7, "Sep 24, 2026 911 AM"): notebook("first"),
@@ -228,7 +228,7 @@ def test_brightspaces_attempts_are_one_persons_and_the_last_counts(collect: Any)
     assert collect.timestamps() == {"jane_smith": local(2026, 9, 24, 21, 26), "bo": local(2026, 10, 1, 0, 0)}
 
 
-def test_blackboards_attempts_are_told_by_the_text_beside_them(collect: Any) -> None:
+def test_blackboards_text_files_identify_the_attempts(collect: Any) -> None:
     files = {
         **blackboard("jane_smith", "2026-11-20-23-59-00", "Jane Smith"),
         **blackboard("jane_smith", "2026-11-21-08-00-00", "Jane Smith"),
@@ -246,7 +246,7 @@ def test_blackboards_attempts_are_told_by_the_text_beside_them(collect: Any) -> 
     assert collect.timestamps()["jane_smith"] == local(2026, 11, 21, 8, 0)
 
 
-def test_blackboards_user_names_are_ids_of_the_class_list(collect: Any, class_list: Any) -> None:
+def test_blackboards_user_names_match_ids_in_the_class_list(collect: Any, class_list: Any) -> None:
     class_list(jane_smith={"first_name": "J"}, smith={"first_name": "S"}, s3={"first_name": "Bo", "last_name": "Jones"})
     files = blackboard("jane_smith", "2026-11-20-23-59-00") | blackboard("bjones", "2026-11-20-23-59-00", "Bo Jones")
     found = collect({"gradebook.zip": zipped(files)})
@@ -264,7 +264,7 @@ def test_github_classrooms_repositories_are_collected(collect: Any, unpacked: bo
     assert collect(files if unpacked else {"x.zip": zipped(files)}) == {"jane_smith": "jane-smith", "bo": "bo"}
 
 
-def test_what_canvas_marks_as_late_is_late_from_when_it_was_due(collect: Any, course: Any) -> None:
+def test_a_late_mark_in_canvas_counts_as_just_after_the_due_date(collect: Any, course: Any) -> None:
     due = datetime(2026, 11, 20, 23, 0)  # noqa: DTZ001  # as nbgrader stores it
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=due)

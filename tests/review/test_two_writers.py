@@ -44,7 +44,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReviewDesk]]
 
 
 @pytest.mark.slow
-def test_the_second_of_two_is_refused_and_may_then_choose(opened):
+def test_the_second_of_two_writers_is_refused_and_may_then_choose(opened):
     ann, bob = opened(), opened()
     shown = seen(ann, WHY, "ada", "ben")
     bob.grade("bob", "b", key_of(WHY), seen(bob, WHY, "ada"), {"items": ["softmax"]})
@@ -58,7 +58,7 @@ def test_the_second_of_two_is_refused_and_may_then_choose(opened):
 
 
 @pytest.mark.slow
-def test_a_grade_or_a_comment_of_the_formgrader_is_not_overwritten_unseen(opened):
+def test_a_grade_or_comment_from_the_formgrader_is_not_overwritten_unseen(opened):
     ann = opened()
     shown = seen(ann, WHY, "ada")
     with open_gradebook(ann.root) as formgrader:
@@ -70,7 +70,7 @@ def test_a_grade_or_a_comment_of_the_formgrader_is_not_overwritten_unseen(opened
 
 
 @pytest.mark.slow
-def test_of_several_who_write_at_the_same_moment_one_wins_and_the_others_are_told(opened):
+def test_of_several_simultaneous_writers_one_wins_and_the_others_get_a_conflict(opened):
     desks = [opened() for _ in range(AT_ONCE)]
     shown = seen(desks[0], WHY, "ada", "ben", "cy")
     ready, outcomes = threading.Barrier(AT_ONCE), dict[int, str]()
