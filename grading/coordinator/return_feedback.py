@@ -25,7 +25,7 @@ from .write_feedback import write_feedback
 
 @dataclass
 class HandedBack:
-    """What was packed, and what was not.
+    """The packed pages, and everything that was left out.
 
     names      file name in the zip, by student
     left_out   reason, by student
