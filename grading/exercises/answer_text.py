@@ -93,8 +93,8 @@ def edited(code: str, edit: Mapping[str, str]) -> str:
 def patched(code: str, patch: str) -> str:
     """Apply a patch of whole lines to `code`.
 
-    The patch looks like a diff: "- removed", "+ added", "  kept", with "@@" between hunks. The removed and kept lines of
-    a hunk must occur together in `code` exactly once, in any indentation; added lines get that indentation.
+    The patch looks like a diff: "- removed", "+ added", "  kept", with "@@" between hunks. The removed and kept lines
+    of a hunk must occur together in `code` exactly once, in any indentation; added lines get that indentation.
     Raises EditError.
     """
     spans = []

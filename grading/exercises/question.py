@@ -1,7 +1,7 @@
 """Written questions of a lesson, each with its rubric and a model answer. A person grades the answers.
 
 Each question is in grader_tests/NN_lesson/questions/NAME.toml; docs/contracts/README.md describes the file. Exercises
-and their proofs do not depend on questions, and judges do not import this module.
+and their proofs do not depend on questions, and grading a submission does not import this module.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Collection of one submission's results from its judge, within bounds.
 
-The notebook comes first, then outputs and verdicts. The outputs of a grade cell are ours, made from the verdict: the
-report, then one finite plain float. If a judge exceeds its limits, the cells without a verdict need a person. If a judge
-is lost through our fault, the next one starts over; after `TRIES` of them the submission is not graded.
+The notebook comes first, then outputs and verdicts. We make the outputs of a grade cell from the verdict: the report,
+then one finite plain float. If a judge exceeds its limits, the cells without a verdict need a person. If a judge is
+lost through our fault, the next one starts over; after `TRIES` of them the submission is not graded.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv
     nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.ExercisesCsvExporter --to exercises.csv
 
-Points are the gradebook's, so a teacher's count; the rest comes from the stored verdict. A submission that is not
-graded has no points, and never 0. Points that are provisional, since a person has yet to grade something, are left out
-unless asked for:
+Points come from the gradebook, so they include a teacher's changes; the rest comes from the stored verdict. For an
+ungraded submission the points are empty, never 0. Provisional points (a person still has to grade something) are left
+out, unless you ask for them:
 
     nbgrader export --GradesCsvExporter.provisional=True
 """
@@ -134,7 +134,7 @@ class _CsvExporter(ExportPlugin):
         raise NotImplementedError
 
     def _keeps_back(self, submission: SubmittedAssignment) -> bool:
-        """Whether to leave out this submission's points, since they are provisional."""
+        """Whether to leave out this submission's points because they are provisional."""
         key = (submission.student_id, submission.assignment.name)
         if self.provisional or key in self.excused or not has_open_grades(submission):
             return False
@@ -193,8 +193,11 @@ class GradesCsvExporter(_CsvExporter):
 
 
 class WideCsvExporter(GradesCsvExporter):
-    """One row per student, one column per lesson: the points that count, `EX` if excused, empty if not graded or
-    provisional. `total` and `out_of` add up the lessons that count."""
+    """One row per student, one column per lesson.
+
+    A cell holds the points that count, `EX` if excused, or nothing if not graded or provisional. `total` and `out_of`
+    add up the lessons that count.
+    """
 
     destination = "class.csv"
 

@@ -1,7 +1,7 @@
 """The execute step of `nbgrader autograde`: wait for the judge's results.
 
-Nothing runs here, and nothing by a student is read (`judge.grade_notebook` does that). If a judge fails by our fault,
-its submission stays ungraded, nbgrader reports an error, and the batch continues.
+This process runs nothing and reads nothing by a student (`judge.grade_notebook` does that). If a judge fails through
+our fault, its submission stays ungraded, nbgrader reports an error, and the batch continues.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class JudgedExecute(Execute):
     root = Unicode("", help="The course's directory, where there is no converter to ask.")
 
     def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job:
-        """The job of a judge of one submission; without `released`, to prepare for many."""
+        """The job of judging one submission; without `released`, of preparing for many."""
         root, policy = self._root(), Policy(**{**to_dict(POLICY), **self.judge_limits})
         graders = str(root / GRADERS / lesson)
         seed = lesson_seed(self.secret, lesson)

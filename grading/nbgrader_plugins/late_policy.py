@@ -12,7 +12,9 @@ from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Enum, Float
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
-POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of points lost by seconds late; text
+POLICIES: dict[
+    str, tuple[Callable[[float], float], str]
+] = {  # name -> share of points lost for so many seconds, and text
     "none": (lambda late: 0.0, "nothing is taken off"),
     "zero": (lambda late: 1.0, "what comes late earns nothing"),
     "half": (lambda late: 0.5, "half of the points are taken off"),
@@ -30,7 +32,7 @@ class LatePolicy(LateSubmissionPlugin):
     most = Float(1.0, help="The largest share of the points that is taken off: 0.5 is half of them.").tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """Points to take off; None: none."""
+        """Points to take off; None if there are none."""
         late = total_seconds_late - self.grace_minutes * MINUTE
         if late <= 0:
             return None

@@ -1,7 +1,7 @@
 """The exporter of `nbgrader generate_assignment`: build a release, then swap it in.
 
-nbgrader deletes the old release first, and has none if it then refuses the new one: above all if cells were added or
-removed while the gradebook has submissions. Here the old release stays, and the error says what to do.
+nbgrader deletes the old release first. If it then refuses the new one, because cells were added or removed while the
+gradebook has submissions, no release is left. Here the old release stays, and the error explains what to do.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ REMEDY = (
 
 
 class ReleaseExporter(NotebookExporter):
-    """Makes its converter, which creates it right before converting, build beside the release."""
+    """Makes its converter build beside the old release.
+
+    The converter creates this exporter right before it converts.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
@@ -55,7 +58,7 @@ class ReleaseExporter(NotebookExporter):
             self.parent.convert_notebooks = lambda: self._convert_beside(convert)  # type: ignore[union-attr]
 
     def register_preprocessor(self, preprocessor: Any, enabled: bool = False) -> Any:
-        """Register one of nbgrader's preprocessors, and ours around the one that puts code into empty answers."""
+        """Register nbgrader's preprocessors, with ours around the one that inserts stubs."""
         if not isinstance(preprocessor, ClearSolutions):
             return super().register_preprocessor(preprocessor, enabled)  # type: ignore[no-untyped-call]  # see above
         lines = _AnswerLines(preprocessor.text_stub)
@@ -77,7 +80,7 @@ class ReleaseExporter(NotebookExporter):
                 raise
 
     def _demand_built(self, coursedir: CourseDirectory, lesson: str) -> None:
-        """Raise NbGraderException if the lesson's notebook is not what its text and course.toml make now."""
+        """Raise NbGraderException if the lesson's notebook is older than its sources."""
         root = Path(coursedir.format_path(coursedir.source_directory, ".", lesson)).resolve().parents[1]
         if is_ordinary(root, lesson):
             return
@@ -89,7 +92,10 @@ class ReleaseExporter(NotebookExporter):
 
 
 class _AnswerLines:
-    """Keeps the first line of each cell for a written answer (`%%answer NAME`), with nbgrader's stub for a text."""
+    """Keeps the first line of cells for written answers, above nbgrader's stub.
+
+    The line is `%%answer NAME`.
+    """
 
     def __init__(self, stub: str) -> None:
         self._stub, self._lines = stub, list[str]()
@@ -124,7 +130,7 @@ def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterato
         finally:
             coursedir.release_directory = release
         for old, new in places.items():
-            remember_release(root, old.name, old / f"{old.name}.ipynb")  # of a course that did not remember it yet
+            remember_release(root, old.name, old / f"{old.name}.ipynb")  # an older version recorded none
             _swap(old, new, Path(beside) / "before")
             remember_release(root, old.name, old / f"{old.name}.ipynb")
 

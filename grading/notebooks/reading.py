@@ -1,7 +1,7 @@
-"""Reads whatever was submitted as a notebook, and never raises.
+"""Read whatever was submitted as a notebook, without raising.
 
 It reads any encoding, nbformat 2 to 4, cells without ids, and broken outputs (dropped unread, because grading clears
-them). A file that cannot be read becomes a notebook with one markdown cell that says what is wrong and what to do, and
+them). A file that cannot be read becomes a notebook with one Markdown cell that says what is wrong and what to do, and
 `nb.metadata["attention_course"]["unreadable"]` holds the reason, so that its exercises go to a person and the other
 submissions are graded. None of the student's own `attention_course` metadata survives.
 
@@ -67,9 +67,9 @@ POINTERS = {
     re.compile(r"version https?://(?:git-lfs|hawser|git-media)\."): "git lfs pull",
     re.compile(r"\S*/annex/objects/"): "git annex get",
 }
-LINK = re.compile(r"[^\n{}]{1,300}\.ipynb\s*")  # as git keeps a symbolic link where the system has none
+LINK = re.compile(r"[^\n{}]{1,300}\.ipynb\s*")  # git's file for a symbolic link, on systems without links
 MERGE = re.compile(r"^(?:<{7} |\|{7}(?: |$)|={7}$|>{7} )", re.MULTILINE)
-MAX_WRAPPED = 3  # times that a notebook is written as a text within JSON
+MAX_WRAPPED = 3  # how often a notebook may be wrapped as text in JSON
 
 
 def read_submission(data: bytes) -> NotebookNode:
@@ -106,7 +106,7 @@ def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
 
 
 def _unwrapped(content: Any, repairs: list[str]) -> Any:
-    """The notebook that was written as a text within JSON, or as Jupyter's server answers a request for it."""
+    """Unwrap a notebook that is text within JSON, or a response of Jupyter's server."""
     for _ in range(MAX_WRAPPED):
         if isinstance(content, dict) and "cells" not in content and content.get("type") == "notebook":
             content = content.get("content")
@@ -207,7 +207,7 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
 
 
 def _metadata(raw: dict[str, Any]) -> dict[str, Any]:
-    """What grading uses; other keys may hold values that the format forbids."""
+    """Keep the metadata that grading uses; other keys may hold invalid values."""
     result: dict[str, Any] = {key: plain(raw[key], text=one_line) for key in KEPT_OF_A_CELL if key in raw}
     if isinstance(tags := raw.get("tags"), list):
         result["tags"] = list(

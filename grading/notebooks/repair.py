@@ -237,11 +237,11 @@ class _NotebookRepair:
             cell.pop("attachments", None)
 
     def _is_of_earlier_release(self, cell: NotebookNode, marked: MarkedCell) -> bool:
-        """Whether the cell was handed out otherwise than it is now, so that its marks differ for that reason."""
+        """Whether the cell's marks differ because the lesson was released again since."""
         return kept_checksum(cell) not in ("", self.todays[marked.name])
 
     def _note_missing(self, kind: str, cell: str, what: str) -> None:
-        """Note a missing cell, unless the student was never given it."""
+        """Note a missing cell, unless the student's release did not have it."""
         if cell in self.handed_out:
             self.notes.add(kind, what)
 

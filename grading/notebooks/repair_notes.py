@@ -1,4 +1,4 @@
-"""What was repaired in a notebook, in sentences for its feedback."""
+"""Sentences for the feedback on what was repaired in a notebook."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cel
 
 
 def asks_for_another_file(reason: str) -> bool:
-    """Whether the reason why a notebook cannot be read asks the student to hand in again, and is no error of ours."""
+    """Whether a reason asks the student to hand in again, rather than being our error."""
     return re.search(r"\bhand (it )?in\b", reason, re.IGNORECASE) is not None
 
 
