@@ -12,7 +12,7 @@ from grading.errors import MissingExtra
 EXTRAS = {
     "canvas": ("canvasapi", "requests"),
     "cluster": ("distributed",),
-    "site": ("docutils", "myst_nb", "sphinx", "sphinx_book_theme"),
+    "site": ("docutils", "myst_nb", "quickjs", "sphinx", "sphinx_book_theme", "sphinx_copybutton"),
 }
 
 

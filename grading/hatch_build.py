@@ -15,8 +15,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
 FINGERPRINTS = "grader_tests/fingerprints.json"  # of the sources of the check data in the student's package
-SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl"}
-DATA = {"equivalent_inputs.json", "published_lessons.json", "shipped_proofs.json"}
+SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl", ".woff2"}
+DATA = {"equivalent_inputs.json", "published_lessons.json", "shipped_proofs.json", "LICENSE-KaTeX"}
 
 
 class Package(BuildHookInterface[Any]):
