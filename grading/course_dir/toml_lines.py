@@ -44,7 +44,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     """The end of a message about an unknown name: the nearest valid one, or all if they are few."""
     names = sorted(valid)
     if close := get_close_matches(name, names, 1):
-        return f"; do you mean {close[0]!r}?"
+        return f"; did you mean {close[0]!r}?"
     return f"; there are {', '.join(names)}" if 0 < len(names) <= 20 else ""
 
 

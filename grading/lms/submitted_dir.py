@@ -125,7 +125,7 @@ class SubmittedFolder:
 def digest_of_path(path: Path) -> str:
     """The SHA-256 of an ordinary file; a word for anything else, which is never opened."""
     if not _is_ordinary(path):
-        return "no ordinary file"
+        return "not an ordinary file"
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
