@@ -58,7 +58,7 @@ class SubmissionRun:
                     nb: NotebookNode = nbformat.from_dict(message["notebook"])
                     break
             else:
-                raise SubmissionNotGraded("its judge handed back no notebook")
+                raise SubmissionNotGraded("its judge returned no notebook")
         except (Unreadable, JudgeFailed) as error:
             nb = unread(self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}.")
         if "unreadable" in nb.metadata[RECORD]:
@@ -79,7 +79,7 @@ class SubmissionRun:
                 if cell is not None:
                     diagnosed |= _apply(cell, message, seed)
         except JudgeFailed as error:
-            LOG.error("The judge %s: what it had not judged is left to a person.", error)
+            LOG.error("The judge %s: the exercises that it had not judged are left to a person.", error)
             return diagnosed, f"the judge {error}"
         finally:
             self.close()

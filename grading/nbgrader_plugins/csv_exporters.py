@@ -72,7 +72,7 @@ class _CsvExporter(ExportPlugin):
     excused: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # (student, lesson)
     left_out: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # those with provisional points
 
-    provisional = Bool(False, help="Write the points of submissions in which a person has yet to grade something.").tag(
+    provisional = Bool(False, help="Write the points of submissions that a person has not fully graded yet.").tag(
         config=True
     )
 
@@ -92,8 +92,8 @@ class _CsvExporter(ExportPlugin):
         self.log.info("%d rows written to %s", rows, destination)
         if self.left_out:
             self.log.warning(
-                "%d submission%s no points in it, because a person has yet to grade something (%s). "
-                "--%s.provisional=True writes the points so far.",
+                "%d submission%s no points in the file, because a person has not graded everything yet (%s). "
+                "Add --%s.provisional=True to write the points so far.",
                 len(self.left_out),
                 " has" if len(self.left_out) == 1 else "s have",
                 "; ".join(f"{student}, {lesson}" for student, lesson in sorted(self.left_out)),

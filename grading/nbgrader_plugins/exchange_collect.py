@@ -25,8 +25,8 @@ from .zip_collect import submitted_folder
 
 CHANNEL = "exchange"
 UNDECIDED = (
-    "%s was not collected: in submitted/ is what was %s; in the exchange: %s. Nothing shows which is newer. Write keep "
-    "or replace in the column choice of %s, then collect again."
+    "%s was not collected: in submitted/ is the file %s; in the exchange: %s. It is not clear "
+    "which is newer. Write keep or replace in the column choice of %s, then collect again."
 )
 
 
@@ -48,7 +48,9 @@ class Collect(ExchangeCollect):
     """nbgrader's step for one assignment, which never loses what is there."""
 
     undecided = Enum(
-        (ASK, KEEP, REPLACE), ASK, help="What to do where nothing shows that the exchange's is newer than submitted/."
+        (ASK, KEEP, REPLACE),
+        ASK,
+        help="What to do if it is not clear whether the exchange's file is newer than the one in submitted/.",
     ).tag(config=True)
 
     src_records: list[dict[str, Any]]
@@ -98,7 +100,7 @@ class Collect(ExchangeCollect):
     def _decide(self, folder: SubmittedFolder, there: Origin, inbound: _Inbound, evidence: Evidence) -> bool:
         """Whether to copy a submission that is not clearly newer, as the teacher chose."""
         if evidence is Evidence.OLDER:
-            why = f"it is older than what is in submitted/ ({one_line(str(there))})"
+            why = f"it is older than the submission in submitted/ ({one_line(str(there))})"
             self.log.error("%s was not collected: %s", one_line(inbound.student), why)
             return False
         digest = "".join(inbound.digests.values())[:16]

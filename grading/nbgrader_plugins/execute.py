@@ -37,7 +37,8 @@ class JudgedExecute(Execute):
     """Replaces nbgrader's Execute in `c.Autograde.autograde_preprocessors`."""
 
     unsandboxed = Bool(
-        False, help="Run student code in an ordinary kernel, which can do all that you can. Marked on every grade."
+        False,
+        help="Run student code in an ordinary kernel, which can do everything that you can. Every grade is marked.",
     ).tag(config=True)
     limits = Dict({}, help="Limits of the sandbox: fields of grading.sandbox.Policy.").tag(config=True)
     judge_limits = Dict({}, help="Limits of the judge of a notebook: fields of grading.sandbox.Policy.").tag(
@@ -46,16 +47,18 @@ class JudgedExecute(Execute):
     seed = Union(
         [Unicode(), Int()],
         default_value="",
-        help="Seed of the hidden cases, long and secret; none: the course's own, in .grading-seed.",
+        help="Seed of the hidden cases: long and secret (default: the course's own, in .grading-seed).",
     ).tag(config=True)
     device = Enum(
-        ("cpu", "cuda"), "cpu", help='Device that answers are judged on. "cuda": the CPU where there is no GPU.'
+        ("cpu", "cuda"),
+        "cpu",
+        help='Device on which answers are judged. "cuda" falls back to the CPU if there is no GPU.',
     ).tag(config=True)
-    notebook_seconds = Float(300.0, help="Time for one notebook, all cells and calls: that of a `Stopwatch`.").tag(
+    notebook_seconds = Float(300.0, help="Seconds for one notebook, with all cells and calls, on a `Stopwatch`.").tag(
         config=True
     )
 
-    root = Unicode("", help="The course's directory, where there is no converter to ask.")
+    root = Unicode("", help="The course's directory, if there is no converter to ask.")
 
     def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job:
         """The job of judging one submission; without `released`, of preparing for many."""

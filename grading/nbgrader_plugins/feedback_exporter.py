@@ -81,7 +81,7 @@ def _check_up_to_date(ids: dict[str, str], filename: str) -> None:
             return
         digests = [grade.digest for grade in stored_grades(gradebook, ids["assignment"], ids["student"])]
     if digest_of_file(Path(filename)) not in digests:
-        raise SubmissionNotGraded("its notebook is not what was graded: grade it again")
+        raise SubmissionNotGraded("its notebook is not the one that was graded: grade it again")
 
 
 def _make_page(work: Job, filename: str) -> str:

@@ -148,4 +148,4 @@ def _import_named(value: Any) -> None:
 def _meant(name: str, known: Iterable[str], before: str = "") -> str:
     names = {one.lower(): one for one in known}
     near = get_close_matches(name.lower(), names, 1)
-    return f"; do you mean {before}{names[near[0]]}?" if near else ""
+    return f"; did you mean {before}{names[near[0]]}?" if near else ""

@@ -32,16 +32,17 @@ from .past_releases import remember_release
 UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
 
 CHANGED = (
-    "The release is as it was. The text of %s, or course.toml, has changed since the notebook in source/ was built: "
-    "`grading release %s` builds it and releases it."
+    "The release was not changed. The text of %s, or course.toml, changed after the notebook in "
+    "source/ was built: run `grading release %s` to build and release it."
 )
 
 REMEDY = (
-    "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or removed ({changed}). "
-    "The release is as it was. Put the cells back as they were, or give the new exercise a lesson of its own. Or begin "
-    "the lesson anew: with a copy of the gradebook kept, `nbgrader db assignment remove {lesson} --force` deletes its "
-    "grades, points by hand and due date, and `grading release {lesson}` and `grading grade {lesson}` make grades from "
-    "what lies in submitted/."
+    "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or "
+    "removed ({changed}). The release was not changed. Put the cells back as they were, or put "
+    "the new exercise into another lesson. Or start the lesson over: copy the gradebook, then "
+    "run `nbgrader db assignment remove {lesson} --force`, which deletes the lesson's grades, "
+    "points by hand and due date, and `grading release {lesson}` and `grading grade {lesson}`, "
+    "which grade the files in submitted/ again."
 )
 
 
@@ -88,7 +89,7 @@ class ReleaseExporter(NotebookExporter):
 
         if is_built_from_other(root, lesson):
             self.log.error(CHANGED, lesson, lesson)
-            raise NbGraderException(f"{lesson} has changed since it was built")
+            raise NbGraderException(f"{lesson} has changed after it was built")
 
 
 class _AnswerLines:

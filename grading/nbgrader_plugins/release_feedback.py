@@ -25,7 +25,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
                 missing[folder.parent.name] = lacking[0]
         for student, name in missing.items():
             self.log.warning(
-                "%s: no feedback is released, because it was not handed in by the exchange (there is no %s)",
+                "%s: no feedback is released, because it was not handed in through the exchange (there is no %s)",
                 one_line(student),
                 name,
             )

@@ -43,9 +43,9 @@ from .execute import JudgedExecute
 class SubmissionExporter(NotebookExporter):
     """nbconvert's exporter, but it never opens a submitted file."""
 
-    max_bytes = Integer(MAX_BYTES, help="A notebook file larger than this is not read but left to a person.").tag(
-        config=True
-    )
+    max_bytes = Integer(
+        MAX_BYTES, help="Size of a notebook file, in bytes, above which it is not read but left to a person."
+    ).tag(config=True)
 
     # Until the last preprocessor, a notebook may have contents that nbformat does not know
     optimistic_validation = Bool(True).tag(config=True)
@@ -139,7 +139,7 @@ class SubmissionExporter(NotebookExporter):
             if graded.is_dir():
                 standing = [self._standing(lesson, name) for name in notebooks.get(lesson, ())]
                 if why := list(dict.fromkeys(reason for one in standing for reason in one.stale_reasons(student))):
-                    self.log.warning("%s, %s: graded again, since %s", lesson, student, " and ".join(why))
+                    self.log.warning("%s, %s: graded again, because %s", lesson, student, " and ".join(why))
                     shutil.rmtree(graded)
 
     def _submissions(self) -> dict[str, tuple[str, str]]:

@@ -35,11 +35,15 @@ class TolerantExtractor(ExtractorPlugin):
     outcomes: what happened to each submission
     """
 
-    max_bytes = Int(Budget.max_bytes, help="Bytes to read and unpack of one submission.").tag(config=True)
-    max_files = Int(Budget.max_files, help="Files and folders of one submission.").tag(config=True)
-    max_depth = Int(Budget.max_depth, help="Archives in archives of one submission.").tag(config=True)
+    max_bytes = Int(Budget.max_bytes, help="Bytes that are read and unpacked from one submission at most.").tag(
+        config=True
+    )
+    max_files = Int(Budget.max_files, help="Files and folders of one submission at most.").tag(config=True)
+    max_depth = Int(Budget.max_depth, help="Archives within archives of one submission at most.").tag(config=True)
     undecided = Enum(
-        (ASK, KEEP, REPLACE), ASK, help="What to do where nothing shows that a download is newer than submitted/."
+        (ASK, KEEP, REPLACE),
+        ASK,
+        help="What to do if it is not clear whether a download is newer than the file in submitted/.",
     ).tag(config=True)
 
     def extract(self, archive_path: str, extracted_path: str) -> None:

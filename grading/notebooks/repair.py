@@ -32,10 +32,12 @@ NOTHING_FOUND = (
     "None of this lesson's exercises is in the notebook. Is it the right file? "
     "Hand in the notebook of this lesson, under its own name."
 )
-FAILED = "The grader could not put this notebook's cells in order: an error of ours ({}), not of the student's."
+FAILED = (
+    "The grader could not put this notebook's cells in order. That is an error of the grader ({}), not of the student."
+)
 MISSING_ANSWER = "# The cell for {} was missing from the notebook that was handed in."
-ANSWER_ABOVE = "# The answer to {} stands in another cell, above; this one was as it was handed out."
-MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in another cell."
+ANSWER_ABOVE = "# The answer to {} is in another cell, above; this cell was handed in unchanged."
+MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer is in another cell."
 
 
 def repair(nb: NotebookNode, released: ReleasedNotebook, earlier: Sequence[Checksums] = ()) -> None:

@@ -39,7 +39,7 @@ def read_equivalents(folder: Path) -> dict[str, str]:
         groups = tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"]
         reasons = [(group["why"].strip(), group["mutants"]) for group in groups]
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise EquivalentsFileError(f"{path} is no list of groups with `why` and `mutants`: {error}") from None
+        raise EquivalentsFileError(f"{path}: expected a list of groups with `why` and `mutants`: {error}") from None
     count = Counter(mutant for _, mutants in reasons for mutant in mutants)
     if twice := [mutant for mutant, times in count.items() if times > 1]:
         raise EquivalentsFileError(f"{path} names a mutant twice: {twice[0]}")

@@ -174,7 +174,9 @@ class Prover:
         stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
         if stub.earned or stub.status != "not started":
             fault = f"the stub earns {stub.earned:g} and is {stub.status!r}"
-            proof.problem("contract.py", fault, "Ask more of the cases: who wrote nothing has nothing right.")
+            proof.problem(
+                "contract.py", fault, "Make the cases stricter: a learner who wrote nothing must earn nothing."
+            )
         for mistake in exercise.mistakes:
             for one in mistake.all_forms:
                 self._wrong(proof, mistake, one)
@@ -213,7 +215,7 @@ class Prover:
         graded = {name: proof.verdicts[f"mistake {name}"][0] for name in names}
         proof.replay = replay(exercise, self.right(exercise), graded)
         for one in proof.replay.passed:
-            proof.problem("contract.py", str(one), "Add a case by which practice and grade see the same.")
+            proof.problem("contract.py", str(one), "Add a case on which `check` and the grade agree.")
         for one in proof.replay.names:
             proof.problem("mistakes.py", str(one), "Add an example or a case that tells them apart.")
 
@@ -233,12 +235,13 @@ class Prover:
             else:
                 entry = written([mutant], {}).rstrip().replace("\n", "\n      ")
                 remedy = (
-                    f"Add a case to contract.py that it gets wrong. Or, if it is as right, write here:\n      {entry}"
+                    "Add a case to contract.py that it fails. If the mutant is right, add this entry here "
+                    f"instead:\n      {entry}"
                 )
                 proof.problem(FILE, f"a mutant loses nothing: {mutant}", remedy)
         for mutant in listed.keys() - set(survivors):
-            gone = "is caught" if mutant in map(str, made) else "is no mutant of these texts"
-            proof.problem(FILE, f"this one {gone}: {mutant}", "Take it from the list.")
+            gone = "is caught" if mutant in map(str, made) else "is not a mutant of these answers"
+            proof.problem(FILE, f"a listed mutant {gone}: {mutant}", "Remove it from the list.")
 
     def _defined(self, code: str) -> dict[str, Any]:
         """The notebook's names and this answer's; an answer that raises defines nothing."""
@@ -264,7 +267,7 @@ class Prover:
             shown = to_report(poor).to_text(everything=True)
             fault = f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}"
             proof.problem(
-                "contract.py", fault, "Mend the case that refuses it; or the answer, if it breaks the contract."
+                "contract.py", fault, "Correct the case that rejects it, or the answer if it breaks the contract."
             )
 
     def _wrong(self, proof: Proof, mistake: Mistake, one: Answer) -> None:
@@ -276,11 +279,13 @@ class Prover:
             kept = set(mistake.loses) & {c.name for c in verdict.criteria if c.status == "right"}
             if kept:
                 fault = f"mistake {one.name} does not lose {sorted(kept)} (seed {verdict.seed})"
-                proof.problem("contract.py", fault, "Add a case that shows it; or take the criterion from its `shows`.")
+                proof.problem(
+                    "contract.py", fault, "Add a case that shows it, or remove the criterion from its `loses`."
+                )
                 return
         if others := [v.mistake_names or "nothing" for v in found if v.mistake_names != mistake.name]:
             fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
-            proof.problem("mistakes.py", fault, "Add a case that tells them apart; or make one mistake of both.")
+            proof.problem("mistakes.py", fault, "Add a case that tells them apart, or merge the two mistakes.")
 
     def _judged(
         self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False

@@ -89,7 +89,7 @@ def check(
     every = exercises_of(root, names, only)
     left = every if again else [one for one in not_proved(root, names) if one in every]
     if kept := len(every) - len(left):
-        print(f"proved as they are, and not again without `--again`: {kept}", flush=True)
+        print(f"already proved and unchanged, so not proved again (`--again` proves all): {kept}", flush=True)
     for one in prove(root, left, mutate=mutate, verbose=verbose):
         print(one.told, flush=True)
         report(one)
@@ -221,7 +221,7 @@ def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> F
 def _failed(lesson: str, name: str, error: Exception) -> Found:
     last = traceback.format_exception(error)[-2:]
     problem = Problem(
-        f"grader_tests/{lesson}/{name}", "".join(last).strip(), "The proof itself failed: mend that first."
+        f"grader_tests/{lesson}/{name}", "".join(last).strip(), "The proof itself failed: correct that first."
     )
     return Found(lesson, name, f"{lesson} {name}: ✗ {problem}", [problem])
 

@@ -22,6 +22,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from grading.plural import plural
+
 from ..authoring.check_data_files import export, fingerprint_file, place_of_check_data, stale_exports
 from ..course_dir.fingerprints import digest, packages
 from ..course_dir.lessons import list_lessons
@@ -106,7 +108,7 @@ def sync(
         if one.problems:
             console.print(one.told, markup=False, highlight=False, soft_wrap=True)
     problems = sum(len(one.problems) for one in found)
-    console.print(f"{problems} problem{'s' * (problems != 1)}" if problems else "up to date")
+    console.print(plural(problems, "problem") if problems else "up to date")
     return min(1, problems)
 
 

@@ -11,8 +11,9 @@ import sys
 import pytest
 
 from grading.cli import main
-from grading.cli.arguments import Commands, plural
+from grading.cli.arguments import Commands
 from grading.cli.old_verbs import with_new_verb
+from grading.plural import plural
 
 from ..support.repository import ROOT
 
