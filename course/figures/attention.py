@@ -108,7 +108,7 @@ def who_looks_at_whom(
                     (left[t], right[s]),
                     color=PALETTE[t % 6],
                     linewidth=9 * weight,
-                    alpha=0.75,
+                    alpha=0.9,
                     solid_capstyle="butt",
                     linestyle="-",
                 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
@@ -16,14 +17,17 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from ..report import display_html
-from .style import STYLE
+from . import themes
+from .style import GROUND, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+STATIC_PAGE_ENV = "ATTENTION_COURSE_ON_A_PAGE"
 DPI = 144
 PIXELS_PER_INCH = 92  # on the page: three panels of 3.2 inches fill a notebook's width
+COLOURS = 64  # of the fallback: a quarter of the bytes, and no difference to see
 LEAST_WIDTH = 560  # pixels: on a phone, a wider figure scrolls sideways instead of becoming illegible
 
 
@@ -86,35 +90,61 @@ def show(drawn: Figure | Axes, *, alt: str = "", caption: str = "") -> None:
     display_html(html(drawn, alt=alt, caption=caption), str(words))
 
 
-def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str = "") -> str:
+def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str = "", fallback: bool = True) -> str:
     """Convert a figure to one self-contained HTML element, and close it.
 
-    `alt` as for `show`. `style` is CSS for the element; "{width}" in it is replaced by the figure's width in pixels.
+    The figure is inline SVG in the colours of the page's theme. `fallback` adds a picture on white, which shows only
+    where a front end removes SVG and CSS: on GitHub, in an untrusted notebook, on a feedback page. The site's pages
+    need none. `alt` as for `show`. `style` is CSS for the element; "{width}" in it is replaced by the figure's width in
+    pixels.
     """
     import matplotlib.pyplot as plt
 
     figure: Any = drawn.figure
+    fallback = fallback and not rendering_static_page()
     alt = alt or figure.get_label()
     if not alt.strip():
         plt.close(figure)
         raise ValueError("alt is empty, and the figure is not described: say in words what it shows")
-    with plt.rc_context(STYLE), io.BytesIO() as file:
-        # Titles over slanted labels are placed only while drawing; the layout follows in the next pass
-        figure.draw_without_rendering()
-        # Omit matplotlib's version, so that the file changes only with the figure
-        figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
-        picture = base64.b64encode(file.getvalue()).decode("ascii")
     width = round(figure.get_figwidth() * PIXELS_PER_INCH)
-    plt.close(figure)
-    below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     wide = width > LEAST_WIDTH
     least, scrolls = (f"min-width:{LEAST_WIDTH}px;", "overflow-x:auto;") if wide else ("", "")
+    size = f"width:{width}px;{least}max-width:100%;height:auto"
+    # Text that stays where a front end removes SVG would be noise beside the fallback: there, letters are outlines
+    with plt.rc_context(STYLE | {"svg.fonttype": "path" if fallback else "none"}):
+        # Titles over slanted labels are placed only while drawing; the layout follows in the next pass
+        figure.draw_without_rendering()
+        picture = themes.themed(_saved(figure, format="svg", metadata={"Date": None}).decode(), alt, size)
+        if fallback:
+            figure.set_layout_engine("none")
+            picture += f'<img alt="{escape(alt)}" src="{_png(figure)}" style="{size};background-color:#fff">'
+    plt.close(figure)
+    below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     focus = ' tabindex="0"' if wide else ""  # makes it scroll by keyboard, too
-    return (
-        f'<figure{focus} style="margin:0.5em 0;max-width:100%;{scrolls}{style.format(width=width)}">'
-        f'<img alt="{escape(alt)}" src="data:image/png;base64,{picture}" '
-        f'style="width:{width}px;{least}max-width:100%;height:auto">{below}</figure>'
-    )
+    look = f"margin:0.5em 0;max-width:100%;{scrolls}{style.format(width=width)}"
+    return f'<figure class="{themes.CLASS}"{focus} style="{look}">{themes.STYLE}{picture}{below}</figure>'
+
+
+def _png(figure: Figure) -> str:
+    """The address of a picture that contains the picture."""
+    from PIL import Image
+
+    # Omit matplotlib's version, so that the file changes only with the figure
+    drawn = _saved(figure, format="png", dpi=DPI, facecolor=GROUND, metadata={"Software": None})
+    with Image.open(io.BytesIO(drawn)) as image, io.BytesIO() as file:
+        image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, format="png", optimize=True)
+        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
+
+
+def _saved(figure: Figure, **how: Any) -> bytes:
+    with io.BytesIO() as file:
+        figure.savefig(file, **how)
+        return file.getvalue()
+
+
+def rendering_static_page() -> bool:
+    """Whether output is for a page of the site, which has no kernel (`grading site` sets the variable)."""
+    return bool(os.environ.get(STATIC_PAGE_ENV))
 
 
 def plain(values: torch.Tensor | Iterable[float]) -> torch.Tensor:

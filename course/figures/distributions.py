@@ -54,7 +54,7 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
         low = math.log(limits.smallest_normal) + math.log(limits.eps) - math.log(2)
         high = math.log(limits.max)
         left, right = max(low, -edge), min(high, edge)
-        parts = [(-edge, left, "0", "...", PALE), (right, edge, "inf", "///", PALE_ORANGE)]
+        parts = [(-edge, left, "0", ".", PALE), (right, edge, "inf", "///", PALE_ORANGE)]
         for begin, end, text, hatch, colour in parts:
             if end > begin:
                 ax.barh(

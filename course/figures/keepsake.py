@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..notebook import catalog, session
-from ..report import GREY, INK, display_html
+from ..report import display_html
 from .base import html
+from .themes import CLASS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +19,11 @@ FILE = "attention.html"
 EQUATION = (
     '<p style="font-size:1.5em;text-align:center;margin:0.8em 0">attention(<b>Q</b>, <b>K</b>, <b>V</b>) = '
     "softmax( <b>Q</b> <b>K</b><sup>⊤</sup> ∕ √<i>d</i><sub>k</sub> ) <b>V</b></p>"
+)
+
+HEAD = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Attention, built</title>'
+    f"<style>:root{{color-scheme:light dark}}.{CLASS}.{CLASS}{{color-scheme:inherit}}</style></head>"
 )
 
 
@@ -44,8 +50,8 @@ def _passed(lesson: str) -> list[str]:
 def _page(built: dict[str, list[str]], details: str, picture: str) -> str:
     rows = "".join(f"<tr>{_row(lesson, names)}</tr>" for lesson, names in built.items())
     return (
-        f'<div style="max-width:46em;margin:1em auto;padding:1em 2em;border:1px solid {GREY};color:{INK};'
-        f'background:#fff;font-family:serif"><h2 style="text-align:center">Attention, built</h2>{EQUATION}{picture}'
+        '<div style="max-width:46em;margin:1em auto;padding:1em 2em;border:1px solid;font-family:serif">'
+        f'<h2 style="text-align:center">Attention, built</h2>{EQUATION}{picture}'
         f'<table style="border-collapse:collapse"><caption style="text-align:left">{details}'
         f"</caption><tbody>{rows}</tbody></table></div>"
     )
@@ -58,9 +64,8 @@ def _row(lesson: str, names: list[str]) -> str:
 
 
 def _write(page: str) -> None:
-    head = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Attention, built</title></head>'
     try:
-        Path(FILE).write_text(f"{head}<body>{page}</body></html>\n", encoding="utf-8")
+        Path(FILE).write_text(f"{HEAD}<body>{page}</body></html>\n", encoding="utf-8")
     except OSError as error:
         print(f"{FILE} was not written: {error.strerror}.")
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from .base import plain, row, with_alt_text
-from .style import GREY, LIGHT, LINES, MARKERS, PALETTE, SMALL
+from .style import GREY, LIGHT, LINES, MARKERS, PALETTE, SMALL, TEXT_PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,8 +158,6 @@ def _lie_above(ax: Axes, height: float, drawn: Mapping[str, tuple[torch.Tensor, 
 
 def _name_ends(ax: Axes, drawn: Mapping[str, tuple[torch.Tensor, torch.Tensor]]) -> None:
     """Write each curve's name at its end, shifted where ends are close together."""
-    from matplotlib.colors import to_rgb
-
     ax.autoscale_view()
     figure: Any = ax.figure
     height = ax.get_position().height * figure.get_size_inches()[1] * 72  # approximate, in points
@@ -169,16 +167,16 @@ def _name_ends(ax: Axes, drawn: Mapping[str, tuple[torch.Tensor, torch.Tensor]])
             last = int(up.isfinite().nonzero()[-1])
             end = float(across[last]), float(up[last])
             lies = ax.transAxes.inverted().transform(ax.transData.transform(end))[1] * height
-            placed.append((lies, name, end, [0.7 * part for part in to_rgb(PALETTE[i % len(PALETTE)])]))
+            placed.append((lies, name, end, TEXT_PALETTE[i % len(TEXT_PALETTE)]))
     previous = float("-inf")
-    for lies, name, end, darker in sorted(placed):
+    for lies, name, end, colour in sorted(placed):
         previous = max(lies, previous + 13)
         ax.annotate(
             name,
             end,
             (8, previous - lies),
             textcoords="offset points",
-            color=darker,
+            color=colour,
             va="center",
             annotation_clip=False,
         )

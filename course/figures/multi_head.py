@@ -187,13 +187,12 @@ def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Seque
 
 
 def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = True) -> None:
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import to_rgb
     from matplotlib.patches import Rectangle
 
-    colour: Any = PALE if head is None else to_rgba(PALETTE[head % len(PALETTE)], 0.55)
+    mixed = [0.45 + 0.55 * part for part in to_rgb(PALETTE[(head or 0) % len(PALETTE)])]  # with white
+    colour: Any = PALE if head is None else (*mixed, 1.0)
     hatch = "" if head is None or number else HATCHES[head % len(HATCHES)]
     ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1))
     if number and head is not None:
-        red, green, blue = (0.45 + 0.55 * v for v in to_rgba(PALETTE[head % len(PALETTE)])[:3])
-        ink = ink_on((red, green, blue, 1.0))
-        ax.text(x, y, str(head), ha="center", va="center", color=ink)
+        ax.text(x, y, str(head), ha="center", va="center", color=ink_on(colour))

@@ -53,7 +53,7 @@ def heat_map(
         cmap=colours,
         vmin=low,
         vmax=high,
-        interpolation="nearest",
+        interpolation="none",
     )
     _frame(ax, cells.shape, rows, columns, title)
     for r, c in hidden.nonzero().tolist():

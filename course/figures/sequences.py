@@ -9,7 +9,7 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .panels import heat_map
-from .style import GREY, LIGHT, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL
+from .style import FAINT, GREY, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ def tree(levels: Sequence[Sequence[Branch]], title: str = "") -> Figure:
     looks = {
         "kept": {"facecolor": PALE_BLUE, "edgecolor": PALETTE[0]},
         "ended": {"facecolor": PALE_ORANGE, "edgecolor": PALETTE[1], "linestyle": "--"},
-        "dropped": {"facecolor": "white", "edgecolor": LIGHT},
+        "dropped": {"facecolor": "white", "edgecolor": FAINT},
     }
     places: dict[tuple[str, ...], tuple[float, float]] = {tuple(levels[0][0][0][:1]): (0.0, (height - 1) / 2)}
     _box(ax, levels[0][0][0][0], *next(iter(places.values())), looks["kept"], "black")
@@ -71,7 +71,7 @@ def tree(levels: Sequence[Sequence[Branch]], title: str = "") -> Figure:
         for line, (tokens, total, fate) in enumerate(branches):
             x, y = float(column), gap + line
             before = places[tuple(tokens[:-1])]
-            ax.plot((before[0] + 0.1, x - 0.12), (before[1], y), color=LIGHT if fate == "dropped" else GREY, zorder=0)
+            ax.plot((before[0] + 0.1, x - 0.12), (before[1], y), color=FAINT if fate == "dropped" else GREY, zorder=0)
             mark = {"kept": "", "ended": " ■", "dropped": ""}[fate]
             text = f"{tokens[-1]}  {total:.2f}{mark}".replace("-", "−")
             _box(ax, text, x, y, looks[fate], GREY if fate == "dropped" else "black")
@@ -102,9 +102,9 @@ def over_pictures(image: torch.Tensor, weights: torch.Tensor, words: Sequence[st
     maps = weights.reshape(len(words), height // size, width // size)
     spread = maps.repeat_interleave(size, 1).repeat_interleave(size, 2).detach()
     for ax, title, weight in zip(axes, ["the picture", *words], [None, *spread], strict=True):
-        ax.imshow(image, cmap="gray_r", vmin=0, vmax=1.3, interpolation="nearest")
+        ax.imshow(image, cmap="gray_r", vmin=0, vmax=1.3, interpolation="none")
         if weight is not None:
-            ax.imshow(weight, cmap="cividis", vmin=0, vmax=1, alpha=0.65, interpolation="nearest")
+            ax.imshow(weight, cmap="cividis", vmin=0, vmax=1, alpha=0.65, interpolation="none")
         ax.set_xticks([i * size - 0.5 for i in range(1, width // size)], [])
         ax.set_yticks([i * size - 0.5 for i in range(1, height // size)], [])
         ax.grid(color=GREY, linewidth=0.8)

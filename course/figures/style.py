@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
-# Okabe and Ito's colours, distinguishable with any colour blindness; black for lines and text
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# After Okabe and Ito, distinguishable with any colour blindness. The pale ones are darker than theirs: each has a
+# contrast of 3 with white. `themes` has the shade of each colour for a dark ground
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#BF6699", "#B87F00", "#2E8FCB", "#000000")
+TEXT_PALETTE = ("#00507D", "#954200", "#006F51", "#86476B", "#815900", "#20648E", "#000000")  # PALETTE for text
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++")
+HATCHES = ("", "///", "||", "\\\\\\", "xx", "--", "++")
 INK = "#222222"
 GREY = "#666666"  # axes, levels and secondary text
-FAINT = "#aaaaaa"  # background hatchings and lines
+FAINT = "#8f8f8f"  # background hatchings and lines
 LIGHT = "#dddddd"  # grids
 PALE = "#efefef"  # background of blocked or empty cells
 PALE_BLUE = "#dbe9f4"  # background of open cells and of boxes
 PALE_ORANGE = "#fbe8d8"
-WHITE_GROUND = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # behind text on lines
+GROUND = "#ffffff"  # the page's
+BLACK, WHITE = "#010101", "#fefefe"  # in every theme, for text on a colour that is the same in every theme
+WHITE_GROUND = {"facecolor": GROUND, "edgecolor": "none", "pad": 1}  # behind text on lines
 MONO = "DejaVu Sans Mono"
 SMALL = 9  # font size of notes
 STYLE: dict[str, Any] = {
@@ -37,7 +41,8 @@ STYLE: dict[str, Any] = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
-    "figure.facecolor": "white",  # keeps labels legible in a dark notebook theme
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
     "hatch.linewidth": 0.8,
     "svg.hashsalt": "attention",
 }
@@ -47,4 +52,4 @@ def ink_on(ground: tuple[float, float, float, float]) -> str:
     """Black or white, by contrast with a colour (WCAG 2's relative luminance)."""
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in ground[:3]]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "black" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "white"
+    return BLACK if (luminance + 0.05) ** 2 > 1.05 * 0.05 else WHITE

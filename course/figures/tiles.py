@@ -80,7 +80,7 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
             width=width,
             color=PALETTE[5] if now else PALE if done else "white",
             edgecolor=INK if now else FAINT,
-            hatch="" if now else "..." if done else "",
+            hatch="" if now else "||" if done else "",
             linewidth=1.8 if now else 0.8,
         )
         ground = {"facecolor": "white", "edgecolor": "none", "pad": 2}

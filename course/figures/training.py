@@ -135,7 +135,7 @@ def modes(training: Sequence[float], evaluated: Sequence[float], measured: str =
     """
     figure, (ax,) = row(1, width=6.6, height=1.8)
     for y, (values, look) in enumerate(((training, 0), (evaluated, 1))):
-        ax.plot(values, [y] * len(values), MARKERS[look], color=PALETTE[look], markersize=6, alpha=0.6)
+        ax.plot(values, [y] * len(values), MARKERS[look], color=PALETTE[look], markersize=6, alpha=0.8)
     ax.set_yticks([0, 1], ["training mode", fill(measured, 20)])
     ax.set(ylim=(-0.6, 1.6), xlabel="loss on the same text")
     ax.grid(axis="x", color=LIGHT, linewidth=0.6)
@@ -265,7 +265,7 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
 
 
 def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7) -> Any:
-    image = ax.imshow(weights.detach().cpu().numpy(), cmap="cividis", vmin=0, vmax=1, interpolation="nearest")
+    image = ax.imshow(weights.detach().cpu().numpy(), cmap="cividis", vmin=0, vmax=1, interpolation="none")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(range(len(signs)), signs, fontsize=size, family=MONO)
     ax.tick_params(length=0, labeltop=True, labelbottom=False, pad=1)

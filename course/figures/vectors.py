@@ -10,7 +10,7 @@ import torch
 
 from .base import row, with_alt_text
 from .panels import heat_map
-from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE
+from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE, TEXT_PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,15 +27,15 @@ def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit
     ax.plot([bx, foot[0]], [by, foot[1]], color=GREY, linestyle=":", linewidth=1.5)
     ax.plot([0, foot[0]], [0, foot[1]], color=PALETTE[4], linewidth=12, solid_capstyle="butt")
     # Where the arrows overlap, the wide one still shows, and the names are on both sides
-    for name, colour, width, side in (("a", PALETTE[0], 4.0, -1), ("b", PALETTE[1], 2.0, 1)):
+    for look, (name, width, side) in enumerate((("a", 4.0, -1), ("b", 2.0, 1))):
         x, y = points[name]
-        _arrow(ax, x, y, colour, width)
+        _arrow(ax, x, y, PALETTE[look], width)
         length = math.hypot(x, y) or 1.0
         ax.text(
             x + 0.3 * (x - side * y) / length,
             y + 0.3 * (y + side * x) / length,
             name,
-            color=colour,
+            color=TEXT_PALETTE[look],
             ha="center",
             va="center",
             fontsize=12,

@@ -11,8 +11,9 @@ from html import escape
 from typing import Any
 
 from .. import figures
+from ..figures.base import rendering_static_page
 from ..report import display_html, in_notebook
-from .static_sliders import rendering_static_page, static_sliders
+from .static_sliders import static_sliders
 
 # In a strip, a figure may shrink to half its size before the strip wraps
 IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
@@ -64,7 +65,7 @@ def slider(
     if isinstance(strip, Mapping):
         strip = [{name: value} for name, values in strip.items() for value in values]
     shown = [_filled(first, entry) for entry in (strip or _three(choices))]
-    pictures = [_picture(draw, values, _caption(values), IN_STRIP) for values in shown]
+    pictures = [figures.html(draw(**values), caption=_caption(values), style=IN_STRIP) for values in shown]
     page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
     if rendering_static_page():
         page = f"<noscript>{page}</noscript>{static_sliders(choices, first, lambda values: _picture(draw, values))}"
@@ -110,8 +111,8 @@ def _caption(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} = {value}" for name, value in values.items())
 
 
-def _picture(draw: Draw, values: Mapping[str, Any], caption: str = "", style: str = "") -> str:
-    return figures.html(draw(**values), caption=caption, style=style)
+def _picture(draw: Draw, values: Mapping[str, Any]) -> str:
+    return figures.html(draw(**values), fallback=False)
 
 
 def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, Any]) -> Any:

@@ -1,20 +1,20 @@
 """Sliders that work without a kernel, because all figures are drawn beforehand.
 
-For pages of the site (`grading site`), which sets `STATIC_PAGE_ENV`.
+For pages of the site (`figures.base.rendering_static_page`).
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from html import escape
 from itertools import product
 from typing import Any
 
-STATIC_PAGE_ENV = "ATTENTION_COURSE_ON_A_PAGE"
+from ..figures.themes import STYLE
+
 Choices = Mapping[str, list[Any]]
-MOST = 64  # figures; each adds about 30 kB to the page
+MOST = 64  # figures; each adds about 10 kB to the page
 SCRIPT = """
 (() => {
   const all = document.currentScript.parentElement, screen = all.querySelector("[data-screen]");
@@ -36,11 +36,6 @@ SCRIPT = """
 """
 
 
-def rendering_static_page() -> bool:
-    """Whether output is for a page without a kernel."""
-    return bool(os.environ.get(STATIC_PAGE_ENV))
-
-
 def static_sliders(
     choices: Mapping[str, list[Any]], first: Mapping[str, Any], picture: Callable[[dict[str, Any]], str]
 ) -> str:
@@ -51,11 +46,12 @@ def static_sliders(
     picture  returns the HTML of the figure for given values
     """
     choices = _thinned(choices, first)
-    frames = [picture(dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
+    # The style of all frames once, beside them
+    frames = [picture(dict(zip(choices, v, strict=True))).replace(STYLE, "") for v in product(*choices.values())]
     sliders = "".join(_slider(option, values, first[option]) for option, values in choices.items())
     data = json.dumps(frames).replace("</", "<\\/")
     return (
-        f'<div role="group" aria-label="Sliders and their figure">{sliders}'
+        f'<div role="group" aria-label="Sliders and their figure">{STYLE}{sliders}'
         f'<div data-screen aria-live="polite"></div><script type="application/json">{data}</script>'
         f"<script>{SCRIPT}</script></div>"
     )

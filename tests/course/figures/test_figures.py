@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -15,7 +16,8 @@ import pytest
 import torch
 
 from course import figures
-from course.figures import attention, base, distributions, style, vectors
+from course.figures import attention, base, distributions, style, themes, vectors
+from grading.notebooks.sanitize_html import from_html
 
 matplotlib.use("Agg")
 
@@ -94,8 +96,8 @@ def test_a_shown_figure_is_valid_html_that_stands_on_its_own(displayed):
     (bundle,) = displayed
     assert bundle["text/plain"] == 'a "map" of <weights> & more'
     page = Page(bundle["text/html"])
-    assert page.attributes("img")["alt"] == 'a "map" of <weights> & more'
-    assert page.text == "x < y"
+    assert page.attributes("svg")["aria-label"] == page.attributes("img")["alt"] == 'a "map" of <weights> & more'
+    assert page.text == f"{re.sub('</?style>', '', themes.STYLE)}x < y"
     assert "http" not in bundle["text/html"]
     assert picture(bundle["text/html"]).startswith(b"\x89PNG")
 
@@ -117,6 +119,41 @@ def test_a_described_figure_needs_no_other_words_and_takes_them(displayed):
 def test_the_same_arguments_give_the_same_bytes():
     first, second = (figures.html(a_map(title="t", rows=WORDS[:2]), alt="a map") for _ in range(2))
     assert first == second
+
+
+def the_ids(html: str) -> set[str]:
+    return set(re.findall(r' id="([^"]*)"', html))
+
+
+def test_ids_of_different_figures_differ_and_each_reference_has_its_element():
+    first, second = (figures.html(a_map(title=title, blocked=torch.eye(2) > 0), alt="a map") for title in "ab")
+    for html in (first, second):
+        assert set(re.findall(r'(?:url\(|href=")#([\w-]+)', html)) == the_ids(html) != set()
+    assert not the_ids(first) & the_ids(second)
+
+
+def test_colours_of_the_style_follow_the_theme_and_those_of_cells_do_not():
+    html = figures.html(a_map(title="t", rows=WORDS[:2], blocked=torch.eye(2) > 0), alt="a map", fallback=False)
+    drawing = html[html.index("<svg") :]
+    assert not [colour for colour in (style.INK, style.PALE, style.FAINT, style.GROUND) if colour in drawing]
+    assert f"fill:{style.BLACK}" in drawing
+    assert "image-rendering:pixelated" in drawing
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_letters_are_outlines_where_a_fallback_is_beside_them_and_text_elsewhere(monkeypatch, static):
+    monkeypatch.setenv(base.STATIC_PAGE_ENV, "1" if static else "")
+    html = figures.html(a_map(title="of < both"), alt="a map")
+    assert ("of &lt; both" in html, "<img" in html) == (static, not static)
+
+
+def test_only_the_fallback_passes_through_the_sanitizer():
+    kept = from_html(figures.html(a_map(title="t", blocked=torch.eye(2) > 0), alt="a map", caption="a caption"))
+    page = Page(kept)
+    assert [tag for tag, _ in page.elements] == ["figure", "img", "figcaption"]
+    assert page.attributes("img")["alt"] == "a map"
+    assert page.text == "a caption"
+    assert picture(kept).startswith(b"\x89PNG")
 
 
 def test_a_wide_figure_stays_legible_on_a_narrow_screen():

@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 
 from course import figures
+from course.figures.base import STATIC_PAGE_ENV
 from course.widgets import sliders, static_sliders
 
 
@@ -47,7 +48,7 @@ def test_on_a_page_every_picture_is_drawn_and_the_strip_is_for_those_without_scr
     shown = []
     monkeypatch.setattr("course.report.shell", object)
     monkeypatch.setattr("IPython.display.display", lambda data, raw=False: shown.append(data))
-    monkeypatch.setenv(static_sliders.STATIC_PAGE_ENV, "1" if on else "")
+    monkeypatch.setenv(STATIC_PAGE_ENV, "1" if on else "")
 
     def draw(k):
         return figures.with_alt_text(figures.bars([float(k)]), f"one bar of {k}")
