@@ -69,7 +69,7 @@ def demonstrate(root: Path, names: Sequence[str], console: Console) -> int:
 
 
 def pages_to_open(root: Path, lesson: str) -> Iterator[tuple[Path, str]]:
-    """Files to open, with a description: some feedback pages and the released notebook."""
+    """Files to open, with a description each: feedback pages and the notebook."""
     for student, about in SHOWN.items():
         if (page := root / _page(student, lesson)).exists():
             yield page, about
