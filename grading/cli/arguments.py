@@ -206,9 +206,10 @@ def add_yes(verb: argparse.ArgumentParser, action: str) -> None:
 
 
 def add_json(verb: argparse.ArgumentParser, record: str) -> None:
-    """Add --json: the handler calls `emit` for each record; the rest of what it prints goes to stderr.
+    """Add --json.
 
-    record  what a record describes: "submission"; docs/json.md has its fields
+    The handler calls `emit` for each record, and everything else that it prints goes to stderr. `record`: the subject
+    of one record, such as "submission"; docs/json.md has its fields.
     """
     verb.add_argument(
         "--json", action="store_true", help=f"one line of JSON per {record}; everything else goes to stderr"

@@ -117,7 +117,7 @@ class Cluster:
         except (ImportError, AttributeError) as error:
             wanted = f"attention-course-teach[cluster]=={cluster_bundle.versions()['attention-course-teach']}"
             raise self._lost(f"a worker could not read the bundle ({error}). Install {wanted} there") from error
-        except Exception as error:  # an error of Dask's that concerns only this task
+        except Exception as error:  # a Dask error in this task alone
             raise SubmissionNotGraded(f"the cluster failed: {_one_line(error)}") from error
         if isinstance(got, cluster_bundle.NoGrade):
             why = _one_line(got.why)

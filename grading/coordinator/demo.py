@@ -25,7 +25,7 @@ from .nbgrader_api import handed_in, open_gradebook
 from .release import release_lessons
 from .write_feedback import write_feedback
 
-PREFERRED = "02_softmax"  # the lesson that is shown, if the course has it
+PREFERRED = "02_softmax"  # the lesson to grade, if the course has it
 SHOWN = {
     MISTAKEN: "wrong answers, and the mistakes by name",
     LATE: "right answers, handed in late",
@@ -41,10 +41,10 @@ def one_lesson(root: Path) -> list[str]:
 
 
 def demonstrate(root: Path, names: Sequence[str], console: Console) -> int:
-    """Release lessons, hand in a sample class, grade it and write feedback. Returns how many steps failed.
+    """Release lessons, then hand in and grade a sample class.
 
-    One submission is graded before the others, so that there is a page to read while these are graded. Raises
-    CourseError if no lesson is given.
+    Grades one submission first, so that there is a page to read while the others are graded. Writes feedback too.
+    Returns the number of submissions and pages that failed. Raises CourseError if no lesson is given.
     """
     if not names:
         raise CourseError("the course has no lesson to show: `grading new-lesson NAME` makes one")
@@ -69,7 +69,7 @@ def demonstrate(root: Path, names: Sequence[str], console: Console) -> int:
 
 
 def pages_to_open(root: Path, lesson: str) -> Iterator[tuple[Path, str]]:
-    """The feedback pages that show most, each with what it shows, and the notebook that students get."""
+    """Files to open, with a description each: feedback pages and the notebook."""
     for student, about in SHOWN.items():
         if (page := root / _page(student, lesson)).exists():
             yield page, about
@@ -77,7 +77,10 @@ def pages_to_open(root: Path, lesson: str) -> Iterator[tuple[Path, str]]:
 
 
 def hand_in_sample(root: Path, lesson: str, student: str, text: str, when: datetime) -> bool:
-    """Write a sample file and its time; returns whether anything changed. What somebody else put there stays."""
+    """Write a sample file and its time; returns whether anything changed.
+
+    Leaves a file that somebody put there by hand.
+    """
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
     contents = {lesson: io.BytesIO(text.encode())}
     there = folder.origin(contents)
@@ -101,7 +104,10 @@ def _time(student: str, due: datetime) -> datetime:
 
 
 def lesson_due(root: Path, lesson: str, console: Console) -> datetime:
-    """The lesson's due date. A lesson that has none, and only sample students, gets one, so that somebody is late."""
+    """The lesson's due date.
+
+    Sets one if the lesson has none and only sample students have handed it in, so that one of them is late.
+    """
     for line in set_due_dates(root, [lesson]):
         console.print(line)
     if found := due_dates(root).get(lesson):

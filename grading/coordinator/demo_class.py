@@ -21,8 +21,8 @@ from ..grader.source_analysis import NotebookSource
 from ..notebooks.cells import grade_id
 
 PREFIX = "sample-"
-LATE = f"{PREFIX}bela-late"  # right answers, which `make demo` hands in late
-CUT_OFF = f"{PREFIX}chen-cut-off"  # right answers, of which `make demo` hands in the first half of the file
+LATE = f"{PREFIX}bela-late"  # right answers that `make demo` hands in late
+CUT_OFF = f"{PREFIX}chen-cut-off"  # right answers; `make demo` hands in only the first half of the file
 UNTOUCHED = f"{PREFIX}dara-untouched"
 MISTAKEN = f"{PREFIX}fatou"
 

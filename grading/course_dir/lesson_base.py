@@ -19,7 +19,7 @@ from pathlib import Path
 FOLDER = ".lessons-base"  # in the course directory; contains solutions, as source/ does
 PARTS = ("source", "grader_tests")
 PUBLISHED = Path(__file__).with_name("published_lessons.json")  # path -> hashes of the file in published versions
-ENDINGS = (".py", ".toml")  # of the files that are a lesson; what else is there is derived from them
+ENDINGS = (".py", ".toml")  # endings of lesson files; all other files are derived from them
 ABOUT = (
     "The lessons that this course began with, or those of the new version that the last `grading "
     "migrate` brought.\n`grading migrate` compares your lessons with them to find your changes. "

@@ -69,7 +69,7 @@ def begin_next_term(root: Path, previous: Path, exchange: str = "") -> list[str]
         *_write_settings(root, name),
     ]
     text += f"c.Exchange.root = {exchange!r}\n" if exchange else ""
-    (root / CONFIG).write_text(text, encoding="utf-8")  # last: now it is a course
+    (root / CONFIG).write_text(text, encoding="utf-8")  # last, since this file makes the folder a course
     return [*done, *(f"{CONFIG}: {line}" for line in said), f"Next: change to {root}, and run `grading release`."]
 
 

@@ -145,6 +145,6 @@ def checked(rubric: Rubric) -> Rubric:
             raise RubricError("an item has no text")
         if len(item.text) > MOST_TEXT:
             raise RubricError(f"expected at most {MOST_TEXT:,} characters in an item, got {len(item.text):,}")
-        if not abs(item.points) <= 1e6:  # false for NaN, too
+        if not abs(item.points) <= 1e6:  # also refuses NaN
             raise RubricError(f"{item.points} is not a valid number of points")
     return rubric

@@ -235,7 +235,7 @@ def _number(value: float) -> str:
 
 
 def summary_lines(done: FillResult) -> Iterator[str]:
-    """Lines that describe the result for a person."""
+    """Lines that describe the result."""
     yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} unchanged"
     for student, (before, now) in sorted(done.changed.items()):
         yield f"    {student}: {before.strip() or '–'} -> {now}"

@@ -189,7 +189,7 @@ class ReviewDesk:
         return self._write(by, page, question, seen, changed, in_words(len(seen), wanted))
 
     def take_out(self, by: str, page: str, key: str, seen: Mapping[str, str], alone: bool) -> Data:
-        """Take answers out of their group of like ones, or put them back. Raises Conflict."""
+        """Take answers out of their group, or put them back. Raises Conflict."""
         what = f"{count_answers(len(seen))} {'taken out of' if alone else 'put back into'} the group of equal answers"
 
         def changed(_: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
