@@ -1,4 +1,4 @@
-"""What several exercises of the lesson say."""
+"""Constants and helpers that several exercises of the lesson share."""
 
 import torch
 
@@ -8,18 +8,18 @@ from ..shared.families import calls
 
 
 def a_pair(draw, *shape, sign=1.0, dtype=torch.float32):
-    """Two tensors whose vectors share a direction in part, so that no dot product nearly cancels.
+    """Two tensors of partly aligned vectors, so that no dot product nearly cancels.
 
-    What is left of one that does depends on the order of its additions, and any order is right.
+    Otherwise the result would depend on the order of additions, and any order is right.
     """
     a = draw.normal(*shape, dtype=dtype)
     return a, sign * (0.7 * a + 0.7 * draw.normal(*shape, dtype=dtype).abs() * a.sign())
 
 
 def changed_since(before, then):
-    """A call with two tensors, and another with the same two when they hold the numbers of `then`.
+    """Two calls with the same tensors, which get the numbers of `then` in between.
 
-    Both are filled anew, so that an answer which writes into its arguments loses nothing here.
+    Both tensors are filled again, so that an answer which writes into its arguments loses nothing here.
     """
     s = Script(first=before[0], second=before[1], then_first=then[0], then_second=then[1])
     s.call(EXERCISE, s.first, s.second)
@@ -30,7 +30,7 @@ def changed_since(before, then):
 
 
 def remembers_tensors(right, *, loses):
-    """A known mistake: an answer that tells by the tensor, not by its numbers, whether it has been asked before."""
+    """Add a known mistake: an answer that caches results by tensor, not by numbers."""
     right.exercise.mistake(calls.tensors_remembered, loses=loses).full_code(f"""
 import functools
 

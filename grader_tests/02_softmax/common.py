@@ -1,4 +1,4 @@
-"""What several exercises of the lesson say."""
+"""Constants and helpers that several exercises of the lesson share."""
 
 import torch
 
@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, method
 
 from ..shared import BUILT_IN, INF
 
-# PyTorch's attention holds a softmax, too
+# PyTorch's attention contains a softmax, too
 NOT_ALLOWED = (
     ".*softmax.*",
     "softmin",
@@ -18,14 +18,14 @@ NOT_ALLOWED = (
 
 
 def far_ahead(draw, n):
-    """n scores, the first of which has most of the weight: what is added to each of the others adds up beside it."""
+    """n scores with most of the weight on the first; additions to all others add up."""
     x = draw.normal(n, scale=0.5)
     x[0] = 7.0
     return x
 
 
 def in_the_same_tensor(x):
-    """A call with a tensor that was asked for before and holds other numbers by now."""
+    """A second call with the same tensor, whose numbers have changed."""
     s = Script(x=x)
     s.call(EXERCISE, s.x)
     s.call(method(s.x, "neg_"))
@@ -34,12 +34,12 @@ def in_the_same_tensor(x):
 
 
 def levels(*values):
-    """A column of numbers, one for each row: scores of rows that lie far apart."""
+    """A column of numbers, one per row, to move the scores of rows far apart."""
     return torch.tensor(values).unsqueeze(-1)
 
 
 def with_gaps(x, *places):
-    """`x` with -inf at these places, which are indices into its last dimension, one tuple a row."""
+    """Set entries of `x` to -inf: `places` has a tuple of indices for each row."""
     for row, gaps in zip(x.view(-1, x.shape[-1]), places, strict=True):
         row[list(gaps)] = -INF
     return x

@@ -1,8 +1,8 @@
-"""What several exercises of the lesson say."""
+"""Constants and helpers that several exercises of the lesson share."""
 
 
 def some_open(draw, *shape):
-    """A random mask, of two keys or more, in which every row has an open key and a blocked one."""
+    """A random mask for two or more keys; every row has an open and a blocked key."""
     mask = draw.chance(0.4, *shape)
     mask[..., -2], mask[..., -1] = False, True
     assert not mask.all(-1).any()

@@ -1,4 +1,4 @@
-"""What several exercises of the lesson say."""
+"""Constants and helpers that several exercises of the lesson share."""
 
 SPLITTING = "3. Splitting and merging"
 LEVELS = "5. Three levels, one result"

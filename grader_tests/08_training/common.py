@@ -1,4 +1,4 @@
-"""What several exercises of the lesson say."""
+"""Constants and helpers that several exercises of the lesson share."""
 
 import torch
 
@@ -6,7 +6,7 @@ from grading.exercises.exercise import sample_model
 
 
 def window_state(draw, N=6, D=8, T=5, sharpness=1.0):
-    """Weights for sample_models.Windowed. With a sharpness of 6 the gradient exceeds 1, with 0.3 it does not."""
+    """Weights for sample_models.Windowed; the gradient exceeds 1 if sharpness is 6, not 0.3."""
     return {
         "tokens.weight": draw.normal(N, D),
         "places.weight": draw.normal(T, D),
@@ -20,7 +20,7 @@ def windowed(state, **options):
 
 
 def gentle():
-    """For the visible examples: a model of two tokens whose gradient is short (norm 0.4), or, times 10, long."""
+    """A two-token model for visible examples; its gradient's norm is 0.4, or 4 if times 10."""
     return {
         "tokens.weight": torch.tensor([[1.0, 0.0], [0.0, 1.0]]),
         "places.weight": torch.tensor([[1.0, 2.0], [1.0, 1.0]]),

@@ -1,4 +1,4 @@
-"""What several exercises of the lesson say."""
+"""Constants and helpers that several exercises of the lesson share."""
 
 import torch
 
@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, method, ref
 
 from ..shared import BUILT_IN, INF
 
-# What would do it all. A loss by cross-entropy holds a softmax, too
+# Functions that would solve the exercises. A cross-entropy contains a softmax, too
 NOT_ALLOWED = (
     ".*softmax.*",
     "softmin",
@@ -15,19 +15,19 @@ NOT_ALLOWED = (
     "(?!binary).*cross_entropy.*",
     *BUILT_IN,
 )
-# A log-sum-exp of 10,000 in float32 is off by up to 0.0005, and so is every weight made of it. A merge adds more.
+# A log-sum-exp of 10,000 in float32 is off by up to 0.0005, and so is every weight computed from it. A merge adds more.
 FAR = (5e-3, 5e-3)
-# What float32 would round away
+# Below float32's precision
 WIDE = (1e-10, 1e-10)
 SCALE = "2. A part of the keys"
 BLOCKED = "A part that sees nothing"
 
 
-DEFAULT = 64  # keys in a tile, where none is given
+DEFAULT = 64  # keys per tile if no tile is given
 
 
 def sized(tile):
-    """The argument `tile` by name, or none."""
+    """Keyword arguments with `tile`, or none."""
     return {} if tile is None else {"tile": tile}
 
 
@@ -36,7 +36,7 @@ def told(tile):
 
 
 def attended(query, key, value, mask=None):
-    """Attention to all keys at once: (output, lse). What oracles are made of, and what cases are given."""
+    """Attention to all keys at once, for oracles and inputs of cases: (output, lse)."""
     scores = torch.einsum("...tk,...sk->...ts", query, key) / query.shape[-1] ** 0.5
     mask = torch.zeros((), dtype=torch.bool, device=scores.device) if mask is None else mask
     lse = logarithm_of_sum(scores.masked_fill(mask, -INF))
@@ -55,9 +55,10 @@ def logarithm_of_sum(scores):
 
 
 def sum_far_out(*given, level, path=(1,), **named):
-    """A call of which the log-sum-exp alone is judged, by how far it lies from `level`, which float32 holds exactly.
+    """A call that compares only the log-sum-exp, as its distance from `level`.
 
-    A share of 10,000 would be room for any logarithm: FAR is meant for outputs. `path` leads to it in the result.
+    float32 represents `level` exactly. A tolerance relative to 10,000 would accept any logarithm: FAR is for outputs.
+    `path` is the log-sum-exp's path in the result.
     """
     s = Script(**{f"given_{i}": value for i, value in enumerate(given)}, level=level)
     result = s.call(EXERCISE, *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
@@ -66,7 +67,7 @@ def sum_far_out(*given, level, path=(1,), **named):
 
 
 def on_paper():
-    """One query of width 4, so that the root is 2, and two keys: scaled scores log 1 and log 3."""
+    """One query and two keys of width 4 (its root is 2): scaled scores log 1 and log 3."""
     query = torch.tensor([[2.0, 0.0, 0.0, 0.0]])
     key = torch.tensor([[0.0, 1.0, 0.0, 0.0], [1.0986123, 0.0, 0.0, 0.0]])
     return query, key, torch.tensor([[4.0], [8.0]])
@@ -78,16 +79,16 @@ def drawn(draw, *leading, T=4, S=6, K=5, V=3, **options):
 
 
 def some_open(draw, *shape):
-    """A random mask, of two keys or more, in which every row has an open key and a blocked one."""
+    """A random mask for two or more keys; every row has an open and a blocked key."""
     mask = draw.chance(0.4, *shape)
     mask[..., -2], mask[..., -1] = False, True
     return mask
 
 
 def far_out(draw, T=4, S=6, V=3, level=20000.0):
-    """Scores at plus or minus half of `level`, a few apart, which float32 holds exactly: K is 4, the root 2.
+    """Scores near plus or minus half of `level`, exact in float32 (K is 4, its root 2).
 
-    Rows take turns in lying high and low; in each, keys are -3 … 3 apart.
+    Rows alternate between high and low scores; within a row, scores are -3 … 3 apart.
     """
     query = torch.zeros(T, 4)
     query[:, 0], query[:, 1] = 1.0, 2.0
@@ -99,7 +100,7 @@ def far_out(draw, T=4, S=6, V=3, level=20000.0):
 
 
 def blocked_in_part(draw, T, S, rows=(1,)):
-    """A random mask in which these rows are blocked throughout."""
+    """A random mask in which these rows are fully blocked."""
     mask = some_open(draw, T, S)
     mask[list(rows)] = True
     return mask

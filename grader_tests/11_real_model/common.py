@@ -1,4 +1,4 @@
-"""What several exercises of the lesson say."""
+"""Constants and helpers that several exercises of the lesson share."""
 
 FUSED = "2. Three matrices in one"
 LOADING = "3. Every number in its place"

@@ -34,7 +34,7 @@ class LineOracle(nn.Module):
 
 
 def line(x, slope, offset):
-    """A script that makes a line, gives it these parameters, and calls it: "module" and "y"."""
+    """A script that makes a line with these parameters ("module") and calls it ("y")."""
     s = Script(x=x)
     m = s.call(EXERCISE, name="module")
     state = {name: torch.tensor(value, dtype=x.dtype) for name, value in (("slope", slope), ("offset", offset))}

@@ -55,13 +55,13 @@ def problem(draw, examples, width, dtype=torch.float32):
 
 
 def steps(draw, times):
-    """A script of several steps, each from where the last one led; all arguments are its inputs."""
+    """A script of several steps, each from the result of the last."""
     weights, x, y = problem(draw, 5, 3)
     s = Script(weights=weights, x=x, y=y)
     last = s.weights
     for number in range(times):
         s.call(EXERCISE, last, s.x, s.y, 0.1, name="made")
-        last = s.call(method(ref("made"), "to"), s.x, name=f"step{number}")  # another dtype is judged elsewhere
+        last = s.call(method(ref("made"), "to"), s.x, name=f"step{number}")  # another criterion checks the dtype
     return s
 
 
@@ -101,7 +101,7 @@ def _(draw):
     yield call(*problem(draw, 4, 3), 0.1).does_not_mutate()
     weights, x, y = problem(draw, 5, 2)
     yield call(weights, non_contiguous(x), y, 0.1).does_not_mutate()
-    # `requires_grad_` changes a tensor, too, and `backward` leaves a gradient with it
+    # `requires_grad_` changes a tensor, too, and `backward` leaves a gradient in it
     s = Script(weights=weights, x=x, y=y)
     s.call(EXERCISE, s.weights, s.x, s.y, 0.1)
     left = [s.call(helper("attribute"), s.weights, what, name=what) for what in ("requires_grad", "grad")]

@@ -62,7 +62,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(4))
     yield call(draw.normal(4)).device_only()
-    # Twice a number is exact: a detour by float32 moves it by less than float64's usual tolerance
+    # Doubling is exact: float64's usual tolerance would not show a detour by float32
     yield call(draw.normal(3, 2, dtype=torch.float64)).tolerance(1e-12)
 
 

@@ -26,15 +26,15 @@ cosine_similarity = exercise(
 
 
 def some(draw, *shape):
-    """Vectors of a length of more than 1, beside which a constant of 1e-5 is next to nothing with every draw."""
+    """Vectors with lengths above 1, for which a constant of 1e-5 never matters."""
     x = draw.normal(*shape)
     return x + x / x.norm(dim=-1, keepdim=True)
 
 
 @cosine_similarity.oracle
 def cosine_similarity_oracle(a, b):
-    # The square root has no finite derivative at 0, so that a gradient which does not exist is
-    # NaN here, and not judged; the other vector's, which is 0 there, is.
+    # The square root has no finite derivative at 0. So a gradient that does not exist is NaN here and not
+    # compared; the other vector's gradient, which is 0 there, is compared.
     length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
     length_a = torch.where(length_a == 0, torch.ones_like(length_a), length_a)
     length_b = torch.where(length_b == 0, torch.ones_like(length_b), length_b)
@@ -136,7 +136,7 @@ def _(draw):
 def _(draw):
     yield call(*a_pair(draw, 4))
     yield call(*a_pair(draw, 4)).device_only()
-    # What float32 would round away; so long that a guard such as `+ 1e-8` to the lengths is next to nothing
+    # Digits that float32 would round away; the vectors are so long that a guard such as `+ 1e-8` hardly matters
     yield call(*(1e4 * x for x in a_pair(draw, 5, dtype=torch.float64)))
     for _ in "abcd":
         yield call(*(1e7 * x for x in a_pair(draw, 6, dtype=torch.float64))).tolerance(1e-10, 1e-11)
@@ -167,5 +167,5 @@ def _(draw):
     yield call(torch.zeros(4), some(draw, 4)).does_not_mutate()
     yield call(some(draw, 4), torch.zeros(4)).does_not_mutate()
     yield call(*map(non_contiguous, a_pair(draw, 5))).does_not_mutate()
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    # Leading dimensions in another order in memory, which `view` cannot merge
     yield call(*(some(draw, 3, 2, 5).transpose(0, 1) for _ in "ab")).does_not_mutate()

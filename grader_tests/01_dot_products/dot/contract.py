@@ -68,7 +68,7 @@ def _(draw):
     yield call(1e15 * a, -1e14 * b).label("dot of two vectors of 8 numbers around 1e15")
     a, b = a_pair(draw, 40)
     yield call(1e-3 * a, 1e-2 * b).label("dot of two vectors of 40 numbers around 0.01")
-    # What is made of sums and differences of the two loses the shorter one
+    # Computed from sums and differences of the two, the shorter vector is lost to rounding
     a, b = a_pair(draw, 6)
     yield call(1e5 * a, 1e-2 * b).label("dot of a long and a short vector of 6 numbers")
     yield after(a_pair(draw, 5), a_pair(draw, 5))
@@ -80,7 +80,7 @@ def _(draw):
     yield call(*a_pair(draw, 4))
     yield call(*a_pair(draw, 4)).device_only()
     yield call(*a_pair(draw, 9, dtype=torch.float64))
-    # What float32 would round away
+    # Digits that float32 would round away
     yield call(*a_pair(draw, 6, dtype=torch.float64)).tolerance(1e-10, 1e-11)
 
 

@@ -1,4 +1,4 @@
-"""What the cases of `most_similar` are made of, and how some are judged."""
+"""Building blocks of the test cases of `most_similar`."""
 
 import torch.nn.functional as F
 
@@ -6,10 +6,10 @@ import torch.nn.functional as F
 def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, k), away=False):
     """Queries (..., T, K) and keys (..., S, K) of very different lengths.
 
-    Every winner wins by 0.01 at least, so that rounding decides nothing, and has a positive cosine, unless keys that
-    point `away` are what the case is about. Among several queries and keys a long key would win somewhere by its dot
-    product, and another one if columns were normalised for rows. So what such a mistake loses is the same with every
-    seed. `change(q, k)` puts in what the case is about.
+    Every winner leads by at least 0.01, so that rounding decides nothing, and has a positive cosine, unless the case is
+    about keys that point `away`. Among several queries and keys, a long key would win somewhere by its dot product, and
+    another one if columns were normalised instead of rows. So such mistakes lose the same with every seed.
+    `change(q, k)` adds the property that the case is about.
     """
     while True:
         q = draw.normal(*leading, queries, width) * draw.uniform(*leading, queries, 1, low=0.2, high=5.0)

@@ -27,7 +27,7 @@ most_similar = exercise(
 def most_similar_oracle(queries, keys):
     lengths = keys.norm(dim=-1, keepdim=True)
     units = keys / torch.where(lengths == 0, torch.ones_like(lengths), lengths)
-    # A query's own length (above zero) changes none of its comparisons
+    # A query's own length (above zero) does not affect its comparisons
     scores = torch.einsum("...tk,...sk->...ts", queries, units)
     best = scores.amax(dim=-1, keepdim=True)
     places = torch.arange(keys.shape[-2], device=keys.device).expand(scores.shape)
@@ -79,7 +79,7 @@ def _(draw):
         "one query, and keys that all point away from it"
     )
     yield call(*clear_winners(draw, queries=5, keys=5, width=5))
-    # A hundredth of a radian apart: the cosines differ by 1.5e-4, which half precision does not tell
+    # A hundredth of a radian apart: the cosines differ by 1.5e-4, which half precision cannot show
     angles = torch.tensor([0.03, 0.02, 0.01])
     yield call(torch.tensor([[1.0, 0.0]]), torch.stack([angles.cos(), angles.sin()], dim=-1))
     yield call(*clear_winners(draw, queries=6, keys=6, width=4, change=lambda q, k: (2.0 * k, k))).label(
@@ -87,11 +87,11 @@ def _(draw):
     )
     yield after(*(clear_winners(draw, queries=6, keys=4, width=3) for _ in "ab"))
     yield changed_since(*(clear_winners(draw, queries=7, keys=4, width=3) for _ in "ab"))
-    # Directions 0.0003 apart, seen from about a right angle away, and from both sides: the cosines
-    # differ by as much, which is a lot in float32
+    # Directions 0.0003 apart, at about a right angle to the query, on both sides: the cosines differ
+    # by as much, which is a lot in float32
     turns = 0.8 + 0.0003 * draw.permutation(40)
     k = torch.stack([turns.cos(), turns.sin()], dim=-1) * draw.uniform(40, 1, low=0.5, high=2.0)
-    for one in (k, k.flip(0)):  # where some come out equal, the first of them is not the best both times
+    for one in (k, k.flip(0)):  # if some are computed as equal, the first of them cannot be the best both times
         yield call(torch.tensor([[-3.0, 3.0], [3.0, -2.0]]), one).label("keys of nearly one direction")
 
 
@@ -125,7 +125,7 @@ def _(draw):
     yield call(*clear_winners(draw, queries=1, keys=5, width=3, change=all_others_point_away, away=True)).label(
         "one key of zeros among keys that point away from the query"
     )
-    # All cosines of a query of zeros are 0: which key it finds is open, that it finds one is not
+    # All cosines of a query of zeros are 0: it may find any key, but must find one
     q, k = clear_winners(draw, queries=5, keys=4, width=3)
     q[3] = 0.0
     yield (
@@ -137,7 +137,7 @@ def _(draw):
 
 @most_similar.criterion("the first of equal keys", points=0.5)
 def _(draw):
-    # Lengths are powers of two, so that no rounding tells equal keys apart
+    # Lengths are powers of two, so that rounding makes no difference between equal keys
     q = torch.tensor([[2.0, 2.0, -2.0, 2.0], [0.0, 0.0, 4.0, 0.0], [-1.0, 1.0, 1.0, 1.0]])
     k = torch.tensor(
         [
@@ -153,7 +153,7 @@ def _(draw):
     )
     order = draw.permutation(len(k))
     yield call(q, k[order])
-    yield call(q, k[order.roll(1)])  # which has other places with every order
+    yield call(q, k[order.roll(1)])  # at other positions for every order
     yield call(q[:2], k[1:2].expand(6, 4).clone())
     # Enough equal keys for a sort that is not stable to show it
     yield call(q, torch.cat([k[2:3].expand(40, 4), k[1:2].expand(50, 4)]))
@@ -162,7 +162,7 @@ def _(draw):
 @most_similar.criterion("short and long vectors", points=0.5)
 def _(draw):
     def mixed(q, k):
-        # Each key has a query that it fits, the shortest one too
+        # Each key matches a query, even the shortest one
         q = torch.cat([q, k + 0.1 * k.norm(dim=-1, keepdim=True) * q[:5] / q[:5].norm(dim=-1, keepdim=True)])
         return q * 1e-7, k * torch.tensor([[1e-5], [1e13], [1.0], [1e-3], [1e10]])
 
@@ -192,6 +192,6 @@ def _(draw):
 def _(draw):
     yield call(*clear_winners(draw, queries=4, keys=5, width=3)).does_not_mutate()
     yield call(*map(non_contiguous, clear_winners(draw, queries=6, keys=4, width=3))).does_not_mutate()
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    # Leading dimensions in another order in memory, which `view` cannot merge
     q, k = clear_winners(draw, 3, 2, queries=5, keys=4, width=3)
     yield call(q.transpose(0, 1), k.transpose(0, 1)).does_not_mutate()

@@ -65,7 +65,7 @@ def _(draw):
     yield call(draw.normal(4, 4), draw.normal(4, 4)).label("as many queries as keys as numbers in each")
     q, k = a_pair(draw, 4, 3)
     yield call(1e15 * q, 1e14 * k).label("vectors of 3 numbers around 1e15")
-    # What is made of sums and differences of the two loses the shorter one
+    # Computed from sums and differences of the two, the shorter vector is lost to rounding
     q, k = a_pair(draw, 5, 4)
     yield call(1e5 * q, 1e-2 * k[:3]).label("long queries and short keys")
     yield after((draw.normal(2, 5), draw.normal(3, 5)), (draw.normal(2, 5), draw.normal(3, 5)))
@@ -87,7 +87,7 @@ def _(draw):
     yield call(draw.normal(2, 4), draw.normal(3, 4))
     yield call(draw.normal(2, 4), draw.normal(3, 4)).device_only()
     yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
-    # What float32 would round away
+    # Digits that float32 would round away
     q, k = a_pair(draw, 4, 6, dtype=torch.float64)
     yield call(q, k).tolerance(1e-10, 1e-11)
 
@@ -110,5 +110,5 @@ def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).does_not_mutate()
     yield call(draw.normal(4, 4), draw.normal(4, 4)).does_not_mutate()
     yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5))).does_not_mutate()
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    # Leading dimensions in another order in memory, which `view` cannot merge
     yield call(draw.normal(3, 2, 4, 5).transpose(0, 1), draw.normal(3, 2, 6, 5).transpose(0, 1)).does_not_mutate()

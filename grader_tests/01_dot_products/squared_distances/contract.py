@@ -1,4 +1,4 @@
-"""`squared_distances`, a challenge: how far every query lies from every key, by dot products alone."""
+"""`squared_distances`, a challenge: squared distances by dot products alone."""
 
 import torch
 
@@ -68,11 +68,11 @@ def _(draw):
 
 @squared_distances.criterion("never below 0", points=0.25)
 def _(draw):
-    for width in (9, 30):  # of 40 vectors without a clamp some come out below 0 by rounding, whatever the machine
+    for width in (9, 30):  # without a clamp, rounding makes some of 40 negative on every machine
         s = Script(words=draw.normal(40, width))
         squared = s.call(student("squared_distances"), s.words, s.words)
         s.call(method(squared, "sqrt"))
-        # The root of a rounding error is a thousandth: it is NaN that is looked for
+        # The root of a rounding error is a thousandth: the case looks for NaN
         yield s.case().tolerance(1e-3, 1e-2).label("the root of the distances from 40 words to themselves")
 
 

@@ -1,4 +1,4 @@
-"""What the cases of `entropy` are made of, and how some are judged."""
+"""Building blocks of the test cases of `entropy`."""
 
 
 def along(dim, p):
@@ -7,7 +7,7 @@ def along(dim, p):
 
 
 def with_zeros(p, *places):
-    """`p`, with some weights of each row (of the last dimension) 0 and the rest scaled up to 1."""
+    """Set some weights of each row of `p` to 0, and scale the others up to sum to 1."""
     for row, gone in zip(p.view(-1, p.shape[-1]), places, strict=True):
         row[list(gone)] = 0.0
     return p / p.sum(-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""`entropy`: how many nats of surprise weights hold on average; 0 · log 0 is 0."""
+"""`entropy`: the mean surprise of weights, in nats; 0 · log 0 is 0."""
 
 import torch
 
@@ -27,7 +27,7 @@ entropy = exercise(
 
 @entropy.oracle
 def entropy_oracle(p, dim=-1):
-    # The derivative of its terms is infinite at 0: what does not exist need only be finite
+    # The derivative of its terms is infinite at 0: a gradient that does not exist need only be finite
     return torch.special.entr(p).sum(dim)
 
 
@@ -92,8 +92,8 @@ def _(draw):
     even = torch.full((2, 7), 1 / 7, dtype=torch.float64)
     tilt = draw.uniform(2, 7, low=-1e-5, high=1e-5, dtype=torch.float64)
     yield call(even + tilt - tilt.mean(-1, keepdim=True))
-    # What float32 rounds away: of so many results near log 2, where its units are 6e-8, some are off by more than 3e-8.
-    # A guard such as `+ 1e-8` inside the logarithm adds 1e-8 for each of the two weights, and is no error of the value.
+    # Digits that float32 rounds away: near log 2 its units are 6e-8, so of so many results some are off by over 3e-8.
+    # A guard such as `+ 1e-8` inside the logarithm adds 1e-8 for each of the two weights, which is not a wrong value.
     yield call(draw.distribution(100, 2, dtype=torch.float64)).tolerance(0.0, 4.5e-8)
 
 
@@ -105,7 +105,7 @@ def _(draw):
 
 @entropy.criterion("gradients at tiny weights, and beside weights of 0", points=0.5)
 def _(draw):
-    # A guard below all of these, like 1e-12, is not held against anybody
+    # A guard below all of these, like 1e-12, costs nothing
     tiny = draw.uniform(3, 4, low=4e-11, high=6e-11)
     p = torch.cat([tiny, draw.distribution(3, 3)], dim=-1)[:, [4, 0, 1, 5, 2, 6, 3]]
     for row in p:
@@ -120,7 +120,7 @@ def _(draw):
 
 @entropy.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.distribution(7)).does_not_mutate()  # of another length than in the case before
+    yield call(draw.distribution(7)).does_not_mutate()  # another length than in the case before
     yield call(draw.distribution(3, 5)).does_not_mutate()
     yield call(with_zeros(draw.distribution(5), (1, 4))).check_with("arguments_unchanged")
     yield call(non_contiguous(draw.distribution(6))).does_not_mutate()

@@ -1,4 +1,4 @@
-"""`log_softmax`: the logarithm of softmax, without taking it of a rounded weight."""
+"""`log_softmax`: the logarithm of softmax, not computed from rounded weights."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ log_softmax = exercise(
 
 @log_softmax.oracle
 def log_softmax_oracle(x, dim=-1):
-    # The largest score's own exponential is 1: log(1 + the others), which is exact where they are next to nothing
+    # The largest score's own exponential is 1: log(1 + the others), which is exact for tiny others
     top = x.argmax(dim, keepdim=True)
     shifted = x - x.gather(dim, top)
     others = shifted.exp().scatter(dim, top, 0.0).sum(dim, keepdim=True)
@@ -60,7 +60,7 @@ log_softmax.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], 
 
 @log_softmax.criterion("the logarithms of the weights", points=1)
 def _(draw):
-    # Weights have bounds here, so that a constant before the logarithm shows with every draw or with none
+    # Weights are bounded, so that a constant added before the logarithm shows with every draw or with none
     yield call(draw.uniform(7, low=-3.0, high=3.0))
     yield call(draw.normal(5))
     yield call(draw.uniform(5, low=-6.0, high=-1.0)).label("five negative scores")
@@ -73,7 +73,7 @@ def _(draw):
 
 @log_softmax.criterion("many lists, along any dimension", points=0.5)
 def _(draw):
-    # No weight is so small that a constant of 1e-6 beside it would show with some draws only
+    # No weight is so small that a constant of 1e-6 added to it would show with only some draws
     scores = partial(draw.uniform, low=-2.0, high=2.0)
     yield call(scores(4, 6))
     yield call(scores(2, 3, 5))
@@ -88,7 +88,7 @@ def _(draw):
     yield call(scores(6), 0)
     yield call(scores(3, 1, 4), dim=1)
     yield call(scores(2, 5, 1), dim=1)
-    # Each list has a level of its own, so that the maximum of all, or of the rows, does not help
+    # Each list has its own level, so that the maximum of all, or of the rows, does not help
     yield call(scores(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
     yield call(scores(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
 
@@ -103,26 +103,26 @@ def _(draw):
     yield call(draw.normal(5, scale=1e30))
     for edge in ([1.5e38, -1.5e38, 1.0], [-3e38, -2e38, -3e38]):
         yield call(torch.tensor(edge))
-    # A long list, whose largest score may stand anywhere
+    # A long list whose largest score may be at any position
     wide = draw.normal(3, 40)
     wide[torch.arange(3), draw.integers(0, 40, 3)] += 200.0
     yield from map(call, wide)
     # Half a unit in the last place of 10,000 is 0.0005
     for large in ([1e4, 1e4, 9990.0, 1e4], [-1e4, -9991.0, -1e4, -9990.0]):
         yield call(torch.tensor(large)).tolerance(2e-3, 1e-5)
-    # Differences are exact, of scores of any size: a logarithm that is added to a score first is rounded at its size
+    # Differences of scores of any size are exact, but a logarithm added to a score first is rounded at its size
     yield call(torch.tensor([1e8, 1e8])).label("two scores of 1e8")
-    yield call(torch.tensor([1e17, 1e17])).label("two scores of 1e17")  # of which float64 has no digits to spare
+    yield call(torch.tensor([1e17, 1e17])).label("two scores of 1e17")  # float64 has no digits to spare
     yield call(torch.tensor([-1e12, -1e12, -1e12])).label("three scores of -1e12")
 
 
 @log_softmax.criterion("scores of minus infinity", points=0.5)
 def _(draw):
     x = draw.normal(4, 6)
-    x[2, 3] = draw.number(1.0, 2.0)  # stands alone below, and as in a list of one score the result is rounding
+    x[2, 3] = draw.number(1.0, 2.0)  # the only finite score of its row below, where the result is only rounding
     yield from map(call, with_gaps(x, (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)))
     yield from map(call, with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,)))
-    yield call(torch.tensor([-1e10, -2e10, -INF]))  # lower than what is often put in the place of minus infinity
+    yield call(torch.tensor([-1e10, -2e10, -INF]))  # lower than usual substitutes for minus infinity
 
 
 @log_softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, check_types=True)
@@ -142,7 +142,7 @@ def _(draw):
     yield call(draw.normal(2, 3, 4), dim=1).with_gradients()
     for far in ([0.0, -120.0, 1.0, -300.0], [-150.0, 0.5, 0.0, -22.0]):
         yield call(torch.tensor(far) + draw.uniform(4)).with_gradients()
-    # A result of -inf has no slope, so only those of the finite ones are asked for
+    # A result of -inf has no gradient, so only those of the finite ones are compared
     x = with_gaps(draw.normal(1, 6), (0, 1, 4))[0]
     s = Script(x=x, hidden=x.isneginf())
     out = s.call(EXERCISE, s.x)

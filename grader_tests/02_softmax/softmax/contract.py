@@ -66,7 +66,7 @@ def _(draw):
     yield call(draw.normal(5))
     yield call(draw.uniform(5, low=-6.0, high=-1.0)).label("five negative scores")
     yield call(torch.full((5,), draw.number(-2.0, 2.0))).label("equal scores")
-    # Of an even spread: beside a score far ahead a constant in each exponential would show with some draws only
+    # Evenly spread: with one score far ahead, a constant in each exponential would show with only some draws
     yield call(draw.uniform(300, low=-1.5, high=1.0))
     yield call(torch.full((300,), draw.number(-2.0, 2.0))).label("300 equal scores")
     yield call(draw.normal(1)).label("a list of one score")
@@ -89,7 +89,7 @@ def _(draw):
     yield call(draw.normal(6), 0)
     yield call(draw.normal(3, 1, 4), dim=1)
     yield call(draw.normal(2, 5, 1), dim=1)
-    # Each list has a level of its own, so that the maximum of all, or of the rows, does not help
+    # Each list has its own level, so that the maximum of all, or of the rows, does not help
     yield call(draw.normal(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
     yield call(draw.normal(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
 
@@ -98,19 +98,19 @@ def _(draw):
 def _(draw):
     yield call(400.0 + draw.normal(5))
     yield call(draw.normal(5) - 400.0)
-    yield call(draw.normal(5) - 60.0)  # exponentials of these are no zeros yet, of scores twice as low they are
+    yield call(draw.normal(5) - 60.0)  # their exponentials are not yet 0; at twice as low they would be
     yield call(draw.normal(5, scale=1e4))
     yield call(draw.normal(5, scale=1e30))
     for edge in ([3e38, -3e38, 1.0], [-3e38, -2e38, -3e38]):
         yield call(torch.tensor(edge))
-    # A long list, whose largest score may stand anywhere
+    # A long list whose largest score may be at any position
     wide = draw.normal(3, 40)
     wide[torch.arange(3), draw.integers(0, 40, 3)] += 200.0
     yield from map(call, wide)
-    # Half a unit in the last place of 10,000 is 0.0005, and this much may go into an exponent
+    # Half a unit in the last place of 10,000 is 0.0005, and an exponent may be off by as much
     for large in ([1e4, 1e4, 0.0, -1e4], [-3e4, 7.0, -1e4, 7.0]):
         yield call(torch.tensor(large)).tolerance(2e-3, 1e-5)
-    # Differences are exact, of scores of any size: what is added to a score first is rounded at its size
+    # Differences of scores of any size are exact, but a number added to a score first is rounded at its size
     yield call(torch.tensor([1e8, 1e8])).label("two scores of 1e8")
     yield call(torch.tensor([-1e12, -1e12, -3e12])).label("scores around -1e12, two of them equal")
 
@@ -132,10 +132,10 @@ def _(draw):
     yield call(draw.normal(4))
     yield call(draw.normal(4)).device_only()
     x = draw.normal(5, dtype=torch.float64)
-    x[3] = x.max() - 6.0  # beside a weight as small as this one's a constant shows
+    x[3] = x.max() - 6.0  # a constant shows beside such a small weight
     yield call(x).label("a vector in float64")
     yield call(draw.normal(3, 5, dtype=torch.float64))
-    # The differences are smaller than what float32 keeps of numbers around a hundred
+    # The differences are below float32's precision for numbers around a hundred
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64))
     yield call(2000.0 + draw.normal(2, 5, dtype=torch.float64))
 
@@ -143,7 +143,7 @@ def _(draw):
 @softmax.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(7)).with_gradients()
-    # Beside a score as far ahead as some draws have it, a hundred-thousandth in the sum shows in a gradient
+    # If a score is far ahead, as in some draws, a hundred-thousandth added to the sum shows in a gradient
     yield call(draw.uniform(6, low=-1.5, high=1.5)).with_gradients()
     yield call(far_ahead(draw, 250)).with_gradients()
 
@@ -153,9 +153,9 @@ def _(draw):
     yield call(draw.normal(3, 5)).with_gradients()
     yield call(draw.normal(2, 4, 3), dim=1).with_gradients()
     yield call(draw.normal(2, 5) + levels(300.0, -300.0)).with_gradients()
-    # Columns so far apart that float64 has no room for the exponential of what is between them
+    # Columns so far apart that the exponential of their difference overflows in float64
     yield call(draw.normal(4, 3) + levels(900.0, -900.0, 0.0).T, dim=0).with_gradients()
-    # The exponential of a difference has no room, and its slope is inf times 0 where it is one that divides
+    # The exponential of a difference overflows, and as a divisor its gradient is inf times 0
     yield call(torch.tensor([[0.0, -120.0, 1.0, -300.0], [-0.5, 0.5, -90.0, 1.0]])).with_gradients()
     x = with_gaps(draw.normal(3, 6), (2,), (5,), (0, 1))
     yield call(x).with_gradients().label("the gradient beside scores of -inf")

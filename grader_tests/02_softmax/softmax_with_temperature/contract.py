@@ -70,7 +70,7 @@ def _(draw):
     yield call(draw.normal(4), 3).label("a whole number as temperature")
     yield after((draw.normal(4), 2.0), (draw.normal(4), 2.0))
     s = Script(x=draw.normal(4))
-    s.call(EXERCISE, s.x, 1.0)  # an answer that divides in place does no harm with 1
+    s.call(EXERCISE, s.x, 1.0)  # dividing in place by 1 has no effect
     s.call(EXERCISE, s.x, 0.5)
     yield s.case().label("the same scores at a second temperature")
 
@@ -95,7 +95,7 @@ def _(draw):
     yield call(draw.normal(5, scale=3.0), 1e-3)
     for row in ([2.0, 2.0, -1.0, 1.0], [-0.5, -1.0, -0.5, -2.0]):
         yield call(torch.tensor(row), 1e-6)
-    # A logarithm of a weight brings its rounding along, a thousandfold where it is divided by 0.001
+    # The logarithm of a weight has a rounding error, which grows a thousandfold when divided by 0.001
     yield call(torch.tensor([1.0, 2.0, 5.0]).log() * 1e-3, 1e-3).tolerance(5e-4, 1e-5)
     yield call(torch.tensor([2.0, 5.0, 1.0]).log() * 2e-4, 2e-4).tolerance(5e-3, 1e-5)
     yield call(draw.normal(5), 1e6)
@@ -103,7 +103,7 @@ def _(draw):
     # The weights at temperature 1 are 0 here, but at this temperature they are not
     yield call(draw.normal(5) + torch.tensor([0.0, -300.0, 100.0, -150.0, 0.0]), 100.0)
     yield call(draw.normal(5) + 300.0, 0.75)
-    # A list with one weight near 1 beside one whose weights are equal, a thousandfold apart in their logarithms
+    # One list with a weight near 1, and one with equal weights: their logarithms differ by a factor of a thousand
     yield call(torch.tensor([[9.0, 0.0, 1.0], [1.0, 1.0, 1.0]]), 1e-3)
     yield call(draw.normal(5) - 300.0, 0.75)
     yield call(draw.normal(5, scale=1e30), 1e4)
@@ -134,7 +134,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(4), 2.0)
     yield call(draw.normal(4), 2.0).device_only()
-    # Powers of 2, so that a temperature that was made a float32 tensor is as good as any
+    # Powers of 2, so that a temperature as a float32 tensor is exact
     yield call(draw.normal(5, dtype=torch.float64), 0.5)
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64), 2.0)
 

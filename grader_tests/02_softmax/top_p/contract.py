@@ -1,4 +1,4 @@
-"""`top_p`, a challenge: the smallest set of likeliest tokens that has so large a share, and the rest at 0."""
+"""`top_p`, a challenge: the smallest set of likeliest tokens with a given share."""
 
 import torch
 
@@ -29,7 +29,7 @@ def top_p_oracle(probs, share):
 
 
 def drawn(draw, *shape):
-    """Probabilities of which no partial sum comes near a share of tenths: multiples of 1/64."""
+    """Probabilities, multiples of 1/64, without a partial sum near a multiple of 0.1."""
     rows = [[32.0, 17.0, 9.0, 4.0, 2.0][: shape[-1]] for _ in range(torch.Size(shape[:-1]).numel())]
     mixed = torch.stack([torch.tensor(row)[draw.permutation(len(row))] for row in rows])
     return (mixed / mixed.sum(-1, keepdim=True)).reshape(shape)
@@ -46,7 +46,7 @@ def _(draw):
     for share in (0.3, 0.6, 0.85, 0.95):
         yield call(drawn(draw, 5), share)
     yield call(drawn(draw, 5), 1.0)
-    yield call(torch.tensor([0.1875, 0.5, 0.3125]), 0.5)  # the first reaches it, to the bit
+    yield call(torch.tensor([0.1875, 0.5, 0.3125]), 0.5)  # the first reaches the share exactly
 
 
 @top_p.criterion("row by row", points=0.5)

@@ -71,7 +71,7 @@ def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3))
     yield call(draw.normal(6, 3), draw.normal(2, 3), draw.normal(2, 5))
     yield call(draw.normal(4, 4), draw.normal(4, 4), draw.normal(4, 4))
-    # More queries and keys than a block of 32 or a short list of the best takes
+    # More queries and keys than fit into a block of 32 or a short list of the best
     yield call(draw.normal(39, 4), draw.normal(70, 4), draw.normal(70, 2))
     yield after(*([draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 5)] for _ in "ab"))
 
@@ -97,16 +97,17 @@ def _(draw):
 @attention.criterion("large scores", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 4, scale=20.0), draw.normal(7, 4, scale=20.0), draw.normal(7, 3))
-    # Queries of very different lengths: the rows' maxima lie hundreds apart
+    # Queries of very different lengths: the rows' maxima are hundreds apart
     lengths = torch.tensor([0.1, 40.0, 1.0, 15.0, 400.0])[:, None]
     for _ in "ab":
         yield call(draw.normal(5, 4) * lengths, draw.normal(6, 4, scale=5.0), draw.normal(6, 3))
     yield call(-draw.uniform(3, 4, low=20.0, high=30.0), draw.uniform(5, 4, low=2.0, high=3.0), draw.normal(5, 2))
-    # All scores lie far below any number that a maximum might begin with; their distances are far above rounding
+    # All scores are far below any number that a running maximum might begin with, and their differences far above
+    # rounding
     lengths = 1.0 + draw.permutation(5)[:, None]
     keys = lengths * draw.uniform(5, 4, low=1.0, high=1.1)
     yield call(-1e12 * draw.uniform(3, 4, low=0.5, high=1.5), keys, draw.normal(5, 2))
-    # One key is so long that the others vanish in a sum or mean with it; no query wants it
+    # One key is so long that the others vanish in a sum or mean with it; no query attends to it
     keys = draw.normal(6, 4)
     keys[2] = -1e12 * draw.uniform(4, low=0.5, high=1.5)
     yield call(draw.uniform(3, 4, low=0.5, high=1.5), keys, draw.normal(6, 2))
@@ -115,7 +116,7 @@ def _(draw):
 @attention.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3)).with_gradients()
-    # The scores of one key lie further below the rest than an exponential can bridge
+    # The scores of one key are so far below the rest that their exponentials are 0
     keys = torch.cat([draw.normal(3, 4), -draw.uniform(1, 4, low=70.0, high=80.0), draw.normal(2, 4)])
     yield call(draw.uniform(4, 4, low=0.5, high=1.5), keys, draw.normal(6, 3)).with_gradients()
 
@@ -131,7 +132,7 @@ def _(draw):
     yield call(draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 2)).device_only()
     wide = torch.float64
     yield call(draw.normal(5, 4, dtype=wide), draw.normal(3, 4, dtype=wide), draw.normal(3, 6, dtype=wide))
-    # What float32 would round away, and a guard such as `+ 1e-8` to the sum of a row does not
+    # Digits that float32 would round away, but that a guard such as `+ 1e-8` to the sum of a row leaves
     yield call(*(draw.normal(*shape, dtype=wide) for shape in ((3, 4), (6, 4), (6, 2)))).tolerance(1e-8, 1e-8)
 
 
@@ -140,5 +141,5 @@ def _(draw):
     yield call(draw.normal(5, 4), draw.normal(3, 4), draw.normal(3, 6)).does_not_mutate()
     yield call(draw.normal(4, 3), draw.normal(4, 3), draw.normal(4, 3)).does_not_mutate()
     yield call(*(non_contiguous(draw.normal(*shape)) for shape in ((5, 4), (6, 4), (6, 3)))).does_not_mutate()
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    # Leading dimensions in another order in memory, which `view` cannot merge
     yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6)))).does_not_mutate()

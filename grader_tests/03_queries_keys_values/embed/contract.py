@@ -21,7 +21,7 @@ embed = exercise(
 
 
 def ids(draw, rows, *shape):
-    """Ids of a table of so many rows; those of the first and the last row are among them."""
+    """Ids for a table with this many rows, including the first and the last row's."""
     made = draw.integers(0, rows, *shape)
     made.view(-1)[0] = 0
     made.view(-1)[-1] = rows - 1
@@ -61,12 +61,12 @@ def _(draw):
     yield call(ids(draw, 4, 9), draw.normal(4, 6))
     yield call(torch.tensor([0]), draw.normal(1, 5))
     yield call(ids(draw, 9, 6), draw.normal(9, 4, scale=1e15))
-    # As many rows as a vocabulary has, more than 16 bits count
+    # As many rows as in a vocabulary, more than 16 bits can count
     yield call(torch.tensor([39_999, 3, 32_768, draw.integer(33_000, 39_000)]), draw.normal(40_000, 2))
     # The same ids a second time, and another table
     twice = ids(draw, 7, 5)
     yield after((twice, draw.normal(7, 3)), (twice, draw.normal(7, 3)))
-    # The same ids and the same table, which has learnt in between
+    # The same ids and the same table, which was trained in between
     first = ids(draw, 6, 4)
     s = Script(first=first, then=first.clone(), table=draw.normal(6, 3))
     s.call(EXERCISE, s.first, s.table)
@@ -77,7 +77,7 @@ def _(draw):
 
 @embed.criterion("ids of any shape", points=0.5)
 def _(draw):
-    # The last row is not among them: the largest id says nothing about the length of the table
+    # The last row is not among them, so the largest id does not give the length of the table
     yield call(draw.integers(0, 6, 2, 5), draw.normal(7, 3))
     yield call(draw.integers(0, 10, 2, 3, 4), draw.normal(11, 5))
     yield call(torch.tensor(3), draw.normal(6, 4))
@@ -95,7 +95,7 @@ def _(draw):
 def _(draw):
     yield call(ids(draw, 5, 4), draw.normal(5, 3))
     yield call(ids(draw, 5, 4), draw.normal(5, 3)).device_only()
-    # A look-up hands numbers over as they are: what float32 would round away is still there
+    # A look-up does not change numbers: digits that float32 would round away remain
     yield call(ids(draw, 7, 5), draw.normal(7, 3, dtype=torch.float64)).tolerance(1e-12, 1e-12)
 
 

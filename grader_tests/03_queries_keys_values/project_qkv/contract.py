@@ -89,7 +89,7 @@ def _(draw):
     yield call(*words_and_matrices(draw, 2, D=3, K=5, V=4))
     yield call(*words_and_matrices(draw, 2, D=3, K=5, V=4)).device_only()
     yield call(*words_and_matrices(draw, 5, D=3, K=4, V=6, dtype=torch.float64))
-    # What float32 would round away
+    # Digits that float32 would round away
     yield call(*words_and_matrices(draw, 4, D=3, K=5, V=2, dtype=torch.float64)).tolerance(1e-10, 1e-11)
 
 
@@ -98,6 +98,6 @@ def _(draw):
     yield call(*words_and_matrices(draw, 5, D=3, K=4, V=6)).does_not_mutate()
     yield call(*words_and_matrices(draw, 4, D=3, K=3, V=3)).does_not_mutate()
     yield call(*map(non_contiguous, words_and_matrices(draw, 4, D=6, K=3, V=5))).does_not_mutate()
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    # Leading dimensions in another order in memory, which `view` cannot merge
     x, *matrices = words_and_matrices(draw, 3, 2, 4, D=5, K=6, V=2)
     yield call(x.transpose(0, 1), *matrices).does_not_mutate()

@@ -28,7 +28,7 @@ def query_for(keys, targets):
 
 # %% by_gram_schmidt
 def query_for(keys, targets):
-    """For each target what is left of its key when all other keys have been taken out of it."""
+    """For each target, the part of its key that is orthogonal to all other keys."""
     query = torch.zeros_like(keys[0])
     for target in targets:
         rest = keys[target].double()

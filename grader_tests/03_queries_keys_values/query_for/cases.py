@@ -1,4 +1,4 @@
-"""What the cases of `query_for` are made of, and how some are judged."""
+"""Building blocks of the test cases of `query_for`."""
 
 import math
 
@@ -16,11 +16,11 @@ def case(keys, *targets):
 
 
 def crowded(draw, count, width, first):
-    """Keys (count, width) that crowd around one direction, which is that of key `first`.
+    """Keys (count, width) crowded around the direction of key `first`.
 
-    Their condition number is below 4.5 times their count, so there are 22 at most. Whatever the draw, a query that
-    copies keys goes wrong: every key has a greater dot product with key `first` than that has with itself (1.5 against
-    1), and any other key has hardly a greater one with itself than with the rest (2.5 against 2.25).
+    Their condition number is below 4.5 times their count, so there are at most 22. A query that copies keys is wrong
+    for every draw: each other key's dot product with key `first` exceeds that key's with itself (1.5 against 1), and
+    its product with itself hardly exceeds those with the rest (2.5 against 2.25).
     """
     assert count <= 22
     rows = torch.linalg.qr(draw.normal(width, width, dtype=torch.float64)).Q[:count]
@@ -39,7 +39,7 @@ def conditioned(draw, count, width, condition, dtype, scale=1.0):
 def weights_of(keys, targets, dtype=None):
     """A visible case: the program attends with the learner's query and shows the weights of the keys.
 
-    `dtype`: that of the keys, in which the query must be, since a matrix takes no vector of another.
+    dtype: that of the keys, which the query must have, too, for a product with them
     """
     s = Script(keys=torch.tensor(keys, dtype=dtype))
     query = s.call(EXERCISE, s.keys, targets, name="query")
@@ -48,7 +48,7 @@ def weights_of(keys, targets, dtype=None):
     scores = s.call(method(s.keys, "matmul"), query, name="scores")
     s.call(method(scores, "softmax"), 0, name="weights")
     kind = "" if dtype is None else " in " + str(dtype).removeprefix("torch.")
-    # The oracle's targets get 0.995 together: half of a per cent less or more is right
+    # The oracle's targets get 0.995 together; 0.005 less or more is right
     return (
         s.case()
         .does_not_mutate()

@@ -25,7 +25,7 @@ query_for = exercise(
 
 @query_for.oracle
 def query_for_oracle(keys, targets):
-    # e^c * m / (e^c * m + S - m) is 0.995, halfway into what is allowed
+    # e^c * m / (e^c * m + S - m) is 0.995, in the middle of the allowed range
     others = max(len(keys) - len(targets), 1)
     wanted = keys.new_zeros(len(keys))
     wanted[torch.tensor(targets)] = math.log(0.995 / 0.005 * others / len(targets))
@@ -80,13 +80,13 @@ def _(draw):
     yield case(crowded(draw, 6, 6, first=2), *draw.permutation(6)[:3])
     yield case(conditioned(draw, 7, 7, 8.0, torch.float32, scale=3.0), *draw.permutation(7)[:4])
     yield case(torch.diag(torch.tensor([1.0, 2.0, 0.5, 3.0])), 2, 0)
-    # So many that a score shared out among them is too small
+    # So many that a score divided among them is too small
     yield case(crowded(draw, 12, 12, first=8), 8, 3, 11, 0, 5, 6)
 
 
 @query_for.criterion("fewer keys than dimensions", points=1)
 def _(draw):
-    # No keys with equal or empty columns: lstsq's default driver may then miss the rank, and a right answer would
+    # No keys with equal or empty columns: lstsq's default driver may then get the rank wrong, and a right answer would
     # lose (https://github.com/pytorch/pytorch/issues/187411).
     yield case(crowded(draw, 3, 6, first=1), 1)
     yield case(crowded(draw, 4, 7, first=0), 3, 0)
@@ -106,8 +106,8 @@ def _(draw):
 def _(draw):
     yield case(crowded(draw, 4, 5, first=1), 2)
     yield case(crowded(draw, 4, 5, first=1), 2).device_only()
-    # Near the limit in float64 only, where any solver has digits to spare. In float32 one that squares the
-    # condition number (KKᵀ) would have few digits left there, and a large score even fewer.
+    # Near the limit only in float64, where any solver has digits to spare. In float32, one that squares the
+    # condition number (KKᵀ) would have few digits left, and with a large score even fewer.
     yield case(conditioned(draw, 5, 7, 90.0, torch.float64), 3, 1)
     yield case(conditioned(draw, 6, 6, 90.0, torch.float64, scale=5.0), draw.integer(0, 6))
 
@@ -123,7 +123,7 @@ def _(draw):
 @query_for.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
     for count, width, wanted, laid in (
-        (12, 12, [7, 2, 10, 0, 5, 8], torch.clone),  # so many that scores of 100,000 always show
+        (12, 12, [7, 2, 10, 0, 5, 8], torch.clone),  # enough for scores of 100,000 to show always
         (3, 5, [1], torch.clone),
         (4, 6, [3], non_contiguous),
     ):

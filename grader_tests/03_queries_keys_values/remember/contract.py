@@ -1,4 +1,4 @@
-"""`remember`, a challenge: a memory that is a matrix, and the one change by which a key comes to fetch a value."""
+"""`remember`, a challenge: change a memory matrix so that a key retrieves a value."""
 
 import torch
 
@@ -39,7 +39,7 @@ remember.example(
 
 
 def drawn(draw, *leading, K, V, dtype=torch.float32):
-    """A memory, a key that is neither of length 1 nor near 0, and a value."""
+    """A memory, a key whose length is neither 1 nor near 0, and a value."""
     key = draw.normal(*leading, K, dtype=dtype)
     length = torch.linalg.vector_norm(key, dim=-1, keepdim=True)
     long = draw.uniform(*leading, 1, low=1.5, high=3.0, dtype=dtype)

@@ -50,7 +50,7 @@ def _(draw):
     yield call(draw.normal(3, 7))
     yield call(draw.normal(2, 2))
     yield call(draw.normal(1, 5)).label("a sentence of one word")
-    # More words than a block of 32 or a short list of the best takes
+    # More words than fit into a block of 32 or a short list of the best
     yield call(draw.normal(39, 3))
     yield after([draw.normal(4, 3)], [draw.normal(4, 3)])
 
@@ -68,7 +68,7 @@ def _(draw):
 @simple_attention.criterion("large scores", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 3, scale=20.0))
-    # Words of very different lengths: the rows' maxima lie hundreds apart
+    # Words of very different lengths: the rows' maxima are hundreds apart
     for _ in "ab":
         yield call(draw.normal(6, 4) * torch.tensor([0.1, 40.0, 1.0, 15.0, 5.0, 0.0])[:, None])
     # A word's own score is far from its largest
@@ -79,7 +79,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5, 3)).with_gradients()
     yield call(draw.normal(4, 6)).with_gradients()
-    # Two opposite words, whose scores lie further apart than an exponential can bridge, and others between them
+    # Two opposite words, whose scores are too far apart for an exponential, and others between them
     far = draw.uniform(1, 3, low=3.85, high=3.9)
     yield call(torch.cat([draw.normal(3, 3, scale=0.3), far, -far])).with_gradients()
 
@@ -89,7 +89,7 @@ def _(draw):
     yield call(draw.normal(5, 3))
     yield call(draw.normal(5, 3)).device_only()
     yield call(draw.normal(5, 3, dtype=torch.float64))
-    # What float32 would round away, and a guard such as `+ 1e-8` to the sum of a row does not
+    # Digits that float32 would round away, but that a guard such as `+ 1e-8` to the sum of a row leaves
     yield call(draw.normal(4, 3, dtype=torch.float64)).tolerance(1e-8, 1e-8)
 
 
@@ -98,5 +98,5 @@ def _(draw):
     yield call(draw.normal(4, 3)).does_not_mutate()
     yield call(draw.normal(5, 2)).does_not_mutate()
     yield call(non_contiguous(draw.normal(6, 4))).does_not_mutate()
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    # Leading dimensions in another order in memory, which `view` cannot merge
     yield call(draw.normal(3, 2, 4, 5).transpose(0, 1)).does_not_mutate()

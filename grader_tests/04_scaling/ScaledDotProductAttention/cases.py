@@ -1,4 +1,4 @@
-"""What the cases of `ScaledDotProductAttention` are made of, and how some are judged."""
+"""Building blocks of the test cases of `ScaledDotProductAttention`."""
 
 import torch
 
@@ -8,9 +8,10 @@ from ..common import three
 
 
 def attending(draw, *arguments, mode=None, sizes=(), T=3, S=5, K=6, V=2, dtype=torch.float32, ahead=None, **options):
-    """A module is made and called, in training mode or as `mode` (a method and its arguments) says.
+    """A module that is made and called in training mode, or after the method `mode`.
 
-    ahead  the first number of all queries and keys, which moves all scores and no weight
+    mode   a method and its arguments
+    ahead  the first entry of all queries and keys, which shifts all scores but changes no weight
     """
     q, k, v = three(draw, *sizes, T=T, S=S, K=K, V=V, dtype=dtype)
     if ahead is not None:
@@ -19,14 +20,14 @@ def attending(draw, *arguments, mode=None, sizes=(), T=3, S=5, K=6, V=2, dtype=t
     m = s.call(EXERCISE, *arguments, name="module", **options)
     if mode:
         earlier = [s.call(method(x, "clone")) for x in (s.query, s.key, s.value)]
-        s.call(m, *earlier)  # what was dropped before must leave no trace
+        s.call(m, *earlier)  # dropout in an earlier call must leave no trace
         s.call(method(m, mode[0]), *mode[1:])
     s.call(m, s.query, s.key, s.value, name="out")
     return s.case()
 
 
 def longer(draw, few, more):
-    """One module on so many queries and keys, then on more of them."""
+    """One module called with `few` queries and keys, then with `more`."""
     lengths = (("few", few), ("more", more))
     given = {
         f"{name}_{length}": x for length, n in lengths for name, x in zip("qkv", three(draw, T=n, S=n), strict=True)
@@ -39,7 +40,7 @@ def longer(draw, few, more):
 
 
 def dropping(draw, p, *sizes, dtype=torch.float32):
-    """Four calls of one module in training mode. Returns the case, the weights before dropout, and the values."""
+    """Four calls of a module in training mode: the case, weights before dropout, values."""
     query, key, value = three(draw, *sizes, T=24, S=30, K=4, V=5, dtype=dtype)
     s = Script(query=query, key=key, value=value)
     m = s.call(EXERCISE, dropout=p, name="module")
@@ -51,7 +52,10 @@ def dropping(draw, p, *sizes, dtype=torch.float32):
 
 
 def twice(draw, tag, **options):
-    """One module called twice where nothing may be dropped: as it is made without options, in eval mode with them."""
+    """One module called twice without dropout.
+
+    Without options it is called as made; with options, in eval mode.
+    """
     query, key, value = three(draw, T=12, S=10)
     s = Script(query=query, key=key, value=value)
     m = s.call(EXERCISE, name="module", **options)

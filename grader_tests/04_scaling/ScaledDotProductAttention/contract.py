@@ -93,7 +93,7 @@ def _():
 
 @ScaledDotProductAttention.example("in training mode, nearly all dropped")
 def _():
-    # Random, and yet numbers to compare with: either weight survives once in 2 ** 22 runs
+    # Random, but comparable: a weight survives once in 2 ** 22 runs
     s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
     m = s.call(EXERCISE, dropout=1 - 2.0**-22, name="module")
     s.call(m, s.query, s.key, s.value, name="out")
@@ -112,7 +112,7 @@ def _(draw):
     s = Script(query=query, key=key, value=value, wide=draw.normal(2, 12), keys=draw.normal(4, 12))
     m = s.call(EXERCISE, name="module")
     s.call(m, s.wide, s.keys, s.keys)
-    s.call(m, s.query, s.key, s.value, name="out")  # nothing of another width may remain
+    s.call(m, s.query, s.key, s.value, name="out")  # nothing may remain from the other width
     yield s.case().label("two calls of one module, with vectors of another width")
     yield longer(draw, 3, 6)
     query, key, value = three(draw)
@@ -177,7 +177,7 @@ def _(draw):
 def _(draw):
     yield attending(draw)
     yield attending(draw, K=16, dtype=torch.float64)
-    yield attending(draw, K=16, dtype=torch.float64, ahead=12.0)  # float32 has few digits behind the point there
+    yield attending(draw, K=16, dtype=torch.float64, ahead=12.0)  # float32 has few digits after the point there
     for dtype in (torch.float32, torch.float64):
         case, _, _ = dropping(draw, draw.number(0.3, 0.6), dtype=dtype)
         yield case.check_with("keeps_dtype", dtype=str(dtype))

@@ -1,4 +1,4 @@
-"""`scale_for_entropy`, a challenge: the scale with which the weights of a row of scores have the entropy one wants."""
+"""`scale_for_entropy`, a challenge: the scale that gives weights a wanted entropy."""
 
 import math
 
@@ -38,7 +38,7 @@ def scale_for_entropy_oracle(scores, nats):
 
 
 def drawn(draw, *shape, dtype=torch.float32):
-    """Scores of which no two of a row are nearly equal, in any order."""
+    """Scores in random order, no two of a row nearly equal."""
     numbers = 0.6 * torch.arange(shape[-1], dtype=dtype) + draw.uniform(*shape, high=0.3, dtype=dtype)
     return torch.stack([row[draw.permutation(shape[-1])] for row in numbers.flatten(0, -2)]).reshape(shape)
 
@@ -48,7 +48,7 @@ def wanted(draw, S, low=0.3, high=0.8):
 
 
 def to_a_thousandth(case):
-    """The contract's own bound: a scale is right to a thousandth of itself."""
+    """Allow a relative error of a thousandth, the contract's own bound."""
     return case.tolerance(2e-3)
 
 
@@ -75,7 +75,7 @@ def _(draw):
 
 @scale_for_entropy.criterion("each row its own scale", points=0.75)
 def _(draw):
-    # No fewer rows than scores: the logarithm of their number, by mistake, refuses none of these
+    # As many rows as scores at least: a limit computed from the number of rows by mistake refuses none of these
     sizes = torch.tensor([[0.5], [1.0], [3.0]])
     yield to_a_thousandth(call(sizes * drawn(draw, 5, 3, 5), wanted(draw, 5)))
     yield to_a_thousandth(call(torch.linspace(0.5, 3.0, 7)[:, None] * drawn(draw, 7, 6), wanted(draw, 6)))

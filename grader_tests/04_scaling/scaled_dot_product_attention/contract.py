@@ -1,4 +1,4 @@
-"""`scaled_dot_product_attention`: attention with scores times 1 / sqrt(K), or a scale that is given."""
+"""`scaled_dot_product_attention`: attention with scores times 1 / √K or a given scale."""
 
 import math
 
@@ -97,7 +97,7 @@ def _(draw):
     yield call(*three(draw, K=9), scale=draw.number(1.5, 2.5))
     yield call(*three(draw), scale=1.0)
     yield call(*three(draw), -draw.number(0.5, 0.9))
-    # Scaled scores around 50 and -50: their exponentials are finite, and that of the difference is not
+    # Scaled scores around 50 and -50: their exponentials are finite, but that of the difference is not
     query, key, value = three(draw, T=2)
     query[:, 0] = torch.tensor([10.0, -10.0])
     key[:, 0] = torch.tensor([10.0, 10.0, -10.0, -10.0, -10.0])[draw.permutation(5)]
@@ -116,9 +116,9 @@ def _(draw):
     yield call(*three(draw), scale=draw.number(0.6, 0.9)).with_gradients()
 
 
-# Small whole numbers, and one large number in each vector: the scores stand around 196 in one row and around -196 in
-# the next, where exponentials overflow or vanish, with one maximum taken off all rows too. Every order of operations
-# gives them without rounding (K = 16 has a whole root).
+# Small whole numbers, and one large number in each vector: the scores are around 196 in one row and around -196 in the
+# next, where exponentials overflow or vanish, even if one maximum is subtracted from all rows. Every order of
+# operations computes them without rounding (the root of K = 16 is whole).
 @scaled_dot_product_attention.criterion("large scores", points=0.5)
 def _(draw):
     query, key = (draw.integers(-2, 3, n, 16).float() for n in (4, 5))
@@ -126,8 +126,8 @@ def _(draw):
     yield call(query, key, draw.normal(5, 3))
 
 
-# K = 16, so that a factor that was computed in float32 is exact nevertheless. Scores around 36 lose
-# digits behind the point in float32, which the weights show.
+# K = 16, so that a factor computed in float32 is exact, too. Scores around 36 lose digits after the
+# point in float32, which the weights show.
 @scaled_dot_product_attention.criterion(
     "float64 stays float64, float32 float32, on any device", points=0.5, check_types=True
 )
@@ -145,5 +145,5 @@ def _(draw):
     yield call(*three(draw)).does_not_mutate()
     yield call(*three(draw), scale=0.5).does_not_mutate()
     yield call(*(non_contiguous(x) for x in three(draw, K=8))).does_not_mutate()
-    # heads cut out of wider vectors: (2, T, heads, K), then heads and positions change places
+    # heads split from wider vectors: (2, T, heads, K), then heads and positions exchanged
     yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2)))).does_not_mutate()

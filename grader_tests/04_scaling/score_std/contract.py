@@ -55,14 +55,14 @@ def _():
     yield call(query, key).with_gradients()
 
 
-# Queries and keys are shifted, so that the mean of the scores is not 0 and has to be taken off.
+# Queries and keys are shifted, so that the mean of the scores is not 0 and has to be subtracted.
 @score_std.criterion("one set of queries and keys", points=1)
 def _(draw):
     yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4) + 0.5)
     yield call(draw.normal(1, 6), draw.normal(4, 6) - 0.5)
     yield call(draw.normal(5, 1), draw.normal(2, 1))
     yield call(draw.normal(6, 300, scale=3.0), draw.normal(7, 300))
-    # Whole numbers, so that every score is exact: only what is done with scores that large can round
+    # Whole numbers, so that every score is exact: only operations on scores that large can round
     query, key = (draw.integers(-9, 10, n, 4).float() for n in (5, 6))
     query[:, 0], key[:, 0] = 1000.0, 100.0
     yield call(query, key).label("scores with a mean of 100,000")
@@ -90,7 +90,7 @@ def _(draw):
     yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4)).with_gradients()
     yield call(draw.normal(2, 6), draw.normal(5, 6) - 0.5).with_gradients()
     query = draw.normal(3, 4) + 0.7
-    query[1] = 0.0  # its scores are all 0, and have no spread of their own
+    query[1] = 0.0  # its scores are all 0, without any spread
     yield call(query, draw.normal(5, 4)).with_gradients().label("one query of three is all zeros")
 
 
@@ -109,5 +109,5 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).does_not_mutate()
     yield call(non_contiguous(draw.normal(4, 3)) + 0.5, non_contiguous(draw.normal(2, 3) - 1.0)).does_not_mutate()
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    # Leading dimensions in another order in memory, which `view` cannot merge
     yield call(*(draw.normal(3, n, 2, 6).transpose(1, 2) + 0.5 for n in (5, 4))).does_not_mutate()

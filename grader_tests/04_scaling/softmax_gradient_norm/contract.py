@@ -1,4 +1,4 @@
-"""`softmax_gradient_norm`: how much of a gradient softmax lets through, at given scores."""
+"""`softmax_gradient_norm`: how much of a gradient softmax passes on, at given scores."""
 
 import math
 
@@ -28,12 +28,12 @@ softmax_gradient_norm = exercise(
 @softmax_gradient_norm.oracle
 def softmax_gradient_norm_oracle(scores):
     # The entries are w_i w_j and, on the diagonal, w_i (1 - w_i), where 1 - w_i is the sum of all others. With weights
-    # over their common denominator nothing is subtracted, so that nothing cancels, in the gradient either.
+    # over their common denominator nothing is subtracted, so nothing cancels, not even in the gradient.
     powers = (scores - scores.detach().max()).exp()
     apart = 1 - torch.eye(len(scores)).to(scores)
     table = powers[:, None] * (apart * powers + torch.diag(apart @ powers))
     size = table.detach().max()
-    size = torch.where(size == 0, torch.ones_like(size), size)  # its square may be less than a float can hold
+    size = torch.where(size == 0, torch.ones_like(size), size)  # its square may underflow
     return size * (table / size).square().sum().sqrt() / powers.sum().square()
 
 
@@ -67,8 +67,8 @@ def _(draw):
     yield call(draw.normal(3) + 1.0).with_gradients()
 
 
-# Quarters around 200, where exponentials overflow or vanish, are exact, so the weights are what they would be around 0;
-# a formula by way of logsumexp, which rounds at that size, stays within the usual tolerance.
+# Quarters around 200, where exponentials overflow or vanish, are exact, so the weights are the same as around 0. A
+# formula with logsumexp, which rounds at that size, stays within the usual tolerance.
 @softmax_gradient_norm.criterion("large scores", points=0.5)
 def _(draw):
     few = torch.tensor([0.0, 0.25, -0.75, 1.5, -1.0])[draw.permutation(5)]
@@ -78,8 +78,8 @@ def _(draw):
     yield call(draw.normal(5) + 4e3 * torch.arange(5.0)).check_with("negligible")
 
 
-# One weight is nearly 1 at [12, 0, 0], and 1 - w, of which all entries are made, has three digits in float32: that is
-# as far as w (1 - w) can be right. A difference of sums of powers, whose square is less than what they round, has none.
+# At [12, 0, 0] one weight is nearly 1, and 1 - w, which is in all entries, has three digits in float32, so w (1 - w)
+# cannot have more. A difference of sums of powers, whose square is below their rounding, has none.
 @softmax_gradient_norm.criterion("lopsided and large scores, and their gradients", points=0.5)
 def _(draw):
     few = torch.tensor([0.0, 0.25, -0.75, 1.5, -1.0])[draw.permutation(5)]

@@ -43,11 +43,11 @@ def _(draw):
     yield call(5, 5, device())
     yield call(1, None, device())
     yield call(T=draw.integer(7, 12), device=device())
-    # Without a device PyTorch's default is right; the judge looks for results on the device under test
+    # Without a device PyTorch's default is right, but the judge expects results on the device under test
     script = Script()
     mask = script.call(EXERCISE, 4, name="mask")
     yield script.case(script.call(method(mask, "to"), device())).label("causal_mask(4)")
-    # One that is kept and handed out again is what its last owner made of it; no other case asks for this size
+    # A mask that is cached and returned again may have been changed by its last user; no other case has this size
     script = Script()
     script.call(method(script.call(EXERCISE, 13, device=device(), name="mask"), "fill_"), True)
     script.call(EXERCISE, 13, device=device(), name="result")
@@ -61,7 +61,7 @@ def _(draw):
     yield call(2, S=3, device=device())
     T = draw.integer(4, 8)
     yield call(T, T + draw.integer(2, 6), device())
-    yield call(3, 1300, device())  # longer than a table that one would make once for all
+    yield call(3, 1300, device())  # longer than a table that one would precompute
 
 
 @causal_mask.criterion("ValueError if S < T", points=1)

@@ -1,10 +1,10 @@
-"""What the cases of `masked_attention` are made of, and how some are judged."""
+"""Building blocks of the test cases of `masked_attention`."""
 
 import torch
 
 
 def on_paper():
-    """One query of width 4, so that the root is 2, and two keys: scaled scores (1, 4)."""
+    """One query and two keys of width 4 (its root is 2): scaled scores (1, 4)."""
     query = torch.tensor([[2.0, 0.0, 0.0, 0.0]])
     key = torch.tensor([[1.0, 0.0, 0.0, 0.0], [4.0, 0.0, 0.0, 0.0]])
     return query, key, torch.tensor([[5.0], [7.0]])

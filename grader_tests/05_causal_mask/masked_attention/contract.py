@@ -64,14 +64,14 @@ def _(draw):
     query, key, value = drawn(draw, T=6, S=7, K=4)
     query[0] = -1.0
     query, key, mask = query * 3e7, key.abs() * 3e7, some_open(draw, 6, 7)
-    # Of each query's two highest scores the first is blocked, so that a softmax over all keys leaves nothing to share
+    # The higher of each query's two highest scores is blocked, so a softmax over all keys leaves nothing for the rest
     mask.scatter_(1, (query @ key.mT).topk(2).indices, torch.tensor([[True, False]]).expand(6, 2))
     yield call(query, key, value, mask)
-    # A blocked score lies 2000 above the others: softmax leaves those nothing, and 1e4 is enough to take off
+    # A blocked score is 2000 above the others: softmax leaves those nothing, and subtracting 1e4 is enough
     query, key, value = drawn(draw, T=3, S=5, K=4)
     query[:, 0], key[:, 0], key[2, 0] = 2.0, 0.0, 2000.0
     yield call(query, key, value, torch.tensor([False, True, True, False, True]))
-    # Vectors of 1e15, the largest that the conventions name: all scores lie under -1e30, a tenth of it apart
+    # Vectors of 1e15, the largest that the conventions allow: all scores are below -1e30, a tenth of that apart
     key = ((8.0 + draw.permutation(7)) / 14.0)[:, None].expand(7, 4) * 1e15
     yield call(torch.full((3, 4), -1e15), key, draw.normal(7, 3), some_open(draw, 3, 7))
 
@@ -114,14 +114,14 @@ def _(draw):
     yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
     query, key, value = drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64)
     query[:, 0] = 2.0
-    key[:, 0] += 50.0  # scores near 60, of which float32 has six digits after the point: work in it shows
+    key[:, 0] += 50.0  # scores near 60 have six digits after the point in float32: computing in it shows
     yield call(query, key, value, some_open(draw, 2, 7))
     yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
-    # As they are after heads were split off: no two of the leading dimensions are one in memory
+    # In the memory order of split heads: no two leading dimensions can be merged
     split = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in drawn(draw, 2, 3))
     yield call(*split, some_open(draw, 4, 6))
     yield call(*drawn(draw, 2), some_open(draw, 4, 6)).does_not_mutate()
-    # A row with nothing to see tempts to open it in the mask itself; what comes out is judged above
+    # A fully blocked row may tempt an answer to open it in the mask itself; other criteria check the result
     blocked = torch.ones(4, 6, dtype=torch.bool)
     yield call(*drawn(draw), blocked).does_not_mutate().check_with("arguments_unchanged")
     yield call(*drawn(draw), some_open(draw, 4, 6)).device_only()

@@ -100,15 +100,13 @@ def _(draw):
     ordinary = draw.normal(4, 6)
     yield call(ordinary.masked_fill(mask, 1e15), mask)
     yield call(ordinary.masked_fill(mask, -1e15), mask)
-    yield call(
-        ordinary.masked_fill(mask, 1e3), mask
-    )  # which a fill with -1e9 survives, and zeroing afterwards does not
+    yield call(ordinary.masked_fill(mask, 1e3), mask)  # a fill with -1e9 is right here, but zeroing afterwards is not
     yield call(draw.normal(3, 4, 6, scale=1e10), mask)
     yield call(draw.uniform(3, 4, 6, low=-1e15, high=1e15), mask)
-    # Open scores far below any finite number that one might put in place of the blocked ones
+    # Open scores far below any finite number that an answer might use for blocked ones
     yield call(draw.uniform(4, 6, low=-1e15, high=-2e14).masked_fill(mask, 1e15), mask)
     yield call(torch.full((4, 6), -1e15), mask)
-    for least in (-2e6, -2e11):  # these tell fills with -1e4, -1e9 and -1e15 apart
+    for least in (-2e6, -2e11):  # these distinguish fills with -1e4, -1e9 and -1e15
         yield call(draw.uniform(4, 6, low=least, high=least / 2), mask)
 
 
@@ -127,7 +125,7 @@ def _(draw):
 
 @masked_softmax.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    # Of scores near 60 float32 has six digits after the point, so that work in it shows
+    # Scores near 60 have six digits after the point in float32, so computing in it shows
     yield call(draw.normal(2, 7, dtype=torch.float64) + 60.0, some_open(draw, 2, 7))
     yield call(non_contiguous(draw.normal(2, 3, 4, 5)), non_contiguous(some_open(draw, 2, 3, 4, 5)))
     yield call(draw.normal(4, 6), some_open(draw, 4, 6)).does_not_mutate()

@@ -64,5 +64,5 @@ def _(draw):
 @padding_mask.criterion("the lengths are left alone", points=0.5)
 def _(draw):
     yield call(torch.tensor([2, 4, 1]), 6).does_not_mutate()
-    # What comes out for an empty and a full sentence is judged above
+    # Criteria above check the results for an empty and a full sentence
     yield call(torch.tensor([0, 5]), 5).does_not_mutate().check_with("arguments_unchanged")

@@ -75,7 +75,7 @@ def _(draw):
     x = draw.normal(T, D)
     for text, made in masks:
         yield asked(text, sample_model("biased_attention", **made), x)
-    # Keys of the future move an output by 0.002 to 0.007 of what they are moved
+    # A change of a future key changes an output by 0.002 to 0.007 of that change
     filled = sample_model("biased_attention", bias=future(T, outside=-6.0))
     yield asked("attention that fills the future with -6", filled, near(draw, T, D))
     for letter in "BCFGH":
@@ -89,7 +89,7 @@ def _(draw):
     for i, j in ((0, 1), (T - 2, T - 1), (0, T - 1), (middle, middle + 1), (0, T - 2)):
         yield leaks(leaking(draw, T, i, j, 0.5), draw.normal(T, 3), f"half of token {j} added to output {i}")
         yield leaks(past(draw, T), draw.normal(T, 3))
-    # In a longer text than one would try by hand, and in the shortest
+    # In a longer text than anybody would try by hand, and in the shortest
     yield leaks(leaking(draw, 13, 10, 11, -0.5), draw.normal(13, 2), "half of token 11 taken from output 10")
     yield leaks(leaking(draw, 2, 0, 1, -0.5), draw.normal(2, 5), "half of token 1 taken from output 0")
     bias = future(9)
@@ -103,9 +103,9 @@ def _(draw):
 def _(draw):
     T, D = 5, 4
     one = torch.zeros(D, D)
-    one[2, 1] = -1.0  # feature 2 of an input moves feature 1 of an output
-    # The rows of `against` sum to 0, so the parts of an output do; the columns of `levelled`, so that nothing changes
-    # where the same number is added to all parts of an input
+    one[2, 1] = -1.0  # feature 2 of an input affects feature 1 of an output
+    # The rows of `against` sum to 0, and so do the features of an output. The columns of `levelled` sum to 0, so that
+    # adding the same number to all features of an input changes nothing
     against = torch.eye(D) - torch.ones(D, D) / D + torch.outer(torch.ones(D), torch.tensor([1.0, -1.0, 1.0, -1.0]))
     levelled = (torch.eye(D) - torch.ones(D, D) / D) @ (torch.eye(D) + draw.uniform(D, D))
     for features, text in (
@@ -115,24 +115,24 @@ def _(draw):
     ):
         yield leaks(leaking(draw, T, 1, 3, 0.7), draw.normal(T, D), text, features=features)
         yield leaks(past(draw, T), draw.normal(T, D), features=features)
-    # Two outputs that move against each other
+    # Two outputs that change in opposite directions
     matrix = past(draw, T)
     matrix[1, 3], matrix[2, 3] = 0.4, -0.4
     yield leaks(matrix, draw.normal(T, D), "0.4 of token 3 added to output 1 and taken from output 2")
-    # Two tokens that move it together where they differ
+    # Two tokens that affect it by their difference
     matrix = past(draw, T)
     matrix[1, 3], matrix[1, 4] = 0.4, -0.4
     yield leaks(matrix, draw.normal(T, D), "0.4 of token 3, less 0.4 of token 4, added to output 1")
-    # The square of a token, which is the same for its opposite
+    # The square of a token, which is the same for its negative
     squares = torch.zeros(T, T)
     squares[1, 3] = 0.5
     yield leaks(past(draw, T), away_from_0(draw, T, D), "half of token 3, squared, added to output 1", even=squares)
     yield leaks(past(draw, T), away_from_0(draw, T, D), "squares of earlier tokens", even=past(draw, T))
-    # After a layer norm neither the sum of an output nor its length tells anything
+    # After a layer norm, neither the sum nor the length of an output contains information
     for ahead, text in ((0, "a causal mask"), (1, "a mask that leaves the next key open")):
         function = sample_model("biased_attention", bias=future(T, ahead), normalised=True)
         yield asked(f"attention with {text}, and a layer norm after it", function, near(draw, T, D))
-    # Tokens that are 0 already, of which neither nothing nor the opposite is made by putting 0 or the opposite there
+    # Tokens that are already 0, so that replacing them by 0 or by their negative changes nothing
     silent = draw.normal(T, D)
     silent[2:] = 0.0
     yield leaks(leaking(draw, T, 1, 3, 0.7), silent, "0.7 of token 3 added to output 1; tokens 2 to 4 are 0")

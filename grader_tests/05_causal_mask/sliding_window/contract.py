@@ -1,4 +1,4 @@
-"""`sliding_window`, a challenge: a causal mask through which each query sees the last few keys alone."""
+"""`sliding_window`, a challenge: a causal mask that opens only the last few keys."""
 
 import torch
 
@@ -52,7 +52,7 @@ def _(draw):
 @sliding_window.criterion("boolean", points=0.25, check_types=True)
 def _(draw):
     yield call(5, 3, device=device())
-    script = Script()  # "meta" shows a part that is made on another device than the one asked for
+    script = Script()  # "meta" shows a part made on a device other than the requested one
     script.call(helper("elsewhere"), student("sliding_window"), 5, 3, device="cpu")
     made = script.case().check_with("mask_on_requested_device")
     yield made.label("sliding_window(5, 3, device=...), while another device is PyTorch's default")

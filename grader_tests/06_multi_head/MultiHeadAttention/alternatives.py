@@ -109,7 +109,7 @@ class _Projected(nn.Module):
 
 
 class MultiHeadAttention(_Projected):
-    """A subclass of one's own, vmap over sentences and heads, softmax through logsumexp."""
+    """Its own subclass, vmap over sentences and heads, softmax through logsumexp."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         if not n_heads > 0 or d_model / n_heads != d_model // n_heads:

@@ -110,7 +110,7 @@ mha.example("a width of 10 for 4 heads", call(10, 4).raises("d_model", "n_heads"
 def _(draw):
     s = Script()
     m = s.call(EXERCISE, 6, 2, name="module")
-    # raises where a name or a shape is wrong, or one is too many; what the module computes is no matter here
+    # raises for a wrong name or shape, or an extra one; the module's result does not matter here
     s.call(helper("load_weights"), m, weights(draw, 6), name="prepared")
     yield s.case(ref("prepared")).check_with("any_result")
 
@@ -214,7 +214,7 @@ def _(draw):
     yield case.with_gradients().check_with("gradients_flow")
     s = Script(x=draw.normal(2, 5, 6))
     m = s.call(EXERCISE, 6, 3, name="module")
-    s.call(EXERCISE, 6, 3, P)  # another module has a dropout of its own
+    s.call(EXERCISE, 6, 3, P)  # another module has its own dropout
     s.call(helper("load_weights"), m, weights(draw, 6), training=True, exactly=False)
     s.call(m, s.x, name="out")
     yield s.case(ref("out")).label("MultiHeadAttention(6, 3) in training mode, while another one has dropout")
@@ -231,13 +231,13 @@ def _(draw):
 def _(draw):
     yield attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12)).with_gradients()
     mask = open_somewhere(draw, 2, 1, 5, 7)
-    mask[0, 0, 3] = True  # a row that is blocked throughout must not spoil the others
+    mask[0, 0, 3] = True  # a fully blocked row must not spoil the others
     yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), context=draw.normal(2, 7, 8), mask=mask).with_gradients()
 
 
 @mha.criterion("scores of any size", points=0.5)
 def _(draw):
-    # All scores of a case are about -1e13, or all about 1e13, and they lie far apart
+    # All scores of a case are about -1e13, or all about 1e13, and far apart
     x = 1e6 * APART.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
     smallest, largest = int(APART.argmin()), int(APART.argmax())
 
@@ -246,11 +246,11 @@ def _(draw):
         return attend(state, n_heads, x=x, **({} if mask is None else {"mask": mask}))
 
     yield case(3, -1).label("MultiHeadAttention(6, 3); scores of about -1e13")
-    # Blocked scores that are set to -1e9 become the greatest
+    # If blocked scores are set to -1e9, they become the greatest
     mask = draw.chance(0.5, 5, 5)
     mask[:, largest], mask[:, smallest] = True, False
     yield case(2, -1, mask).label("MultiHeadAttention(6, 2); scores of about -1e13; mask (5, 5)")
-    # The greatest score is blocked: a softmax over all keys leaves nothing for the others
+    # The greatest score is blocked, so a softmax over all keys leaves nothing for the others
     yield case(2, 1, mask).label("MultiHeadAttention(6, 2); scores of about 1e13; mask (5, 5)")
 
 

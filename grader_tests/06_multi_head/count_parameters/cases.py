@@ -1,4 +1,4 @@
-"""What the cases of `count_parameters` are made of, and how some are judged."""
+"""Building blocks of the test cases of `count_parameters`."""
 
 from grading.exercises.exercise import EXERCISE, Script, sample_model
 

@@ -1,10 +1,10 @@
-"""What the cases of `load_torch_weights` are made of, and how some are judged."""
+"""Building blocks of the test cases of `load_torch_weights`."""
 
 import torch
 
 from grading.exercises.exercise import EXERCISE, Script, helper, method, ref, sample_model
 
-TOLD = ref("loaded"), ref("given")  # what ours and the result hold right after the call
+TOLD = ref("loaded"), ref("given")  # the states of our module and of the result right after the call
 
 
 def loading(
@@ -18,7 +18,7 @@ def loading(
     training=False,
     **inputs,
 ):
-    """A script with the inputs ours and theirs, in which the exercise has been called as "result".
+    """A script that calls the exercise with the modules "ours" and "theirs": "result".
 
     told      TOLD can be observed
     training  theirs is in training mode
@@ -39,7 +39,7 @@ def loading(
 
 
 def went_backward(s, module, *inputs):
-    """Add a backward() from the sum of the module's squared output; "gradients" is what it gives."""
+    """Add backward() from the sum of the module's squared output: "gradients"."""
     s.call(module, *inputs, name="out")
     s.call(method(ref("out", 0), "square"), name="squares")
     s.call(method(ref("squares"), "sum"), name="total")

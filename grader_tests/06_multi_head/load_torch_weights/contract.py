@@ -1,4 +1,4 @@
-"""`load_torch_weights`: the weights of an nn.MultiheadAttention copied into a module of one's own."""
+"""`load_torch_weights`: copy an nn.MultiheadAttention's weights into our module."""
 
 import torch
 
@@ -13,7 +13,7 @@ from .cases import (
     went_backward,
 )
 
-# `theirs` is PyTorch's own layer, and an answer may call it to convince itself: nothing is forbidden here.
+# `theirs` is PyTorch's own layer, and an answer may call it to compare results: nothing is forbidden here.
 load = exercise(
     "load_torch_weights",
     points=3,
@@ -78,7 +78,7 @@ def _(draw):
         yield s.case().label(f"the weights of ours, with D = {width} and H = {n_heads}")
     s = loading(*two_states(draw, 8, torch.float64), 2)
     s.call(helper("state_of"), s.ours)
-    # Copied numbers are the same: a detour by float32 moves each by less than float64's usual tolerance
+    # Copies must be exact: float64's usual tolerance would not show a detour by float32
     yield s.case().tolerance(1e-12).label("the weights of ours, in float64")
     s = loading(*two_states(draw, 5), 1, order=("W_o", "W_v", "W_q", "W_k"))
     s.call(helper("state_of"), s.ours)

@@ -51,7 +51,7 @@ def _(draw):
     yield call(draw.normal(2, 5, 3, 4).transpose(1, 2))
     yield call(non_contiguous(draw.normal(3, 2, 5, 4)))
     yield call(draw.normal(4, 5, 2, 3).permute(2, 3, 1, 0))
-    # Numbers only move, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
+    # Entries only move, so they must be exact: float64's usual tolerance would not show a detour by float32
     yield call(draw.normal(2, 3, 5, 4, dtype=torch.float64)).tolerance(1e-12).does_not_mutate()
     yield call(draw.normal(3, 2, 5, 4)).device_only()
 

@@ -54,7 +54,7 @@ def _(draw):
 
 @split_heads.criterion("float64, any layout and device, x left alone", points=0.5, check_types=True)
 def _(draw):
-    # Numbers only move, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
+    # Entries only move, so they must be exact: float64's usual tolerance would not show a detour by float32
     yield call(draw.normal(3, 5, 8, dtype=torch.float64), 4).tolerance(1e-12)
     yield call(non_contiguous(draw.normal(2, 7, 6)), 2)
     yield call(draw.normal(5, 2, 12).transpose(0, 1), 4).does_not_mutate()
@@ -71,7 +71,7 @@ def _(draw):
     yield call(draw.normal(2, 3, 10), 4).raises("n_heads", "x")
     yield call(draw.normal(3, 2, 11), n_heads=5).raises("n_heads", "x")
     yield call(draw.normal(2, 3, 4), 8).raises("n_heads", "x")
-    yield call(draw.normal(4, 8, 10), 4).raises("n_heads", "x")  # B and T can be shared out, D cannot
+    yield call(draw.normal(4, 8, 10), 4).raises("n_heads", "x")  # B and T are divisible, D is not
     yield call(draw.normal(2, 3, 12), 4).does_not_raise()
 
 

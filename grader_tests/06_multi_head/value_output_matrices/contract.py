@@ -1,4 +1,4 @@
-"""`value_output_matrices`, a challenge: what each head does to a word that it looks at, as one matrix."""
+"""`value_output_matrices`, a challenge: each head's effect on a word, as a matrix."""
 
 import torch
 

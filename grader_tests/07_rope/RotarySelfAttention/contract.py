@@ -111,7 +111,7 @@ def _(draw):
     for width, n_heads in ((8, 2), (12, 3)):
         s = Script()
         m = s.call(EXERCISE, width, n_heads, name="module")
-        # raises where a name or a shape is wrong; what the module computes is no matter here
+        # raises for a wrong name or shape; the module's result does not matter here
         s.call(helper("load_weights"), m, weights(draw, width), name="prepared")
         yield s.case(ref("prepared")).check_with("any_result")
 
@@ -137,7 +137,7 @@ def _(draw):
     yield turned(s.case(ref("out")).label("x (2, 6, 8), after a call with three tokens"), 6)
 
 
-# A score is a sum over K entries of products of two rotated numbers; two angles are off by 1e-6 * far at most, so a
+# A score is a sum over K entries of products of two rotated numbers. Two angles are off by 1e-6 * far at most, so a
 # score of a few units, and with it the logarithm of a weight, is off by a few times that.
 @rotary.criterion("the positions that are given", points=1)
 def _(draw):
@@ -166,7 +166,7 @@ def _(draw):
         yield turned(case, 200)
     s = Script(x=draw.normal(2, 6, 8), positions=far_apart(draw, 6))
     m = s.call(EXERCISE, d_model=8, n_heads=1, base=30.0, name="module")
-    s.call(EXERCISE, 12, 3, 5000.0)  # another module has a base of its own
+    s.call(EXERCISE, 12, 3, 5000.0)  # another module has its own base
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, name="out")
     yield turned(s.case(ref("out")), 200)
@@ -203,8 +203,8 @@ def _(draw):
 
 @rotary.criterion("scores of any size", points=0.5)
 def _(draw):
-    # All scores of a case are about -1e13, or all about 1e13, and they lie far apart. All tokens stand at the same
-    # place, 0, so that nothing is turned and no rounding of an angle can change an order.
+    # All scores of a case are about -1e13, or all about 1e13, and far apart. All tokens have
+    # position 0, so that nothing is rotated and no rounding of an angle can change an order.
     x = 1e6 * APART.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
     smallest, largest = int(APART.argmin()), int(APART.argmax())
 
@@ -216,11 +216,11 @@ def _(draw):
         return attend(state, n_heads, x=x, positions=torch.zeros(5, dtype=torch.int64), **masks)
 
     yield case(3, -1).label("RotarySelfAttention(6, 3); scores of about -1e13, all positions 0")
-    # Blocked scores that are set to -1e9 become the greatest
+    # If blocked scores are set to -1e9, they become the greatest
     mask = draw.chance(0.5, 5, 5)
     mask[:, largest], mask[:, smallest] = True, False
     yield case(1, -1, mask=mask).label("RotarySelfAttention(6, 1); scores of about -1e13; mask (5, 5)")
-    # The greatest score is blocked: a softmax over all keys leaves nothing for the others
+    # The greatest score is blocked, so a softmax over all keys leaves nothing for the others
     yield case(1, 1, mask=mask).label("RotarySelfAttention(6, 1); scores of about 1e13; mask (5, 5)")
 
 
@@ -229,7 +229,7 @@ def _(draw):
     case = attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5))
     yield turned(case.with_gradients(), 200)
     mask = open_somewhere(draw, 2, 1, 5, 5)
-    mask[0, 0, 3] = True  # a row that is blocked throughout must not spoil the others
+    mask[0, 0, 3] = True  # a fully blocked row must not spoil the others
     case = attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=mask)
     yield turned(case.with_gradients(), 200)
 

@@ -1,4 +1,4 @@
-"""`alibi_bias`, a challenge: attention with linear biases, a number added to each score by its distance."""
+"""`alibi_bias`, a challenge: a bias for each score, linear in the distance."""
 
 import torch
 

@@ -77,7 +77,7 @@ def _(draw):
 @apply_rope.criterion("any positions, in any order", points=1)
 def _(draw):
     yield turned(call(draw.normal(6, 8), draw.permutation(40)[:6]), 40)
-    yield turned(call(draw.normal(5, 4), torch.tensor([17, 3, 3, 0, 11])), 17)  # one of them twice
+    yield turned(call(draw.normal(5, 4), torch.tensor([17, 3, 3, 0, 11])), 17)  # one position twice
     yield turned(call(draw.normal(7, 6), draw.uniform(7, low=0.0, high=30.0)), 30)  # fractions
     yield turned(call(draw.normal(4, 8), draw.permutation(50)[:4] + draw.number(0.2, 0.8)), 51)
     yield turned(call(draw.normal(4, 10), positions=-draw.permutation(20)[:4] - 1), 20)
@@ -94,7 +94,7 @@ def _(draw):
 def _(draw):
     for lead in ((3,), (2, 3), (3, 1, 2), (2, 1, 3, 2)):
         yield turned(call(draw.normal(*lead, 5, 8), draw.permutation(25)[:5]), 25)
-    # as many sentences and heads as words: a size does not tell which dimension is which
+    # as many sentences and heads as words: sizes do not identify dimensions
     yield turned(call(draw.normal(4, 4, 4, 6), draw.permutation(25)[:4]), 25)
     yield turned(call(draw.normal(4, 1, 6), draw.integers(5, 9, 1)), 9)
 
@@ -133,9 +133,9 @@ def _(draw):
     yield turned(call(draw.normal(4, 6, dtype=torch.float64), positions).does_not_mutate(), 20)
     yield turned(call(draw.normal(3, 6), draw.uniform(3, high=20.0)).does_not_mutate(), 20)
     yield call(draw.normal(2, 5, 6), draw.permutation(20)[:5]).device_only()
-    # the dtype of x counts, whatever that of the positions is
+    # the dtype of x decides, whatever that of the positions is
     yield turned(call(draw.normal(2, 3, 6), draw.uniform(3, high=20.0, dtype=torch.float64)), 20)
     yield turned(call(draw.normal(3, 8, dtype=torch.float64), draw.uniform(3, high=20.0)), 20)
     yield turned(call(non_contiguous(draw.normal(2, 5, 6)), draw.permutation(20)[:5]).does_not_mutate(), 20)
-    # heads cut out of wider vectors, as a module does it: (B, T, H, K), then heads and positions change places
+    # heads split from wider vectors, as in a module: (B, T, H, K), then heads and positions exchanged
     yield turned(call(draw.normal(2, 7, 3, 6).transpose(1, 2), draw.permutation(25)[:7]), 25)

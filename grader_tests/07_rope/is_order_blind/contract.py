@@ -140,14 +140,14 @@ def _(draw):
         ("attention with a bias for each two places", attending(3.0 * draw.normal(T, T))),
         ("attention with positions added to the tokens", attending(positions=2.0 * draw.normal(T, D))),
         ("attention whose queries and keys are turned", sample_model("turned_attention", turns=turns(T, D))),
-        # The outputs are others, and their sum over all tokens is the same; then the sum and length of each, too
+        # The outputs differ, but their sum over all tokens is the same; then also the sum and length of each
         ("the mean of a token and the next", sample_model("mixture", matrix=0.5 * torch.eye(T) + 0.5 * following)),
         (
             "a token and the next, with a layer norm after it",
             sample_model("mixture", matrix=50.0 * (torch.eye(T) + following), normalised=True),
         ),
     )
-    for text, function in blind:  # where an output is near 0, its rounding is large beside it: asked below
+    for text, function in blind:  # near 0, rounding is large compared with an output: cases below
         yield asked(text, function, one_sided(draw, T, D), scrambled(draw, T))
     for text, function in seeing:
         yield asked(text, function, loud(draw, T, D), scrambled(draw, T))
@@ -159,19 +159,19 @@ def _(draw):
 @is_order_blind.criterion("the permutation that is given", points=1)
 def _(draw):
     T, D = 6, 3
-    # Nothing changes places: whatever the function does, it does it again
+    # The permutation moves nothing, so any function does the same again
     text = "attention with a causal mask, and nothing changes places"
     yield asked(text, attending(beyond(T)), loud(draw, T, D), torch.arange(T))
-    # All tokens are alike: nobody sees who changes places, and of other tokens nothing was asked
+    # All tokens are equal, so no permutation can be seen; the question is only about these tokens
     text = "attention with a causal mask, and all tokens are alike"
     yield asked(text, attending(beyond(T)), one_sided(draw, 1, D).repeat(T, 1), scrambled(draw, T))
-    # A wheel that is turned is the same wheel; one whose places are scrambled is not
+    # A wheel that is turned is the same wheel; a scrambled one is not
     text = "attention to a token and the next, the first one after the last;"
     yield asked(f"{text} all move on", attending(wheel(T)), one_sided(draw, T, D), torch.arange(T).roll(2))
     two = exchanged(T, 1, 4)
     tokens = telling(draw, partial(loud, T=T, D=D), wheel(T), two)
     yield asked(f"{text} two change places", attending(wheel(T)), tokens, two)
-    # One place is special: it matters only who stands there
+    # One position is special: only its token matters
     special = torch.zeros(T, T)
     special[:, 2] = 3.0
     text = "attention in which place 2 counts more, and two tokens change places,"
@@ -181,7 +181,7 @@ def _(draw):
     last = [T - 2, T - 1]
     tokens = telling(draw, partial(unlike, T=T, D=D, turned=last), beyond(T), exchanged(T, *last))
     yield asked(text, attending(beyond(T)), tokens, exchanged(T, *last))
-    # Long ways round, one way and the other
+    # Long cycles in both directions
     for shift in (1, -1):
         text = f"and all move by {shift}"
         yield asked(f"plain attention, {text}", attending(T=13), one_sided(draw, 13, 2), torch.arange(13).roll(shift))
@@ -197,7 +197,7 @@ def _(draw):
     one = torch.zeros(D, D)
     one[2, 1] = 1.0
     signs = torch.tensor([[1.0], [1.0], [-1.0], [-1.0]])  # with these both differences have the same sign
-    # Where the token that comes into another's place is like it, sums and sorted outputs are the same
+    # If a token replaces an equal one, sums and sorted outputs stay the same
     for by, alike in ((2e-6, True), (-2e-6, False), (0.013, True), (-0.013, False)):
         text = f"the mean of all, and in one output {by:g} of one token more"
         place = draw.integer(3, 6)
@@ -206,7 +206,7 @@ def _(draw):
         yield asked(
             text, sample_model("mixture", matrix=nudged(4, 3, 1, by)), signs.double(), torch.tensor([1, 2, 3, 0])
         )
-    # Outputs between 4 and 9 that differ by 0.012 to 0.027 in one token: little beside them, and no rounding
+    # Outputs between 4 and 9 that differ by 0.012 to 0.027 in one token: small, but not rounding
     text = "the mean of all, and in one output 0.003 of one token more, of tokens ten times as large"
     tokens = 10.0 * one_sided(draw, T, D)
     yield asked(text, sample_model("mixture", matrix=nudged(T, 1, 4, 0.003)), tokens, torch.arange(T).roll(1))
@@ -215,13 +215,13 @@ def _(draw):
 @is_order_blind.criterion("True or False, a single token, any dtype, nothing is changed", points=0.5, check_types=True)
 def _(draw):
     yield asked("plain attention", attending(T=1), loud(draw, 1, 4), torch.zeros(1, dtype=torch.int64))
-    # A token that moves changes its output by half of its entries or more; the turned one, which moves, the sum of all
+    # A moved token changes its output by at least half of its entries; the turned one, which moves, the sum of all
     times_place = sample_model("mixture", matrix=torch.arange(1.0, 6.0).diag())
     kinds = (
         ("plain attention", attending(T=5), one_sided),
         ("each token times its place, 1 to 5", times_place, partial(unlike, turned=[0])),
     )
-    # Sums of tokens of about a million: rounding is under 1e-8 in float64, and about 0.1 on a way through float32
+    # Sums of tokens of about a million: rounding is below 1e-8 in float64, but about 0.1 after a detour by float32
     mean = sample_model("mixture", matrix=torch.ones(9, 9) / 9)
     yield asked("the mean of all", mean, 1e6 * one_sided(draw, 9, 16).double(), scrambled(draw, 9))
     for text, function, tokens in kinds:

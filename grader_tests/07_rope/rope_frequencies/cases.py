@@ -1,10 +1,10 @@
-"""What the cases of `rope_frequencies` are made of, and how some are judged."""
+"""Building blocks of the test cases of `rope_frequencies`."""
 
 from grading.exercises.exercise import call
 
 
-# The smallest frequency counts as much as the largest, so the tolerance is relative only: 4e-5 of each. In float32 the
-# exponent of a power or the argument of exp is off by 2e-6 at most, a running product of 128 factors by 2e-5; half
-# precision is off by 5e-4 and more, and a base of 10001 by 1e-4.
+# The smallest frequency matters as much as the largest, so the tolerance is relative only: 4e-5. In float32, the error
+# is 2e-6 at most by a power or exp, and 2e-5 by a running product of 128 factors; in half precision it is 5e-4 or more,
+# and 1e-4 for a base of 10001.
 def frequencies(*args, **kwargs):
     return call(*args, **kwargs).tolerance(4e-5)

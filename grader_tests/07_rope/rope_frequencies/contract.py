@@ -1,4 +1,4 @@
-"""`rope_frequencies`: by how many radians a position each pair turns."""
+"""`rope_frequencies`: the angle in radians per position of each pair."""
 
 import math
 
@@ -58,7 +58,7 @@ def _(draw):
 
 @rope_frequencies.criterion("float32", points=0.5, check_types=True)
 def _(draw):
-    yield frequencies(2 * draw.integer(5, 8))  # no power of two, of which half precision has the exponents exactly
+    yield frequencies(2 * draw.integer(5, 8))  # not a power of two, whose exponents are exact in half precision
     yield frequencies(8, base=draw.number(20.0, 200.0))
 
 

@@ -45,7 +45,7 @@ def _(draw):
 def _(draw):
     for shape in ((5, 6), (3, 4, 10), (2, 3, 5, 8), (1, 2, 3, 1, 6)):
         yield call(draw.normal(*shape))
-    yield call(draw.normal(6, 6))  # as a weight: its rows stay where they are
+    yield call(draw.normal(6, 6))  # like a weight: its rows do not move
 
 
 @to_half_split.criterion("gradients", points=0.5)
@@ -56,7 +56,7 @@ def _(draw):
 
 @to_half_split.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    # numbers only change places: on a way through float32 they would be rounded, by up to 6e-8 of themselves
+    # entries only move, but a detour by float32 would round them, by up to 6e-8 of their size
     yield call(draw.normal(2, 3, 6, dtype=torch.float64)).tolerance(1e-12).does_not_mutate()
     yield call(draw.normal(4, 10)).does_not_mutate()
     yield call(draw.normal(2, 8)).device_only()

@@ -9,7 +9,7 @@ from torch import nn
 
 # %% BlockOfNamedLayers
 class TransformerBlock(nn.Module):
-    """The layers of the mlp bear names."""
+    """The layers of the mlp have names."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the cases of `TransformerBlock` are made of, and how some are judged."""
+"""Building blocks of the test cases of `TransformerBlock`."""
 
 import torch
 
@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, helper, method, ref
 
 
 def block_weights(draw, D, dtype=torch.float32):
-    """A state dict under the contract's names; queries and keys enlarged, so that weights are far from equal."""
+    """A state dict whose enlarged queries and keys make weights far from equal."""
     state = draw.state(
         dtype=dtype,
         norm_1__weight=(D,),
@@ -27,7 +27,7 @@ def block_weights(draw, D, dtype=torch.float32):
 
 
 def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
-    """Construct, give weights, call with x and, where it is given, the mask; observes "out"."""
+    """A block made, given weights, and called with x and the mask, if any: "out"."""
     s = Script(**inputs)
     chosen = {"dropout": dropout} if dropout else {}
     m = s.call(EXERCISE, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
@@ -37,9 +37,9 @@ def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
 
 
 def future_changed(draw, n_heads, dropout):
-    """Two calls in training mode that drop the same, with a causal mask and another last word.
+    """Two calls with the same dropout and a causal mask that differ in the last word.
 
-    What comes before it has to be the same, whatever is dropped.
+    Both are in training mode. The results before the last word must be equal, whatever is dropped.
     """
     x = draw.normal(2, 5, 12)
     s = Script(x=x, changed=torch.cat([x[:, :-1], draw.normal(2, 1, 12)], dim=1), mask=causal(5))
@@ -57,7 +57,7 @@ def causal(T):
 
 
 def scattered(draw, T):
-    """A mask at random that blocks some words from themselves, and no row throughout."""
+    """A random mask that blocks some words from themselves, but no row fully."""
     mask = draw.chance(0.5, T, T)
     mask[range(T), range(-1, T - 1)] = False
     mask[0, 0] = True
@@ -65,7 +65,7 @@ def scattered(draw, T):
 
 
 def small_block():
-    """Whole numbers and halves, for the visible examples."""
+    """Weights of whole numbers and halves, for the visible examples."""
     even = torch.arange(64.0)
     return {
         "norm_1.weight": torch.tensor([1.0, 2.0]),

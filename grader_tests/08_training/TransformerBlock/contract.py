@@ -130,7 +130,7 @@ def _(draw):
 def _(draw):
     yield through_block(block_weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=causal(5))
     yield through_block(block_weights(draw, 8), 2, training=True, x=draw.normal(3, 6, 8), mask=scattered(draw, 6))
-    # Nothing of an earlier call may remain; each has an x of its own, so that a sum in place costs nothing here
+    # Nothing of an earlier call may remain; each call has its own x, so that adding in place costs nothing here
     s = Script(before=draw.normal(2, 4, 6), x=draw.normal(2, 4, 6), mask=causal(4))
     m = s.call(EXERCISE, d_model=6, n_heads=3, dropout=0.0, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
@@ -175,7 +175,7 @@ def _(draw):
         "mlp.2.bias": torch.zeros(D, dtype=dtype),
     }
     x = draw.normal(B, T, D, dtype=dtype)
-    s = Script(x=x, copy=x.clone())  # two of them, so that a sum in place costs nothing here
+    s = Script(x=x, copy=x.clone())  # two tensors, so that adding in place costs nothing here
     m = s.call(EXERCISE, D, H, dropout=p, name="module")
     s.call(helper("load_weights"), m, state, training=True, exactly=False)
     s.call(m, s.x, name="first")
@@ -184,7 +184,7 @@ def _(draw):
     yield made.label(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
     s = Script(x=draw.normal(2, 5, 8))
     m = s.call(EXERCISE, 8, 2, name="module")
-    s.call(EXERCISE, 8, 2, dropout=0.5)  # another block has a dropout of its own
+    s.call(EXERCISE, 8, 2, dropout=0.5)  # another block has its own dropout
     s.call(helper("load_weights"), m, block_weights(draw, 8), training=True, exactly=False)
     s.call(m, s.x, name="out")
     yield s.case(ref("out")).label("TransformerBlock(8, 2) in training mode, while another one has dropout")
@@ -226,5 +226,5 @@ def _(draw):
     m = s.call(EXERCISE, 4, 2, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 4, torch.float64), exactly=False)
     s.call(method(m, "norm_1"), s.x, name="part")
-    s.call(m, s.x, name="out")  # to have looked at a part of it changes nothing
+    s.call(m, s.x, name="out")  # inspecting a part must change nothing
     yield s.case(ref("part"), ref("out")).label("norm_1 of TransformerBlock(4, 2) in float64, then the whole")

@@ -1,4 +1,4 @@
-"""What the cases of `evaluate` are made of, and how some are judged."""
+"""Building blocks of the test cases of `evaluate`."""
 
 import torch
 
@@ -8,7 +8,7 @@ from ..common import gentle, window_state, windowed
 
 
 def looking(draw, *, training, before=(), **options):
-    """A model in training or eval mode, as a whole, and an evaluation of it; "loss" is what it returns."""
+    """A model fully in training or eval mode, and its evaluation: "loss"."""
     state = window_state(draw, sharpness=2.0)
     model, other = windowed(state, **options), windowed(state | {"out.weight": state["out.weight"].roll(1, 0)})
     s = Script(model=model, other=other, ids=draw.integers(0, 6, 3, 5), targets=draw.integers(0, 6, 3, 5))
@@ -30,18 +30,20 @@ def looked_at(training, **options):
 
 
 def asked_in_turn(s, model="model"):
-    """Add an evaluation for each of six targets in turn, and refer to what they give.
+    """Add an evaluation for each of six targets in turn; return their results.
 
-    An answer that looks at nothing gives the same each time; any measure does not: even the shares of hits add up to 1,
-    and 15 places cannot be shared out evenly among 6 tokens.
+    An answer that ignores the targets returns the same each time. No measure can: even the accuracies add up to 1, and
+    15 positions cannot be divided evenly among 6 tokens.
     """
     targets = s.inputs["targets"]
     return [s.call(EXERCISE, ref(model), s.ids, (targets + k) % 6, name=f"{model} {k}") for k in range(6)]
 
 
 def with_and_without_gradients(draw):
-    """Two models of equal weights, of which one gives contrary logits where gradients could flow: whatever is measured,
-    an evaluation without gradients gives the same for both. Afterwards they flow again."""
+    """Two equal models, one with contrary logits where gradients could flow.
+
+    An evaluation without gradients gives the same for both, whatever it measures. Afterwards gradients flow again.
+    """
     state = window_state(draw, sharpness=2.0)
     s = Script(
         model=windowed(state),

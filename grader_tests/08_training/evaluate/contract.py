@@ -1,4 +1,4 @@
-"""`evaluate`: the mean loss in eval mode, leaving no trace in the model."""
+"""`evaluate`: the mean loss in eval mode, without changes to the model."""
 
 import torch
 from torch.nn import functional as F
@@ -101,7 +101,7 @@ def _(draw):
 @evaluate.criterion("the mode is left as it was, in all parts", points=0.5)
 def _(draw):
     for training in (True, False):
-        # Two states, so that what forgot all of the model can be told from what forgot its parts
+        # Two states, to distinguish forgetting the whole model from forgetting its parts
         for contrary in ("resting", "asleep") if training else ("training",):
             s, text = looking(draw, training=training, contrary=contrary)
             s.call(s.model, s.ids, name="logits")

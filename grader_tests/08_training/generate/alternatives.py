@@ -44,7 +44,7 @@ def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 
 # %% generate_by_cumulated_shares
 def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
-    """A throw in [0, 1) and the first token whose cumulated share exceeds it."""
+    """A random number in [0, 1), and the first token whose cumulative probability exceeds it."""
     was = model.training
     model.train(False)
     pieces = [prompt]
@@ -93,7 +93,7 @@ import random
 
 
 def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
-    """Lists of numbers, Python's own dice, loaded by the generator, and a copy of the model."""
+    """Lists of numbers, Python's random module seeded by the generator, and a copy of the model."""
     import copy
 
     reader = copy.deepcopy(model).eval().requires_grad_(False)

@@ -1,4 +1,4 @@
-"""What the cases of `generate` are made of, and how some are judged."""
+"""Building blocks of the test cases of `generate`."""
 
 import torch
 
@@ -14,15 +14,16 @@ CONTRARY = {
 
 
 def cycle(N=4):
-    """A table after which token n is followed by n + 1, almost surely."""
+    """A table of logits by which n + 1 almost surely follows token n."""
     return {"table.weight": 60.0 * torch.eye(N).roll(1, 1)}
 
 
 def written(draw, n_tokens, *, length=3, batch=8, block_size=5, training=False, temperature=0, **options):
-    """Greedy text by a model for which every token shown, and its place, counts.
+    """Greedy text by a model for which every token in the window and its position count.
 
-    Compared with the oracle's in float32: where two logits differ by less than rounding, both take the same token.
-    In so many rows that hardly ever all of them write one token: who stops at a token 0 loses it where that is asked.
+    The oracle's text is computed in float32, too: if two logits differ by less than rounding, both take the same token.
+    There are so many rows that they hardly ever all write the same token: an answer that stops at token 0 loses only
+    the criterion for that.
     """
     state = window_state(draw, N=11, D=16, T=block_size, sharpness=3.0)
     s = Script(model=windowed(state, **options), prompt=draw.integers(0, 11, batch, length))
@@ -35,7 +36,7 @@ def written(draw, n_tokens, *, length=3, batch=8, block_size=5, training=False, 
 
 
 def written_twice(draw, tag, **options):
-    """Two greedy texts by one model, with other dice: a text in which chance has a part is hardly twice the same."""
+    """Two greedy texts by one model with other seeds, which random texts hardly match."""
     s, text = written(draw, 8, batch=6, **options)
     for seed, name in ((1, "one"), (2, "again")):
         s.call(helper("seed"), seed)

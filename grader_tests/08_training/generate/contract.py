@@ -131,7 +131,7 @@ def _(draw):
         made = s.case(ref("tokens")).check_with("matches_distribution", **given)
         without = "" if seeded else ", no generator"
         yield made.label(f"generate on 4000 prompts of one token, temperature {temperature}{without}")
-    # More tokens than are kept where only some of the likeliest are, and all nearly alike
+    # More tokens, all almost equally likely, than an answer considers that keeps only the likeliest ones
     flat = 0.2 * torch.linspace(0.0, 1.0, 64)[draw.permutation(64)].expand(64, 64)
     model = sample_model("Bigram", {"table.weight": flat}, n_tokens=64, block_size=2)
     s = Script(model=model, prompt=torch.zeros(8000, 1, dtype=torch.int64))
@@ -143,7 +143,7 @@ def _(draw):
 @generate.criterion("all randomness comes from the generator", points=0.5)
 def _(draw):
     table, seed = torch.zeros(60, 60), draw.integer(0, 10**6)
-    table[:, 0] = -60.0  # never written: who stops at token 0 loses nothing here, whatever the seed
+    table[:, 0] = -60.0  # never drawn: an answer that stops at token 0 loses nothing here with any seed
     model = sample_model("Bigram", {"table.weight": table}, n_tokens=60, block_size=4)
     s = Script(model=model, prompt=torch.tensor([[3], [3]]), generator=generator(seed))
     s.call(helper("seed"), 1)
@@ -172,7 +172,7 @@ def _(draw):
         yield s.case(ref("tokens")).exact_in_float32().label(f"{text}; {mode}, and has dropout")
         for contrary, where in CONTRARY.items():
             s, text = written(draw, 4, training=training, contrary=contrary)
-            s.call(s.model, s.prompt, name="logits")  # as training would, next
+            s.call(s.model, s.prompt, name="logits")  # as in the next training step
             made = s.case(ref("tokens"), ref("logits")).exact_in_float32()
             yield made.label(f"{text}, and a call of the model; {mode}, and gives other logits {where}")
     yield written_twice(draw, "dropout falls", training=True, dropout=0.8)

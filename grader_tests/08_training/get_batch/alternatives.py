@@ -51,7 +51,7 @@ def get_batch(data, block_size, batch_size, generator):
 
 # %% batch_by_shuffles
 def get_batch(data, block_size, batch_size, generator):
-    """The first place of a fresh shuffle is a fair draw."""
+    """The first entry of a fresh shuffle is a fair draw."""
     n = len(data) - block_size
     if n <= 0:
         raise ValueError(f"data: {list(data.shape)} is too short")
@@ -61,7 +61,7 @@ def get_batch(data, block_size, batch_size, generator):
 
 # %% batch_by_strides
 def get_batch(data, block_size, batch_size, generator):
-    """A view of all windows at once, without a copy; a failed draw tells that the text is too short."""
+    """A view of all windows at once, without a copy; a failed draw means a text too short."""
     n = data.shape[0] - block_size
     try:
         rows = torch.empty(batch_size, dtype=torch.int64).random_(0, n, generator=generator)

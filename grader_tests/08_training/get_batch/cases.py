@@ -1,4 +1,4 @@
-"""What the cases of `get_batch` are made of, and how some are judged."""
+"""Building blocks of the test cases of `get_batch`."""
 
 from grading.exercises.exercise import Script, generator, helper, student
 

@@ -1,4 +1,4 @@
-"""`get_batch`: random windows of a text and what follows each token, one step ahead."""
+"""`get_batch`: random windows of a text, and the next token for each of theirs."""
 
 import torch
 
@@ -80,7 +80,7 @@ def _(draw):
         (50, 7, 5, torch.Tensor.contiguous),
         (40, 6, 9, non_contiguous),
         (30, 1, 4, torch.Tensor.contiguous),
-        (9, 8, 40, torch.Tensor.contiguous),  # whoever draws one start too many surely meets it
+        (9, 8, 40, torch.Tensor.contiguous),  # an answer that draws one start too many surely uses it
         (12, 10, 1, torch.Tensor.contiguous),
     ):
         data = layout(draw.permutation(length) + 100)
@@ -95,7 +95,7 @@ def _(draw):
 
 @get_batch.criterion("every start that fits is equally likely", points=0.5)
 def _(draw):
-    # One large batch: whether the next is another is asked below
+    # One large batch: a case below checks that the next one differs
     for length, block_size, batch_size in ((12, 4, 4000), (5, 3, 4000), (7, 1, 3000)):
         data = draw.permutation(length) + 50
         made = drawn(data, block_size, batch_size, 1, draw.integer(0, 10**6))
@@ -104,7 +104,7 @@ def _(draw):
 
 @get_batch.criterion("drawn one by one, from the generator and nothing else", points=0.5)
 def _(draw):
-    # 3 starts, and no multiple of 3 as block_size: rows that follow each other in the text are not taken for equal ones
+    # 3 starts, and a block_size that is not a multiple of 3: consecutive rows do not look like equal ones
     data = draw.permutation(8)
     yield drawn(data, 5, 2, 1000, draw.integer(0, 10**6)).check_with("independent_starts", data=data, n_starts=3)
     # More windows than starts. That one of the three is missing has a probability below 1e-10.

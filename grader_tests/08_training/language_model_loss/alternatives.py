@@ -51,7 +51,7 @@ def language_model_loss(logits, targets, ignore_index=-100):
 
 # %% loss_by_differences
 def language_model_loss(logits, targets, ignore_index=-100):
-    """How far the others stand above the target: the logarithm of a sum of exponentials of differences."""
+    """The logarithm of a sum of exponentials of differences from the target's logit."""
     ignored = targets == ignore_index
     own = torch.take_along_dim(logits, targets.masked_fill(ignored, 0)[..., None], -1)
     surprise = (logits - own).logsumexp(-1)

@@ -31,8 +31,8 @@ def language_model_loss_oracle(logits, targets, ignore_index=-100):
     count = 0
     for row, wanted in zip(logits.flatten(0, 1), targets.flatten().tolist(), strict=True):
         if wanted != ignore_index:
-            # log(sum of exp(gap)), gaps counted from the target, of which the largest is taken out: what is added up is
-            # never negative, so that a small loss is exact however large the logits are
+            # log(sum of exp(gap)), with gaps measured from the target and the largest factored out: no term is
+            # negative, so that a small loss is exact however large the logits are
             gaps = row - row[wanted]
             top = gaps.argmax()
             others = (gaps - gaps[top]).exp().scatter(0, top, 0.0).sum()
@@ -80,7 +80,7 @@ language_model_loss.example(
 
 
 def moderate(draw, *shape, dtype=torch.float32):
-    """Logits of which no probability is small: what a small number added to it costs does not hang on the draw."""
+    """Logits without small probabilities, so a small number added always costs the same."""
     return draw.uniform(*shape, low=-1.0, high=1.0, dtype=dtype)
 
 
@@ -123,9 +123,9 @@ def _(draw):
 
 @language_model_loss.criterion("logits as large as 1e4", points=0.5)
 def _(draw):
-    # No target is 0: whoever takes that for padding loses the same whatever is drawn
+    # No target is 0: an answer that reads 0 as padding loses the same with every draw
     for scale in (1e4, -1e4):
-        logits = scale + draw.normal(2, 3, 5)  # all of a size: only their differences matter
+        logits = scale + draw.normal(2, 3, 5)  # all equally large: only their differences matter
         yield call(logits, draw.integers(1, 5, 2, 3)).with_gradients().check_with("finite_loss_for_huge_logits")
     logits = draw.uniform(3, 2, 6, low=-1e4, high=1e4)
     yield call(logits, draw.integers(1, 6, 3, 2)).with_gradients().check_with("finite_loss_for_huge_logits")

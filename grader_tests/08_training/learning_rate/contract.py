@@ -48,14 +48,14 @@ def _(draw):
         for step in sorted({0, warmup // 2, warmup - 1}):
             yield call(step, warmup, total, peak)
     yield call(step=3, warmup=10, total=40, peak=2, floor=0.5)
-    yield call(step=0, warmup=10, total=40, peak=2, floor=0.5)  # below the floor, which is for the end
-    yield call(2, 7, 40, draw.number(2e-5, 6e-5))  # as for fine-tuning: nothing is left of it in a few decimal places
+    yield call(step=0, warmup=10, total=40, peak=2, floor=0.5)  # below the floor, which holds only at the end
+    yield call(2, 7, 40, draw.number(2e-5, 6e-5))  # as for fine-tuning: rounding to a few decimal places gives 0
 
 
 @learning_rate.criterion("half a cosine down", points=0.5)
 def _(draw):
-    # The last steps but one of a long training are left out: there 1 + cos cancels, and a cosine in float32, which is
-    # no mistake, is off by 2e-4 of what remains
+    # Without the steps just before the end of a long training: there 1 + cos cancels, and a cosine in float32, which
+    # is not a mistake, is off by 2e-4 of the result
     for warmup, total, last in ((8, 30, 29), (1, 6, 5), (50, 1000, 950)):
         peak = draw.number(1e-4, 2.0)
         for step in sorted({warmup, warmup + 1, (warmup + total) // 2, last}):

@@ -1,4 +1,4 @@
-"""`top_k`, a challenge: the probabilities of the next token among the k likeliest, ties included, and the rest at 0."""
+"""`top_k`, a challenge: probabilities among the k likeliest tokens, ties included."""
 
 import torch
 
@@ -28,7 +28,7 @@ def top_k_oracle(logits, k):
 
 
 def drawn(draw, *shape):
-    """Logits of which no two of a row are equal, halves of whole numbers; rows lie at different heights."""
+    """Logits that are halves of whole numbers, different in each row; rows differ in level."""
     rows = torch.Size(shape[:-1]).numel()
     heights = draw.permutation(rows).float() * 3.0
     each = [draw.permutation(shape[-1]) * 0.5 - height for height in heights]

@@ -1,4 +1,4 @@
-"""What the cases of `train` are made of, and how some are judged."""
+"""Building blocks of the test cases of `train`."""
 
 import bisect
 import math
@@ -9,21 +9,21 @@ from grading.exercises.exercise import EXERCISE, Script, generator, helper, ref,
 
 from ..common import windowed
 
-# A language of 24 tokens, each with two usual successors. The two halves of the vocabulary never meet: the first half
-# of a text is written in the one, the second in the other, so that all of it has to be read. The excess of a model is
-# how much more than the best possible loss it expects to have on text that it has not seen; of one that knows nothing
-# it is 1.64. `python -m benchmarks.training_margins` measures it for right loops and for known bugs, over many seeds:
-# right ones have 0.1 to 0.22 (0.29 with a weight decay of 0.3, thirty times the usual one), bugs 0.6 and more. MARGIN
-# lies between, ten standard deviations above every right loop, so that less than one in a million is beyond it.
+# A language of 24 tokens, each with two usual successors. The two halves of the vocabulary never mix: the first half of
+# a text uses one, the second half the other, so that training has to read all of it. A model's excess is its expected
+# loss on unseen text, minus the best possible one; an untrained model has 1.64.
+# `python -m benchmarks.training_margins` measures it for right loops and for known bugs, over many seeds: right ones
+# have 0.1 to 0.22 (0.29 with a weight decay of 0.3, thirty times the usual one), bugs 0.6 and more. MARGIN is between
+# them, ten standard deviations above every right loop, so that less than one in a million exceeds it.
 TOKENS, WINDOW, STEPS, BATCH, PEAK, NOISE, MARGIN = 24, 8, 100, 8, 0.3, 0.25, 0.42
 
-# Each count and the next one show how far a step goes: all steps of the warm-up, then some of the decay and the last
+# Two successive counts show the size of a step: all steps of the warm-up, then some of the decay, and the last ones
 SCHEDULED = 60
 COUNTS = [*range(13), 20, 21, 33, 34, 46, 47, 59, 60, 61]
 
 
 def language(draw):
-    """(TOKENS, TOKENS): the probability of each token after each."""
+    """(TOKENS, TOKENS): the probability of each token after each other."""
     half = TOKENS // 2
     follows = torch.zeros(TOKENS, TOKENS, dtype=torch.float64)
     for token in range(TOKENS):
@@ -34,7 +34,7 @@ def language(draw):
 
 
 def spoken(draw, follows, first, length):
-    """A text that begins with the token `first`."""
+    """A random text in the language `follows`, beginning with the token `first`."""
     cumulated = (follows.cumsum(-1) / follows.sum(-1, keepdim=True)).tolist()
     tokens = [first]
     for throw in draw.uniform(length - 1, dtype=torch.float64).tolist():
@@ -43,8 +43,10 @@ def spoken(draw, follows, first, length):
 
 
 def texts(draw, length):
-    """A language, a text of it to learn from, (length,), and 50 windows of its continuations, (50, WINDOW). `length` is
-    even."""
+    """A language, a training text (length,) and 50 windows of unseen text (50, WINDOW).
+
+    `length` is even.
+    """
     assert length % 2 == 0
     follows, half = language(draw), TOKENS // 2
     parts = [spoken(draw, follows, draw.integer(i * half, i * half + half), length // 2 + 25 * WINDOW) for i in (0, 1)]
@@ -53,9 +55,9 @@ def texts(draw, length):
 
 
 def trained(draw, steps=STEPS, length=2500, peak=PEAK):
-    """A script that trains a table of logits on a text and then shows it text that it has not seen.
+    """A script that trains a table of logits on a text, to be tested on unseen text.
 
-    A right loop learns as well with a third of PEAK; with the square of that it learns next to nothing.
+    A right loop also learns with a third of PEAK; with the square of that it learns next to nothing.
     """
     follows, data, unseen = texts(draw, length)
     table = {"table.weight": torch.zeros(TOKENS, TOKENS)}
@@ -66,7 +68,7 @@ def trained(draw, steps=STEPS, length=2500, peak=PEAK):
 
 
 def left_over(draw):
-    """A training whose batches are one window of 4 tokens, and the gradients that it leaves."""
+    """The gradients left after training with batches of one window of 4 tokens."""
     _, data, _ = texts(draw, 600)
     table = {"table.weight": torch.zeros(TOKENS, TOKENS)}
     s = Script(model=sample_model("Bigram", table, n_tokens=TOKENS, block_size=4), data=data)
@@ -77,7 +79,7 @@ def left_over(draw):
 
 
 def on_the_way(draw, peak):
-    """A training of SCHEDULED steps broken off after each count of calls, which shows how far each step goes."""
+    """A training of SCHEDULED steps, stopped after each of COUNTS calls to see the steps."""
     s = Script(model=sample_model("Slope", block_size=3), data=torch.zeros(40, dtype=torch.int64))
     dice = generator(draw.integer(0, 10**6))
     s.call(helper("on_the_way"), COUNTS, student("train"), s.model, s.data, SCHEDULED, 2, dice, peak=peak, name="path")
@@ -88,8 +90,11 @@ def on_the_way(draw, peak):
 
 
 def like_its_contrary(draw, state):
-    """Two trainings of equal models in eval mode, of which one gives contrary logits unless all of it is in training
-    mode: in training mode both come out alike. Another text makes another model."""
+    """Trainings of two equal models, one with contrary logits outside training mode.
+
+    Both start in eval mode. If all parts are put into training mode, both end up equal. Another text gives another
+    model.
+    """
     seed, s = draw.integer(0, 10**6), Script(text=draw.integers(0, 6, 50), another=draw.integers(0, 6, 50))
     models = {"plain": windowed(state), "contrary": windowed(state, contrary="resting"), "other": windowed(state)}
     for name, model in models.items():
@@ -102,7 +107,7 @@ def like_its_contrary(draw, state):
 
 
 def short(draw, steps):
-    """A training so short that a tenth of it is no step at all, or one."""
+    """A training so short that a tenth of it is less than two steps."""
     zeros = {"table.weight": torch.zeros(9, 9)}
     s = Script(model=sample_model("Bigram", zeros, n_tokens=9, block_size=4), data=draw.integers(0, 9, 80))
     s.call(EXERCISE, s.model, s.data, steps, 3, generator(draw.integer(0, 10**6)), name="losses")
@@ -112,7 +117,7 @@ def short(draw, steps):
 
 
 def where_it_reads(draw):
-    """A training on a text whose tokens are its places, which shows which of them the model has seen."""
+    """A training on a text whose tokens are its positions, which shows what was read."""
     length = 296
     table = {"table.weight": torch.zeros(length, length)}
     s = Script(model=sample_model("Bigram", table, n_tokens=length, block_size=WINDOW), data=torch.arange(length))

@@ -1,4 +1,4 @@
-"""`train`: a whole training: batches, a schedule, AdamW, and a list of losses."""
+"""`train`: a whole training with batches, a schedule, AdamW and a list of losses."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the cases of `train_step` are made of, and how some are judged."""
+"""Building blocks of the test cases of `train_step`."""
 
 import torch
 
@@ -15,7 +15,7 @@ def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, batch=4, layout=torch.
     assert sharpness <= 0.3 or sharpness >= 6
     ids = [draw.integers(0, 6, batch, 3) for _ in range(2 * steps)]
     model = windowed(window_state(draw, sharpness=sharpness))
-    # Inputs only: a model takes them as they lie. People who know their batches lay targets flat by `view`, too
+    # Only inputs get another layout: answers may flatten targets by `view`
     s = Script(model=model, **{f"ids{i}": one if i % 2 else layout(one) for i, one in enumerate(ids)})
     s.call(method(s.model, "train"), False)
     s.call(helper("optimizer"), s.model, kind, name="optimizer", **chosen)
@@ -27,7 +27,7 @@ def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, batch=4, layout=torch.
 
 
 def in_groups(draw):
-    """One step of an optimizer that has a group of its own, and a learning rate, for each part of the model."""
+    """One step of an optimizer with a parameter group and a rate for each of the parts."""
     ids, targets = draw.integers(0, 6, 4, 3), draw.integers(0, 6, 4, 3)
     s = Script(model=windowed(window_state(draw, sharpness=12.0)), ids=ids, targets=targets)
     s.call(
@@ -54,8 +54,10 @@ def shown(state, *, old=False, kind="SGD", **chosen):
 
 
 def like_its_contrary(draw, before):
-    """Two models of equal weights, of which one gives contrary logits unless all of it is in training mode: a step in
-    training mode moves both alike, whatever the step is. Other targets move them otherwise."""
+    """Steps of two equal models, one with contrary logits outside training mode.
+
+    A step in training mode moves both alike, whatever the step is. Other targets move them differently.
+    """
     state, ids, targets = window_state(draw), draw.integers(0, 6, 4, 3), draw.integers(0, 6, 4, 3)
     s = Script(plain=windowed(state), other=windowed(state), asleep=windowed(state, contrary="asleep"))
     s.inputs["contrary"] = windowed(state, contrary="resting")

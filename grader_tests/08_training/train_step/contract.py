@@ -92,7 +92,7 @@ def _(draw):
 
 @train_step.criterion("old gradients are cleared", points=0.5)
 def _(draw):
-    # Over so many targets the gradient's norm is between 0.1 and 0.5: a norm that is clipped to 0.5 shows above alone
+    # With so many targets the gradient's norm is between 0.1 and 0.5, so clipping to 0.5 shows only above
     s, text = stepping(draw, sharpness=0.3, lr=0.5, steps=3, batch=24)
     yield s.case(ref("after")).label(f"three times {text}")
     state = window_state(draw, sharpness=0.3)
@@ -114,7 +114,7 @@ def _(draw):
 
 @train_step.criterion("any optimizer, any layout of the inputs", points=0.5)
 def _(draw):
-    # A large eps, so that Adam's step depends on the size of a gradient, and no gradient near 0 decides by its sign
+    # A large eps, so that Adam's step depends on the size of a gradient, and not on the sign of one near 0
     s, text = stepping(draw, "AdamW", sharpness=6.0, steps=3, lr=0.1, eps=0.1, weight_decay=0.5)
     yield s.case(ref("loss"), ref("after")).does_not_mutate().label(f"three times {text}")
     s, text = stepping(draw, "SGD", sharpness=0.3, steps=3, layout=non_contiguous, lr=0.5, momentum=0.9)

@@ -1,4 +1,4 @@
-"""`GroupedQueryAttention`: self-attention in which several heads of queries share one head of keys and values."""
+"""`GroupedQueryAttention`: several query heads share a head of keys and values."""
 
 import math
 
@@ -134,7 +134,7 @@ def _(draw):
 def _(draw):
     state = {name: weight.double() for name, weight in weights(draw, 24, 6, 3).items()}
     mask = open_somewhere(draw, 5, 5)
-    mask[:, 1], mask[:, 2] = False, True  # a key that nobody sees is no row that sees nobody
+    mask[:, 1], mask[:, 2] = False, True  # a key that no query sees is not a fully blocked row
     yield attend(state, 6, 3, x=draw.normal(2, 5, 24, dtype=torch.float64), mask=mask)
     yield attend(weights(draw, 12, 4, 2), 4, 2, x=draw.normal(2, 5, 12))
     yield attend(weights(draw, 12, 4, 2), 4, 2, x=non_contiguous(draw.normal(2, 5, 12)), mask=mask).does_not_mutate()

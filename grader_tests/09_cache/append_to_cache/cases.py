@@ -1,4 +1,4 @@
-"""What the cases of `append_to_cache` are made of: all sizes differ."""
+"""Building blocks of the test cases of `append_to_cache`: all sizes differ."""
 
 from grading.exercises.exercise import EXERCISE, Script
 
@@ -12,7 +12,7 @@ def new(draw, B=2, H=3, T=2, K=5, V=6, **options):
 
 
 def two_ways_on(draw):
-    """From one cache in two ways, one after the other: neither may reach into the other, or into what they share."""
+    """One cache continued in two ways, which must not change each other or their start."""
     first, *ways = new(draw, T=3), new(draw), new(draw)
     s = Script(key=first[0], value=first[1])
     shared = s.call(EXERCISE, None, s.key, s.value, name="shared")

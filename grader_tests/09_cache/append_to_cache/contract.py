@@ -1,4 +1,4 @@
-"""`append_to_cache`: keys and values of new positions, after those that are kept."""
+"""`append_to_cache`: keys and values of new positions, after the cached ones."""
 
 import torch
 
@@ -54,7 +54,9 @@ def _(draw):
     yield call(kept(draw, S=2, V=1), *new(draw, T=9, V=1))
     yield call(kept(draw, B=1, H=1), *new(draw, B=1, H=1))
     yield call(kept(draw, V=5), *new(draw, V=5))
-    yield call(kept(draw, B=1, H=1, S=1100, K=2, V=1), *new(draw, B=1, H=1, K=2, V=1))  # longer than a table is made
+    yield call(
+        kept(draw, B=1, H=1, S=1100, K=2, V=1), *new(draw, B=1, H=1, K=2, V=1)
+    )  # longer than a precomputed table
     yield two_ways_on(draw)
 
 
@@ -65,8 +67,8 @@ def _(draw):
     yield call(kept(draw, H=1), key, value).raises("key", "value", "cache")
     yield call(kept(draw, K=1), key, value).raises("key", "cache")
     yield call(kept(draw, V=1), key, value).raises("value", "cache")
-    yield call(kept(draw, B=3, H=2), key, value).raises("key", "value", "cache")  # as many heads in all
-    yield call(kept(draw, K=6, V=5), key, value).raises("key", "value", "cache")  # as wide together
+    yield call(kept(draw, B=3, H=2), key, value).raises("key", "value", "cache")  # as many heads in total
+    yield call(kept(draw, K=6, V=5), key, value).raises("key", "value", "cache")  # the same total width
     yield call(kept(draw, B=1, K=1, V=1), key, value).raises("key", "value", "cache")  # in both at once
     yield call(kept(draw, S=9), key, value).does_not_raise()
 
@@ -79,7 +81,7 @@ def _(draw):
 
 @append_to_cache.criterion("float64, any layout and device, arguments left alone", points=0.5, check_types=True)
 def _(draw):
-    # Nothing is computed, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
+    # Nothing is computed, so results must be exact: float64's usual tolerance would not show a detour by float32
     yield call(kept(draw, dtype=torch.float64), *new(draw, dtype=torch.float64)).tolerance(1e-12)
     yield call(kept(draw), *new(draw))
     yield call(None, *new(draw, dtype=torch.float64)).tolerance(1e-12)

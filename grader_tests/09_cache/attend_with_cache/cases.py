@@ -1,4 +1,4 @@
-"""What the cases of `attend_with_cache` are made of: all sizes differ."""
+"""Building blocks of the test cases of `attend_with_cache`: all sizes differ."""
 
 import torch
 
@@ -15,32 +15,35 @@ def kept(draw, B=2, H=3, S=7, K=5, V=6, **options):
 
 
 def as_split(tensor):
-    """The same values as they lie in memory after a split into heads: positions first, then heads."""
+    """The same values with the memory order of a split into heads: positions, then heads."""
     return tensor.transpose(1, 2).contiguous().transpose(1, 2)
 
 
 def on_paper():
-    """One query of width 4, so that the root is 2, its own key, and one that is kept: scaled scores (4, 1)."""
+    """One query of width 4, its own key and a cached one: scaled scores (4, 1)."""
     one, four = torch.tensor([[[[1.0, 0, 0, 0]]]]), torch.tensor([[[[4.0, 0, 0, 0]]]])
     return 2 * one, one, torch.tensor([[[[7.0]]]]), (four, torch.tensor([[[[5.0]]]]))
 
 
 def far_below(arguments):
-    """The same with scores far below 0 everywhere, so that a blocked one of -10 is no small one among them."""
+    """Change arguments so that all scores are far below 0, and a fill of -10 is large."""
     query, key, value, *cache = arguments
     below = [(-old.abs() - 2.0, values) for old, values in cache]
     return query.abs() + 2.0, -key.abs() - 2.0, value, *below
 
 
 def handed_on(s, piece, name):
-    """The cache that came with a piece, in float32: another dtype is a slip of form, and costs what judges form."""
+    """A piece's cache, converted to float32: another criterion checks the dtype."""
     if piece is None:
         return None
     return tuple(s.call(method(ref(f"piece_{piece}", 2, half), "float"), name=f"{name}_{half}") for half in (0, 1))
 
 
 def in_pieces(draw):
-    """Three, one and two tokens; then two others from where the two began. Nothing may remain but what is handed on."""
+    """Pieces of three, one and two tokens; then two others instead of the last two.
+
+    Only the cache that is passed on may carry state.
+    """
     s = Script()
     for n, size in enumerate((3, 1, 2, 2)):
         s.inputs |= dict(zip((f"query_{n}", f"key_{n}", f"value_{n}"), fresh(draw, T=size), strict=True))

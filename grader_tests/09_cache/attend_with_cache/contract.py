@@ -1,4 +1,4 @@
-"""`attend_with_cache`: causal attention of new positions to what is kept and to themselves."""
+"""`attend_with_cache`: causal attention of new positions to the cache and themselves."""
 
 import torch
 
@@ -68,7 +68,7 @@ def _(draw):
     yield call(*fresh(draw, T=6), kept(draw, S=2))
     yield call(*fresh(draw, T=3, scale=2.0), kept(draw, S=3))
     yield call(*far_below((*fresh(draw), kept(draw))))
-    # Longer than a table of masks is usually made
+    # Longer than a usual table of masks
     yield call(*fresh(draw, B=1, H=1, T=2, K=2, V=1), kept(draw, B=1, H=1, S=1100, K=2, V=1))
     yield in_pieces(draw)
 

@@ -1,4 +1,4 @@
-"""`cache_bytes`: what keys and values of all layers take, in bytes."""
+"""`cache_bytes`: the size of all layers' keys and values, in bytes."""
 
 from grading.exercises.exercise import call, exercise
 
@@ -45,7 +45,7 @@ def _(draw):
     yield call(3, 1, 7, 5)
     yield call(n_layers=1, n_kv_heads=5, d_head=3, length=draw.integer(10, 99))
     yield call(80, 8, 128, 131072)
-    yield call(61, 7, 127, 131071)  # odd factors: float32 does not hold the product
+    yield call(61, 7, 127, 131071)  # odd factors: float32 cannot represent the product
     yield call(4, 3, 2, 0)
 
 

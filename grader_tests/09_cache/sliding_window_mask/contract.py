@@ -1,4 +1,4 @@
-"""`sliding_window_mask`: True where a key lies after its query, or too far before it; the queries come last."""
+"""`sliding_window_mask`: True for keys after a query, or too far before it."""
 
 import torch
 
@@ -53,7 +53,7 @@ def _(draw):
     yield call(3, 2, 7, device())
     yield call(1, draw.integer(2, 5), 6, device())
     yield call(2, 1, S=5, device=device())
-    T = draw.integer(4, 6)  # of a shape that no other case has: whether one is kept is asked above
+    T = draw.integer(4, 6)  # a shape of no other case: a case above checks for caching
     yield call(T, 4, T + draw.integer(2, 6), device())
     yield call(2, 40, 6, device=device())
     yield call(3, 5, 5, device())  # the window of the first query begins before the first key

@@ -1,4 +1,4 @@
-"""`speculate`, a challenge: a small model's proposals accepted or corrected so that the large model's odds come out."""
+"""`speculate`, a challenge: a small model's proposals, corrected by a large model."""
 
 import torch
 
@@ -50,7 +50,7 @@ speculate.example(
 
 
 def drawn(draw, *shape, **options):
-    """What the large model and the small one say of the next token: they differ at every one."""
+    """The two models' probabilities of the next token, which all differ."""
     return draw.distribution(*shape, **options), draw.distribution(*shape, **options)
 
 

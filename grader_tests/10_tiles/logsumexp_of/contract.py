@@ -1,4 +1,4 @@
-"""`logsumexp_of`: the logarithm of a sum of exponentials, without ever making a large one."""
+"""`logsumexp_of`: the logarithm of a sum of exponentials, without overflow."""
 
 import math
 
@@ -38,7 +38,7 @@ def logsumexp_of_oracle(scores):
 
 
 def with_gaps(x, *places):
-    """`x` with -inf at these places, which are indices into its last dimension, one tuple a row."""
+    """Set entries of `x` to -inf: `places` has a tuple of indices for each row."""
     for row, gaps in zip(x.view(-1, x.shape[-1]), places, strict=True):
         row[list(gaps)] = -INF
     return x
@@ -74,7 +74,7 @@ def _(draw):
     yield call(draw.normal(2, 1, 5))
     yield call(draw.normal(3, 1)).label("rows of one score each")
     yield call(draw.normal(2, 3, 4, 5))
-    # Each row has a level of its own, so that the maximum of all does not help
+    # Each row has its own level, so that the maximum of all does not help
     yield call(draw.normal(4, 5) + torch.tensor([400.0, -400.0, 0.0, 200.0])[:, None])
 
 
@@ -89,7 +89,7 @@ def _(draw):
         yield sum_far_out(level + near, level=torch.tensor(level), path=())
     yield call(torch.tensor([1.5e38, -1.5e38, 1.0]))
     yield call(torch.tensor([-3e38, -2e38, -3e38]))
-    # One score stands out, wherever it may be
+    # One score is far greater, at any position
     wide = draw.normal(3, 40)
     wide[torch.arange(3), draw.integers(0, 40, 3)] += 200.0
     yield from map(call, wide)
@@ -100,7 +100,7 @@ def _(draw):
     yield from map(call, with_gaps(draw.normal(4, 6), (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)))
     yield call(torch.full((4,), -INF)).label("nothing but scores of -inf")
     yield call(with_gaps(300.0 + draw.normal(3, 5), (0, 2), range(5), (4,))).label("a row of nothing but -inf")
-    # A finite score in its place, however low, adds something where the others lie as low
+    # A finite score instead, however low, adds something if the others are as low
     for level in (-1e3, -1e4):
         yield sum_far_out(with_gaps(torch.full((4,), level), (1, 3)), level=torch.tensor(level), path=())
 
@@ -111,7 +111,7 @@ def _(draw):
     yield call(300.0 + draw.normal(2, 3, 4)).with_gradients()
     yield call(torch.tensor([0.0, -120.0, 1.0, -300.0]) + draw.uniform(4)).with_gradients()
     yield call(with_gaps(draw.normal(3, 6), (2,), range(6), (0, 1, 5))).with_gradients()
-    # A constant has no gradient, which is 0 as well: only NaN is looked for
+    # A missing gradient (of a constant) is as good as one of 0: only NaN is wrong
     yield (
         call(torch.full((2, 3), -INF))
         .with_gradients()

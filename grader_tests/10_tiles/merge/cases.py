@@ -1,4 +1,4 @@
-"""What the cases of `merge` are made of: results of attention to two parts of the keys."""
+"""Building blocks of the test cases of `merge`: results for two parts of the keys."""
 
 import torch
 
@@ -16,15 +16,16 @@ def halves(draw, S, other_S, *leading, **sizes):
 
 
 def far_apart(draw, level, other_level):
-    """Two results whose log-sum-exps lie around these levels, which float32 holds exactly."""
+    """Two results whose log-sum-exps are near these levels and exact in float32."""
     output, _, other_output, _ = halves(draw, 3, 4)
     return output, draw.integers(-2, 3, 4) / 2 + level, other_output, draw.integers(-2, 3, 4) / 2 + other_level
 
 
 def little_beside(draw, gap, dtype=torch.float32):
-    """Two calls in which a side has a share of e**-gap: the greater one's output is 0, so what is left is the other's.
+    """Two calls in which one side has a share of e**-gap.
 
-    Who takes 1 - s, for the other's share s, is off by less than 1e-3 of the smallest share here, in either dtype.
+    The other side's output is 0, so that only the small one shows. An answer that computes a share as 1 minus the other
+    is off by less than 1e-3 of the smallest share used here, in either dtype.
     """
     output, other = draw.normal(4, 3, dtype=dtype) + 3.0, torch.zeros(4, 3, dtype=dtype)
     little, much = torch.full((4,), -gap, dtype=dtype), torch.zeros(4, dtype=dtype)
@@ -33,7 +34,7 @@ def little_beside(draw, gap, dtype=torch.float32):
 
 
 def nothing_seen(output, lse, rows):
-    """The same result, in which these queries saw no key."""
+    """The same result, but the queries in `rows` saw no key."""
     output, lse = output.clone(), lse.clone()
     output[list(rows)], lse[list(rows)] = 0.0, -INF
     return output, lse

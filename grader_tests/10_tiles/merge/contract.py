@@ -72,7 +72,7 @@ def _(draw):
     yield call(*far_apart(draw, 10000.0, -10000.0)).tolerance(*FAR)
     yield call(*far_apart(draw, -90.0, 60.0)).tolerance(*FAR)
     yield call(*far_apart(draw, 95.0, 94.0)).tolerance(*FAR)
-    # Each query has a level of its own, so that the maximum of all does not help
+    # Each query has its own level, so that the maximum of all does not help
     levels = torch.tensor([400.0, -400.0, 0.0, -200.0])
     yield call(*far_apart(draw, levels, levels - 1.0))
     yield sum_far_out(*far_apart(draw, 10000.0, 9998.5), level=torch.tensor(10000.0))
@@ -101,7 +101,7 @@ def _(draw):
     yield call(*halves(draw, 3, 4, 2)).with_gradients()
     mine, other = halves(draw, 3, 4), halves(draw, 5, 2)
     yield call(*nothing_seen(*mine[:2], rows=(1,)), *nothing_seen(*other[:2], rows=(0, 3))).with_gradients()
-    # Whether 0 is handed on or made anew where both sides are empty is open, so that only NaN is looked for
+    # If both sides are empty, an answer may pass on their 0 or make a new one: only NaN is wrong
     both = nothing_seen(*mine[:2], rows=(1, 2)), nothing_seen(*other[:2], rows=(2, 3))
     yield call(*both[0], *both[1]).with_gradients().check_with("finite_gradients")
 
@@ -112,7 +112,7 @@ def _(draw):
     yield call(*halves(draw, 3, 4, 2, dtype=torch.float64))
     yield call(*halves(draw, 2, 3, dtype=torch.float64)).does_not_mutate().tolerance(*WIDE)
     yield from little_beside(draw, 20.0, torch.float64)
-    # -inf is what one is tempted to overwrite, where both sides have it. What comes out is another criterion's matter
+    # An answer may be tempted to overwrite -inf if both sides have it. Another criterion checks the result
     mine, other = halves(draw, 3, 4), halves(draw, 5, 2)
     names = ("output", "lse", "other_output", "other_lse")
     given = (*nothing_seen(*mine[:2], rows=(1, 2)), *nothing_seen(*other[:2], rows=(2, 3)))

@@ -1,4 +1,4 @@
-"""`merge_all`, a challenge: any number of results of attention to different keys made one in a single step."""
+"""`merge_all`, a challenge: merge any number of partial results in a single step."""
 
 import math
 
@@ -36,7 +36,7 @@ def merge_all_oracle(outputs, lses):
 
 
 def parts(draw, sizes, *leading, T=3, V=2, **options):
-    """Results of attention to so many parts of the keys, of these sizes: (P, ..., T, V), (P, ..., T)."""
+    """Results of attention to P parts of the keys: (P, ..., T, V), (P, ..., T)."""
     query, key, value = drawn(draw, *leading, T=T, S=sum(sizes), V=V, **options)
     pieces = zip(key.split(sizes, dim=-2), value.split(sizes, dim=-2), strict=True)
     outputs, lses = zip(*(attended(query, *piece) for piece in pieces), strict=True)
@@ -44,7 +44,7 @@ def parts(draw, sizes, *leading, T=3, V=2, **options):
 
 
 def unseen(outputs, lses, blind):
-    """The same, with parts that saw nothing: `blind` holds pairs of a part and a query."""
+    """The same, where some parts saw nothing: `blind` has pairs of a part and a query."""
     outputs, lses = outputs.clone(), lses.clone()
     for part, query in blind:
         outputs[part, ..., query, :], lses[part, ..., query] = 0.0, -INF

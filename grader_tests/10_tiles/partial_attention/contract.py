@@ -1,4 +1,4 @@
-"""`partial_attention`: attention to a part of the keys, with what is needed to put it together with other parts."""
+"""`partial_attention`: attention to a part of the keys, ready to merge with others."""
 
 import math
 
@@ -95,7 +95,7 @@ def _(draw):
     for mask in ([], [some_open(draw, 4, 6)]):
         query, key, value = far_out(draw)
         yield sum_far_out(query, key, value, *mask, level=10000.0 * query[:, 0])
-    # Rows that lie low without a high one beside them, and rows of which some lie far above the others, none below 0
+    # Only rows with low scores; then rows of which some are far above the others, none below 0
     for levels in ([-1.0, -1.0, -1.0, -1.0], [1.0, 0.5, 1.0, 0.25]):
         query, key, value = far_out(draw)
         query[:, 0] = torch.tensor(levels)
@@ -124,7 +124,7 @@ def _(draw):
     yield call(*drawn(draw), some_open(draw, 4, 6)).with_gradients()
     yield call(*drawn(draw, 2, T=1, S=5, K=7, V=4), mask=None).with_gradients()
     yield call(*drawn(draw, 2, 3), blocked_in_part(draw, 4, 6, rows=(0, 2))).with_gradients()
-    # A constant has no gradient, which is 0 as well: only NaN is looked for
+    # A missing gradient (of a constant) is as good as one of 0: only NaN is wrong
     yield call(*drawn(draw), torch.ones(4, 6, dtype=torch.bool)).with_gradients().check_with("finite_gradients")
 
 

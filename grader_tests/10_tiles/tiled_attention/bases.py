@@ -1,4 +1,4 @@
-"""Right answers of which the known mistakes in `tiled_attention` are edits, and wrong ones of another plan."""
+"""Correct answers that mistakes in `tiled_attention` are edits of, and other wrong ones."""
 
 from .contract import tiled_attention
 
@@ -100,5 +100,5 @@ def log_of_sum(scores):
     lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1)
     return lse.masked_fill(empty.squeeze(-1), torch.finfo(scores.dtype).min)
 """
-# What an answer returns that goes over no tile at all
+# The result of an answer that visits no tile
 NOTHING_YET = ("value.new_zeros(*query.shape[:-1], value.shape[-1]), query.new_full(query.shape[:-1], -torch.inf)",)

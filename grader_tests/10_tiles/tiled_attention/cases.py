@@ -1,4 +1,4 @@
-"""Cases of `tiled_attention` that are measured: what was made on the way to the result, and how much multiplied."""
+"""Test cases of `tiled_attention` that measure memory and multiplications."""
 
 from grading.exercises.exercise import Script, helper, student
 
@@ -7,9 +7,9 @@ from ..common import DEFAULT, drawn, sized, told
 
 
 def some_open(draw, *shape):
-    """A random mask in which every row sees the first key, too: no row begins with a tile of which it sees nothing.
+    """A random mask in which every row sees the first key.
 
-    What such tiles cost is asked by cases of their own, and not by chance.
+    So no row begins with a fully blocked tile. Such tiles have their own cases and do not occur by chance.
     """
     mask = common.some_open(draw, *shape)
     mask[..., 0] = False
@@ -17,10 +17,10 @@ def some_open(draw, *shape):
 
 
 def measured(draw, *leading, T, S, K, V, tile=None, mask=None):
-    """A call of which the largest tensor and the products are noted; a query and a key need K + V multiplications.
+    """A call whose largest tensor and multiplications are measured.
 
-    Without a tile it is the default one. Where K and V are 1, even products that are not summed up yet are as many as
-    scores.
+    A query and a key need K + V multiplications. Without `tile` the default one is used. If K and V are 1, even the
+    products before they are summed are no more than the scores.
     """
     query, key, value = drawn(draw, *leading, T=T, S=S, K=K, V=V)
     s = Script(query=query, key=key, value=value, **({} if mask is None else {"mask": mask}))
@@ -29,9 +29,9 @@ def measured(draw, *leading, T, S, K, V, tile=None, mask=None):
     pairs = T * S
     for length in leading:
         pairs *= length
-    # A column of ones beside values of width 1, which gives the sums, is half as much again: only wide keys can tell
+    # A column of ones beside values of width 1 (to get the sums) adds half the cost again: only wide keys can show more
     once = pairs * (K + V) if K > 1 else 10**9
-    # Every operation is looked at, which makes it slower: whoever goes query by query needs its time
+    # Watching every operation is slow, and an answer that loops over queries needs many
     case = s.case().check_with("computed_in_tiles", scores=[*leading, T, tile or DEFAULT], products=once).timeout(20)
     blocked = "" if mask is None else " and a mask"
     return case.label(f"{T} queries of width {K}, {S} keys{blocked}{told(tile)}: what is made on the way")

@@ -36,7 +36,7 @@ def tiled_attention_oracle(query, key, value, mask=None, tile=64):
     width, S = query.shape[-1], key.shape[-2]
     mask = torch.zeros((), dtype=torch.bool, device=query.device) if mask is None else mask
     mask = mask.expand(*query.shape[:-1], S)
-    lowest = torch.finfo(query.dtype).min  # a maximum that nothing was seen for: finite, so that differences are
+    lowest = torch.finfo(query.dtype).min  # the maximum before any key: finite, so that differences are
     level, total, output = torch.full_like(query[..., 0], lowest), 0.0, 0.0
     for part in range(0, S, tile):
         keys, values = key[..., part : part + tile, :], value[..., part : part + tile, :]
@@ -54,7 +54,7 @@ def tiled_attention_oracle(query, key, value, mask=None, tile=64):
 
 
 def three_keys():
-    """The two keys on paper, and a third that is like the second."""
+    """The two keys of `on_paper`, and a third that equals the second."""
     query, key, _ = on_paper()
     return query, torch.cat([key, key[1:]]), torch.tensor([[4.0], [8.0], [1.0]])
 
@@ -108,7 +108,7 @@ def _(draw):
     yield call(*far_out(draw), blocked_in_part(draw, 4, 6), tile=1).tolerance(*FAR)
     query, key, value = far_out(draw)
     yield sum_far_out(query, key, value, level=10000.0 * query[:, 0], tile=2)
-    # The best key comes last: what was summed up before must shrink to nothing
+    # The best key comes last: earlier sums must shrink to nothing
     query, key, value = far_out(draw, T=2)
     key[:3, 0] = -20000.0
     yield call(query, key, value, tile=2).tolerance(*FAR)
@@ -121,7 +121,7 @@ def _(draw):
     yield measured(draw, 2, T=25, S=60, K=1, V=1, tile=8)
     yield measured(draw, T=20, S=200, K=1, V=1)
     yield measured(draw, T=20, S=90, K=1, V=1, tile=16, mask=some_open(draw, 20, 90))
-    # Wide keys and narrow values: who goes over the keys twice multiplies 17 numbers for each pair, and not 9
+    # Wide keys and narrow values: two passes over the keys need 17 multiplications per pair instead of 9
     yield measured(draw, T=20, S=96, K=8, V=1, tile=32)
 
 

@@ -1,4 +1,7 @@
-"""What the cases of `tiled_backward` are made of: a pass forwards, and a gradient that reaches its output."""
+"""Building blocks of the test cases of `tiled_backward`.
+
+They make a forward pass, and a gradient with respect to its output.
+"""
 
 from grading.exercises.exercise import Script, helper, student
 
@@ -6,23 +9,23 @@ from ..common import DEFAULT, attended, drawn, far_out, sized, told
 
 
 def passed(draw, *leading, V=3, **sizes):
-    """(query, key, value, output, lse, grad_output) of a pass over random queries, keys and values."""
+    """(query, key, value, output, lse, grad_output) of a random forward pass."""
     given = drawn(draw, *leading, V=V, **sizes)
     output, lse = attended(*given)
     return *given, output, lse, draw.normal(*output.shape, dtype=output.dtype)
 
 
 def far_out_passed(draw, **sizes):
-    """The same for scores up to ±10,000."""
+    """As `passed`, for scores up to ±10,000."""
     given = far_out(draw, **sizes)
     output, lse = attended(*given)
     return *given, output, lse, draw.normal(*output.shape)
 
 
 def measured(draw, *leading, T, S, K, V, tile=None):
-    """A call, by default with the default tile, of which the largest tensor is noted.
+    """A call whose largest tensor is measured; without `tile`, with the default tile.
 
-    How much is multiplied is left open: no limit is stated for it.
+    Multiplications are not limited, because the exercise states no limit.
     """
     names = ("query", "key", "value", "output", "lse", "grad_output")
     s = Script(**dict(zip(names, passed(draw, *leading, T=T, S=S, K=K, V=V), strict=True)))

@@ -1,4 +1,4 @@
-"""`tiled_backward`: the way back through attention, from an output and a log-sum-exp alone."""
+"""`tiled_backward`: attention's backward pass from its output and log-sum-exp alone."""
 
 import torch
 
@@ -56,7 +56,7 @@ def tiled_backward_oracle(query, key, value, output, lse, grad_output, tile=64):
 
 
 def small():
-    """One query of width 4 and two keys: weights 1/4 and 3/4, values 4 and 8, so that the output is 7."""
+    """One query of width 4, two keys: weights 1/4 and 3/4, values 4 and 8, output 7."""
     query = torch.tensor([[2.0, 0.0, 0.0, 0.0]])
     key = torch.tensor([[0.0, 1.0, 0.0, 0.0], [1.0986123, 0.0, 0.0, 0.0]])
     value = torch.tensor([[4.0], [8.0]])

@@ -1,4 +1,4 @@
-"""`ablate`: some heads' outputs put to zero, or to their mean."""
+"""`ablate`: some heads' outputs replaced by zero, or by their mean."""
 
 import torch
 
@@ -79,7 +79,7 @@ def _(draw):
 @ablate.criterion("float64, any layout and device", points=0.5, check_types=True)
 def _(draw):
     double = draw.normal(2, 4, 3, 5, dtype=torch.float64), draw.normal(4, 5, dtype=torch.float64)
-    yield call(double[0], [1]).tolerance(1e-12)  # the others are as they were
+    yield call(double[0], [1]).tolerance(1e-12)  # the others are unchanged
     yield call(double[0], [1, 2], double[1]).tolerance(1e-12)
     yield call(draw.normal(2, 3, 4, 5).transpose(1, 2), [3], non_contiguous(draw.normal(4, 5)))
     yield call(draw.normal(2, 4, 3, 6), [2]).device_only()

@@ -1,4 +1,4 @@
-"""`head_contributions`, a challenge: what each head adds, through its part of W_o, in one direction of the stream."""
+"""`head_contributions`, a challenge: what each head adds in one direction."""
 
 import torch
 
@@ -37,7 +37,7 @@ head_contributions.example("float64 stays float64", call(*(tensor.double() for t
 
 
 def drawn(draw, B, H, T, K, **options):
-    """Outputs of H heads of width K, the matrix behind them and a direction."""
+    """Outputs of H heads of width K, the matrix W_o and a direction."""
     return draw.normal(B, H, T, K, **options), draw.normal(H * K, H * K, **options), draw.normal(H * K, **options)
 
 

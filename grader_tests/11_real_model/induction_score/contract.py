@@ -1,4 +1,4 @@
-"""`induction_score`: how much a head looks at what came after the same token, one period ago."""
+"""`induction_score`: a head's attention to the token after the last equal one."""
 
 import torch
 
@@ -38,7 +38,7 @@ def maps(draw, *shape, dtype=torch.float32):
 
 
 def hard(draw):
-    """A map of nine tokens in which each query looks at one key: for a period of 4, three of five where they should."""
+    """A map of nine tokens where three of five queries attend as for a period of 4."""
     found = torch.eye(9).roll(-3, 1)
     found[4 + draw.permutation(5)[:2]] = torch.eye(9)[0]
     return found
@@ -94,7 +94,7 @@ def _(draw):
 
 @induction_score.criterion("float64, any layout and device, weights left alone", points=0.5, check_types=True)
 def _(draw):
-    yield call(maps(draw, 2, 7, 7, dtype=torch.float64), 3).tolerance(1e-12)  # a mean of a few is this exact
+    yield call(maps(draw, 2, 7, 7, dtype=torch.float64), 3).tolerance(1e-12)  # a mean of few numbers is this exact
     yield call(non_contiguous(maps(draw, 3, 6, 6)), 2)
     yield call(maps(draw, 2, 6, 6), 4).does_not_mutate()
     yield call(maps(draw, 2, 6, 6), 2).device_only()

@@ -69,7 +69,7 @@ def load_gpt2(model, checkpoint):
                 put(one.weight, f"h.{i}.attn.c_attn.weight", weight[:, j * D : (j + 1) * D], True)
                 put(one.bias, f"h.{i}.attn.c_attn.bias", bias[j * D : (j + 1) * D])
 
-    fill(copy.deepcopy(model))  # a rehearsal, in which all that can go wrong does
+    fill(copy.deepcopy(model))  # a rehearsal on a copy, so that an error changes nothing
     fill(model)
     return model
 

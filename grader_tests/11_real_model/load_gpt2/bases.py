@@ -1,4 +1,4 @@
-"""The right answer to `load_gpt2` of which most mistakes are edits."""
+"""The correct answer to `load_gpt2` that most mistakes are edits of."""
 
 from .contract import load
 

@@ -1,4 +1,4 @@
-"""What the cases of `load_gpt2` are made of: checkpoints in GPT-2's names, and models that they are for."""
+"""Building blocks of the test cases of `load_gpt2`: GPT-2 checkpoints and models."""
 
 import torch
 
@@ -8,7 +8,7 @@ SIZES = {"n_tokens": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "block_size":
 
 
 def shapes(n_tokens, d_model, n_layers, n_heads, block_size):
-    """The shapes of a checkpoint, by its names."""
+    """Shapes of a checkpoint's tensors, by name."""
     D = d_model
     found = {"wte.weight": (n_tokens, D), "wpe.weight": (block_size, D), "ln_f.weight": (D,), "ln_f.bias": (D,)}
     for i in range(n_layers):
@@ -26,8 +26,10 @@ def shapes(n_tokens, d_model, n_layers, n_heads, block_size):
 
 
 def checkpoint(draw, sizes=SIZES, dtype=torch.float32, *, masks=True):
-    """Numbers for all of a checkpoint, in an order that says nothing; `masks`: and what published files "
-    "hold besides."""
+    """A checkpoint with random numbers, in random order.
+
+    masks  include the masks that published files contain, too
+    """
     names = shapes(**sizes)
     order = [list(names)[i] for i in draw.permutation(len(names)).tolist()]
     made = {name: draw.normal(*names[name], scale=0.7, dtype=dtype) for name in order}
@@ -39,7 +41,7 @@ def checkpoint(draw, sizes=SIZES, dtype=torch.float32, *, masks=True):
 
 
 def state(draw, sizes=SIZES, dtype=torch.float32):
-    """Numbers for a model of the course's names, which no checkpoint has."""
+    """A state dict with the course's names, whose numbers differ from any checkpoint's."""
     with torch.random.fork_rng():
         torch.manual_seed(draw.integer(0, 2**31))
         made = of_sizes(sizes).state_dict()
@@ -53,15 +55,17 @@ def of_sizes(sizes):
 
 
 def loading(own, given, sizes=SIZES, **inputs):
-    """A script in which the exercise has been called with a model that holds `own`, as "result"."""
+    """A script that calls the exercise with a model whose state is `own`: "result"."""
     s = Script(model=sample_model("GPT", own, **sizes), checkpoint=given, **inputs)
     s.call(EXERCISE, s.model, s.checkpoint, name="result")
     return s
 
 
 def refusing(own, given, words=(), ids=None):
-    """A script that looks at what the call raises, and, where there are `ids`, at the model's logits "
-    "before and after."""
+    """A case that observes the call's exception and, with `ids`, the model's logits.
+
+    The logits are those "before" and "after" the call.
+    """
     s = Script(model=sample_model("GPT", own, **SIZES), checkpoint=given, **({} if ids is None else {"ids": ids}))
     if ids is not None:
         s.call(s.model, s.ids, name="before")
@@ -74,5 +78,5 @@ def refusing(own, given, words=(), ids=None):
 
 
 def either(*shape):
-    """A shape in words, the right way round or turned."""
+    """A shape and its transpose, either of which a message may name."""
     return [list(shape), list(reversed(shape))]

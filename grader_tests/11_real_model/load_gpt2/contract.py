@@ -7,8 +7,8 @@ from grading.exercises.exercise import Draw, exercise, helper, method, ref
 from ..common import LOADING
 from .cases import SIZES, checkpoint, either, loading, refusing, state
 
-# Numbers are copied into parameters: no gradient is asked for. What of a checkpoint is wrong is told by its published
-# name; whether a shape is told as it is stored or turned is a matter of where one looks.
+# Numbers are copied into parameters, so no gradient is compared. An error names the wrong tensor as the checkpoint
+# does; it may give a shape as stored or transposed, depending on where the answer checks it.
 load = exercise(
     "load_gpt2",
     points=5,
@@ -71,7 +71,7 @@ TINY = {"n_tokens": 3, "d_model": 2, "n_layers": 1, "n_heads": 1, "block_size": 
 
 
 def logits_of(s, module=None):
-    """Add what the model gives for the ids of the script, as "logits"."""
+    """Add the model's logits for the ids of the script: "logits"."""
     s.call(ref("result") if module is None else module, s.ids, name="logits")
     return s.case(ref("logits"))
 
@@ -81,7 +81,7 @@ def without(given, *names):
 
 
 def missing(draw, name, *, at_all=False):
-    """`at_all`: only whether it was refused with nothing copied is asked."""
+    """A missing tensor. at_all: any error passes, if nothing was copied."""
     ids = draw.integers(0, 7, 1, 4) if at_all else None
     made = refusing(state(draw), without(checkpoint(draw, masks=False), name), [[name]], ids)
     made = made.check_with("raises_error", kind="KeyError", at_all=at_all, told=["the name of what is missing"])
@@ -89,7 +89,7 @@ def missing(draw, name, *, at_all=False):
 
 
 def without_a_layer(draw, layer):
-    """A checkpoint that has nothing of this layer: the message has to say any of the names."""
+    """A checkpoint without this layer: the message must have one of its names."""
     given = checkpoint(draw, masks=False)
     lost = [name for name in given if name.startswith(f"h.{layer}.")]
     made = refusing(state(draw), without(given, *lost), [lost])
@@ -98,7 +98,7 @@ def without_a_layer(draw, layer):
 
 
 def misshapen(draw, name, *shape, right=None, at_all=False):
-    """`right`: the shape that the message has to tell beside this one; None: no words are asked for."""
+    """A tensor of wrong shape. right: the shape to name beside it; None: any message."""
     words = [[name], either(*shape), either(*right)] if right else []
     told = ["whose shape it is", "the shape in the checkpoint", "the shape that is needed"][: len(words)]
     ids = draw.integers(0, 7, 1, 4) if at_all else None
@@ -192,12 +192,12 @@ def _(draw):
     yield misshapen(draw, "wpe.weight", 3, 4, right=(5, 4))
     yield misshapen(draw, "h.1.ln_1.weight", 5, right=(4,))
     yield misshapen(draw, "h.0.mlp.c_fc.weight", 4, 15, right=(4, 16))
-    yield misshapen(draw, "h.0.mlp.c_fc.weight", 16, 4)  # turned already: told by whoever compares as it is stored
+    yield misshapen(draw, "h.0.mlp.c_fc.weight", 16, 4)  # already transposed: found only by comparing shapes as stored
     yield misshapen(draw, "h.0.mlp.c_fc.weight", 8, 8, right=(4, 16))
     yield misshapen(draw, "h.1.attn.c_attn.weight", 12, 4)
     yield misshapen(draw, "h.0.attn.c_attn.weight", 4, 15, right=(4, 12))
     yield misshapen(draw, "h.1.attn.c_attn.bias", 15, right=(12,))
-    yield misshapen(draw, "h.0.attn.c_proj.bias", 1, right=(4,))  # a single number could be laid along all places
+    yield misshapen(draw, "h.0.attn.c_proj.bias", 1, right=(4,))  # a single number would broadcast
     yield accepted(draw)
 
 

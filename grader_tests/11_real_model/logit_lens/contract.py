@@ -31,7 +31,7 @@ def layer_norm(draw, width, eps=1e-5, dtype=torch.float32):
 
 
 def seen(draw, *shape, n_tokens=7, dtype=torch.float32, norm=None, turn=lambda t: t):
-    """The lens over hidden states of this shape, (L, B, T, D), with a norm (a layer norm where None)."""
+    """A call on hidden states (L, B, T, D), with a norm (a layer norm if None)."""
     hidden, unembedding = (
         turn(draw.normal(*shape, scale=2.0, dtype=dtype)),
         turn(draw.normal(n_tokens, shape[-1], dtype=dtype)),

@@ -1,4 +1,4 @@
-"""`split_qkv`: the fused weight and bias of c_attn taken apart, as three layers of nn.Linear have them."""
+"""`split_qkv`: c_attn's fused weight and bias as those of three nn.Linear layers."""
 
 import torch
 
@@ -7,7 +7,7 @@ from grading.exercises.exercise import EXERCISE, Script, call, exercise, method,
 from ...shared.elsewhere import filled_elsewhere
 from ..common import FUSED
 
-# Copies of a checkpoint's numbers are asked for, and no gradient back into the checkpoint.
+# The exercise asks for copies of a checkpoint's numbers, without gradients to the checkpoint.
 split_qkv = exercise(
     "split_qkv",
     points=3,
@@ -34,13 +34,13 @@ def split_qkv_oracle(weight, bias):
 
 
 def filled_afterwards(weight, bias, *, result=False):
-    """The results after weight and bias were filled with 9; or those two after the results were."""
+    """The results after filling weight and bias with 9, or those after filling the results."""
     s = Script(weight=weight, bias=bias)
     s.call(EXERCISE, s.weight, s.bias, name="result")
     if result:
         for place in range(3):
             for kind in range(2):
-                # Detached, it is the same memory: what is a parameter must not be written into otherwise
+                # Detached, it shares memory: autograd forbids writing into a parameter directly
                 s.call(method(ref("result", place, kind), "detach"), name=f"{place} {kind}")
                 s.call(method(ref(f"{place} {kind}"), "fill_"), 9.0)
         return s.case(s.weight, s.bias).label("weight and bias, after the results were filled with 9")
@@ -68,7 +68,7 @@ def _(draw):
     for width in (3, 6):
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width))
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width), result=True)
-    yield filled_afterwards(non_contiguous(draw.normal(5, 15)), draw.normal(15))  # which lies as if it were turned
+    yield filled_afterwards(non_contiguous(draw.normal(5, 15)), draw.normal(15))  # in memory as if transposed
     s = Script(weight=draw.normal(4, 12), bias=draw.normal(12))
     s.call(EXERCISE, s.weight, s.bias)
     for given in (s.weight, s.bias):

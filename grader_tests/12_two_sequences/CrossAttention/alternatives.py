@@ -9,7 +9,7 @@ from torch import nn
 
 # %% HeadByHead
 class CrossAttention(nn.Module):
-    """A loop over bands of columns; every step of one head in sight."""
+    """A loop over bands of columns, with all steps of one head together."""
 
     def __init__(self, d_model, n_heads):
         super().__init__()

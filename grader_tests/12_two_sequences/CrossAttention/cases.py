@@ -1,17 +1,18 @@
-"""What the cases of `CrossAttention` are made of."""
+"""Building blocks of the test cases of `CrossAttention`."""
 
 
 def weights(draw, width):
-    """A state dict. Queries and keys are enlarged, so that weights are neither equal nor all or nothing."""
+    """A state dict whose enlarged queries and keys give unequal weights, not one-hot."""
     state = {f"W_{name}.weight": draw.normal(width, width, scale=width**-0.5) for name in "qkvo"}
     state["W_q.weight"] *= 1.5
     return state
 
 
 def padded(draw, *shape):
-    """A random mask (B, S), True where padded, in which every row has an open position and, where S > 1, a padded one.
+    """A random mask (B, S), True where padded.
 
-    Not at the end alone: nothing in the contract says that padding comes last, and in the first row it does not.
+    Every row has an open position and, if S > 1, a padded one. In the first row padding is not at the end, because the
+    contract does not promise that it is.
     """
     mask = draw.chance(0.4, *shape)
     for row in mask:

@@ -1,4 +1,4 @@
-"""`CrossAttention`: queries of one sequence, keys and values of another, padding in the other one."""
+"""`CrossAttention`: queries from one sequence, keys and values from a padded other."""
 
 import math
 from itertools import product
@@ -83,13 +83,13 @@ def _():
 def _(draw):
     s = Script()
     m = s.call(EXERCISE, 6, 2, name="module")
-    # raises where a name or a shape is wrong, or one is too many; what the module computes is no matter here
+    # raises for a wrong name or shape, or an extra one; the module's result does not matter here
     s.call(helper("load_weights"), m, weights(draw, 6), name="prepared")
     yield s.case(ref("prepared")).check_with("any_result")
 
 
 def twice(draw, **masked):
-    """A script in which a module is called with one source, `masked` or not, and then with another: "out"."""
+    """A script that calls a module with one source, then with another: "out"."""
     s = Script(
         other=draw.normal(2, 5, 6), before=draw.normal(2, 4, 6), x=draw.normal(2, 5, 6), source=draw.normal(2, 4, 6),
         **masked,
@@ -152,14 +152,14 @@ def _(draw):
         weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12), source=draw.normal(2, 7, 12)
     ).with_gradients()
     mask = padded(draw, 3, 6)
-    mask[1] = True  # a source that is blocked throughout must not spoil the others
+    mask[1] = True  # a fully blocked source must not spoil the others
     given = {"x": draw.normal(3, 5, 8), "source": draw.normal(3, 6, 8), "source_mask": mask}
     yield attend(weights(draw, 8), 2, **given).with_gradients()
 
 
 @cross_attention.criterion("scores of any size", points=0.5)
 def _(draw):
-    # All scores of a case are about -1e13, or all about 1e13, and they lie far apart
+    # All scores of a case are about -1e13, or all about 1e13, and far apart
     source = 1e6 * APART.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
     x = 1e6 * draw.uniform(1, 4, 1, low=1.0, high=2.0) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
     largest, smallest = int(APART.argmax()), int(APART.argmin())
@@ -172,10 +172,10 @@ def _(draw):
         return attend(state, n_heads, **given)
 
     yield case(3, -1).label("CrossAttention(6, 3); scores of about -1e13")
-    # Blocked scores that are set to -1e9 become the greatest
+    # If blocked scores are set to -1e9, they become the greatest
     yield case(2, -1, largest).label("CrossAttention(6, 2); scores of about -1e13; source_mask (1, 5)")
     yield case(2, -1, smallest).label("CrossAttention(6, 2); scores of about -1e13; another source_mask (1, 5)")
-    # The greatest score is blocked: a softmax over all keys leaves nothing for the others
+    # The greatest score is blocked, so a softmax over all keys leaves nothing for the others
     yield case(2, 1, largest).label("CrossAttention(6, 2); scores of about 1e13; source_mask (1, 5)")
 
 

@@ -1,4 +1,4 @@
-"""What the cases of `EncoderDecoder` are made of: a small encoder and decoder, and sentences."""
+"""Building blocks of the test cases of `EncoderDecoder`: an encoder, a decoder, sentences."""
 
 import torch
 
@@ -6,7 +6,7 @@ from grading.exercises.exercise import EXERCISE, Script, method, sample_model
 
 
 def parts(draw, N=6, D=5, **kind):
-    """An encoder and a decoder with weights, in a list."""
+    """A list of an encoder and a decoder with random weights."""
     table = {"table.weight": draw.normal(N, D)}
     written = {"table.weight": draw.normal(N + 1, D), "out.weight": draw.normal(N + 1, D)}
     encoder = sample_model("Reader", table, n_tokens=N, width=D, **kind)
@@ -14,8 +14,11 @@ def parts(draw, N=6, D=5, **kind):
 
 
 def sentences(draw, B, S, T, N=6, padded=True):
-    """source (B, S), targets_in (B, T) and a mask (B, S) with an open and a padded position in each row, or with none
-    that is padded: what an answer makes of padding is then without consequence."""
+    """source (B, S), targets_in (B, T) and a padding mask (B, S).
+
+    Each row of the mask has an open and a padded position. Without `padded` none is padded, so the handling of padding
+    does not matter.
+    """
     mask = draw.chance(0.4, B, S)
     for row in mask:
         order = draw.permutation(S)
@@ -30,10 +33,10 @@ def sentences(draw, B, S, T, N=6, padded=True):
 
 
 def translated(draw, B, S, T, *, masked=True, padded=False, by_name=False, halves=False, **kind):
-    """A script that has called the whole module, or its halves, on sentences; its last step is "logits".
+    """A script that calls the whole module, or its halves, on sentences: "logits".
 
-    masked  with a mask, which blocks something where the sentences are `padded`
-    kind    of memory, see the specimen `Reader`
+    masked  with a mask, which blocks positions if the sentences are `padded`
+    kind    kind of memory, see `course.sample_models.Reader`
     """
     encoder, decoder = parts(draw, **kind)
     given = sentences(draw, B, S, T, padded=padded)

@@ -99,7 +99,7 @@ def _(draw):
     yield s.case(ref("logits")).label("the second of two calls with sources of the same shape")
     s = translated(draw, 2, 4, 3, masked=False)
     s.call(helper("fill"), s.encoder, 0.3)
-    s.call(ref("module"), s.source, s.targets_in, name="again")  # a model that learns reads the same source anew
+    s.call(ref("module"), s.source, s.targets_in, name="again")  # after training, it must read the same source again
     yield s.case(ref("again")).label("the second of two calls with one source, between which the encoder changed")
 
 
@@ -163,7 +163,7 @@ def _(draw):
         observed = s.case(ref("logits"), ref("encoder_calls"), ref("decoder_calls"))
         yield observed.label(f"the calls of both in one forward pass{text}")
     yield translated(draw, 2, 3, 4, named=True, halves=True).case(ref("memory"), ref("logits"))
-    # Sentences of one word each, which read the same with a mask and without: only the memory itself is looked at
+    # Sentences of one word, which are the same with a mask and without: only the memory itself is compared
     encoder, decoder = parts(draw)
     given = sentences(draw, 3, 4, 5)
     s = Script(encoder=encoder, decoder=decoder, **given | {"source": given["source"][:, :1].repeat(1, 4)})

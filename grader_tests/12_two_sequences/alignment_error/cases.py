@@ -1,13 +1,16 @@
-"""What the cases of `alignment_error` are made of."""
+"""Building blocks of the test cases of `alignment_error`."""
 
 import torch
 
 
 def looking(draw, T, S, *, wrong, without=0, even=0.0):
-    """Weights (T, S) and alignment (T,), -1 for `without` targets, of which so many others look elsewhere.
+    """Weights (T, S) and alignment (T,) with a known number of wrong targets.
 
-    Whoever takes columns for rows counts another number. `even`: how much is added to all weights before they are
-    shared out, so that the greatest of a row is hardly greater than the others.
+    An answer that confuses rows and columns gets another number.
+
+    wrong    number of targets whose greatest weight is not at their source
+    without  number of targets without a source, -1 in the alignment
+    even     added to all weights before they are normalised, so that a row's greatest weight hardly exceeds the others
     """
     while True:
         weights, alignment = _made(draw, T, S, wrong, without)
@@ -18,11 +21,11 @@ def looking(draw, T, S, *, wrong, without=0, even=0.0):
 
 
 def _made(draw, T, S, wrong, without):
-    """What `looking` gives, with weights that do not yet sum to 1.
+    """The result of `looking`, with weights that do not yet sum to 1.
 
-    The first source position and the last are among those that are looked at rightly where there is room: neither is
-    special. The weight at the source of a target that looks elsewhere is the second greatest of its row, so the share
-    is not the weight that is missing. A target looks most often where no other does.
+    If there is room, the first and the last source position are attended rightly: neither is special. In a wrong row
+    the weight at the source is the second greatest, so that the error rate differs from the missing weight. Most
+    targets attend where no other does.
     """
     weights = draw.distribution(T, S, dtype=torch.float32) ** 2 + 0.01
     right = T - wrong - without
@@ -31,7 +34,7 @@ def _made(draw, T, S, wrong, without):
     alignment = source.clone()
     for t in range(T):
         missed = right <= t < right + wrong
-        # One place off, two places off, …: a neighbour is as wrong as any other
+        # Off by one position, by two, …: a neighbour is as wrong as any other
         place = (int(source[t]) + (1 + (t - right) % (S - 1) if missed else 0)) % S
         weights[t, int(source[t])] = 0.9 * float(weights[t].max())
         weights[t, place] = 1.3 * float(weights[t].max())

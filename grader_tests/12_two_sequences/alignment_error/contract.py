@@ -1,4 +1,4 @@
-"""`alignment_error`: the share of targets whose greatest weight lies elsewhere than at their source."""
+"""`alignment_error`: the share of targets whose greatest weight is not at their source."""
 
 import torch
 
@@ -43,7 +43,7 @@ def _(draw):
     yield call(*looking(draw, 5, 7, wrong=0))
     yield call(*looking(draw, 4, 6, wrong=4))
     yield call(*looking(draw, 1, 3, wrong=1))
-    yield call(*looking(draw, 5, 24, wrong=2, even=2.0))  # the greatest weight of a row is no great one
+    yield call(*looking(draw, 5, 24, wrong=2, even=2.0))  # the greatest weight of a row is not large
 
 
 @alignment_error.criterion("targets without a source do not count; where none has one it is 0", points=1.5)
@@ -58,7 +58,7 @@ def _(draw):
     "the dtype of weights, no gradient, any layout and device, arguments left alone", points=0.5, check_types=True
 )
 def _(draw):
-    # Two source positions: how far off a target is makes no difference here
+    # Two source positions: the distance of an error cannot matter
     weights, alignment = looking(draw, 7, 2, wrong=3, without=1)
     yield call(weights, alignment)
     yield call(weights.double(), alignment).does_not_mutate()
@@ -66,14 +66,14 @@ def _(draw):
     yield call(non_contiguous(weights), non_contiguous(alignment)).does_not_mutate()
     yield call(weights, alignment).device_only()
     yield tracked(weights, alignment)
-    weights, alignment = looking(draw, 3, 2, wrong=0, without=3)  # nothing to count has a dtype, too
+    weights, alignment = looking(draw, 3, 2, wrong=0, without=3)  # the dtype matters even with nothing to count
     yield call(weights, alignment)
     yield call(weights.double(), alignment)
     yield tracked(weights, alignment)
 
 
 def tracked(weights, alignment):
-    """Whether the share of weights that are being learnt asks for a gradient."""
+    """Whether the error rate of weights that require gradients requires one."""
     s = Script(weights=weights, alignment=alignment)
     learnt = s.call(method(s.call(method(s.weights, "clone"), name="copy"), "requires_grad_"), name="learnt")
     share = s.call(EXERCISE, learnt, s.alignment, name="share")

@@ -1,4 +1,8 @@
-"""What the cases of `beam_search` are made of: stories in which the ways of searching part."""
+"""Building blocks of the test cases of `beam_search`.
+
+A story gives the probabilities of the next token. Cases use stories in which correct and wrong searches find different
+sequences.
+"""
 
 import math
 from functools import cache
@@ -7,7 +11,7 @@ import torch
 
 from grading.exercises.exercise import EXERCISE, Script, ref, sample_model
 
-# Ways to search with one thing wrong: what is asked of `step`; what is kept at a length; when it ends; what wins
+# Searches with one error each: in the calls of `step`, in the sequences kept per length, in the end, in the winner
 ASKING = ("last id", "no begin")
 ROUNDING = ("products", "half")  # float32 products of probabilities; sums of logarithms in float16
 KEEPING = (
@@ -17,14 +21,14 @@ KEEPING = (
 ENDING = ("first end", "first end alone", "full", "behind", "shrinks", "once more", "past end")
 WINNING = ("ended only", "unended only", "sum", "root", "power", "begin counts", "one less", "end free", "likeliest")
 STAYING = {"stays": lambda pair: pair[0], "stays by its mean": lambda pair: pair[0] / (len(pair[1]) - 1)}
-LEAST = 1e-3  # by so much the best of all means, and the last that is kept, beat the next: far above rounding
+LEAST = 1e-3  # margin of the best mean, and of the last sequence kept, over the next: far above rounding
 
-# Two stories that chance seldom tells, token by token: how likely which others are after it. What is left over is
-# shared by chance by those that are not named; their sequences come to nothing.
+# Two stories that random drawing seldom gives: for each token, the probabilities of the next one. Tokens that are not
+# named share the rest at random; their sequences never win.
 
-# Each measure has a winner of its own: the sum, `end` at once; divided by the root of the length, y and `end`; where
-# `begin` counts, y, u, t and `end`; the mean, x again and again. After x nothing is likelier than x, and so it is found
-# however the kept are chosen.
+# Each measure has its own winner: the sum, `end` at once; divided by the root of the length, y and `end`; if `begin`
+# counts, y, u, t and `end`; the mean, x repeated. After x nothing is likelier than x, so every choice of the kept
+# sequences finds it.
 EACH_ITS_MEASURE = {
     "begin": {"y": 0.45, "end": 0.28, "x": 0.25},
     "x": {"x": 0.68},
@@ -32,8 +36,8 @@ EACH_ITS_MEASURE = {
     "u": {"t": 0.75},
     "t": {"end": 0.75},
 }
-# x, z and then w again and again have by far the best mean, but only at last. After one token something has ended, and
-# y is ahead; after two, y and `end` are ahead of all that run; after three, three have ended, and x, z, w are ahead.
+# x, z and then w repeated have by far the best mean, but only at the end. After one token a sequence has ended, and y
+# leads; after two, y and `end` lead all running ones; after three, three have ended, and x, z, w lead.
 BEST_AT_LAST = {
     "begin": {"y": 0.4, "end": 0.33, "x": 0.25},
     "x": {"z": 0.65},
@@ -44,9 +48,9 @@ BEST_AT_LAST = {
 
 
 def story(table, fade):
-    """A function from ids, a tuple, to the log-probabilities after them: those of `sample_models.story` as numbers.
+    """A function from a tuple of ids to the next token's log-probabilities, as floats.
 
-    They are remembered, since the ways of searching ask mostly the same.
+    They are those of `sample_models.story`. They are cached, because the searches mostly ask for the same ones.
     """
     rows = table.float().tolist()
 
@@ -63,19 +67,22 @@ def story(table, fade):
 
 
 def searched(next_of, begin, end, width, max_length, wrong=""):
-    """(ids, margin): the search by the contract, or with one thing `wrong`; by how much it was decided."""
+    """(ids, margin) of the search by the contract, or with the error `wrong`.
+
+    margin: the smallest difference that decided it
+    """
     running, done, margin = [(0.0, [begin])], [], math.inf
     width = 1 if wrong == "greedy" else width + (wrong == "one more")
     for length in range(1, max_length + 1 + (wrong == "once more")):
         longer = sorted(_longer(next_of, running, wrong), reverse=True)
-        if wrong in STAYING:  # what has ended competes on
+        if wrong in STAYING:  # ended sequences go on competing
             longer = sorted([*longer, *done], key=STAYING[wrong], reverse=True)
             done = []
         best = _kept(longer, running, end, width, wrong)
         if best == longer[:width] and len(longer) > width:
             margin = min(margin, longer[width - 1][0] - longer[width][0])
         done += [pair for pair in best if pair[1][-1] == end]
-        if length > max_length:  # what ended after that counts, too
+        if length > max_length:  # sequences that ended after max_length count, too
             break
         running = [pair for pair in best if pair[1][-1] != end or wrong == "past end"]
         if _over(done, running, width, wrong):
@@ -99,31 +106,31 @@ def _longer(next_of, running, wrong):
 
 
 def _rounded(total, wrong):
-    """A sum of log-probabilities in float16, or as what is left of a product in float32, which is 0 below e**-103."""
+    """A sum of log-probabilities in float16, or as a float32 product (0 below e**-103)."""
     if wrong == "half":
         return torch.tensor(total).half().item()
     return total if total > -103 else -math.inf
 
 
 def _kept(longer, running, end, width, wrong):
-    """Which of them are kept, the most probable of which come first."""
+    """The sequences that are kept, of `longer`, which is sorted by falling probability."""
     ended, others = ([pair for pair in longer if (pair[1][-1] == end) is has] for has in (True, False))
     mine = [[pair for pair in longer if pair[1][:-1] == ids] for _, ids in running]
-    if wrong == "each its own":  # so many continuations of each, however they compare
+    if wrong == "each its own":  # `width` continuations of each, however they compare
         return [pair for own in mine for pair in own[:width]]
     if wrong == "one of each" and len(running) > 1:  # they no longer compete
         return [own[0] for own in mine]
-    if wrong == "ended apart":  # what ended takes up no place
+    if wrong == "ended apart":  # ended sequences do not count towards the width
         return ended + others[:width]
-    if wrong == "ended beside":  # likewise, but only what is among the best has ended
+    if wrong == "ended beside":  # likewise, but only ended sequences among the best remain
         return others[:width] + [pair for pair in longer[:width] if pair in ended]
-    if wrong == "near":  # what is far behind the best is dropped
+    if wrong == "near":  # sequences far behind the best are dropped
         return [pair for pair in longer[:width] if pair[0] > longer[0][0] - 1.0]
     return longer[:width]
 
 
 def _over(done, running, width, wrong):
-    """Whether the search ends before max_length, though some go on."""
+    """Whether the search ends before max_length, although some sequences go on."""
     if wrong == "behind" and done and running:
         ended, going = (max(total / (len(ids) - 1) for total, ids in some) for some in (done, running))
         return ended >= going
@@ -131,7 +138,7 @@ def _over(done, running, width, wrong):
 
 
 def _means(done, running, end, wrong):
-    """What may win, with the mean that decides, the best first."""
+    """The candidates for the winner with their deciding means, the best first."""
     size = {
         "sum": lambda ids: 1,
         "root": lambda ids: (len(ids) - 1) ** 0.5,
@@ -142,13 +149,13 @@ def _means(done, running, end, wrong):
     }.get(wrong, lambda ids: len(ids) - 1)
     unended = [] if wrong in ("ended only", "first end alone") and done else running
     ended = [] if wrong == "unended only" and running else done
-    if wrong == "likeliest":  # of what has ended only one competes
+    if wrong == "likeliest":  # of the ended sequences, only one competes
         ended = sorted(ended, reverse=True)[:1]
     return sorted(((total / size(ids), ids) for total, ids in ended + unended), reverse=True)
 
 
 def _by_chance(draw, N, ends, scale):
-    """(table, begin, end): the logits after each token, of which those of `end` are greater by `ends`."""
+    """(table, begin, end): random logits after each token, `end`'s raised by `ends`."""
     begin, end = draw.permutation(N)[:2].tolist()
     table = draw.normal(N, N, scale=scale).double()
     table[:, end] += ends
@@ -156,7 +163,7 @@ def _by_chance(draw, N, ends, scale):
 
 
 def _by_plan(draw, plan):
-    """(table, begin, end): a planned story with other ids and slightly other numbers each time."""
+    """(table, begin, end): a planned story with random ids and slightly varied numbers."""
     ids = dict(zip([*plan, "end"], draw.permutation(len(plan) + 1).tolist(), strict=True))
     table = draw.normal(len(ids), len(ids), dtype=torch.float64)
     for token, likely in plan.items():
@@ -168,15 +175,15 @@ def _by_plan(draw, plan):
 
 
 def telling(draw, N, width, max_length, *, apart=(), alike=(), fade=0.0, ends=0.0, scale=1.3, lasting=None, plan=None):
-    """A script that searches a story in which each way of `apart` finds something else and each way of `alike` the
-    same, all of them by a clear margin.
+    """A script that searches a story on which chosen wrong searches succeed or fail.
 
-    No two of those apart find the same, so that they are told from one another. "greedy" is a width of 1.
+    Each wrong search in `apart` finds a different sequence, and no two the same one, so that they can be distinguished.
+    Each in `alike` finds the right sequence. All of this holds by a clear margin. "greedy" is a width of 1.
 
-    ends     how much likelier `end` is made
-    scale    how far apart the logits are; with 0.3 no token is likely
-    lasting  whether what is found has max_length tokens without `end` (True), has ended before (False), either (None)
-    plan     a story of N tokens to tell nearly as it stands: chance hardly ever tells one in which these ways part
+    ends     added to the logits of `end`
+    scale    spread of the logits; with 0.3 no token is likely
+    lasting  whether the result has max_length tokens without `end` (True), has ended before (False), either (None)
+    plan     a story of N tokens to use almost unchanged, if random stories hardly ever separate these searches
     """
     while True:
         table, begin, end = _by_plan(draw, plan) if plan else _by_chance(draw, N, ends, scale)
@@ -186,7 +193,7 @@ def telling(draw, N, width, max_length, *, apart=(), alike=(), fade=0.0, ends=0.
         if margin < LEAST or (lasting is not None and lasting != whole) or len(found) < 3:
             continue
         ways = [found]
-        for way in (*apart, *alike):  # the first that finds what it must not ends the trial
+        for way in (*apart, *alike):  # the first unwanted result ends this attempt
             other, margin = searched(*asked, way)
             if (margin < LEAST and way not in ROUNDING) or (other != found if way in alike else other in ways):
                 break
@@ -196,8 +203,10 @@ def telling(draw, N, width, max_length, *, apart=(), alike=(), fade=0.0, ends=0.
 
 
 def undisputed(draw, N, width, max_length):
-    """A script that searches a story in which whoever searches in one of the wrong ways finds the same: one token after
-    another is nearly certain, and `end` is none of them."""
+    """A script that searches a story on which all wrong searches find the right sequence.
+
+    Each next token is nearly certain, and none of them is `end`.
+    """
     ways = (*ASKING, *KEEPING, *ENDING, *WINNING)
     while True:
         order = draw.permutation(N).tolist()
@@ -227,7 +236,7 @@ def observed(s):
     return s.case(ref("ids")).label(text)
 
 
-# 0 begins, 3 ends. By the likeliest step from 0 one comes to 1, after which nothing is likely.
+# 0 begins, 3 ends. The likeliest step from 0 leads to 1, after which nothing is likely.
 GARDEN = torch.tensor(
     [[0.0, 0.5, 0.4, 0.1], [0.3, 0.2, 0.25, 0.25], [0.02, 0.04, 0.04, 0.9], [0.4, 0.3, 0.2, 0.1]]
 ).log()

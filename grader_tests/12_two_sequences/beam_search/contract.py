@@ -101,8 +101,8 @@ def _(draw):
     yield observed(script(table, 2, 0, 1, 1))  # a single token
 
 
-# An answer that has one thing wrong loses what is asked for that, and no other point: whoever lets another of the
-# same sequences win finds the same as everybody where it matters which are kept, and the other way round.
+# An answer with one error loses only the points for it: stories that test which sequences are kept give the same result
+# with every rule for the winner, and the other way round.
 
 
 @beam_search.criterion("the width best at each length, from whichever they came", points=2)
@@ -123,11 +123,11 @@ def _(draw):
         yield observed(
             telling(draw, N, width, max_length, apart=apart, alike=alike, lasting=True, fade=fade, ends=-1.0)
         )
-    # What has ended takes up a place at its length
+    # An ended sequence counts towards the width at its length
     apart, alike = ("ended beside", "past end"), (*ENDING[:-1], *(way for way in WINNING if way != "unended only"))
     yield observed(telling(draw, 6, 2, 5, apart=apart, alike=alike, lasting=False, ends=1.0))
-    # Long and hardly likely: float32 has no such probability, and float16 no sum so exact. Nothing ends before. With a
-    # width of 1, as answers that keep too many sequences would not come to an end with two
+    # Long and unlikely: float32 cannot represent the probability, nor float16 the sum. No sequence ends before. The
+    # width is 1, because answers that keep too many sequences would not finish with 2
     yield observed(telling(draw, 30, 1, 45, apart=ROUNDING, ends=-12.0, scale=0.3))
 
 
@@ -151,7 +151,7 @@ def _(draw):
         (5, 3, 6, 1.0, None, ("first end alone", "sum"), ()),
         (6, 3, 6, 1.0, False, ("likeliest", "sum"), ("end free",)),
         (6, 3, 6, 1.0, False, ("likeliest", "unended only"), ()),
-        (4, 30, 3, 0.5, None, ("sum", "begin counts"), ()),  # wider than there are sequences
+        (4, 30, 3, 0.5, None, ("sum", "begin counts"), ()),  # wider than the number of sequences
     ):
         more = {"apart": apart, "alike": (*kept, *alike), "ends": ends, "lasting": lasting}
         yield observed(telling(draw, N, width, max_length, **more))
@@ -166,7 +166,7 @@ def _(draw):
     yield observed(undisputed(draw, 5, 1, 6))
     yield observed(undisputed(draw, 6, 2, 4))
     s = undisputed(draw, 5, 2, 4)
-    s.call(helper("bases"), ref("ids"), name="kinds")  # a tuple, an array, a tensor is no list
+    s.call(helper("bases"), ref("ids"), name="kinds")  # a tuple, an array or a tensor is not a list
     yield s.case(ref("kinds")).label("what the result of beam_search is")
     s = undisputed(draw, 5, 2, 4)
     s.call(EXERCISE, s.step, begin=s.begin, end=s.end, width=2, max_length=4, name="named")
@@ -174,7 +174,7 @@ def _(draw):
     table = draw.normal(5, 5)
     for width in (1, 3):
         s = script(table, 1, 3, width, 4, kept=True)
-        for token in range(5):  # the row of the begin itself may stay as it was, since its sum is 0
+        for token in range(5):  # the row of `begin` itself may stay unchanged, because its sum is 0
             s.call(s.step, [token], name=f"after {token}")
         rows = [ref(f"after {token}") for token in range(5)]
         yield s.case(*rows).label(f"what step returns, after beam_search with a width of {width}")

@@ -1,4 +1,4 @@
-"""`clipped_precision`, a challenge: which share of n-grams the reference has, each counted as often as there."""
+"""`clipped_precision`, a challenge: the share of n-grams found in the reference."""
 
 from grading.exercises.exercise import call, challenge
 
@@ -34,7 +34,7 @@ clipped_precision.example("no n-grams of no token", call([6, 2], [6, 2], 0).rais
 
 
 def mixed(draw, length, kinds):
-    """A sentence of so many different tokens at most."""
+    """A sentence with at most this many different tokens."""
     return draw.integers(3, 3 + kinds, length).tolist()
 
 
@@ -46,8 +46,8 @@ def _(draw):
     for n in (1, 2, 3):
         yield call(written, tokens, n)
     yield call(tokens, written, 2)
-    yield call(tokens[6:] + tokens[:6], tokens, n=2)  # all of them, and one pair is new
-    yield call([tokens[1], tokens[0], *tokens[2:7]], tokens, 2)  # two neighbours have changed places
+    yield call(tokens[6:] + tokens[:6], tokens, n=2)  # the same tokens, but one new pair
+    yield call([tokens[1], tokens[0], *tokens[2:7]], tokens, 2)  # two neighbours exchanged
     yield call(tokens, tokens, 4)
     yield call(strange, tokens, 1)
 
@@ -59,7 +59,7 @@ def _(draw):
     yield call([3, 8, 3, 8, 3, 8, 3], [8, 3, 8, 8, 1, 3], n=2)
     yield call([6, 6, 6, 6], [6, 6, 6, 6, 6, 6], 2)
     yield call(mixed(draw, 14, 3), mixed(draw, 9, 3), 1)
-    yield call(sorted(mixed(draw, 30, 4)), sorted(mixed(draw, 12, 4)), 3)  # whose n-grams have one order
+    yield call(sorted(mixed(draw, 30, 4)), sorted(mixed(draw, 12, 4)), 3)  # sorted, so that n-grams have a fixed order
 
 
 @clipped_precision.criterion("shorter than n", points=0.25)

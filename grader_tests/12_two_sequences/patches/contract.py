@@ -1,4 +1,4 @@
-"""`patches`: pictures cut into squares, each of them a row of numbers."""
+"""`patches`: images cut into squares, each flattened to a row."""
 
 import torch
 
@@ -67,12 +67,12 @@ def _(draw):
 
 @patches.criterion("float64, any layout and device, images left alone", points=0.5, check_types=True)
 def _(draw):
-    # Nothing is computed, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
+    # Nothing is computed, so results must be exact: float64's usual tolerance would not show a detour by float32
     yield call(draw.normal(2, 3, 4, 6, dtype=torch.float64), 2).tolerance(1e-12)
     yield call(non_contiguous(draw.normal(2, 3, 4, 6)), 2).does_not_mutate()
     yield call(draw.normal(2, 6, 4, 3).movedim(-1, 1), 2).does_not_mutate()  # channels last in memory
     yield call(draw.normal(2, 3, 4, 6), 2).device_only()
-    # What is copied into a tensor of one's own cannot be asked there; here the tensor that was filled lies elsewhere
+    # A device-only case cannot check a copy into a new tensor; here the new tensor is on the other device
     s = Script(images=draw.normal(2, 3, 4, 6))
     s.call(helper("elsewhere"), student("patches"), s.images, 2)
     yield s.case().label("patches((2, 3, 4, 6), 2), while another device is PyTorch's default")
@@ -84,10 +84,10 @@ def _(draw):
     yield call(draw.normal(2, 3, 4, 6), size=4).raises("size", "images")
     yield call(draw.normal(1, 4, 4, 8), 3).raises("size", "images")
     yield call(draw.normal(4, 2, 6, 10), 8).raises("size", "images")
-    yield call(draw.normal(2, 3, 9, 4), size=4).raises("size", "images")  # the width can be cut, the area cannot
-    yield call(draw.normal(1, 2, 4, 9), 6).raises("size", "images")  # the area can be cut, neither side can
+    yield call(draw.normal(2, 3, 9, 4), size=4).raises("size", "images")  # the width is divisible, the area is not
+    yield call(draw.normal(1, 2, 4, 9), 6).raises("size", "images")  # the area is divisible, neither side is
     for size in (0, -2, 1.5):
         yield call(draw.normal(2, 3, 4, 6), size).raises("size", "images")
-    yield call(draw.normal(2, 2, 4, 5), 10).raises("size", "images")  # the square is as large, the sides are not
+    yield call(draw.normal(2, 2, 4, 5), 10).raises("size", "images")  # the square has the same area, but other sides
     yield call(draw.normal(2, 3, 4, 6), 2).does_not_raise()
     yield call(draw.normal(3, 3, 8, 4), 4).does_not_raise()

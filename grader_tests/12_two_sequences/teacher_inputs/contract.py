@@ -1,4 +1,4 @@
-"""`teacher_inputs`: what the decoder reads to predict `targets`: them, one place later, behind `begin`."""
+"""`teacher_inputs`: the decoder's inputs: targets, shifted by one, after `begin`."""
 
 import torch
 
@@ -34,10 +34,10 @@ teacher_inputs.example("targets left as they were", call(torch.tensor([[6, 2, 2,
 @teacher_inputs.criterion("begin, then all targets but the last", points=1)
 def _(draw):
     for B, T in ((2, 5), (4, 3), (1, 7), (6, 2), (5, 5)):
-        # no two neighbours alike, no target is `begin`, so that each place tells what stands there
+        # no equal neighbours, and no target is `begin`, so that every shift shows
         yield call(3 + draw.permutation(B * T).view(B, T), draw.integer(0, 3))
     yield call(torch.tensor([[7, 7, 2, 0], [7, 2, 0, 0]]), begin=1)  # padded with 0
-    yield call(torch.tensor([[6, 3, 2, -100], [4, 2, -100, -100]]), begin=1)  # padded with what losses leave out
+    yield call(torch.tensor([[6, 3, 2, -100], [4, 2, -100, -100]]), begin=1)  # padded with the id that losses ignore
 
 
 @teacher_inputs.criterion("one target, and any begin", points=0.5)
@@ -51,10 +51,10 @@ def _(draw):
 def _(draw):
     yield call(10 + draw.permutation(20).view(4, 5), 7).does_not_mutate()
     yield call(non_contiguous(10 + draw.permutation(12).view(3, 4)), 1).does_not_mutate()
-    # int32 does not hold them, and float32 does not tell them apart
+    # int32 cannot represent them, and float32 cannot distinguish them
     yield call(2**33 + 1 + draw.permutation(6).view(2, 3), 2**33 + 21 + 2 * draw.integer(0, 9))
     yield call(10 + draw.permutation(6).view(2, 3), 5).device_only()
-    # Who reads the targets into lists cannot be asked there; here what is made of lists lies elsewhere
+    # A device-only case cannot check an answer that reads the targets into lists; here the new tensor is elsewhere
     s = Script(targets=10 + draw.permutation(6).view(2, 3))
     s.call(helper("elsewhere"), student("teacher_inputs"), s.targets, 5)
     yield s.case().label("teacher_inputs((2, 3) int64, 5), while another device is PyTorch's default")
