@@ -38,8 +38,7 @@ IDIOM = {
     r"\bnobody's\b|\bfor whom\b": "no student's; who …",
     r"\b(?:Asked for|Not allowed|Left out) (?:is|are)\b|\bGiven, it\b": "subject first: You may not use …",
     r"\bthe trail\b|\b(?:a|the|each|every) bunch\b": "computation graph; batch",
-    r"\bis said\b|\bsays so\b|\bsaid here\b": "names who does it",
-    r"\bmust be, and\b|\bnot one of the two, neither\b": "one negation",
+    r"\bis said\b|\bsaid here\b": "names who does it",
 }
 #: A fragment of a sentence that has the idiom and keeps it -> why
 KEPT: dict[str, str] = {}

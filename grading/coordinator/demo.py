@@ -77,10 +77,7 @@ def pages_to_open(root: Path, lesson: str) -> Iterator[tuple[Path, str]]:
 
 
 def hand_in_sample(root: Path, lesson: str, student: str, text: str, when: datetime) -> bool:
-    """Write a sample file and its time; returns whether anything changed.
-
-    Leaves a file that somebody put there by hand.
-    """
+    """Write a sample file and its time; returns whether anything changed. Files from anybody else stay."""
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
     contents = {lesson: io.BytesIO(text.encode())}
     there = folder.origin(contents)
