@@ -58,8 +58,8 @@ class Case:
 class Criterion:
     """One of the grade's criteria, its points, and the indices of its practice cases.
 
-    graded_only  whether the grade has cases of it that are not practised, all of them or some
-    unchanged  whether it is the one that is lost when a call changes an argument in place
+    graded_only  whether some or all of its graded cases have no practice cases
+    unchanged    whether changing an argument in place costs this criterion
     """
 
     name: str

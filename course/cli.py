@@ -131,7 +131,7 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        exec(code, names)  # noqa: S102 - the user's own code, as `python my_answers.py` runs it
+        exec(code, names)  # noqa: S102 - the user's own code, run as by `python my_answers.py`
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if is_theirs(frame.filename)]
         where = f", line {lines[-1]}" if lines else ""

@@ -1,8 +1,7 @@
 """A closed vocabulary for programs that come from a file beside a notebook.
 
-A file of check data says what to call: the answer, helpers and sample models of this package by name, and the methods
-listed here. So whoever writes such a file chooses inputs, and no code: nothing is run that is not the learner's or this
-package's.
+A file of check data names what to call: the answer, helpers and sample models of this package, and the methods listed
+here. So its author chooses inputs, but no code: only the learner's code and this package's can run.
 
 Does not cover: programs of the judge, which come from the teacher's own graders.
 """

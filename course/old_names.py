@@ -1,6 +1,6 @@
 """Names from version 0.1, which its notebooks use; importable until version 0.3.
 
-`from course import growing` and `from course.growing import grown` return what these names stand for today.
+`from course import growing` and `from course.growing import grown` return the objects under their names of today.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 #: Attributes of `course.figures`: old name -> name
 FIGURES = {"described": "with_alt_text"}
-#: Modules: old name -> where it is now
+#: Modules: old name -> new name
 MOVED = {
     "course.earlier": "course.notebook.prior_answers",
     "course.figures.growing": "course.figures.staged_model",
@@ -32,7 +32,7 @@ MOVED = {
     "course.specimens": "course.sample_models",
     "course.tales": "course.models.story_corpus",
 }
-#: Names inside those modules: old module -> old name -> name in the module it is now
+#: Names inside those modules: old module -> old name -> name in the new module
 RENAMED = {
     "course.earlier": {"earlier": "find_prior_answer"},
     "course.figures.growing": {"so_far": "built_so_far"},

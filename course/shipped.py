@@ -1,7 +1,6 @@
-"""What this package ships that an answer must not use: its own right answers, and what such are made of.
+"""Names of this package that an answer must not use, because they may solve it.
 
-Does not cover: how an answer is watched while it runs (`course.harness.forbidden_calls`), and how its source is read
-(the grader does).
+Does not cover: watching an answer while it runs (`course.harness.forbidden_calls`), reading its source (the grader).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from .old_names import MOVED, RENAMED
 
 PACKAGE = __package__
 MODULE_OF = {f"{PACKAGE}.{name}": f"{PACKAGE}.{module}" for name, module in MODULES.items()} | MOVED
-# These show, draw, read or name something, and compute nothing that an exercise asks for
+# These show, draw, read or name something, but compute nothing that an exercise asks for
 HARMLESS = (
     *FUNCTIONS,
     "__version__",
@@ -47,7 +46,7 @@ def answers_an_exercise(path: Sequence[str]) -> bool:
 
 
 def names_of(module: str) -> list[str]:
-    """What `from module import *` may bind of this package's own; nothing for other modules."""
+    """Names of this package that `from module import *` may bind; none for other modules."""
     if not answers_an_exercise(module.split(".")[1:]) or not f"{module}.".startswith(f"{PACKAGE}."):
         return []
     try:

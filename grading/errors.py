@@ -5,7 +5,7 @@
     │   ├── NoCourseError           no course directory here or above
     │   ├── BuildError              a lesson's text breaks a rule
     │   ├── ExerciseError           a fault in grader_tests
-    │   ├── EditError               an edit of an answer that does not fit its text
+    │   ├── EditError               an edit that does not fit an answer's text
     │   ├── CheckDataError          a contract that cannot be shipped as data
     │   ├── EquivalentsFileError    an equivalent.toml that cannot be read
     │   ├── SiteError               the web site cannot be made
@@ -19,14 +19,14 @@
     ├── CannotWrite                 grades cannot be written
     ├── ClusterLost                 the Dask cluster can grade no more
     ├── SubmissionNotGraded         our fault, to be tried again
-    │   └── InvalidResult           a cluster worker returned something else than a grade
+    │   └── InvalidResult           a cluster worker returned something other than a grade
     ├── NotHandedIn                 a submission without the lesson's notebook
-    ├── Unreadable                  a submitted file that is no readable notebook
+    ├── Unreadable                  a submitted file that is not a readable notebook
     ├── JudgeFailed                 the judge ended because of what it read
     ├── KernelDied                  the kernel is gone
     ├── KernelStarved               the machine did not let the kernel run
     ├── NoAnswer                    a call returned nothing
-    ├── MalformedReply              a kernel's reply that is no observation
+    ├── MalformedReply              a kernel's reply that is not an observation
     ├── MalformedMessage            a judge's message that cannot be read
     ├── ConnectionBroken            a kernel's connection that cannot be read any further
     ├── ArchiveError                a file or archive from an LMS that is left unread
@@ -42,31 +42,34 @@
     ├── Conflict                    somebody else changed what was to be written
     └── ChoiceTableError            the table of choices cannot be read
 
-The first argument is the message, for a person; all survive pickling, since they cross processes. The sandbox's
-exceptions (`grading.sandbox`) and those of `course` are no part of this tree: those packages import nothing of ours.
+The first argument is the message, for a person. All can be pickled, because they cross processes. The exceptions of the
+sandbox (`grading.sandbox`) and of `course` are not part of this tree: those packages do not import this one.
 """
 
 from __future__ import annotations
 
 
 class GradingError(Exception):
-    """Any error that `grading` raises on purpose; the message says what happened, where, and what to do."""
+    """An intentional error of `grading`: what happened, where, and what to do."""
 
 
 class CourseError(GradingError):
-    """Something in the course's directory is not as it must be; the message names it and the remedy."""
+    """A fault in the course's directory; the message names it and the remedy."""
 
 
 class NoCourseError(CourseError):
-    """There is no course directory here; the message says what one is and what to do."""
+    """There is no course directory here; the message explains what one is."""
 
 
 class BuildError(CourseError):
-    """A lesson's text breaks a rule of docs/authors.md; the message names the file, the cell and the remedy."""
+    """A lesson's text breaks a rule of docs/authors.md.
+
+    The message names the file, the cell and the remedy.
+    """
 
 
 class ExerciseError(CourseError):
-    """A fault that an author must fix; the message is one line: file in grader_tests, line in it, fault."""
+    """A fault that an author must fix, in one line: file in grader_tests, line, fault."""
 
 
 class EditError(CourseError):
@@ -74,11 +77,14 @@ class EditError(CourseError):
 
 
 class CheckDataError(CourseError):
-    """A contract has something that cannot be data; the message names the exercise, the case and the remedy."""
+    """A contract contains something that cannot be shipped as data.
+
+    The message names the exercise, the case and the remedy.
+    """
 
 
 class EquivalentsFileError(CourseError):
-    """The list of equivalent mutants cannot be read; the message names the file and what is wrong with it."""
+    """The list of equivalent mutants cannot be read; the message names file and fault."""
 
 
 class SiteError(CourseError):
@@ -86,7 +92,7 @@ class SiteError(CourseError):
 
 
 class CourseFileError(CourseError):
-    """course.toml is not valid: every problem on a line of its own, with its place in the file."""
+    """course.toml is not valid: one line per problem, with its place in the file."""
 
 
 class ConfigFileError(CourseError):
@@ -94,7 +100,7 @@ class ConfigFileError(CourseError):
 
 
 class SettingError(CourseError):
-    """A setting that no class has, or a value that it cannot take; the message names it and what may be meant."""
+    """An unknown setting or an invalid value; the message suggests what may be meant."""
 
 
 class RubricError(CourseError):
@@ -126,7 +132,7 @@ class SubmissionNotGraded(GradingError):
 
 
 class InvalidResult(SubmissionNotGraded):
-    """A worker on another machine returned something else than the grade it was asked for."""
+    """A worker on another machine returned something other than the grade asked for."""
 
 
 class NotHandedIn(GradingError):
@@ -138,7 +144,10 @@ class Unreadable(GradingError):
 
 
 class JudgeFailed(GradingError):
-    """The judge ended because of what it was given to read; the message goes on after "the judge"."""
+    """The judge ended because of the file that it read.
+
+    The message completes the sentence "the judge …".
+    """
 
 
 class KernelDied(GradingError):
@@ -146,11 +155,14 @@ class KernelDied(GradingError):
 
 
 class KernelStarved(GradingError):
-    """The machine did not let the kernel run, so nothing is known of what it was asked."""
+    """The machine did not let the kernel run, so the answer could not be judged."""
 
 
 class NoAnswer(GradingError):
-    """A call brought no observation; the message says why, for the learner: out of time, out of memory, died."""
+    """A call produced no observation: no time or memory left, or the kernel died.
+
+    The message explains why, for the learner.
+    """
 
 
 class MalformedReply(GradingError):
@@ -190,7 +202,7 @@ class CanvasError(GradingError):
 
 
 class CsvExportError(GradingError):
-    """A student or lesson that was asked for is not in the gradebook; the message says which there are."""
+    """A requested student or lesson is not in the gradebook; the message lists its own."""
 
 
 class UsageError(GradingError):
@@ -206,7 +218,10 @@ class ReviewError(GradingError):
 
 
 class Conflict(GradingError):
-    """Somebody else changed what was to be written; nothing is. `args[1]`: ids of the submitted notebooks."""
+    """Somebody else changed the data to be written, so nothing is written.
+
+    `args[1]`: ids of the submitted notebooks.
+    """
 
 
 class ChoiceTableError(GradingError):

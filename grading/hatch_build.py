@@ -1,9 +1,9 @@
 """Put this folder into the wheel as the package `grading`.
 
-Settings of hatchling alone do not do it. `sources = {"" = "grading"}` would also move the setting for Jupyter's server
-(`shared-data`) below `grading/`; `packages` and `only-include` take no path outside this folder; and a static
-`force-include` would copy the package where it is installed as it lies here (`pip install -e`). This hook includes
-nothing then.
+Settings of hatchling alone are not enough. `sources = {"" = "grading"}` would also move the setting for Jupyter's
+server (`shared-data`) below `grading/`; `packages` and `only-include` accept no path outside this folder; and a static
+`force-include` would also copy the package into an editable installation (`pip install -e`), for which this hook
+includes nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
-FINGERPRINTS = "grader_tests/fingerprints.json"  # what the check data in the student's package were made of
-SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl"}
-DATA = {"equivalent_inputs.json", "published_lessons.json", "shipped_proofs.json"}
+FINGERPRINTS = "grader_tests/fingerprints.json"  # of the sources of the check data in the student's package
+SUFFIXES = {".py", ".css", ".j2", ".js", ".tpl", ".woff2"}
+DATA = {"equivalent_inputs.json", "published_lessons.json", "shipped_proofs.json", "LICENSE-KaTeX"}
 
 
 class Package(BuildHookInterface[Any]):

@@ -1,4 +1,7 @@
-"""Names from version 0.1 that a course's `nbgrader_config.py` and `grader_tests/` use, importable until version 0.3."""
+"""Names of version 0.1 in a course's files, importable until version 0.3.
+
+A course's `nbgrader_config.py` and `grader_tests/` may still use them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import sys
 from course.old_names import OldNames
 
 PLUGINS = "grading.nbgrader_plugins"
-#: Modules: old name -> where it is now
+#: Modules: old name -> new name
 MOVED = {
     "grading.judge.exercise": "grading.exercises.exercise",
     f"{PLUGINS}.collect": f"{PLUGINS}.zip_collect",

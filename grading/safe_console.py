@@ -1,4 +1,4 @@
-"""A console of rich on which what a student wrote moves no cursor and sets no colour."""
+"""A rich console on which a student's text can move no cursor and set no colour."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .safe_text import harmless
 
 
 class SafeConsole(Console):
-    """rich's own control sequences are segments of their own; the text of all others passes through `harmless`."""
+    """Passes text through `harmless`, except segments that are rich's control sequences."""
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
         return super()._render_buffer(

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMULA = "=+-@＝＋－＠"  # a spreadsheet takes the text of a cell that begins with one of these for a formula
-# Where a cell may begin: spreadsheets part a line at semicolons wherever people write a decimal comma
+FORMULA = "=+-@＝＋－＠"  # a cell that begins with one of these is a formula to spreadsheets
+# After these a cell may begin: spreadsheets also split at semicolons where people write a decimal comma
 SEPARATORS = ";,\t\r\n"
-AROUND = " \"'"  # what a spreadsheet may drop at the beginning of a cell
+AROUND = " \"'"  # a spreadsheet may drop these at the beginning of a cell
 ENCODING = "utf-8-sig"  # Excel recognizes UTF-8 by the mark
 
 
@@ -38,7 +38,7 @@ def _safe(value: Any) -> Any:
 
 
 def safe_cell(text: str) -> str:
-    """The text with an apostrophe before whatever may begin a formula."""
+    """Put an apostrophe before every place in a text that may begin a formula."""
     safe, begins = list[str](), True
     for character in text:
         safe.append(f"'{character}" if begins and character in FORMULA else character)

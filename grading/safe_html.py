@@ -1,4 +1,4 @@
-"""The templates of all pages: they escape whatever is not marked as HTML."""
+"""Templates of all pages, which escape everything that is not marked as HTML."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a student wrote on its way to a terminal or a log: it moves no cursor and forges no line.
+"""Output of students' text to terminals and logs: no moved cursor, no forged line.
 
-Every module that shows such text uses `say`, a `SafeConsole` or a logger that was made `safe` (tests/test_exits.py).
+Every module that shows such text uses `say`, a `SafeConsole`, or a logger after `make_safe` (tests/test_exits.py).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ def one_line(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text with its lines, and without other characters that a terminal obeys."""
+    """The text with its line ends, without other characters that control a terminal."""
     return "\n".join("\t".join(map(one_line, line.split("\t"))) for line in text.split("\n"))
 
 
 def say(text: object = "", *, file: TextIO | None = None, flush: bool = False) -> None:
-    """Print a text that may hold what a student wrote."""
+    """Print a text that may contain a student's text."""
     print(harmless(str(text)), file=file, flush=flush)
 
 
 def make_safe(logger: logging.Logger) -> None:
-    """Have all messages of a logger, also those of libraries that use it, pass through `harmless`."""
+    """Pass all messages of a logger, libraries' included, through `harmless`."""
     if not any(isinstance(known, _Harmless) for known in logger.filters):
         logger.addFilter(_Harmless())
 

@@ -1,4 +1,4 @@
-"""What Ctrl-C leaves behind, in one line."""
+"""Messages after Ctrl-C, in one line: what was kept, and how to go on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def tell_if_stopped(kept: Callable[[], str]) -> Iterator[None]:
-    """Raise Stopped in place of KeyboardInterrupt. kept: a sentence on what is kept, made when it happens."""
+    """Raise Stopped instead of KeyboardInterrupt. kept: makes a sentence on what was kept."""
     try:
         yield
     except Stopped:

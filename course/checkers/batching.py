@@ -47,7 +47,7 @@ def _goes_round(rows: Sequence[Sequence[list[int]]], length: int) -> str:
 
 
 def _targets_instead(rows: Sequence[Sequence[list[int]]], length: int) -> str:
-    """A tag for what replaces the next tokens, from rows not too near the end."""
+    """A tag for the tokens given instead of the next ones, from rows away from the end."""
     told = [(found, after) for found, after in zip(*rows, strict=True) if found[-1] + 2 < length and len(found) > 1]
     others: dict[str, Callable[[list[int]], list[int]]] = {
         "not shifted": lambda found: found,

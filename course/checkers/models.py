@@ -147,7 +147,7 @@ def _as_before(found: torch.Tensor, right: torch.Tensor) -> bool:
 
 @checker
 def mode_unchanged(seen: Observation, exact: Observation) -> Problem:
-    """The model is left in its mode, as the logits of a contrary one show."""
+    """The model is left in its mode, as the logits of a contrary model show."""
     if problem := _looks_at_nothing(seen):
         return problem
     same = _as_before(seen.values["logits"], exact.values["logits"])

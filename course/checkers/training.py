@@ -97,7 +97,7 @@ def follows_schedule(
 
 @checker
 def half_step_size(seen: Observation, steps: int, peak: float) -> Problem:
-    """All steps together go half as far as at the peak, as with warm-up and cosine."""
+    """The steps add up to half the distance of steps at the peak, as warm-up and cosine do."""
     share = seen.values["after"]["weight"].amax().item() / (steps * peak)
     return None if 0.46 < share < 0.53 else f"{steps} steps go {share:.2f} times as far as at the peak, not half"
 

@@ -171,7 +171,7 @@ def mask_on_requested_device(seen: Observation, exact: Observation) -> Problem:
     """A mask is on the requested device: on "meta" if the right one is, else not.
     If none can be made while new tensors are on "meta", the helper `elsewhere` returns one made again, or None."""
     (found,), (right,) = seen.values.values(), exact.values.values()
-    if not isinstance(right, torch.Tensor):  # what has no numbers comes out as a record of its kind
+    if not isinstance(right, torch.Tensor):  # a tensor without data is observed as a record of its kind
         there = found is None or getattr(found, "fields", None) == right.fields
         return None if there else "the mask is not on the requested device"
     if not isinstance(found, torch.Tensor):

@@ -33,14 +33,14 @@ class Reference:
     nonfinite_gradient  where the exact gradient is not finite: accept "any" gradient, or require a "finite" one
     tolerance           replaces the tolerance of the dtype
     invalid_arguments   for a call that must raise ValueError: argument name -> its value
-    check_unchanged     whether no argument may be changed in place (check data of version 0.1 says it of few cases)
+    check_unchanged     whether no argument may be changed in place (set for few cases in check data of version 0.1)
     may_change          inputs that the answer may change
     check_types         whether this case checks dtype and type, not a criterion of its own (`course.harness.coercion`)
     input_magnitude     largest magnitude among the inputs (see `course.harness.tolerance`)
-    checker             in place of a comparison: `checker(seen, exact)` returns what is wrong, or None
+    checker             instead of a comparison: `checker(seen, exact)` returns what is wrong, or None
     must_not_raise      check only that there is no ValueError
     device_only         check only the device of the result (see `course.harness.device_check`)
-    result_names        the contract's names for the items of a result that has several
+    result_names        the contract's names for the items of a tuple of results
     """
 
     exact: Observation
@@ -88,7 +88,7 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
 
 
 def changed_argument(seen: Observation, reference: Reference) -> Finding | None:
-    """Return a finding if an argument was changed in place that must not be."""
+    """Return a finding if an argument that must stay unchanged was changed in place."""
     for place in seen.changed if reference.check_unchanged else ():
         if input_of(place) not in reference.may_change:
             return messages.argument_changed(place)
@@ -96,7 +96,7 @@ def changed_argument(seen: Observation, reference: Reference) -> Finding | None:
 
 
 def input_of(place: str) -> str:
-    """The input in which this place is: "cache" of "cache['key'].grad"."""
+    """The input that contains a place: "cache" for "cache['key'].grad"."""
     return place.split(".")[0].split("[")[0]
 
 

@@ -1,4 +1,4 @@
-"""Diagnosis: the known mistakes whose outcomes equal what was observed, or a slip common to all exercises.
+"""Diagnosis of a wrong answer: known mistakes with equal outcomes, or a common slip.
 
 Grading and the learner's own `check` share this rule. A mistake is named if it *explains* at least half of the lost
 criteria and *loses* none that the answer earned; two are named together if they explain every lost criterion between
@@ -50,11 +50,11 @@ class MistakeOutcomes:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The explanation of a wrong answer: nothing, one known mistake, two together, or a common slip.
+    """Explanation of a wrong answer: known mistakes (none, one or two), or a common slip.
 
     sure      False: the mistake may be one of several things that are wrong, and the sentence is hedged
-    explains  for each criterion (or example) the mistake that explains it alone; "": none
-    slip      the sentence on a common slip, where no mistake is named
+    explains  for each criterion (or example) the mistake that alone explains it; "": none
+    slip      the sentence on a common slip, if no mistake is named
     """
 
     names: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class _Search:
         explains = tuple(self._only(failing, likely) for failing in self.failing)
         if names := self._single_mistake(exact):
             return Diagnosis(names, True, explains)
-        if self._yes_or_no():  # all wrong booleans are alike: they are evidence only together with the right ones
+        if self._yes_or_no():  # wrong booleans are always equal: they are evidence only together with right ones
             names = self._nearest(likely)
             return Diagnosis(names, not names, explains)
         if names := self._two_mistakes(exact) or self._single_mistake(likely) or self._one_each(explains):
@@ -127,7 +127,7 @@ class _Search:
         plain = 2 * cases >= len(self.lost)
         if name and sure:
             return Diagnosis((name,), True, explains)
-        if slip and plain and cases >= count:  # no guess where what happened is plain
+        if slip and plain and cases >= count:  # a certain slip is better than a guess
             return Diagnosis((), True, explains, slip)
         if name and self._is_telling(name, likely):
             return Diagnosis((name,), False, explains)
@@ -142,7 +142,7 @@ class _Search:
         return all(values and all(isinstance(value, bool) for value in values) for values in given)
 
     def _nearest(self, among: Iterable[int]) -> tuple[str, ...]:
-        """The one mistake that shares most failing cases, four fifths at least.
+        """The one mistake that shares most failing cases, at least four fifths.
 
         An answer that is wrong in both directions matches no mistake that is wrong in only one.
         """
@@ -158,7 +158,7 @@ class _Search:
         return names if best >= 4 / 5 and len(names) == 1 else ()
 
     def _is_telling(self, name: str, among: Iterable[int]) -> bool:
-        """Whether the evidence for this mistake is more than one number, which may be equal by chance."""
+        """Whether more than one number, which may agree by chance, indicates this mistake."""
         like = {i for k in among if self.known[k].name == name for i in self.all if self._explains(k, i, True)}
         tagged = any(k.name == name and k.when in self.tags for k in self.known)
         return tagged or len(like) > 1 or any(_size(list(self.seen[i].values.values())) != 1 for i in like)

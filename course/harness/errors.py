@@ -1,4 +1,4 @@
-"""Exceptions as plain data, and what they say."""
+"""Exceptions as plain data, and their descriptions."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def moves_to_cpu(raised: dict[str, Any]) -> bool:
 
 
 def public_type(raised: dict[str, Any] | None) -> str:
-    """The exception's name if Python or torch has it, else "an exception of its own"; "" for none.
+    """The exception's name if Python or torch defines it; "" for no exception.
 
-    What an answer calls its own exceptions is the answer's choice, and may carry anything.
+    Otherwise "an exception of its own", because an answer may put anything into the names of its exceptions.
     """
     if raised is None:
         return ""

@@ -1,4 +1,4 @@
-"""Fingerprints of outcomes, which tell outcomes apart without revealing them.
+"""Fingerprints of outcomes, which distinguish outcomes without revealing them.
 
 The check data contain known mistakes' outcomes to recognize them, not to show them. A tensor's fingerprint has its
 shape, dtype and norm, and two sums of its entries with pseudo-random weights: tensors that agree to the tolerance have

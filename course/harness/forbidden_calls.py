@@ -1,14 +1,12 @@
 """Detection of forbidden functions, however they are spelled.
 
-Calls are recorded at two places. Calls from Python to torch: by the function's name, by the names of torch's own
-modules and functions on the call stack, such as `torch.distributions`, and by what the package `course` ships on it,
-such as `course.models.torch_fallbacks`. Operators at the dispatcher, through torch's profiler: by the operator's name,
-whether the call came from Python, from TorchScript or from another operator. Threads that start during a call are
-watched, too.
+Calls are recorded in two places. Calls from Python to torch are recorded with the function's name and with the names on
+the call stack that belong to torch, such as `torch.distributions`, or to this package, such as
+`course.models.torch_fallbacks`. Operators are recorded at the dispatcher, through torch's profiler, by name, whether
+Python, TorchScript or another operator called them. Threads that start during a call are watched, too.
 
-Does not cover: what the source says before it runs (the judge reads it separately); other processes, and threads that
-were started before the call; code that looks for the watcher and changes it; the dispatcher of a torch without this
-profiler.
+Does not cover: the source text (the judge reads it separately); other processes, and threads that were started before
+the call; code that looks for the watcher and changes it; the dispatcher of a torch without this profiler.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from .errors import is_theirs
 
 OPERATORS = "torch.ops."
-PACKAGE = "course"  # as a pattern: what the package ships for notebooks whose exercises are not solved yet
+PACKAGE = "course"  # as a pattern: the fallbacks that the package ships for unsolved exercises
 HARNESS = f"{PACKAGE}.harness."
 SHIPPING = (f"{PACKAGE}.models.", f"{PACKAGE}.sample_models.", f"{PACKAGE}.checkers.")
 LENT = (f"{PACKAGE}.models.gpt.", f"{PACKAGE}.sample_models.")  # modules of the sample models
@@ -131,7 +129,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
     def _used_names(self, frame: FrameType | None) -> list[str] | None:
         """Forbidden names on the stack from a call of torch up to the learner's code.
 
-        None where a trusted function or a sample model calls torch, and not the learner's code.
+        None if a trusted function or a sample model calls torch, rather than the learner's code.
         """
         used: list[str] = []
         entered: CodeType | None = None  # the package's function that the learner's code calls
@@ -157,8 +155,11 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         return [*used, name] if PACKAGE in self.patterns else used
 
     def _read(self, frame: FrameType) -> Read:
-        """The kind of a frame's function, and its names: torch's if they are forbidden; of the package's functions
-        the name, and whether it is a method of a sample model."""
+        """The kind of a frame's function, and the names that matter for it.
+
+        For a function of torch these are the forbidden ones; for one of this package, its name and whether it is a
+        method of a sample model.
+        """
         module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
         name = code.co_qualname
         if module.startswith(f"{PACKAGE}.") and is_theirs(code.co_filename):
@@ -172,12 +173,12 @@ class ForbiddenCallWatcher(TorchFunctionMode):
             parts = [*module.split(".")[1:], *([] if "." in name else [name])]  # no method, no wrapper's inner function
             read = code, LIBRARY, tuple(part for part in parts if self._names_torch and _matches(part, self.patterns))
         else:
-            return code, LEARNERS, ()  # not kept: there is no end of such functions
+            return code, LEARNERS, ()  # not cached: a program may define any number of such functions
         self._frames[id(code)] = read
         return read
 
     def note_answer(self, value: Any) -> None:
-        """Note an answer, or what it returned, that is a function or class of the package, or an object of one."""
+        """Note an answer or its result if it is a function, class or object of the package."""
         made = value if isinstance(value, (FunctionType, type)) else type(value)
         if PACKAGE not in self.patterns or _own_codes(made).keys() & _trusted.keys():
             return
@@ -243,9 +244,9 @@ _frames: dict[tuple[str, ...], dict[int, Read]] = {}  # what `_read` found, by p
 
 @contextmanager
 def trusting(right: Iterable[Any]) -> Iterator[None]:
-    """Trust these functions and classes, and no others, in this block: they may use what an answer must not.
+    """Let only these functions and classes use forbidden functions in this block.
 
-    Raises RuntimeError during a watched call: an answer trusts nothing.
+    Raises RuntimeError during a watched call: an answer cannot trust anything.
     """
     if getattr(_current, "watch", None):
         raise RuntimeError("the watch has begun")
@@ -275,7 +276,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _note_operators() -> bool:
-    """Record every operator of this thread from now on; whether this torch can do so."""
+    """Record every operator of this thread; return whether this torch can do so."""
     try:
         profiler = torch._C._profiler
         how = profiler.ProfilerConfig(

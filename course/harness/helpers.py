@@ -166,7 +166,7 @@ def _elsewhere(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _parameters_after_calls(
     counts: list[int], function: Callable[..., Any], model: Any, *args: Any, **kwargs: Any
 ) -> list[dict[str, torch.Tensor]]:
-    """The parameters of `model` for each count, if training stops after so many calls.
+    """The parameters of `model` if training stops after each of `counts` calls.
 
     Trains copies of `model`, a `sample_models.Slope`.
     """

@@ -1,4 +1,4 @@
-"""The sentences of a report about a result: one function for each way in which it can be wrong.
+"""Sentences about wrong results: one function per way of being wrong.
 
 Sentences name shapes, positions and sizes of errors, never an expected value. Sentences of known mistakes are in the
 exercises' own `mistakes.py`.
@@ -53,7 +53,7 @@ def error_names_no_argument(error: str, arguments: Iterable[str]) -> Finding:
 
 
 def not_a_sequence(where: str, found: Any, expected: Any, names: Sequence[str]) -> Finding:
-    """For a single value where several are expected; `names` are the contract's names for them, if it has any."""
+    """For a single value instead of several; `names`: the contract's names for those."""
     wanted = f"{type_of(expected)}{_listed(names)}"
     return Finding("structure", f"{_at(where)}expected {wanted}, got {type_of(found)}{_missing_return(found)}")
 
@@ -105,7 +105,7 @@ def wrong_form() -> Finding:
 
 
 def wrong_value(where: str, found: Any, expected: Any) -> Finding:
-    """For a value that is not a tensor; only for a boolean does the sentence give the expected value."""
+    """For a value that is not a tensor; only a boolean's expected value is given."""
     if isinstance(expected, bool):
         return Finding("values", f"{_at(where)}expected {expected}, got {found}")
     if isinstance(expected, int):
@@ -125,7 +125,7 @@ def not_finite(stage: str, where: str, found: torch.Tensor, bad: torch.Tensor) -
 
 
 def wrong_numbers(stage: str, where: str, wrong: torch.Tensor, error: torch.Tensor, allowed: torch.Tensor) -> Finding:
-    """For floating point numbers; shows the element that is farthest outside of what is allowed."""
+    """For floating-point numbers; shows the entry that exceeds the tolerance the most."""
     worst = int(torch.where(wrong, error - allowed, -torch.inf).nan_to_num(torch.inf).flatten().argmax())
     place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), wrong.shape)) if wrong.ndim else ()
     off = f"{float(error.flatten()[worst]):.3g} (allowed: {float(allowed.flatten()[worst]):.2g})"
@@ -170,7 +170,7 @@ def type_of(value: Any) -> str:
 
 
 def _at(where: str) -> str:
-    """The place that a finding is about, where it is not the whole result."""
+    """The place that a finding is about, unless it is the whole result."""
     return "" if where == "the result" else f"{where.removeprefix('the ')}: "
 
 

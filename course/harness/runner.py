@@ -90,7 +90,7 @@ def handle_request(request: str, namespace: Mapping[str, Any] | None = None) -> 
         from IPython import get_ipython
 
         namespace = get_ipython().user_ns
-    with trusting([]):  # nor what the notebook may have trusted before
+    with trusting([]):  # not even functions that the notebook trusted before
         return encode_reply(
             [_observe(Program(**plain), namespace, CallHooks()) for plain in unpack(base64.b64decode(request))]
         )
@@ -133,7 +133,7 @@ def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
 
 
 def _left(given: Any, builder: _Builder, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the tensors and plain data of an input after the call, and gradients that the call left in tensors."""
+    """Yield an input's tensors and plain data after the call, and their new gradients."""
     found = dict(leaves(builder.known[name], name))
     for path, value in leaves(given, name):
         if not isinstance(value, Node) and path not in found:
@@ -279,8 +279,8 @@ class _Nowhere(io.TextIOBase):
 def standard_settings() -> Iterator[None]:
     """Use torch's own default dtype and device in this block, and then the notebook's again.
 
-    With a default device, every tensor that is made without naming one would be elsewhere than a case's arguments.
-    With anomaly detection, a right answer would raise where a NaN arises on the way and is masked out afterwards.
+    With a default device, tensors made without a device would be on another one than the arguments. With anomaly
+    detection, a right answer would raise an exception at an intermediate NaN that it masks out later.
     """
     dtype, device = torch.get_default_dtype(), torch.tensor(0).device
     torch.set_default_dtype(torch.float32)
@@ -299,8 +299,8 @@ def standard_settings() -> Iterator[None]:
 def _uncompiled() -> Iterator[None]:
     """Run functions under `torch.compile` as they are written.
 
-    Compiling takes longer than a call may, and would compile the watch into the answer. Does nothing for functions that
-    were compiled by a torch before 2.6.
+    Compiling would exceed a call's time limit, and would compile the watcher into the answer. Does nothing for
+    functions that a torch before 2.6 compiled.
     """
     dynamo: Any = sys.modules.get("torch._dynamo")
     before = os.environ.get(NO_COMPILER)

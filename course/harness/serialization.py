@@ -81,7 +81,7 @@ def unpack(blob: bytes) -> Any:
 
 
 def _parts(blob: bytes) -> tuple[bytes, bytes]:
-    """Split into text and tensors, which safetensors begins with a text, too."""
+    """Split into text and tensors; safetensors begins with a text, too."""
     text, tensors = _cut(blob)
     _cut(tensors)
     return text, tensors

@@ -1,6 +1,6 @@
-"""Hints on common slips, which break an answer of any exercise before a known mistake can show.
+"""Hints on common slips, which can break an answer to any exercise.
 
-Grading and the learner's `check` give the same hints, found in what was observed, not in the source.
+Grading and the learner's `check` give the same hints, and find them in observations, not in the source.
 
 Does not cover: mistakes of one exercise (its `mistakes.py`), explanations of an error's lines
 (`course/notebook/help/errors.py`).
@@ -110,7 +110,7 @@ FINDINGS: tuple[tuple[str, str, str], ...] = (
 def slips(
     name: str, seen: Iterable[Observation], findings: Iterable[Finding | None], *, quotes: bool = True
 ) -> list[str]:
-    """The hint on each failed case of the answer `name`; "": none fits, or the case did not fail.
+    """The hint on each case of the answer `name`; "" if none fits, or the case is right.
 
     quotes  whether hints may repeat names from the answer, which could carry values that it was called with
     """

@@ -1,4 +1,4 @@
-"""How far a value may be from the reference, and why.
+"""Tolerances: how far a value may be from the reference, and why.
 
 Where the exact result is zero everywhere, a relative tolerance says nothing about rounding. The floor is then sixteen
 units in the last place of the largest input (`rounding`): the terms that cancel have that size. The floor applies

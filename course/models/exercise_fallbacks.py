@@ -1,7 +1,7 @@
-"""Fallbacks for whole exercises, used by `check` in place of wrong earlier answers.
+"""Fallbacks for whole exercises, which `check` uses instead of wrong earlier answers.
 
-Each has its exercise's name and signature and does all that the contract asks, mostly by PyTorch in ways that the
-exercise forbids. There is one for each exercise on which a later one of its lesson is likely to build.
+Each has its exercise's name and signature and meets the whole contract, mostly by PyTorch functions that the exercise
+forbids. There is one for each exercise on which a later one of its lesson is likely to build.
 """
 
 from __future__ import annotations
@@ -120,13 +120,16 @@ def scaled_dot_product_attention(
 
 
 def padding_mask(lengths: torch.Tensor, S: int) -> torch.Tensor:
-    """The padding mask, bool (B, 1, 1, S), of sequences with these lengths (B,), by PyTorch's bucketize."""
+    """The padding mask, bool (B, 1, 1, S), of lengths (B,), by PyTorch's bucketize."""
     positions = torch.arange(S, device=lengths.device)
     return torch.bucketize(lengths, positions)[:, None, None, None] <= positions
 
 
 def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
-    """Radians per position of each pair, float32 (dim / 2,), by logspace. Raises ValueError for an odd dim."""
+    """Radians per position of each pair, float32 (dim / 2,), by logspace.
+
+    Raises ValueError for an odd dim.
+    """
     if dim % 2:
         raise ValueError(f"dim is {dim}, and must be even")
     last = math.log10(base) * (2 / dim - 1)
@@ -146,7 +149,10 @@ def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) 
 def get_batch(
     data: torch.Tensor, block_size: int, batch_size: int, generator: torch.Generator | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random windows of data (N,) by PyTorch's unfold, and the same one token later, both (batch, block)."""
+    """Random windows of data (N,) and the same one token later, by PyTorch's unfold.
+
+    Both are (batch, block).
+    """
     if len(data) <= block_size:
         raise ValueError(f"block_size {block_size} is too long for data of shape {tuple(data.shape)}")
     windows = data.unfold(0, block_size + 1, 1)
@@ -161,7 +167,10 @@ def language_model_loss(logits: torch.Tensor, targets: torch.Tensor, ignore_inde
 
 
 def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float = 0.0) -> float:
-    """PyTorch's linear warm-up and cosine schedule. Raises ValueError unless 0 <= warmup < total."""
+    """PyTorch's linear warm-up and cosine schedule.
+
+    Raises ValueError unless 0 <= warmup < total.
+    """
     if not 0 <= warmup < total:
         raise ValueError(f"warmup is {warmup}, total is {total}")
     if step < warmup:
@@ -173,7 +182,7 @@ def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float 
 def train_step(
     model: nn.Module, optimizer: torch.optim.Optimizer, inputs: torch.Tensor, targets: torch.Tensor
 ) -> float:
-    """One step of PyTorch's optimizer, with its cross-entropy and its clipping to norm 1; the loss before it."""
+    """One optimizer step with PyTorch's loss and clipping to norm 1; the loss before it."""
     model.train()
     model.zero_grad()
     predicted = model(inputs)
@@ -185,7 +194,7 @@ def train_step(
 
 
 def evaluate(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> float:
-    """PyTorch's cross-entropy of a model in eval mode, which every part then leaves again if it was not in it."""
+    """PyTorch's cross-entropy of a model in eval mode; each part's mode is then restored."""
     training = [part for part in model.modules() if part.training]
     with torch.inference_mode():
         loss = language_model_loss(model.eval()(inputs), targets)
@@ -195,6 +204,6 @@ def evaluate(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> f
 
 
 def split_qkv(weight: torch.Tensor, bias: torch.Tensor) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
-    """A fused layer's weight (D, 3 * D) and bias (3 * D,) as three of nn.Linear's, by PyTorch's unflatten."""
+    """A fused layer's weight (D, 3 * D) and bias (3 * D,) as three layers', by unflatten."""
     weights, biases = weight.unflatten(1, (3, -1)).permute(1, 2, 0), bias.unflatten(0, (3, -1))
     return tuple((W.clone(), b.clone()) for W, b in zip(weights, biases, strict=True))

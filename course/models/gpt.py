@@ -1,6 +1,6 @@
 """A model like GPT-2 with the course's names, and checkpoints with GPT-2's names.
 
-Lesson 11 teaches what a checkpoint holds and how to load it, so nothing here does. `load_bundled_model` reads the
+Lesson 11 teaches how to load a checkpoint into a model, so nothing here does it. `load_bundled_model` reads the
 course's own small checkpoint, made by `tools/train_bundled_model.py`; `course.models.pretrained` fetches published
 ones.
 """

@@ -21,7 +21,7 @@ from .gpt import Checkpoint, Sizes
 ADDRESS = "https://huggingface.co/{model}/resolve/main/{file}"
 FILES = ("config.json", "vocab.json", "merges.txt", "model.safetensors")
 CACHE = Path("~/.cache/attention-course")
-# A piece of text that no token crosses: a word, a number or signs, with a space before it, or other whitespace
+# Pieces of text, whose borders no token crosses: a word, number or signs, with a space before, or other whitespace
 PIECE = re.compile(r"'(?:[sdmt]|ll|ve|re)| ?[^\W\d_]+| ?\d+| ?(?:[^\w\s]|_)+|\s+(?!\S)|\s+")
 
 

@@ -1,7 +1,8 @@
 """Stories of any length for lesson 08, set in the harbour of `text/harbour.txt`.
 
-A story has five or six sentences. Its people and its thing are drawn once per story, so that a model gains by looking
-back: names, "he" and "she", and the thing that is found, carried and given. The same length always gives the same text.
+A story has five or six sentences. Its people and its object are drawn once per story, so that a model gains by looking
+back: at names, at "he" and "she", and at the object that is found, carried and given. The same length always gives the
+same text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fallbacks for the learner's functions, used in figures until those pass.
 
-They call PyTorch in ways that the exercises forbid, or read the answer off the figure's own words.
+They call PyTorch functions that the exercises forbid, or read the answer off the figure's own words.
 
 Does not cover: fallbacks that do all that an exercise asks (`course/models/exercise_fallbacks.py`).
 """
@@ -31,7 +31,10 @@ def projections(x: torch.Tensor, *matrices: torch.Tensor) -> tuple[torch.Tensor,
 
 
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
-    """PyTorch's causal mask, bool (T, S), True = blocked; the last T rows of (S, S). Raises ValueError if S < T."""
+    """PyTorch's causal mask, bool (T, S), True = blocked: the last T rows of (S, S).
+
+    Raises ValueError if S < T.
+    """
     if S is not None and S < T:
         raise ValueError(f"S is {S}, which is less than T = {T}")
     square = torch.nn.Transformer.generate_square_subsequent_mask(T if S is None else S)
@@ -149,7 +152,10 @@ def cache_bytes(
 def append_to_cache(
     cache: tuple[torch.Tensor, torch.Tensor] | None, key: torch.Tensor, value: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values (B, H, T, ...) after the cached ones, by PyTorch's cat. Raises ValueError for other shapes."""
+    """Append keys and values (B, H, T, ...) to the cached ones, by PyTorch's cat.
+
+    Raises ValueError for other shapes.
+    """
     if cache is None:
         return key, value
     for name, old, new in (("key", cache[0], key), ("value", cache[1], value)):

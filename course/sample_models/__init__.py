@@ -6,10 +6,10 @@ returns the eight of lesson 05 by letter. All consist of differentiable operatio
 mode, `torch.func` and `vmap`; none is random or keeps state. An output that does not depend on an input does not change
 by a single bit when that input does.
 
-`Projections`, `torch_attention` and `assembled` (lesson 06) are modules whose weights are copied or counted. `Bigram`,
-`Windowed` and `Slope` (lesson 08) are language models: ids (B, T) to logits (B, T, N), with a `block_size`. Their
-results show how they were called, so that a checker needs no record of it. `Reader`, `Writer` and `story` (lesson 12)
-are an encoder, a decoder and the step of a search.
+`Projections`, `torch_attention` and `assembled` (lesson 06) are modules for exercises that copy or count weights.
+`Bigram`, `Windowed` and `Slope` (lesson 08) are language models: ids (B, T) to logits (B, T, N), with a `block_size`.
+Their results show how they were called, so that a checker needs no record of it. `Reader`, `Writer` and `story`
+(lesson 12) are an encoder, a decoder and the step function of a search.
 
 `GPT` (lesson 11) is `course.models.gpt.GPT`; `layer_norm` and `Scaled` are modules for a model's end.
 

@@ -1,7 +1,7 @@
 """Functions (T, D) -> (T, D) that see the future or ignore order: lessons 05, 07.
 
-An exercise asks for what such a function does, so an answer has to call it. What the functions are made from is kept
-masked with random bytes: read off a closure, it is noise.
+The exercises ask how such a function behaves, so an answer has to call it. The functions keep their tensors masked with
+random bytes, so that an answer which reads a closure finds only noise.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _mask(tensor: Tensor | None) -> _Masked:
     if tensor is None:
         return None
     plain = tensor.detach().contiguous().view(torch.uint8)
-    drawn = bytearray(secrets.token_bytes(plain.numel() or 1))  # torch would draw nothing inside of `vmap`
+    drawn = bytearray(secrets.token_bytes(plain.numel() or 1))  # inside `vmap`, torch cannot draw random numbers
     key = torch.frombuffer(drawn, dtype=torch.uint8)[: plain.numel()].view(plain.shape).to(plain.device)
     return plain ^ key, key, tensor.dtype
 
@@ -151,7 +151,7 @@ def _softmax_first(x: Tensor) -> Tensor:
 
 
 def _timid(x: Tensor) -> Tensor:
-    """A causal mask whose blocked scores are lowered by 6 instead of being removed."""
+    """A causal mask that lowers blocked scores by 6 instead of removing them."""
     return biased_attention(_reach(len(x), len(x), 0, outside=-6.0))(x)
 
 

@@ -17,7 +17,7 @@ class _Model(nn.Module):
               eval mode; "resting", not all are in training mode; "asleep", all are in eval mode. The results of a
               contrary and a plain model together show how the answer called it, without trusting `calls`.
     calls     for every call: number of tokens, mode (True training, False eval, None mixed) and whether gradients could
-              flow; for the learner to look at
+              flow; only for the learner
 
     Raises ValueError for more tokens than `block_size`.
     """

@@ -96,7 +96,7 @@ def layer_norm(width: int, eps: float = 1e-5) -> nn.LayerNorm:
 
 
 class Scaled(nn.Module):
-    """Not a norm, but in a norm's place: each feature times its own `weight` (width,)."""
+    """A stand-in for a norm: multiplies each feature by its own `weight` (width,)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""An encoder, a decoder and the step of a search: lesson 12."""
+"""An encoder, a decoder and the step function of a search: lesson 12."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Writer(nn.Module):
 
 
 def story(table: Tensor, fade: float = 0.0, kept: bool = False) -> Callable[[Sequence[int]], Tensor]:
-    """The step of a search: a list of ids -> log-probabilities (N,) of the next token.
+    """A search's step function: list of ids -> log-probabilities (N,) of the next token.
 
-    `table` (N, N) has logits, a row for each previous token. The last token counts in full, each one before it `fade`
-    times as much as the one after it. If `kept`, the last token alone counts, and what is returned is a row of a table
-    that the step keeps: a caller that changes it in place changes later rows. Raises TypeError for a tensor.
+    `table` (N, N) has logits, one row per previous token. The last token counts in full, each one before it `fade`
+    times as much as the one after it. If `kept`, only the last token counts, and the step returns a row of a table that
+    it keeps: a caller that changes the row in place changes later results. Raises TypeError for a tensor.
     """
     rows = table.log_softmax(-1)
 

@@ -9,7 +9,7 @@ W_Q = torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]])
 W_K = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 1], [0, -1, 1, 0], [0, 0, 0, 1]])
 W_V = torch.tensor([[1.0, 0, 2, 0], [0, 1, 0, 0], [0, 0, 1, 0], [3, 0, 0, 1]])
 W_O = torch.tensor([[1.0, 0, 0, 1], [0, 2, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
-# Lengths of five tokens with the same direction. The shortest is last: a mask that nobody asked for hides it from the
+# Lengths of five tokens with the same direction. The shortest is last: an unwanted causal mask hides it from the
 # others, and keys of width 2 that are reshaped instead of transposed never give it the greatest weight
 APART = torch.tensor([4.0, 3.0, 6.0, 5.0, 2.0])
 

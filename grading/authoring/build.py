@@ -59,26 +59,32 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
     marks = {g: cell.metadata.nbgrader for g, cell in cells.items()}
     order = [g for g in cells if marks[g].get("solution") and not marks[g].get("grade")]  # the others: by hand
     if order != [e.name for e in exercises]:
-        raise BuildError(f"{text.name}: solution cells {order} and exercises {[e.name for e in exercises]} differ")
+        raise BuildError(
+            f"{text.name}: the solution cells are {order}, but the exercises are {[e.name for e in exercises]}"
+        )
     for exercise in exercises:
         check = cells.get(check_of(exercise.name))
         if check is None or not check.metadata.nbgrader.get("locked"):
             raise BuildError(f"{text.name}: {exercise.name} needs a locked grade cell {check_of(exercise.name)}")
         if check.metadata.nbgrader.get("points") != exercise.points:
             raise BuildError(
-                f"{text.name}: {check_of(exercise.name)} has {check.metadata.nbgrader.get('points')} points, "
-                f"grader_tests says {exercise.points}"
+                f"{text.name}: {check_of(exercise.name)}: expected {exercise.points} points, as in "
+                f"grader_tests, got {check.metadata.nbgrader.get('points')}"
             )
     for cell in notebook.cells:
         if FOLDED.match(cell.source) and "demo" not in cell.metadata.get("tags", []):
             title = cell.source.splitlines()[0]
-            raise BuildError(f"{text.name}: the cell {title!r} is folded, and is no demo: what is taught is seen")
+            raise BuildError(
+                f"{text.name}: the cell {title!r} is folded but not tagged demo. A cell that teaches must be visible"
+            )
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
     _hold_challenges_to_the_rules(notebook, text, lesson)
     for exercise in lesson.all_exercises.values():
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
             if see not in headings:
-                raise BuildError(f"{text.name}: {exercise.name} points to the heading {see!r}, which is not there")
+                raise BuildError(
+                    f"{text.name}: {exercise.name} refers to the heading {see!r}, which the lesson does not have"
+                )
 
 
 def _hold_challenges_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:

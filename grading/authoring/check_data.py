@@ -128,8 +128,8 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
 def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str, Any]:
     if p.case.checker and not isinstance(p.case.checker, NamedChecker):
         raise CheckDataError(
-            f"{exercise.name}, {name!r}: {text} is checked by code, which is not data; use a checker of "
-            "course.checkers, or keep it for the grade alone: `.graded_only(why)`"
+            f"{exercise.name}, {name!r}: {text} is checked by code, which check data cannot hold. Use a "
+            "checker of course.checkers, or use the case only for grades: `.graded_only(why)`"
         )
     r, checker = p.reference, p.case.checker
     program = p.program(exercise.forbidden).to_plain()
@@ -137,7 +137,7 @@ def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str
         ensure_data_only(program, exercise.name)
     except PackingError as error:
         raise CheckDataError(
-            f"{error}; see course/data_only.py, or keep it for the grade: `.graded_only(why)`"
+            f"{error}. See course/data_only.py, or use the case only for grades: `.graded_only(why)`"
         ) from None
     needless = checker and not checker.compares  # it does not read the right outcome
     return {

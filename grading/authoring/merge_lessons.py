@@ -95,7 +95,11 @@ def merge_lesson(name: str, base: Tree, ours: Tree, theirs: Tree) -> LessonMerge
     done = LessonMerge(name, {path: value for path, value in files.items() if value != ours.get(path)}, pieces)
     common = [piece.path for piece in done.conflicts if piece.place == piece.path and piece.path.endswith(".py")]
     if common and name != SHARED:
-        return replace(done, files={}, stays=f"both changed {', '.join(common)}, on which all of it depends")
+        return replace(
+            done,
+            files={},
+            stays=f"you and the new version both changed {', '.join(common)}, which the whole lesson depends on",
+        )
     return done
 
 

@@ -34,7 +34,7 @@ def solutions_of(root: Path, name: str) -> dict[str, bytes]:
     exercises = load_lesson(root / "grader_tests" / name).exercises
     chosen, own = _load_choices(root / "grader_tests" / name / FILE), _lesson_solutions(root / "source" / f"{name}.py")
     if unknown := sorted(chosen.keys() - exercises.keys()):
-        raise CourseError(f"grader_tests/{name}/{FILE}: {', '.join(unknown)} is no exercise of the lesson")
+        raise CourseError(f"grader_tests/{name}/{FILE}: the lesson has no exercise {', '.join(unknown)}")
     answers = {
         exercise.name: [
             {"code": _code(exercise, title, own[exercise.name], f"grader_tests/{name}/{FILE}"), "comment": comment}

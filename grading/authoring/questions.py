@@ -98,12 +98,12 @@ def _check(notebook: NotebookNode, questions: Mapping[str, Question], lesson: st
     for name in places:
         if name not in questions:
             where = f"{lesson}.py: `%%answer {name}`"
-            raise BuildError(f"{where}: the lesson has no question of this name{_nearest(name, questions)}")
+            raise BuildError(f"{where}: the lesson has no question with this name{_nearest(name, questions)}")
     for name in questions:
         if places[name] != 1:
             raise BuildError(
-                f"{lesson}.py: the question grader_tests/{lesson}/{FOLDER}/{name}.toml needs one Markdown cell "
-                f"`%%answer {name}`; there are {places[name]}"
+                f"{lesson}.py: expected one Markdown cell `%%answer {name}` for the question "
+                f"grader_tests/{lesson}/{FOLDER}/{name}.toml, got {places[name]}"
             )
     for cell in notebook.cells:
         if _place_of(cell) and cell.cell_type != "markdown":

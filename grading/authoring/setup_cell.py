@@ -29,15 +29,15 @@ def set_up(origin: str, wanted: str) -> None:
     if installed("attention-course") != wanted and "course" not in sys.modules:
         if not installed("torch"):
             raise NotReady(
-                "PyTorch is not installed here. Install it as https://pytorch.org/get-started/locally says for this "
-                "machine (CPU is enough), then run this cell again."
+                "PyTorch is not installed here. Follow https://pytorch.org/get-started/locally for this "
+                "machine (the CPU version is enough), then run this cell again."
             )
         if "/" not in origin and origin.endswith(".whl"):
             beside = [folder / origin for folder in (Path.cwd(), Path.cwd().parent) if (folder / origin).is_file()]
             if not beside:
                 raise NotReady(
-                    f"This notebook needs the file {origin} beside it, which is not there. Get it from where you got "
-                    f"the notebook, put it into {Path.cwd()}, and run this cell again."
+                    f"This notebook needs the file {origin} in its own folder, but it is missing. Get it from "
+                    f"where you got the notebook, put it into {Path.cwd()}, and run this cell again."
                 )
             origin = str(beside[0])
         names = ("torch", "numpy", "matplotlib", "ipython", "ipywidgets", "safetensors")
@@ -46,37 +46,45 @@ def set_up(origin: str, wanted: str) -> None:
         done = subprocess.run(pip, capture_output=True, text=True)
         if done.returncode:
             own = (
-                f"Make an environment of your own (`python3 -m venv attention`), install torch, jupyterlab and {origin}"
-                " into it, and choose it as the kernel."
+                "Make your own environment (`python3 -m venv attention`), install torch, jupyterlab and "
+                f"{origin} into it, and choose it as the kernel."
             )
             remedies = (
                 (
                     r"No module named pip\b",
-                    f"An environment that uv made has no pip: run `uv pip install --python {sys.executable} {origin}` "
-                    f"in a terminal (without uv: `{sys.executable} -m ensurepip`), then this cell again.",
+                    f"An environment made by uv has no pip. Run `uv pip install --python {sys.executable} "
+                    f"{origin}` in a terminal (without uv: `{sys.executable} -m ensurepip`), then run this cell "
+                    "again.",
                 ),
-                (r"externally-managed-environment", f"This Python belongs to the system. {own}"),
-                (r"different Python|Requires-Python", "Choose a kernel with a Python that fits, or install one."),
+                (r"externally-managed-environment", f"This Python belongs to the operating system. {own}"),
+                (
+                    r"different Python|Requires-Python",
+                    "Choose a kernel with a Python version that the package supports, or install one.",
+                ),
                 (
                     r"Errno 28\b|Errno 122\b|No space left|quota",
-                    "Delete what you do not need, then run this cell again.",
+                    "Free some disk space, then run this cell again.",
                 ),
                 (
                     r"Permission ?denied|Errno 13\b|Errno 30\b|Access is denied|Read-only file system|--user",
-                    f"You may not write there. {own}",
+                    f"You have no permission to write there. {own}",
                 ),
                 (
                     r"conflict|ResolutionImpossible|depends on",
-                    f"It needs other versions than are installed here. {own}",
+                    f"It needs other versions of packages than the installed ones. {own}",
                 ),
                 (
                     r"not a (valid|supported) wheel|wheel.*invalid|invalid wheel|BadZipFile|do not match the hashes",
                     f"{origin} is damaged: get it again from where you got the notebook, then run this cell again.",
                 ),
-                (r"40[34] Client Error", "The address is wrong or closed to you: show your teacher this message."),
+                (
+                    r"40[34] Client Error",
+                    "The address is wrong, or you have no access to it: show your teacher this message.",
+                ),
                 (
                     r"certificate|SSL",
-                    "A proxy or the clock of this computer may be in the way: ask whoever runs its network.",
+                    "A proxy, or a wrong clock on this computer, may be the cause: ask the person who runs your "
+                    "network.",
                 ),
                 (
                     r"connection|timed? ?out|name resolution|getaddrinfo|proxy|network|50\d Server Error",
@@ -97,18 +105,19 @@ def set_up(origin: str, wanted: str) -> None:
         if not find_spec("course"):  # the folder for a user's packages may be new: this process does not know it
             site.addsitedir(site.getusersitepackages())
         if not find_spec("course"):
-            raise NotReady("The package of this course is installed now. Restart the kernel and run this cell again.")
+            raise NotReady("The package of this course is now installed. Restart the kernel and run this cell again.")
 
     import course
 
     at_work = getattr(course, "__version__", "")
     if not at_work:
         raise NotReady(
-            f"`course` is not the course's package here, but {course.__file__}. Give that another name, restart the "
-            "kernel, and run this cell again."
+            f"`course` is {course.__file__} here, not the course's package. Rename that file or its "
+            "folder, restart the kernel, and run this cell again."
         )
     if at_work != wanted:
         print(
-            f"This notebook belongs to version {wanted} of the course's package, and {at_work} is at work. Restart "
-            "the kernel and run this cell first; if it says this again, get the notebook anew."
+            f"This notebook needs version {wanted} of the course's package, but version {at_work} is "
+            "running. Restart the kernel and run this cell first. If you see this message again, "
+            "download the notebook again."
         )

@@ -28,7 +28,7 @@ SET_UP = "set-up"  # id of the cell
 USES_THE_PACKAGE = re.compile(r"^\s*(from|import) course\b", re.M)
 GITHUB = re.compile(r"https://github\.com/(?P<name>[\w.-]+/[\w.-]+?)(\.git)?(/tree/(?P<branch>[^\s?#]+?))?/?")
 BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({})"
-TITLE = "# @title Set up: gets the package `course` where it is missing, and changes nothing else that is installed"
+TITLE = "# @title Set up: installs the package `course` if it is missing, and changes no other installed package"
 
 
 class Delivery(Configurable):
@@ -36,18 +36,20 @@ class Delivery(Configurable):
 
     package = Unicode(
         "",
-        help="What a notebook's first cell installs: '' for the wheel beside the notebook, the URL of a wheel, or "
-        "'attention-course=={version}' for a package index. {version} stands for the version that you release with.",
+        help="Package that a notebook's first cell installs: '' for the wheel beside the notebook, the "
+        "URL of a wheel, or 'attention-course=={version}' for a package index. {version} is replaced "
+        "by the version that you release with.",
     ).tag(config=True)
     repository = Unicode(
         "",
-        help="Where `grading publish` is to be found by students, such as https://github.com/you/attention or "
-        "https://github.com/you/attention/tree/autumn; badges lead there.",
+        help="Address where students find what `grading publish` writes, such as "
+        "https://github.com/you/attention or https://github.com/you/attention/tree/autumn. Badges "
+        "link to it.",
     ).tag(config=True)
     solutions = List(
         Unicode(),
-        help="Lessons whose solutions `grading publish` adds: ['*'] for all, as in an open course; in a graded one "
-        "those that are over, such as ['01_dot_products']. By default none.",
+        help="Lessons whose solutions `grading publish` adds: ['*'] for all, as in an open course; in a "
+        "graded course, the lessons that are over, such as ['01_dot_products'] (default: none).",
     ).tag(config=True)
 
 
@@ -101,8 +103,8 @@ def origin(settings: Delivery) -> PackageSource:
     found = GITHUB.fullmatch(settings.repository)
     if not found:
         raise CourseError(
-            f"{CONFIG}: c.Delivery.repository is {settings.repository!r}, which is no repository that Colab opens: "
-            "write https://github.com/OWNER/NAME, with /tree/BRANCH after it where it is not main"
+            f"{CONFIG}: c.Delivery.repository: expected https://github.com/OWNER/NAME, with /tree/BRANCH "
+            f"after it if the branch is not main, got {settings.repository!r}"
         )
     return PackageSource(number, package, found["name"], found["branch"] or "main")
 
@@ -110,13 +112,13 @@ def origin(settings: Delivery) -> PackageSource:
 def _check_wheel_url(package: str, number: str) -> None:
     if not re.fullmatch(r"https?://[^\s\"'\\]+/attention_course-[^/\s\"'\\]+\.whl", package):
         raise CourseError(
-            f"{CONFIG}: c.Delivery.package is {package!r}, which is neither the URL of a wheel, "
-            f"attention_course-….whl, nor '{PACKAGE}=={{version}}'; leave it away for the wheel beside the notebook"
+            f"{CONFIG}: c.Delivery.package: expected the URL of a wheel, attention_course-….whl, or "
+            f"'{PACKAGE}=={{version}}', got {package!r}. Leave it empty for the wheel beside the notebook"
         )
     if not package.endswith("/" + wheel_of(number)):
         raise CourseError(
-            f"{CONFIG}: c.Delivery.package is {package!r}, and version {number} is installed here: name its wheel, "
-            f"{wheel_of(number)}, or write {{version}} for the number"
+            f"{CONFIG}: c.Delivery.package is {package!r}, but version {number} is installed here. Name "
+            f"its wheel, {wheel_of(number)}, or write {{version}} instead of the number"
         )
 
 

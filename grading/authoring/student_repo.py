@@ -178,7 +178,9 @@ def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] 
 
 def _solutions(root: Path, names: list[str], wanted: list[str]) -> dict[str, bytes]:
     if unknown := sorted(set(wanted) - {"*", *names}):
-        raise CourseError(f"c.Delivery.solutions: {', '.join(unknown)} is not released; there are {', '.join(names)}")
+        raise CourseError(
+            f"c.Delivery.solutions: {', '.join(unknown)} is not released; the released lessons are {', '.join(names)}"
+        )
     solved = [solutions_of(root, name) for name in names if name in wanted or "*" in wanted]
     return {file: content for made in solved for file, content in made.items()}
 
@@ -212,9 +214,9 @@ def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
 def _check_target(root: Path, into: Path) -> None:
     target = into.resolve()
     if target == root or (target / CONFIG).exists() or target.is_relative_to(root / "source"):
-        raise CourseError(f"{into} belongs to a course with its solutions: publish into a folder of its own")
+        raise CourseError(f"{into} is part of a course, which contains the solutions. Publish into another folder")
     if target.exists() and not target.is_dir():
-        raise CourseError(f"{into} is a file: publish into a folder")
+        raise CourseError(f"{into} is a file. Publish into a folder")
 
 
 def _licence(root: Path) -> bytes:

@@ -33,7 +33,7 @@ def show_class(course: Course, graders: MistakeTexts, console: Console, *, stude
         )
         return
     _print_open_work(course, console)
-    _print_list("Excused, and in no mean:", _by_student(course.excused), console)
+    _print_list("Excused, and not counted in any mean:", _by_student(course.excused), console)
     signs = [f"{a.student}, {a.lesson}: {a.exercise} {SIGNS[sign]}" for a, sign in course.signs]
     _print_list("Looks made for the grader; read the code:", signs, console)
     for row in named(course.answers)[:MOST]:
@@ -49,7 +49,10 @@ def show_class(course: Course, graders: MistakeTexts, console: Console, *, stude
         for table in _student_tables(course, console.width):
             console.print(table)
     else:
-        console.print("`grading report --students` shows everyone's points; `--html FILE` writes it all.")
+        console.print(
+            "`grading report --students` shows all students' points; `--html FILE` writes the whole "
+            "report as a web page."
+        )
 
 
 def _print_open_work(course: Course, console: Console) -> None:

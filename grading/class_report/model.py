@@ -17,7 +17,7 @@ class Answer:
     """One exercise of one submission, or one cell that a person grades.
 
     points   the gradebook's, including manual ones; None until a person has given them
-    verdict  the grader's; for a cell that a person grades, one that says so
+    verdict  the grader's; for a cell that a person grades, one with the status "needs a person"
     waiting  whether its grade is open: a person has to look at it
     source   the student's code; "" if not available
     why      why it is open; "" if the verdict has the reason

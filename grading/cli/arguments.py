@@ -244,8 +244,3 @@ def confirmed(options: argparse.Namespace, action: str) -> bool:
         return False
     say(f"Nothing has changed yet. To {action}, run the command again with --yes.")
     return False
-
-
-def plural(number: int, noun: str) -> str:
-    """The number and its noun: "1 grade", "2 grades"."""
-    return f"{number} {noun}{'s' * (number != 1)}"

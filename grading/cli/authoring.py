@@ -6,9 +6,10 @@ import argparse
 import sys
 from dataclasses import asdict
 
+from grading.plural import plural
 from grading.safe_text import say
 
-from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, emit, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, emit
 
 
 def add_commands(commands: Commands) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from grading.plural import plural
 from grading.safe_text import say
 
 from .arguments import (
@@ -26,7 +27,6 @@ from .arguments import (
     add_yes,
     confirmed,
     emit,
-    plural,
 )
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from grading.plural import plural
 from grading.safe_text import say
 
-from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_workers, emit, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_workers, emit
 
 
 def add_commands(commands: Commands) -> None:

@@ -6,9 +6,10 @@ import argparse
 from itertools import groupby
 from pathlib import Path
 
+from grading.plural import plural
 from grading.safe_text import say
 
-from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, add_students, emit, plural
+from .arguments import DONE, NEEDS_A_PERSON, Commands, add_json, add_lessons, add_students, emit
 
 
 def add_commands(commands: Commands) -> None:

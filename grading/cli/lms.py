@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.errors import UsageError
+from grading.plural import plural
 from grading.safe_text import say
 
 from .arguments import (
@@ -24,7 +25,6 @@ from .arguments import (
     add_yes,
     confirmed,
     emit,
-    plural,
     selected,
 )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from grading.plural import plural
 from grading.safe_text import say
 
-from .arguments import Commands, add_json, add_yes, confirmed, emit, plural
+from .arguments import Commands, add_json, add_yes, confirmed, emit
 from .changes import change_record
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grading.plural import plural
 from grading.safe_text import say
 
-from .arguments import Commands, add_yes, confirmed, plural
+from .arguments import Commands, add_yes, confirmed
 
 
 def add_commands(commands: Commands) -> None:

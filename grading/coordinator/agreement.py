@@ -29,7 +29,7 @@ def demand_agreement(root: Path, lessons: Iterable[str]) -> None:
 
 
 def disagreements(root: Path, lesson: str) -> list[str]:
-    """What disagrees in a released lesson, one sentence each with the remedy.
+    """Sentences on what disagrees in a released lesson, each with the remedy.
 
     Empty for an ordinary assignment.
     """

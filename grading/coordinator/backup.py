@@ -57,7 +57,7 @@ class Backup:
 def back_up(root: Path, to: Path) -> Backup:
     """Write a backup that only its owner can read. Raises StepFailed."""
     if to.exists():
-        raise StepFailed(f"{to} exists already, and was not overwritten. Name another file.")
+        raise StepFailed(f"{to} already exists and was not overwritten. Name another file.")
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=to.parent) as place:
         folder = Path(place) / "course"
         _copy_files(root, folder)
@@ -91,14 +91,14 @@ def verify(file: Path) -> Backup:
                 with (Path(place) / GRADEBOOK).open("wb") as copy:
                     shutil.copyfileobj(stream, copy)
         if GRADEBOOK not in digests or CONFIG not in digests:
-            raise StepFailed(f"{file} is no backup of a course: it has no {GRADEBOOK} and {CONFIG}")
+            raise StepFailed(f"{file} is not a backup of a course: it has no {GRADEBOOK} or no {CONFIG}")
         with closing(Gradebook(f"sqlite:///{place}/{GRADEBOOK}")) as gradebook:
             grades = list(stored_grades(gradebook))
     wrong = []
     for grade in grades:
         name = f"autograded/{grade.student}/{grade.lesson}/{grade.notebook}.ipynb"
         if digests.get(name) != grade.digest:
-            wrong.append(f"{name} is not the notebook of its grade: `grading grade` grades it again")
+            wrong.append(f"{name} is not the notebook of its grade: run `grading grade` to grade it again")
         if not grade.verdicts:
             wrong.append(f"{grade.lesson}, {grade.student}: the grade has no verdicts")
     submissions = {tuple(Path(name).parts[1:3]) for name in digests if name.startswith("submitted/")}
@@ -108,7 +108,7 @@ def verify(file: Path) -> Backup:
 def restore_backup(file: Path, to: Path) -> Backup:
     """Unpack a backup into an empty or missing directory. Raises StepFailed."""
     if to.exists() and any(to.iterdir()):
-        raise StepFailed(f"{to} is not empty, and nothing was written. Name an empty or new directory.")
+        raise StepFailed(f"nothing was written, because {to} is not empty. Name an empty or new directory.")
     found = verify(file)
     to.mkdir(parents=True, exist_ok=True)
     with _opened(file) as archive:
@@ -139,7 +139,7 @@ def load_gradebook(root: Path) -> int:
         mine = [table for table in tables.sorted_tables if table.name != VERSION]
         made = tables.tables["course"]  # opening the gradebook adds a row to it
         if full := [table.name for table in mine if table is not made and _count(target, table)]:
-            raise StepFailed(f"the database is not empty ({full[0]} has rows), and nothing was written")
+            raise StepFailed(f"nothing was written, because the database is not empty ({full[0]} has rows)")
         target.execute(made.delete())
         for table in mine:
             written += _copy_table(rows, target, table)

@@ -53,11 +53,11 @@ def cluster(address: str) -> Iterator[Cluster]:
         get_address_host_port(address, strict=True)  # otherwise a client raises again when it closes
         client = Client(address, set_as_default=False, name="grading")
     except (OSError, ValueError, TypeError, RuntimeError) as error:
-        raise ClusterLost(f"there is no scheduler that answers at {address}: {_one_line(error)}") from error
+        raise ClusterLost(f"no Dask scheduler answers at {address}: {_one_line(error)}") from error
     if not is_private(address):
         LOG.warning(
-            "The connection to %s is not encrypted: whoever can reach the scheduler can run programs on its workers "
-            "and decide on grades. docs/scale.md tells how certificates are made.",
+            "The connection to %s is not encrypted: anyone who can reach the scheduler can run programs "
+            "on its workers and decide on grades. docs/scale.md explains how to make certificates.",
             address,
         )
     try:
@@ -86,7 +86,7 @@ class Cluster:
         with suppress(OSError):  # ask a busy scheduler again later; a lost one cancels its tasks
             self._threads = self._client.nthreads()
         if not self._threads:
-            LOG.warning("No worker has joined the cluster at %s: grading waits for one.", self._address)
+            LOG.warning("No worker has joined the cluster at %s yet: grading waits for one.", self._address)
         return max(1, sum(self._threads.values()) + len(self._threads))
 
     def make_ready(self, work: Job) -> None:
@@ -111,16 +111,14 @@ class Cluster:
             got = future.result()
         except KilledWorker as error:
             times, last = error.allowed_failures + 1, error.last_worker.address
-            raise SubmissionNotGraded(
-                f"the worker that had it was lost, {times} times in all; the last was {last}"
-            ) from None
+            raise SubmissionNotGraded(f"its worker was lost {times} times; the last one was {last}") from None
         except CancelledError:
-            raise self._lost("its scheduler was lost, or gave up what it was asked") from None
+            raise self._lost("its scheduler was lost, or dropped the task") from None
         except (ImportError, AttributeError) as error:
             wanted = f"attention-course-teach[cluster]=={cluster_bundle.versions()['attention-course-teach']}"
-            raise self._lost(f"a worker could not read what it was sent ({error}); install {wanted} there") from error
-        except Exception as error:  # a Dask error in this task alone
-            raise SubmissionNotGraded(f"the cluster could not do it: {_one_line(error)}") from error
+            raise self._lost(f"a worker could not read the bundle ({error}). Install {wanted} there") from error
+        except Exception as error:  # an error of Dask's that concerns only this task
+            raise SubmissionNotGraded(f"the cluster failed: {_one_line(error)}") from error
         if isinstance(got, cluster_bundle.NoGrade):
             why = _one_line(got.why)
             raise self._lost(f"the worker {_one_line(got.worker)} {why}") if got.worker else SubmissionNotGraded(why)
@@ -140,7 +138,7 @@ class Cluster:
             raise self._lost(_one_line(error)) from error
 
     def _lost(self, why: str) -> ClusterLost:
-        return ClusterLost(f"the cluster at {self._address} does not go on: {why}")
+        return ClusterLost(f"the cluster at {self._address} cannot continue: {why}")
 
 
 def _identity(packed: cluster_bundle.LessonBundle) -> cluster_bundle.LessonBundle:

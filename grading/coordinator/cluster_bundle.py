@@ -110,8 +110,8 @@ def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> GradedNotebook |
     """Grade one submission on a worker."""
     here = versions()
     if differing := [name for name, wanted in bundle.versions.items() if here[name] != wanted]:
-        had = ", ".join(f"{name} {here[name]} and not {bundle.versions[name]}" for name in differing)
-        return NoGrade(f"has {had}, so its grades might not be those that are made here", get_worker().address)
+        had = ", ".join(f"{name} {here[name]} instead of {bundle.versions[name]}" for name in differing)
+        return NoGrade(f"has {had}, so its grades might differ from those made here", get_worker().address)
     try:
         with _turns.of(bundle.digest):
             return _grade_in(bundle, sent, _unpack(bundle))
@@ -120,7 +120,7 @@ def grade_sent(bundle: LessonBundle, sent: RemoteSubmission) -> GradedNotebook |
     except SandboxUnavailable as error:
         return NoGrade(f"cannot confine student code: {error}", get_worker().address)
     except OSError as error:
-        return NoGrade(f"its worker could not keep what it was sent: {error.strerror}")
+        return NoGrade(f"its worker could not save the bundle: {error.strerror}")
 
 
 def _grade_in(bundle: LessonBundle, sent: RemoteSubmission, root: Path) -> GradedNotebook:

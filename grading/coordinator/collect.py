@@ -59,7 +59,7 @@ def collect(
 
 def _read(path: Path, config: object, identities: IdentityTable, opened: ExitStack) -> DownloadIndex:
     if not path.exists():
-        raise StepFailed(f"{path} is not there. Name zips or folders as they were downloaded.")
+        raise StepFailed(f"{path} does not exist. Name a zip or folder as it was downloaded.")
     reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
     reader.path(path)
     return reader.found
@@ -68,11 +68,11 @@ def _read(path: Path, config: object, identities: IdentityTable, opened: ExitSta
 def _not_sorted(root: Path, listings: list[DownloadIndex], found: SortedDownloads) -> Iterable[Outcome]:
     """Outcomes of files without a lesson; raises StepFailed if there are no others."""
     lessons = list_lessons(root, ordinary=True)
-    remedy = f"Say which one it is: --lesson {lessons[0] if lessons else 'NAME'}"
+    remedy = f"Name the lesson: --lesson {lessons[0] if lessons else 'NAME'}"
     if not found.lessons and not any(listing.unread for listing in listings):
-        raise StepFailed(f"{found.untold[0][0] if found.untold else 'there is no submission in it'}. {remedy}")
+        raise StepFailed(f"{found.untold[0][0] if found.untold else 'the download has no submission'}. {remedy}")
     for why, submissions in found.untold:
         for submission in submissions:
-            yield Outcome(SKIPPED, str(submission), why=f"{why}. {remedy}, and collect it by itself")
+            yield Outcome(SKIPPED, str(submission), why=f"{why}. {remedy}, and collect this download alone")
     for listing in listings:
         yield from nobodys_outcomes(listing)

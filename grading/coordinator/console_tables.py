@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grading.plural import plural
+
 from ..gradebook.history import PastGrade, ScoreSnapshot
 from .recalculate import GradeChange
 
@@ -42,10 +44,13 @@ def summary(found: Sequence[GradeChange]) -> str:
     """Count the grades that go up, go down, stay, or could not be computed."""
     gain, lose = sum(change.gained > 0 for change in found), sum(change.gained < 0 for change in found)
     failed = sum(bool(change.failed) for change in found)
-    parts = [f"{gain} gain", f"{lose} lose", f"{len(found) - gain - lose - failed} keep their points"]
-    parts += [f"{failed} could not be graded and stay as they are"] if failed else []
+    same = len(found) - gain - lose - failed
+    parts = [f"{gain} higher", f"{lose} lower", f"{same} the same"]
+    parts += [f"{failed} could not be graded and keep their old grade"] if failed else []
     return (
-        f"{len(found)} grades do not stand as things are now: {', '.join(parts)}." if found else "Every grade stands."
+        f"Out of date: {plural(len(found), 'grade')}. With the current graders and settings: {', '.join(parts)}."
+        if found
+        else "Every grade is up to date."
     )
 
 
@@ -53,12 +58,12 @@ def _change_lines(change: GradeChange) -> list[str]:
     if change.failed:
         return [change.failed]
     by_hand = [name for name, score in change.now.exercises.items() if score.by_hand]
-    late = f"taken off for being late: {change.before.penalty:g} before, {change.now.penalty:g} now"
+    late = f"late penalty: {change.before.penalty:g} before, {change.now.penalty:g} now"
     return [
         *change.differs,
         *([late] if change.before.penalty != change.now.penalty else []),
-        *([f"by hand, and as it was: {', '.join(by_hand)}"] if by_hand else []),
-        f"since {' and '.join(change.since)}",
+        *([f"by hand, unchanged: {', '.join(by_hand)}"] if by_hand else []),
+        f"because {' and '.join(change.since)}",
     ]
 
 
@@ -79,8 +84,8 @@ def show_history(
                 Text(student), lesson, _when(past_grade.graded_at), Text(points), _when(past_grade.replaced_at), then
             )
         if (student, lesson) in now:
-            table.add_row(Text(student), lesson, "", f"{now[student, lesson][0]:g}", "", "stands now")
-    console.print(table if table.row_count else "No grade has taken another's place.")
+            table.add_row(Text(student), lesson, "", f"{now[student, lesson][0]:g}", "", "current grade")
+    console.print(table if table.row_count else "No grade was replaced.")
 
 
 def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
@@ -96,15 +101,15 @@ def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
         table.add_row(Text(grade.student), Text(f"{grade.name} ({grade.user})"), grade.before or "–", grade.now)
     if plan.to_send:
         console.print(table)
-    head = f"{plan.assignment}, by {plan.by}: {len(plan.to_send)} to send, {plan.same} there as they are"
+    head = f"{plan.assignment}, by {plan.by}: {len(plan.to_send)} to send, {plan.same} unchanged"
     console.print(Text(head), soft_wrap=True)
     for what, names in (
         (
-            "provisional, since a person has yet to grade something, so left as they are (--provisional sends them)",
+            "not sent, because a person has not graded everything yet (--provisional sends the points so far)",
             waiting,
         ),
-        ("graded, and not in the course there", plan.unmatched),
-        ("in the course there, and without points, so left as they are", plan.left),
+        ("graded, but not in the Canvas course", plan.unmatched),
+        ("in the Canvas course, but without points; left unchanged", plan.left),
     ):
         if names:
             console.print(Text(f"{what}: {', '.join(names)}"), soft_wrap=True)

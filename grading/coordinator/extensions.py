@@ -36,21 +36,23 @@ def extend(
         due = gradebook.find_assignment(lesson).duedate
         if due is None:
             raise StepFailed(
-                f"{lesson} has no due date, so that nothing is late: "
-                "give it one in course.toml (`due`), then run `grading grade`"
+                f"{lesson} has no due date, so no submission is late. Set `due` in course.toml, then run "
+                "`grading grade`"
             )
         if until:
             try:
                 seconds = (parse_utc(until) - due).total_seconds()
             except (ValueError, OverflowError):
-                raise StepFailed(f'{until!r} is not a valid time: write it as "2026-11-22 23:59 UTC"') from None
+                raise StepFailed(f'{until!r} is not a valid time. Write it like "2026-11-22 23:59 UTC"') from None
         if seconds is not None and seconds <= 0:
-            raise StepFailed(f"that is not after the due date, {shown(due)}: an extension is time after it")
+            raise StepFailed(f"an extension must end after the due date, {shown(due)}")
         more = None if seconds is None else timedelta(seconds=seconds)
         for accommodation in before:
             grant(gradebook, replace(accommodation, more=more, why=why or accommodation.why))
             new_deadline = (
-                f"{in_words(more)} more, until {shown(due + more)}" if more else f"due {shown(due)}, as everybody"
+                f"{in_words(more)} more, until {shown(due + more)}"
+                if more
+                else f"due {shown(due)}, like everybody else"
             )
             yield f"{accommodation.student}, {lesson}: {new_deadline}"
 
@@ -72,11 +74,11 @@ def _accommodations_of(root: Path, gradebook: Gradebook, lesson: str, students: 
     Raises StepFailed for an unknown student or lesson.
     """
     if not is_registered(root, lesson):
-        raise StepFailed(f"the gradebook has no lesson {lesson}: `grading release {lesson}` first")
+        raise StepFailed(f"the gradebook has no lesson {lesson}: run `grading release {lesson}` first")
     there = {student.id for student in gradebook.students}
     if strange := [student for student in students if student not in there]:
         raise StepFailed(
-            f"the gradebook has no student {', '.join(strange)}: `nbgrader db student add {strange[0]}` adds one"
+            f"the gradebook has no student {', '.join(strange)}: add one with `nbgrader db student add {strange[0]}`"
         )
     granted = {row.student: row for row in accommodations(gradebook, lesson)}
     return [granted.get(student, Accommodation(lesson, student)) for student in dict.fromkeys(students)]

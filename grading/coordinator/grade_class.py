@@ -112,7 +112,7 @@ def grade_class(
         demand_extra("cluster", "Grading on a cluster")
     config = configuration(root, unsandboxed=unsandboxed)
     if config.JudgedExecute.get("unsandboxed", False):
-        console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
+        console.print("Without the sandbox: student code can do everything that you can, and every grade is marked.")
     elif not dry and not scheduler:
         require()
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
@@ -133,9 +133,7 @@ def grade_class(
         for name in lessons:
             chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
-                outcome.add_failed(
-                    name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
-                )
+                outcome.add_failed(name, "", "is not released yet, so it cannot be graded: run `grading release`")
             elif chosen and (problems := disagreements(root, name)):
                 outcome.add_failed(name, "", f"is not graded. {' '.join(problems)}")
             elif chosen:
@@ -159,7 +157,7 @@ def grade_class(
 def _table(outcome: ClassOutcome) -> Table:
     """One row per lesson with the number of submissions in each state."""
     table = Table("lesson", box=SIMPLE_HEAD)
-    for head in ("graded now", "as before", "needs a person", "not graded"):
+    for head in ("graded now", "graded before", "needs a person", "not graded"):
         table.add_column(head, justify="right")
     whole = [*outcome.graded, *outcome.up_to_date]
     for lesson in sorted({lesson for lesson, _ in (*whole, *outcome.failed)}):
@@ -177,20 +175,18 @@ def _name_unknown_folders(root: Path, lessons: list[str], console: Console) -> N
     others = {path.name: path for path in folders if path.name not in lessons}
     for name, path in others.items():
         if is_registered(root, name):
-            told = f"{name}: an ordinary nbgrader assignment; `nbgrader autograde {name}` grades it"
+            told = f"{name}: an ordinary nbgrader assignment; run `nbgrader autograde {name}` to grade it"
         else:
             near = get_close_matches(name.lower(), lessons, 1)
-            remedy = f"; if it is {near[0]}, rename the folder" if near else ""
+            remedy = f"; if you mean {near[0]}, rename the folder" if near else ""
             told = f"{path.relative_to(root)}: not graded, because there is no lesson {name}{remedy}"
         console.print(Text(told), soft_wrap=True)
 
 
 def _show_plan(plan: Plan, console: Console) -> None:
     for student, why in plan.reasons.items():
-        console.print(Text(f"{plan.lesson}, {student}: to be graded, since {' and '.join(why)}"), soft_wrap=True)
-    console.print(
-        f"{plan.lesson}: {len(plan.reasons)} to be graded, {len(plan.up_to_date)} graded and not changed since"
-    )
+        console.print(Text(f"{plan.lesson}, {student}: to grade, because {' and '.join(why)}"), soft_wrap=True)
+    console.print(f"{plan.lesson}: {len(plan.reasons)} to grade, {len(plan.up_to_date)} graded before and unchanged")
 
 
 def _cluster(address: str) -> AbstractContextManager[Workers]:
@@ -225,7 +221,7 @@ def _grade_lesson(plan: Plan, config: Config, workers: Workers, progress: Progre
         new = sum(lesson == name for lesson, _ in outcome.graded)
         progress.update(row, description=f"{name}: {new} graded{seconds_each(begun, new)}")
     if plan.up_to_date:
-        progress.console.print(f"{name}: {len(plan.up_to_date)} graded before, and not changed since")
+        progress.console.print(f"{name}: {len(plan.up_to_date)} graded before and unchanged")
 
 
 def _write_error(error: Exception) -> str:
@@ -241,8 +237,10 @@ def _kept_grades(root: Path, outcome: ClassOutcome, begun: datetime) -> str:
     with open_gradebook(root) as gradebook:
         new = [grade for grade in stored_grades(gradebook) if grade.graded_at >= begun]
     number = sum((grade.lesson, grade.student) in outcome.planned for grade in new)
-    return f"{number} of {len(outcome.planned)} submissions are graded and kept; run the same command again to go on."
+    return (
+        f"{number} of {len(outcome.planned)} submissions are graded and kept; run the same command again to continue."
+    )
 
 
 def _kept_message(outcome: ClassOutcome) -> str:
-    return f"{len(outcome.graded)} are written and kept; the others are graded by the next run"
+    return f"{len(outcome.graded)} grades are written and kept; the next run grades the others"

@@ -192,7 +192,7 @@ def time_of(text: str) -> datetime:
         at: datetime = utils.parse_utc(text)
         return at
     except (ValueError, OverflowError):
-        raise SubmissionNotGraded(f"timestamp.txt holds no time: {one_line(text)}") from None
+        raise SubmissionNotGraded(f"timestamp.txt: expected a time, got {one_line(text)}") from None
 
 
 def _copy(file: str, target: Path) -> None:

@@ -33,7 +33,7 @@ from .trial_course import TRIAL
 PREFIX = "before-migrating-"
 RECORD, MADE_OF = "migration.json", "made-of.json"
 BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"
-HOW_TO_GO_ON = "`grading migrate --resume` finishes it, `grading migrate --undo` takes it back."
+HOW_TO_GO_ON = "Run `grading migrate --resume` to finish it, or `grading migrate --undo` to undo it."
 NEW, MERGED, NEXT_BASE = "new", "merged", "next-base"  # folders in it
 
 
@@ -105,9 +105,11 @@ def demand_finished(root: Path) -> None:
     """Raise StepFailed if a migration or its undoing was interrupted."""
     for kept in kept_migrations(root):
         if kept.state == BEGUN:
-            raise StepFailed(f"a migration was interrupted, and {kept.folder.name}/ has what is needed. {HOW_TO_GO_ON}")
+            raise StepFailed(
+                f"a migration was interrupted, and {kept.folder.name}/ has the data to finish it. {HOW_TO_GO_ON}"
+            )
         if kept.state == UNDOING:
-            raise StepFailed("undoing a migration was interrupted: `grading migrate --undo` finishes it")
+            raise StepFailed("undoing a migration was interrupted: run `grading migrate --undo` to finish")
 
 
 def keep_before(

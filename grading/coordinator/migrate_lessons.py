@@ -109,7 +109,9 @@ def migrate(
     regraded = [(change.student, change.lesson) for change in plan.found if not change.failed]
     with exclusive(root):
         if read_lessons(root) != merge.ours:
-            raise StepFailed("nothing was migrated: lessons were changed meanwhile. Run the same command again")
+            raise StepFailed(
+                "nothing was migrated, because lessons were changed at the same time. Run the same command again"
+            )
         lessons = (plan.release, list(merge.new))
         kept = keep_before(root, merge.ours, merge.theirs, merge.next_base, merge.files, lessons, regraded)
         try:
@@ -147,8 +149,8 @@ def _merge(root: Path, new: Path, base: Path | None) -> tuple[CourseMerge, bool]
     """
     if new.resolve() == root.resolve():
         raise StepFailed(
-            f"{new} is no other course: name the directory or the zip of the new version, with its source/ and "
-            "grader_tests/"
+            f"{new} is this course. Name the directory or the zip of the new version, with its source/ "
+            "and grader_tests/"
         )
     ours = read_lessons(root)
     with unpacked_course(new) as folder, unpacked_course(base) if base else nullcontext() as began:
@@ -172,7 +174,7 @@ def _without_new_exercises(root: Path, merge: CourseMerge) -> CourseMerge:
             names = [f"adds {', '.join(sorted(after - before))}"] if after - before else []
             names += [f"removes {', '.join(sorted(before - after))}"] if before - after else []
             people = "1 student has" if number == 1 else f"{number} students have"
-            why[name] = f"{people} handed it in, and the new version {' and '.join(names)}, which nbgrader refuses then"
+            why[name] = f"{people} handed it in, so nbgrader refuses the new version, which {' and '.join(names)}"
     return merge.kept(why)
 
 
@@ -189,12 +191,12 @@ def _without_unfit(root: Path, merge: CourseMerge, console: Console) -> CourseMe
                 with trial_lessons(root, merge.ours) as course_of_before:
                     before = failed_builds(course_of_before, set(failed) & set(others))
                 failed = {name: why for name, why in failed.items() if name not in before}
-            why = {name: f"after the merge it could not be built: {fault}" for name, fault in failed.items()}
+            why = {name: f"it could not be built after the merge: {fault}" for name, fault in failed.items()}
             why = why or _failed_proofs(root, course, merge, console)
         if not why:
             return merge
         broken = sorted(set(why) & set(others))
-        merge = merge.kept({SHARED: f"of {broken[0]}, {why[broken[0]]}"} if broken else why)
+        merge = merge.kept({SHARED: f"{broken[0]} depends on it: {why[broken[0]]}"} if broken else why)
     return merge
 
 
@@ -209,11 +211,11 @@ def _failed_proofs(root: Path, course: Path, merge: CourseMerge, console: Consol
     failed, wanted = {}, [one for one in not_proved(course, sorted({name for name, _ in mixed})) if one in mixed]
     if wanted:
         names = ", ".join(exercise for _, exercise in wanted)
-        console.print(f"Made of your changes and the new ones: {names}. Proving them first.")
+        console.print(f"Merged from your changes and the new ones: {names}. Proving first.")
     for found in prove(course, wanted):
         if found.problems:
             first = found.problems[0]
-            failed[found.lesson] = f"after the merge {found.exercise} fails its proof ({first.file}: {first.fault})"
+            failed[found.lesson] = f"{found.exercise} fails its proof after the merge ({first.file}: {first.fault})"
     FingerprintFile(root / PROOFS).add(FingerprintFile(course / PROOFS).read())
     return failed
 

@@ -20,8 +20,8 @@ AROUND = 2  # unchanged lines to show above and below a difference
 MOST = 40  # rows per piece
 ABSENT = "(not there)"
 UNKNOWN = (
-    "Nobody knows with which lessons this course began, so what differs may be your change or the new version's. "
-    "`--base DIR` or `--base ZIP` names the lessons that it began with."
+    "The lessons that this course began with are not known, so a difference may be your change "
+    "or the new version's. Name those lessons with `--base DIR` or `--base ZIP`."
 )
 
 
@@ -46,7 +46,7 @@ def plan_lines(plan: Migration) -> Iterator[str]:
     for what, names in (
         ("changed", [name for name, one in merge.merges.items() if one.files]),
         ("new", merge.new),
-        ("yours alone, and kept", merge.own),
+        ("only in your course, and kept", merge.own),
         ("no longer in the new version, and kept", merge.dropped),
         ("removed by you, and not added again", merge.removed),
     ):
@@ -60,16 +60,16 @@ def plan_lines(plan: Migration) -> Iterator[str]:
 
 def _lesson_lines(merge: LessonMerge) -> Iterator[str]:
     if merge.stays:
-        yield f"{merge.name} stays as it is: {merge.stays}"
+        yield f"{merge.name} stays unchanged: {merge.stays}"
         return
     taken = [piece for piece in merge.pieces if piece.outcome is Outcome.TAKEN and not piece.left]
     merged = [piece for piece in merge.pieces if piece.outcome is Outcome.MERGED and not piece.left]
     if taken:
         yield f"{merge.name}, from the new version: {'; '.join(_kinds(taken))}"
     for what, pieces in (
-        ("your change and the new one, in different lines: have a look", merged),
-        ("left to you, for both changed the same", merge.conflicts),
-        ("changed in the new version, and yours, since another part of the exercise is left to you", _left(merge)),
+        ("changed by you and in the new version, in different lines; check the result", merged),
+        ("changed by you and in the new version, in the same lines; yours is kept, and you decide", merge.conflicts),
+        ("changed in the new version; yours is kept, because you decide on another part of the exercise", _left(merge)),
         ("removed by you, and not added again", _of(merge, Outcome.LEFT_OUT)),
     ):
         if pieces:
@@ -116,7 +116,7 @@ def _side_by_side(lesson: str, piece: Piece) -> Table:
     for ours, theirs, differs in rows[:MOST]:
         table.add_row(Text(ours, style="red" if differs else "dim"), Text(theirs, style="green" if differs else "dim"))
     if len(rows) > MOST:
-        table.add_row(f"… {len(rows) - MOST} lines more", "")
+        table.add_row(f"… {len(rows) - MOST} more lines", "")
     return table
 
 

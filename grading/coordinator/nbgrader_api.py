@@ -140,7 +140,7 @@ def known_students(root: Path) -> set[str]:
 def near_student(student: str, there: Iterable[str]) -> str:
     """End an error message: suggest a similar name, or the command to add a student."""
     near = get_close_matches(student, there, 1)
-    return f"; do you mean {near[0]}?" if near else f": `nbgrader db student add {student}` adds one"
+    return f"; did you mean {near[0]}?" if near else f": add one with `nbgrader db student add {student}`"
 
 
 def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:

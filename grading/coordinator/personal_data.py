@@ -14,6 +14,8 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from grading.plural import plural
+
 from ..errors import StepFailed
 from ..gradebook.lock import exclusive
 from ..gradebook.personal_rows import Rows, delete_rows, mentions, rows_about, tables_of
@@ -21,16 +23,14 @@ from .nbgrader_api import configuration, has_gradebook, known_students, near_stu
 from .personal_files import PersonalFiles, files_in, find_files, remove_files
 
 ABOUT = "about.json"
-README = """\
-All that this course holds about {student}. about.json has the rows of the gradebook and of tables; the folders have
-files as they are in the course. autograded/ and submitted/ are notebooks; feedback/ opens in a browser.
-
-Look through it before you pass it on: autograded notebooks of ordinary nbgrader assignments contain hidden tests, and
-a group's work is also that of others.
-
-Not in here, because it is outside the course:
-{outside}
-"""
+README = (
+    "Everything that this course holds about {student}. about.json has the rows of the gradebook "
+    "and of tables; the folders have\nfiles as they are in the course. autograded/ and "
+    "submitted/ are notebooks; feedback/ opens in a browser.\n\nLook through it before you pass "
+    "it on: autograded notebooks of ordinary nbgrader assignments contain hidden tests, and\na "
+    "group's work also belongs to its other members.\n\nNot included, because it is outside the "
+    "course:\n{outside}\n"
+)
 
 
 @dataclass
@@ -51,11 +51,11 @@ class PersonalData:
     def lines(self) -> Iterator[str]:
         """A summary of what was found, to show to a person."""
         for name, rows in self.rows.items():
-            yield f"gradebook, {name}: {len(rows)} row{'s' * (len(rows) != 1)}"
+            yield f"gradebook, {name}: {plural(len(rows), 'row')}"
         for folder in self.files.folders:
             yield f"{folder}/"
         for path, lines in self.files.lines.items():
-            yield f"{path}: {len(lines)} line{'s' * (len(lines) != 1)}"
+            yield f"{path}: {plural(len(lines), 'line')}"
 
     @property
     def left(self) -> list[str]:
@@ -141,15 +141,15 @@ def _outside(root: Path, config: Config) -> list[str]:
     url = CourseDirectory(config=config).db_url
     backups = sorted(path.name for path in root.glob("backup-*.tar.gz"))
     lines = [
-        "your learning platform: hand-ins, points and feedback there; collecting a download again brings them back",
-        "downloads and gradebook files of yours elsewhere, and the page of the class if you saved or sent it",
+        "your learning platform: submissions, points and feedback there; collecting a download again brings them back",
+        "downloads and gradebook files that you keep elsewhere, and the class page if you saved or sent it",
         "backups of the course or of the machine" + (f", such as {', '.join(backups)} here" if backups else ""),
         "feedback that was sent or published, and the student's own copies",
         "machines of a cluster, if you grade on one: its workers' temporary folders",
         "a version control system, if submissions or grades were committed",
     ]
     if isinstance(exchange, str) and exchange:
-        lines.append(f"nbgrader's exchange, {exchange}: inbound/ and feedback/, and the caches of students")
+        lines.append(f"nbgrader's exchange, {exchange}: inbound/ and feedback/, and the students' caches")
     if not url.startswith("sqlite"):
         lines.append("the database server's own logs and backups")
     return lines

@@ -104,7 +104,7 @@ def recalculate(
     """
     config = configuration(root, unsandboxed=unsandboxed)
     regrades, found, written = list[_LessonRegrade](), list[GradeChange](), 0
-    nothing = "No grade was changed. What was computed for the comparison is lost; run the same command again."
+    nothing = "No grade was changed. The comparison is lost; run the same command again."
     with exclusive(root), tell_if_stopped(lambda: nothing), pool(workers) as executor:
         lessons = list_lessons(root, names, ordinary=True)
         demand_agreement(root, lessons)

@@ -20,7 +20,7 @@ from .nbgrader_api import is_registered, release
 def release_lessons(
     root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
 ) -> dict[str, bool]:
-    """Build and release lessons; returns for each whether it was released anew.
+    """Build and release lessons; returns for each whether it was released now.
 
     workers  number of lessons built at once (default: one per processor)
     again    release even what is up to date
@@ -33,7 +33,7 @@ def release_lessons(
     released: dict[str, bool] = {}
 
     def kept() -> str:
-        return f"{len(released)} of {len(wanted)} lessons are released; run the same command again to go on."
+        return f"{len(released)} of {len(wanted)} lessons are released; run the same command again to continue."
 
     with tell_if_stopped(kept), pool(workers or cpu_count()) as executor:
         building = {name: executor.submit(build_lesson, root, name) for name in wanted if not is_ordinary(root, name)}
@@ -54,7 +54,7 @@ def _release_built(root: Path, name: str, console: Console, again: bool) -> bool
         console.print(f"{name}: release is up to date")
         return False
     release(root, name)
-    console.print(f"{name}: released to release/{name}/{name}.ipynb")
+    console.print(f"{name}: released as release/{name}/{name}.ipynb")
     for line in _still_named(root, name):
         console.print(line)
     return True
@@ -74,4 +74,7 @@ def _still_named(root: Path, name: str) -> Iterator[str]:
     for exercise in left_out:
         if places := still_named(notebook, exercise):
             listed = ", ".join(f"“{place}”" for place in places)
-            yield f"{name}: the text still names {exercise}, in {listed}. Edit source/{name}.py if that misleads."
+            yield f"{name}: the text still mentions {exercise}, in {listed}. Edit source/{name}.py if that "
+
+
+"misleads."

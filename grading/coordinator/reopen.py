@@ -25,7 +25,7 @@ def reopen(root: Path, student: str, lesson: str, exercise: str, because: str) -
     CourseLocked while the course is being graded.
     """
     if not is_registered(root, lesson):
-        raise StepFailed(f"the gradebook has no lesson {lesson}: `grading release {lesson}` first")
+        raise StepFailed(f"the gradebook has no lesson {lesson}: run `grading release {lesson}` first")
     opened = list[str]()
     with exclusive(root), open_gradebook(root) as gradebook:
         grades = list(stored_grades(gradebook, lesson, student))
@@ -56,4 +56,4 @@ def reopen(root: Path, student: str, lesson: str, exercise: str, because: str) -
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, known, n=1)
-    return f"; do you mean {near[0]}?" if near else f" (there are: {', '.join(sorted(known)) or 'none'})"
+    return f"; did you mean {near[0]}?" if near else f" (there are: {', '.join(sorted(known)) or 'none'})"

@@ -21,10 +21,12 @@ def restore(root: Path, student: str, lesson: str, at: str = "") -> Replaced:
     with exclusive(root):
         found = list_replaced(root, student, lesson)
         if not found:
-            raise StepFailed(f"nothing of {lesson} by {student} was replaced")
+            raise StepFailed(f"no submission of {lesson} by {student} was replaced")
         chosen = [replaced for replaced in found if at in ("", replaced.at)]
         if not chosen:
-            raise StepFailed(f"nothing was replaced at {at}. There is: {', '.join(replaced.at for replaced in found)}")
+            raise StepFailed(
+                f"no submission was replaced at {at}. The times are {', '.join(replaced.at for replaced in found)}"
+            )
         folder = submitted_folder(CourseDirectory(config=configuration(root)), student, lesson)
         bring_back(root, folder.folder, chosen[0], folder.origin())
         return chosen[0]

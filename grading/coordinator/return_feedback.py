@@ -25,7 +25,7 @@ from .write_feedback import write_feedback
 
 @dataclass
 class HandedBack:
-    """What was packed, and what was not.
+    """The packed pages, and everything that was left out.
 
     names      file name in the zip, by student
     left_out   reason, by student
@@ -62,9 +62,9 @@ def hand_back(
     names_of.pop("", None)
     for student, names in sorted(names_of.items()):
         if student in open_ and not _is_asked_again(root, lesson, student):
-            done.left_out[student] = "an exercise needs a person"
+            done.left_out[student] = "has no final grade: an exercise needs a person"
         elif student not in pages:
-            done.left_out[student] = "has no feedback: it is not graded"
+            done.left_out[student] = "has no feedback: the submission is not graded"
         else:
             done.names[student] = names[-1]
             packed[names[-1]] = pages[student]
@@ -96,7 +96,7 @@ def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[
     with ExitStack() as opened:
         for path in downloads:
             if not path.exists():
-                raise StepFailed(f"{path} is not there. Name the zip or folder of submissions as it was downloaded.")
+                raise StepFailed(f"{path} does not exist. Name the zip or folder of submissions as it was downloaded.")
             reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
             reader.path(path)
             for submission in reader.found.submissions:
@@ -104,8 +104,8 @@ def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[
                     found |= submission.tops
     if not found:
         raise StepFailed(
-            "nothing in it is named as Canvas or Moodle names what was handed in, and no other platform takes feedback "
-            "files back by their names"
+            "no file in the download has a name that Canvas or Moodle gives to submissions, and other "
+            "platforms do not import feedback files by their names"
         )
     owners = people.whose(parsed.owner for parsed in found.values())
     by_student: dict[str, list[str]] = {}

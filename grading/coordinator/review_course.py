@@ -16,6 +16,8 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 
+from grading.plural import plural
+
 from ..course_dir.lessons import list_lessons
 from ..errors import StepFailed
 from ..review.desk import ReviewDesk
@@ -45,7 +47,9 @@ def review(
     """
     list_lessons(root, [lesson], ordinary=True)
     if not is_registered(root, lesson):
-        raise StepFailed(f"{lesson} is not released, so nothing was handed in: `grading release {lesson}` releases it")
+        raise StepFailed(
+            f"{lesson} is not released, so no student can have submitted it: run `grading release {lesson}` first"
+        )
     config = configuration(root)
     with open_gradebook(root) as gradebook:
         coursedir, penalties = CourseDirectory(config=config), AssignLatePenalties(config=config)
@@ -66,9 +70,11 @@ async def _serve(
     try:
         server = ReviewServer(desk, by, port, names=names, first=first)
     except OSError as error:
-        raise StepFailed(f"port {port} cannot be used: {error.strerror}. Leave out --port for a free one.") from error
+        raise StepFailed(
+            f"port {port} cannot be used: {error.strerror}. Leave out --port to use a free one."
+        ) from error
     tell(f"Grade {desk.lesson} at {server.address}")
-    tell("The address is for you alone: whoever has it can grade. Ctrl-C ends; each grade is saved as you give it.")
+    tell("Keep the address to yourself: anyone who has it can grade. Each grade is saved at once; stop with Ctrl-C.")
     if browser and _has_display():
         with suppress(webbrowser.Error):
             webbrowser.open(server.address)
@@ -81,7 +87,7 @@ def _question(desk: ReviewDesk, named: str) -> str:
     Raises StepFailed for an unknown name, or if the lesson has nothing to grade by hand.
     """
     if not desk.questions:
-        raise StepFailed(f"{desk.lesson} has no question that a person grades, and no exercise that needs a person")
+        raise StepFailed(f"{desk.lesson} has no question for a person to grade, and no exercise that needs a person")
     if not named:
         return next(iter(desk.questions))
     names = {question.cells.name: key for key, question in desk.questions.items()} | {k: k for k in desk.questions}
@@ -89,7 +95,7 @@ def _question(desk: ReviewDesk, named: str) -> str:
     if named in names:
         return names[named]
     near = get_close_matches(named, names, 1)
-    hint = f"do you mean {near[0]}?" if near else f"there are {', '.join(q.answer for q in desk.questions.values())}"
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(q.answer for q in desk.questions.values())}"
     raise StepFailed(f"{desk.lesson} has no question {named}; {hint}")
 
 
@@ -97,11 +103,11 @@ def _farewell(desk: ReviewDesk, begun: int) -> str:
     done = desk.count_steps() - begun
     rows = desk.overview()["questions"]
     waiting = sum(row["total"] - row["done"] for row in rows)
-    saved = f"{done} step{'s' * (done != 1)} of grading saved" if done else "Nothing was changed"
+    saved = f"{plural(done, 'step')} of grading saved" if done else "Nothing was changed"
     if not waiting:
-        return f"{saved}; every answer of {desk.lesson} is graded."
+        return f"{saved}. Every answer of {desk.lesson} is graded."
     noun = "answer waits" if waiting == 1 else "answers wait"
-    return f"{saved}; {waiting} {noun} for a person. `grading review {desk.lesson}` goes on."
+    return f"{saved}. {waiting} {noun} for a person. Run `grading review {desk.lesson}` to continue."
 
 
 def _has_display() -> bool:

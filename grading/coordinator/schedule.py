@@ -63,7 +63,7 @@ def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, studen
             continue
         why = plan.standing.stale_reasons(student)
         if why or again:
-            plan.reasons[student] = why or ["it was asked for"]
+            plan.reasons[student] = why or ["you asked for it"]
         else:
             plan.up_to_date.append(student)
     return plan

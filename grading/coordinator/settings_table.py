@@ -83,5 +83,5 @@ def show_settings(root: Path, found: Sequence[Setting], console: Console) -> Non
     console.print(settings)
     if not (root / COURSE_FILE).exists():
         console.print(
-            f"There is no {COURSE_FILE}: every value is from {CONFIG}. `grading init --upgrade .` writes one."
+            f"There is no {COURSE_FILE}: every value is from {CONFIG}. Run `grading init --upgrade .` to write one."
         )

@@ -74,7 +74,7 @@ def undo(root: Path, agreed: Callable[[Undoing], bool], console: Console, *, wor
     clear_trials(root)
     found = [kept for kept in kept_migrations(root) if kept.state != UNDONE]
     if not found:
-        raise StepFailed("no migration is there to undo: no before-migrating-…/ has a record of one")
+        raise StepFailed("there is no migration to undo: no folder before-migrating-…/ has a record of one")
     plan = _plan(root, found[-1])
     if not agreed(plan):
         return None
@@ -108,7 +108,7 @@ def _plan(root: Path, kept: KeptMigration) -> Undoing:
                 failed[SHARED] = next(iter(broken.values()))
         if not set(failed) - set(stays):
             break
-        stays |= {name: f"as it was before, it could not be built: {why}" for name, why in failed.items()}
+        stays |= {name: f"its earlier version could not be built: {why}" for name, why in failed.items()}
     edited = [path for path, text in kept.files.items() if path in some and after.get(path) not in (text, some[path])]
     release = [name for name in kept.release if name not in stays and f"source/{name}.py" in outcome]
     return Undoing(kept, some, stays, edited, [name for name in release if is_registered(root, name)])
@@ -124,11 +124,11 @@ def _unfit(root: Path, kept: KeptMigration, before: dict[str, str], now: dict[st
     for name in dict.fromkeys(lesson_of(path) for path in kept.files):
         text = f"source/{name}.py"
         if name in kept.added and (hand_ins(root, name) or is_registered(root, name)):
-            yield name, "it is released since"
+            yield name, "it has been released since the migration"
         elif text in before and text in now and hand_ins(root, name):
             cells = [{cell.grade_id for cell in read_cells(tree[text])} for tree in (before, now)]
             if cells[0] != cells[1]:
-                yield name, "it is handed in since, with other exercises than it had before"
+                yield name, "students have handed it in since the migration, and its exercises were different before"
 
 
 def _restore_base(root: Path, plan: Undoing) -> None:

@@ -35,29 +35,29 @@ def notebook_of(graded: GradedNotebook, released: ReleasedNotebook) -> NotebookN
         nb: NotebookNode = nbformat.v4.reads(graded.text)
         found = [(grade_id(cell), dict(nbgrader_metadata(cell))) for cell in nb.cells if "nbgrader" in cell.metadata]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise InvalidResult("what was handed back for it is no notebook") from None
+        raise InvalidResult("the worker returned something that is not a notebook") from None
     wanted = {name: cell.metadata()["nbgrader"] for name, cell in released.marked.items()}
     if len(found) != len(wanted) or dict(found) != wanted:
-        raise InvalidResult("what was handed back for it does not have the lesson's marked cells, each once")
+        raise InvalidResult("the worker's notebook does not have each marked cell of the lesson exactly once")
     return nb
 
 
 def validate_remote(got: object, task: GradingTask) -> GradedNotebook:
     """Check what a worker on another machine returned. Raises InvalidResult."""
     if not isinstance(got, GradedNotebook) or got.student != task.student or not isinstance(got.text, str):
-        raise InvalidResult("what was handed back is not its grade")
+        raise InvalidResult("the worker returned something that is not this student's grade")
     if len(got.text) > MAX_TEXT:
-        raise InvalidResult(f"what was handed back for it is too large: {len(got.text) / 1e6:.0f} MB")
+        raise InvalidResult(f"the worker's notebook is too large: {len(got.text) / 1000000.0:.0f} MB")
     released = ReleasedNotebook.from_json(task.work.request["released"])
     nb = notebook_of(got, released)
     try:
         if nb.metadata[RECORD].get("sandboxed", task.sandboxed) != task.sandboxed:
-            raise ValueError("not graded in the sandbox, or not without it, as was asked")
+            raise ValueError(f"sandboxed: expected {task.sandboxed}, got {not task.sandboxed}")
         for cell in filter(is_autograded, nb.cells):
             _check_verdict(cell, task)
         diagnosed = frozenset(got.diagnosed) & {cell.exercise for cell in released.marked.values()}
     except (ValueError, TypeError, KeyError, AttributeError, LookupError) as error:
-        raise InvalidResult(f"what was handed back for it cannot be: {one_line(str(error))}") from None
+        raise InvalidResult(f"the worker's notebook is not valid: {one_line(str(error))}") from None
     return GradedNotebook(task.student, got.text, diagnosed)
 
 
@@ -70,6 +70,6 @@ def _check_verdict(cell: NotebookNode, task: GradingTask) -> None:
     expected = copy.deepcopy(cell)
     has_verdict = verdict.status != "needs a person"
     if verdict.sandboxed != task.sandboxed or (has_verdict and verdict.seed != task.seed):
-        raise ValueError(f"{grade_id(cell)} was judged in another way than was asked")
+        raise ValueError(f"{grade_id(cell)} was judged with other settings than requested")
     if not write_bounded(expected, verdict.to_json(), verdict.seed) or expected.outputs != cell.outputs:
-        raise ValueError(f"{grade_id(cell)} has no verdict within its points, with the report of it")
+        raise ValueError(f"{grade_id(cell)} has no verdict within its points, or another report than the verdict's")

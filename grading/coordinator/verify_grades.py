@@ -112,7 +112,7 @@ def _seed_of(stored: StoredGrade) -> str:
     """
     names = {str(verdict.seed) for verdict in stored.verdicts.values() if not verdict.grader_error}
     if len(names) != 1:
-        raise LookupError(f"no one seed is recorded with this grade, but {', '.join(sorted(names)) or 'none'}")
+        raise LookupError(f"expected one seed recorded with this grade, got {', '.join(sorted(names)) or 'none'}")
     return names.pop()
 
 
@@ -133,7 +133,7 @@ def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseV
     for name, old in before.items():
         new = now.get(name)
         if new is None:
-            yield f"{old.exercise}: its cell is not there"
+            yield f"{old.exercise}: its cell is missing"
         elif _compared_fields(old) != _compared_fields(new):
             lost = [c.name for c, other in zip(new.criteria, old.criteria, strict=False) if c.status != other.status]
             which = f" ({', '.join(lost)})" if lost else ""

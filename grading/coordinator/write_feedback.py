@@ -47,13 +47,13 @@ def write_feedback(
         report(record)
 
     def kept() -> str:
-        return f"{len(written)} pages are written; run the same command again to write all."
+        return f"{len(written)} pages are written; run the same command again to write the rest."
 
     with tell_if_stopped(kept), progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
         for name in list_lessons(root, names, ordinary=True):
             chosen = [who for who in handed_in(root, name, "autograded") if students is None or who in students]
             if chosen and not is_registered(root, name):
-                failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]
+                failed += [f"{name} is not released yet, so it has no feedback: run `grading release`"]
             else:
                 failed += _write_pages(root, name, chosen, executor, progress, done)
     show_failures(failed, console)

@@ -196,11 +196,11 @@ def _explained(loc: tuple[str | int, ...], problem: Any, lines: Lines) -> tuple[
     if kind == "missing":
         return line, f"{key!r} is missing"
     if kind == "literal_error":
-        return line, f"{key} is {given!r}; use one of {', '.join(map(repr, get_args(Policy)))}"
+        return line, f"{key}: expected one of {', '.join(map(repr, get_args(Policy)))}, got {given!r}"
     if kind in ("greater_than", "greater_than_equal", "less_than_equal"):
         bound = {"greater_than": "more than", "greater_than_equal": "at least", "less_than_equal": "at most"}[kind]
         limit = next(iter(context.values()))
-        return line, f"{key} is {given}; it has to be {bound} {limit}"
+        return line, f"{key}: expected {bound} {limit}, got {given}"
     expected = {
         "int_type": "a whole number",
         "float_type": "a number",
@@ -262,7 +262,10 @@ def _contradictions(found: CourseFile, root: Path, lines: Lines) -> Iterator[tup
             if name not in names:
                 yield find_line(lines, (*place, "exercises", name)), f"unknown exercise {name!r}{nearest(name, names)}"
         if names and not set(names) - found.change(entry.name).left_out:
-            yield find_line(lines, place), f"{entry.name} has no exercise left: leave out the lesson, include = false"
+            yield (
+                find_line(lines, place),
+                f"{entry.name} has no exercise left: to leave out the lesson, set include = false",
+            )
     for lesson in found.publish.solutions:
         if lesson not in (*there, "*"):
             yield find_line(lines, ("publish", "solutions")), f"unknown lesson {lesson!r}{nearest(lesson, there)}"

@@ -15,12 +15,10 @@ from .lessons import COURSE_FILE, list_lessons
 from .paths import CONFIG
 
 GET_CONFIG = "c = get_config()\n"
-TAKE_OVER = """\
-# What course.toml says; what follows here wins
-from grading.course_dir.course_config import course_settings  # noqa: E402
-
-c.merge(course_settings(__file__))
-"""
+TAKE_OVER = (
+    "# Reads course.toml; the lines below override it\nfrom grading.course_dir.course_config "
+    "import course_settings  # noqa: E402\n\nc.merge(course_settings(__file__))\n"
+)
 TEMPLATES = Environment(
     loader=PackageLoader("grading"), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
 )
@@ -63,8 +61,8 @@ def upgrade_course(root: Path, due: Mapping[str, datetime], name: str) -> list[s
     changes. Raises CourseError.
     """
     if (root / COURSE_FILE).exists():
-        raise CourseError(f"{root} has a {COURSE_FILE} already, and nothing was changed")
-    done = [f"{write_course_file(root, name=name, due=due)}: written. It changes nothing until you edit it"]
+        raise CourseError(f"{root} already has a {COURSE_FILE}; nothing was changed")
+    done = [f"{write_course_file(root, name=name, due=due)}: written. It changes nothing until you edit it."]
     settings = root / CONFIG
     text = settings.read_text(encoding="utf-8")
     if "course_settings" not in text and GET_CONFIG in text:

@@ -19,11 +19,12 @@ from pathlib import Path
 FOLDER = ".lessons-base"  # in the course directory; contains solutions, as source/ does
 PARTS = ("source", "grader_tests")
 PUBLISHED = Path(__file__).with_name("published_lessons.json")  # path -> hashes of the file in published versions
-ENDINGS = (".py", ".toml")  # endings of lesson files; all other files are derived from them
-ABOUT = """\
-The lessons as this course began with them, or as the last `grading migrate` found them in the new version.
-`grading migrate` compares with them, so that it knows what you changed. Change nothing here. They hold solutions.
-"""
+ENDINGS = (".py", ".toml")  # of the files that are a lesson; what else is there is derived from them
+ABOUT = (
+    "The lessons that this course began with, or those of the new version that the last `grading "
+    "migrate` brought.\n`grading migrate` compares your lessons with them to find your changes. "
+    "Do not edit them. They contain solutions.\n"
+)
 
 
 def read_lessons(root: Path) -> dict[str, str]:

@@ -28,8 +28,8 @@ def list_lessons(root: Path, named: Iterable[str] = (), *, ordinary: bool = Fals
                 f"{COURSE_FILE} leaves out {', '.join(left_out)}: set include = true there, or delete the line"
             )
         if any((root / "source" / unknown[0]).glob("*.ipynb")):
-            raise CourseError(f"{unknown[0]} is an ordinary nbgrader assignment: use the commands of nbgrader for it")
-        raise CourseError(f"no lesson {', '.join(unknown)}; there are {', '.join(there) or 'none'}")
+            raise CourseError(f"{unknown[0]} is an ordinary nbgrader assignment: use nbgrader's own commands for it")
+        raise CourseError(f"no lesson {', '.join(unknown)}; the lessons are {', '.join(there) or 'not written yet'}")
     return [name for name in there if name in wanted] if wanted else there
 
 

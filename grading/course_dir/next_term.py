@@ -12,6 +12,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from grading.plural import plural
+
 from ..errors import CourseError
 from .course_template import course_id
 from .lesson_base import kept_base, read_lessons
@@ -25,7 +27,7 @@ CARRIED = (COURSE_FILE, "comments.toml", ".gitignore", ".proofs.json")  # beside
 OF_ONE_TERM = {  # in nbgrader_config.py, with the reason why it is not valid in the next term
     "CourseDirectory.db_url": "it names the gradebook of the last term",
     "CourseDirectory.root": "it names the directory of the last term",
-    "CourseDirectory.course_id": "by it nbgrader's exchange tells the terms apart",
+    "CourseDirectory.course_id": "nbgrader's exchange tells terms apart by it",
     "JudgedExecute.seed": "the new term draws its cases from a new secret",
     "Delivery.solutions": "no lesson of the new term is over",
 }
@@ -43,12 +45,12 @@ def begin_next_term(root: Path, previous: Path, exchange: str = "") -> list[str]
     """
     previous = open_course(previous)
     if (root / CONFIG).exists():
-        raise CourseError(f"{root} is a course already: it has an {CONFIG}, and nothing was changed")
+        raise CourseError(f"{root} is already a course, with an {CONFIG}; nothing was changed")
     if root.resolve().is_relative_to(previous):
-        raise CourseError(f"{root} is inside the course {previous}: make the new course beside it")
+        raise CourseError(f"{root} is inside the course {previous}: choose a directory beside it")
     files, base = read_lessons(previous), kept_base(previous)
     if not files:
-        raise CourseError(f"{previous} has no lessons: there is no source/ and grader_tests/ in it")
+        raise CourseError(f"{previous} has no lessons: it has no source/ or no grader_tests/")
     check_exchange(exchange)
     name = course_id(root.resolve().name)
     text, said = next_term_config(_config_of(previous), "" if (previous / COURSE_FILE).exists() else name)
@@ -61,14 +63,14 @@ def begin_next_term(root: Path, previous: Path, exchange: str = "") -> list[str]
         (root / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
     course_seed(root)
     done = [
-        f"{sum(path.startswith('source/') for path in files)} lessons and their graders taken from {previous}",
-        "not taken: students, submissions, grades, releases",
-        f"{root / SEED}: a new secret that hidden cases are drawn from; keep it as long as the grades, and to yourself",
+        f"{plural(sum(path.startswith('source/') for path in files), 'lesson')} copied from {previous}, with graders",
+        "not copied: students, submissions, grades, releases",
+        f"{root / SEED}: a new secret seed of the hidden cases. Keep it secret, and keep it as long as the grades",
         *_write_settings(root, name),
     ]
     text += f"c.Exchange.root = {exchange!r}\n" if exchange else ""
-    (root / CONFIG).write_text(text, encoding="utf-8")  # last, since this file makes the folder a course
-    return [*done, *(f"{CONFIG}: {line}" for line in said), f"Next: go to {root}, and `grading release`."]
+    (root / CONFIG).write_text(text, encoding="utf-8")  # last: now it is a course
+    return [*done, *(f"{CONFIG}: {line}" for line in said), f"Next: change to {root}, and run `grading release`."]
 
 
 def next_term_config(text: str, course: str) -> tuple[str, list[str]]:
@@ -85,7 +87,7 @@ def next_term_config(text: str, course: str) -> tuple[str, list[str]]:
         if not isinstance(node, ast.Assign) or name not in (*OF_ONE_TERM, TO_CHECK):
             continue
         if name == TO_CHECK or node not in tree.body:
-            said.append(f"line {node.lineno}, c.{name}, is as it was: see whether it holds for the new term")
+            said.append(f"line {node.lineno}, c.{name}, is unchanged: check that it is right for the new term")
             continue
         for number in range(node.lineno - 1, node.end_lineno or node.lineno):
             lines[number] = f"# {lines[number]}"

@@ -19,8 +19,8 @@ def course_root(start: Path | None = None) -> Path:
         if (folder / CONFIG).is_file():
             return folder
     raise NoCourseError(
-        f"no course here: neither {begun} nor a directory above it has an {CONFIG}. Go to your course's directory, "
-        "where source/ and grader_tests/ lie beside that file, name it by --course, or make one by `grading init DIR`."
+        f"course not found: no {CONFIG} in {begun} or above it. Change to your course folder, pass "
+        "--course DIR, or make a course with `grading init DIR`."
     )
 
 
@@ -30,5 +30,5 @@ def open_course(folder: Path) -> Path:
     Raises NoCourseError if it is not a course.
     """
     if not (folder / CONFIG).is_file():
-        raise NoCourseError(f"{folder} is no course: it has no {CONFIG}. `grading init {folder}` makes one.")
+        raise NoCourseError(f"{folder} is not a course: it has no {CONFIG}. Run `grading init {folder}` to make one.")
     return folder.resolve()

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from grading.plural import plural
+
 from ..errors import CourseError
 from .course_config import default_config_file
 from .course_template import TEMPLATES, write_course_file
@@ -59,7 +61,7 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
     Raises CourseError.
     """
     if (root / CONFIG).exists():
-        raise CourseError(f"{root} is a course already: it has an {CONFIG}, and nothing was changed")
+        raise CourseError(f"{root} is already a course, with an {CONFIG}; nothing was changed")
     check_exchange(exchange)
     done = []
     with unpacked_course(lessons) as origin:
@@ -72,13 +74,15 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
     course_seed(root)
     count = sum(path.startswith("source/") for path in files)
     done.append(
-        f"{root / SEED}: the secret that hidden cases are drawn from; keep it as long as the grades, and to yourself"
+        f"{root / SEED}: the secret seed of the hidden cases. Keep it secret, and keep it as long as the grades"
     )
     done.append(
-        f"{count} lessons taken from {lessons}" if count else "no lessons yet: `grading new-lesson 01_name` writes one"
+        f"{plural(count, 'lesson')} copied from {lessons}, with graders"
+        if count
+        else "no lessons yet: write one with `grading new-lesson 01_name`"
     )
-    done.append(f"exchange: {exchange}" if exchange else f"no exchange: c.Exchange.root in {CONFIG} names one")
-    done.append(f"Next: go to {root}, and `grading release`." if count else f"Next: go to {root}.")
+    done.append(f"exchange: {exchange}" if exchange else f"no exchange: to use one, set c.Exchange.root in {CONFIG}")
+    done.append(f"Next: change to {root}, and run `grading release`." if count else f"Next: go to {root}.")
     return done
 
 
@@ -89,7 +93,7 @@ def begin_with(root: Path, files: Mapping[str, str], base: Mapping[str, str]) ->
     """
     for name in files:
         if (root / name).exists():
-            raise CourseError(f"{root / name} is there already, and would be overwritten: begin in an empty directory")
+            raise CourseError(f"{root / name} already exists and would be overwritten: choose an empty directory")
     for folder in ("source", "grader_tests"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     write_lessons(root, files)
@@ -100,9 +104,7 @@ def begin_with(root: Path, files: Mapping[str, str], base: Mapping[str, str]) ->
 def check_exchange(exchange: str) -> None:
     """Raise CourseError if `exchange` is given but is not a directory."""
     if exchange and not Path(exchange).is_dir():
-        raise CourseError(
-            f"there is no directory {exchange}: nbgrader's exchange has to be there, and nothing was made"
-        )
+        raise CourseError(f"nothing was made: the directory of nbgrader's exchange, {exchange}, does not exist")
 
 
 def new_lesson(root: Path, name: str) -> list[Path]:
@@ -111,13 +113,13 @@ def new_lesson(root: Path, name: str) -> list[Path]:
     Raises CourseError.
     """
     if not NAME.fullmatch(name):
-        raise CourseError(f"{name!r} names no lesson: two digits and small letters, such as 13_positions")
+        raise CourseError(f"expected a name of two digits and lowercase words, such as 13_positions, got {name!r}")
     given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}
     tests = root / "grader_tests" / name
     texts = {root / "source" / f"{name}.py": "lesson.py", tests / "__init__.py": "__init__.py"}
     texts |= {tests / "mean" / file: file for file in ("contract.py", "alternatives.py", "mistakes.py")}
     if there := [path for path in texts if path.exists()]:
-        raise CourseError(f"{there[0]} is there already, and nothing was written: choose another name")
+        raise CourseError(f"nothing was written: {there[0]} already exists. Choose another name")
     for path, template in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(TEMPLATES.get_template(f"lesson/{template}.j2").render(given), encoding="utf-8")
@@ -150,4 +152,4 @@ def _find_course(places: list[Path], named: Path) -> Path:
     for place in places:
         if any(place.glob("source/[0-9][0-9]_*.py")) and (place / "grader_tests").is_dir():
             return place
-    raise CourseError(f"{named} has no lessons: there is no source/ and grader_tests/ in it")
+    raise CourseError(f"{named} has no lessons: it has no source/ or no grader_tests/")

@@ -29,7 +29,7 @@ def course_seed(root: Path) -> str:
         _write_secret(secrets.token_hex(16), path)
     secret = path.read_text(encoding="utf-8").strip()
     if not DRAWN.fullmatch(secret):
-        raise CourseError(f"{path} holds no seed: put back what it held, or delete it to have another drawn")
+        raise CourseError(f"{path} has no seed: restore its content, or delete the file to draw a new seed")
     return secret
 
 
@@ -59,8 +59,8 @@ def find_seed(name: str, root: Path, ours: str) -> str:
         if seed_id(secret) == name:
             return secret
     raise LookupError(
-        f"the seed named {name} is not here. Put back the file that held it, as {root / FILE}-{name}; a seed that "
-        "stood in the configuration goes there as text."
+        f"the seed named {name} is missing. Restore its file as {root / FILE}-{name}; if the seed was "
+        "set in the configuration, write its text into that file."
     )
 
 

@@ -17,4 +17,4 @@ def why_unfit(student: str) -> str:
     if found is None and student.isprintable() and student:
         return ""
     what = found[0] if found else "a character that cannot be printed" if student else "nothing"
-    return f"nbgrader cannot take a student id with {what} in it: rename the folder in submitted/, or the id"
+    return f"nbgrader does not accept a student id with {what}: rename the folder in submitted/, or change the id"

@@ -47,7 +47,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     """End an error message: suggest the closest valid name, or list a few valid names."""
     names = sorted(valid)
     if close := get_close_matches(name, names, 1):
-        return f"; do you mean {close[0]!r}?"
+        return f"; did you mean {close[0]!r}?"
     return f"; there are {', '.join(names)}" if 0 < len(names) <= 20 else ""
 
 

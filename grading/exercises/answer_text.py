@@ -85,7 +85,7 @@ def edited(code: str, edit: Mapping[str, str]) -> str:
     spans = []
     for old, new in edit.items():
         if not old or (count := code.count(old)) != 1:
-            raise EditError(f"{old!r} stands {count if old else 0} times in the text, not once:\n{code}")
+            raise EditError(f"expected {old!r} once in the text, got it {(count if old else 0)} times:\n{code}")
         spans.append((code.index(old), code.index(old) + len(old), new))
     return _replaced(code, spans)
 
@@ -93,18 +93,18 @@ def edited(code: str, edit: Mapping[str, str]) -> str:
 def patched(code: str, patch: str) -> str:
     """Apply a patch of whole lines to `code`.
 
-    The patch looks like a diff: "- removed", "+ added", "  kept", with "@@" between hunks. The removed and kept lines of
-    a hunk must occur together in `code` exactly once, in any indentation; added lines get that indentation.
+    The patch looks like a diff: "- removed", "+ added", "  kept", with "@@" between hunks. The removed and kept lines
+    of a hunk must occur together in `code` exactly once, in any indentation; added lines get that indentation.
     Raises EditError.
     """
     spans = []
     for hunk in re.split(r"^@@\n", patch.strip("\n") + "\n", flags=re.MULTILINE):
         lines = hunk.splitlines()
         if wrong := [line for line in lines if line and line[:2].rstrip() not in ("-", "+", "")]:
-            raise EditError(f"a line of a patch begins with '- ', '+ ' or two spaces: {wrong[0]!r}")
+            raise EditError(f"a line of a patch must begin with '- ', '+ ' or two spaces, got {wrong[0]!r}")
         old, new = ([line[2:] for line in lines if line[:1] != other] for other in "+-")
         if not old:
-            raise EditError(f"a hunk of new lines alone has no place; keep a line beside it: {new}")
+            raise EditError(f"a hunk with only new lines has no position; add an unchanged line beside them: {new}")
         spans.append(_line_span(code, old, new))
     return _replaced(code, spans)
 
@@ -116,7 +116,7 @@ def filled(code: str, word: str, value: object) -> str:
     """
     places = re.compile(rf"\b{re.escape(word)}\b")
     if not word.isupper() or not places.search(code):
-        raise EditError(f"{word!r} must be a word in capitals that stands in the text:\n{code}")
+        raise EditError(f"expected a word in capitals that is in the text, got {word!r}:\n{code}")
     return places.sub(lambda _: value if isinstance(value, str) else repr(value), code)
 
 
@@ -129,7 +129,7 @@ def _line_span(code: str, old: list[str], new: list[str]) -> tuple[int, int, str
             found.append((first, indent))
     if len(found) != 1:
         text = "\n".join(old)
-        raise EditError(f"these lines stand {len(found)} times in the text, not once:\n{text}\n--\n{code}")
+        raise EditError(f"expected these lines once in the text, got them {len(found)} times:\n{text}\n--\n{code}")
     first, indent = found[0]
     start = sum(map(len, lines[:first]))
     end = start + sum(map(len, lines[first : first + len(old)]))

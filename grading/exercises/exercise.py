@@ -278,7 +278,10 @@ class Exercise:
         names = [c.name for c in self.criteria]
         found = [name for name in names if name == start] or [name for name in names if name.startswith(start)]
         if len(found) != 1:
-            raise ValueError(f"{self.name}: {len(found)} criteria begin with {start!r}, not one; there are {names}")
+            raise ValueError(
+                f"{self.name}: expected one criterion that begins with {start!r}, got {len(found)}; the "
+                f"criteria are {names}"
+            )
         return found[0]
 
     @property

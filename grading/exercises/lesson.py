@@ -104,7 +104,7 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
     contract = importlib.import_module(f"{package}.contract")
     found = [value for value in vars(contract).values() if isinstance(value, Exercise) and value.name == folder.name]
     if len(found) != 1:
-        raise ValueError(f"{folder / 'contract.py'} declares {len(found)} exercises named {folder.name}, not one")
+        raise ValueError(f"{folder / 'contract.py'}: expected one exercise named {folder.name}, got {len(found)}")
     made = found[0]
     made.alternatives = [
         CorrectAnswer(made.name, name, code, exercise=made)
@@ -116,10 +116,10 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
             "",
             *(right.code for right in [*made.alternatives, *made.reference_answers]),
         ):
-            raise ValueError(f"{folder}: mistake {mistake.name} says nothing, or is a right answer unchanged")
+            raise ValueError(f"{folder}: mistake {mistake.name} has no sentence, or equals a right answer")
     total = sum(c.points for c in made.criteria)
     if made.answer is None:
         raise ValueError(f"{folder}: exercise {made.name} has no oracle")
     if abs(total - made.points) > 1e-9:
-        raise ValueError(f"{folder}: the criteria of {made.name} sum to {total:g}, not {made.points}")
+        raise ValueError(f"{folder}: expected criteria of {made.name} that sum to {made.points}, got {total:g}")
     return made

@@ -1,7 +1,7 @@
 """Written questions of a lesson, each with its rubric and a model answer. A person grades the answers.
 
 Each question is in grader_tests/NN_lesson/questions/NAME.toml; docs/contracts/README.md describes the file. Exercises
-and their proofs do not depend on questions, and judges do not import this module.
+and their proofs do not depend on questions, and grading a submission does not import this module.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _problems(name: str, data: dict[str, Any]) -> Iterator[str]:
             yield f"{times} rubric items have the id {key!r}: give each its own"
     positive = sum(item["points"] for item in rubric if item["points"] > 0)
     if data["points"] <= 0:
-        yield f"points is {data['points']:g}: expected a number greater than 0"
+        yield f"points: expected a number greater than 0, got {data['points']:g}"
     elif abs(positive - data["points"]) > ROUNDING:
         yield f"the positive points of the rubric sum to {positive:g}, but points is {data['points']:g}"
 
@@ -127,7 +127,7 @@ def _wrong_keys(table: dict[str, Any], keys: dict[str, str], where: str) -> Iter
         if key not in table or (isinstance(value, str) and not value.strip()):
             yield f"{where}{key!r} is missing: expected {kind}"
         elif not isinstance(value, TYPES[kind]) or isinstance(value, bool):
-            yield f"{where}{key!r} is {value!r}: expected {kind}"
+            yield f"{where}{key!r}: expected {kind}, got {value!r}"
 
 
 def _suggestion(key: str, valid: Collection[str]) -> str:

@@ -23,7 +23,7 @@ from .store import StoredGrade, stored_grades
 from .view import load_released
 
 NOT_YET = "it was not graded yet"
-NO_FILE = "its graded notebook is not what was graded"
+NO_FILE = "its graded notebook was changed"
 
 
 class WorkSource(Protocol):

@@ -24,13 +24,13 @@ from grading.sandbox.policy import to_dict
 from .equivalent_inputs import same_grade
 
 WORDS = {
-    "submission": "what was handed in",
-    "timestamp": "when it was handed in",
+    "submission": "the submission",
+    "timestamp": "the time of submission",
     "graders": "the graders",
     "release": "the released lesson",
-    "late": "the due date, or what being late costs",
+    "late": "the due date or the late policy",
     "seed": "the seed",
-    "settings": "the settings of grading",
+    "settings": "the settings for grading",
     "version": "the version of the grader",
 }
 """The inputs of a grade, as phrases that say why it is computed again."""

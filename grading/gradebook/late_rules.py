@@ -40,7 +40,7 @@ def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> s
     penalties.init_plugin()
     rule = getattr(penalties.plugin_inst, "in_words", str)()
     due = f"{shown(submission.assignment.duedate)}{extension}"
-    return f"It came {by} after it was due ({due}){f': {rule}' if rule else ''}."
+    return f"It was handed in {by} after the due date ({due}){(f': {rule}' if rule else '')}."
 
 
 def write_reason(gradebook: Gradebook, notebook: str, why: str) -> None:

@@ -29,7 +29,7 @@ def exclusive(root: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise CourseLocked(f"{root} is being graded already, {_lock_holder(root)}. Wait for it, or stop it.") from None
+        raise CourseLocked(f"{root} is already being graded, {_lock_holder(root)}. Wait for it, or stop it.") from None
     try:
         about = {"user": _user_name(), "pid": os.getpid(), "host": socket.gethostname()}
         (root / OWNER).write_text(json.dumps({**about, "since": datetime.now().astimezone().isoformat(" ", "minutes")}))

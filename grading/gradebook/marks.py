@@ -204,7 +204,7 @@ def demand_unchanged(now: Mapping[str, Mark], seen: Mapping[str, str]) -> None:
     """
     changed = [key for key, stamp in seen.items() if key not in now or now[key].stamp != stamp]
     if changed:
-        raise Conflict("somebody else has changed this meanwhile", changed)
+        raise Conflict("somebody else changed this in the meantime", changed)
 
 
 def write_marks(

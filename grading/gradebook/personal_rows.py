@@ -16,6 +16,8 @@ from nbgrader.api import Base, Gradebook
 from sqlalchemy import Column, Enum, MetaData, String, Table, and_, inspect, or_, select, text
 from sqlalchemy.engine import Connection
 
+from grading.plural import plural
+
 Rows = dict[str, list[dict[str, Any]]]
 NAMED = ("student", "student_id")
 KEY = re.compile(r"[0-9a-f]{32}")
@@ -83,7 +85,7 @@ def mentions(connection: Connection, tables: MetaData, student: str, rows: Mappi
                 if word.search(str(row[column.name])) and tuple(row[c.name] for c in _key_columns(table)) not in own
             ]
             if others:
-                yield f"{table.name}.{column.name}, in {len(others)} row{'s' * (len(others) != 1)} about others"
+                yield f"{table.name}.{column.name}, in {plural(len(others), 'row')} about others"
 
 
 def _matching(

@@ -21,7 +21,7 @@ from ..course_dir.toml_text import to_toml
 from ..exercises.question import Question, RubricItem
 
 FOLDER = "rubrics"
-NOTE = "Edited on the page of `grading review`; this file takes the place of the question's own rubric."
+NOTE = "Edited on the page of `grading review`; this file replaces the question's own rubric."
 MOST_ITEMS, MOST_TEXT = 50, 2_000
 ROUNDING = 4  # digits of points
 
@@ -115,7 +115,7 @@ def _parsed(file: Path) -> Rubric:
         return checked(Rubric(float(data["points"]), items, bool(data.get("from_full", False))))
     except (OSError, ValueError, KeyError, TypeError, RubricError) as error:
         why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise RubricError(f"{file}: {why}. Mend the file, or delete it to use the question's own rubric.") from None
+        raise RubricError(f"{file}: {why}. Correct the file, or delete it to use the question's own rubric.") from None
 
 
 def from_page(rows: Sequence[Mapping[str, Any]], points: float, from_full: bool, taken: Iterable[str]) -> Rubric:
@@ -137,14 +137,14 @@ def checked(rubric: Rubric) -> Rubric:
     """Return the rubric. Raises RubricError if it cannot be used."""
     ids = [item.id for item in rubric.items]
     if len(ids) > MOST_ITEMS:
-        raise RubricError(f"{len(ids)} items, and {MOST_ITEMS} are the most")
+        raise RubricError(f"expected at most {MOST_ITEMS} items, got {len(ids)}")
     if len(set(ids)) < len(ids):
         raise RubricError("two items have the same id")
     for item in rubric.items:
         if not item.text:
             raise RubricError("an item has no text")
         if len(item.text) > MOST_TEXT:
-            raise RubricError(f"an item has {len(item.text):,} characters, and {MOST_TEXT:,} are the most")
-        if not abs(item.points) <= 1e6:  # also refuses NaN
+            raise RubricError(f"expected at most {MOST_TEXT:,} characters in an item, got {len(item.text):,}")
+        if not abs(item.points) <= 1e6:  # false for NaN, too
             raise RubricError(f"{item.points} is not a valid number of points")
     return rubric

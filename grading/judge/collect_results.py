@@ -1,8 +1,8 @@
 """Collection of one submission's results from its judge, within bounds.
 
-The notebook comes first, then outputs and verdicts. The outputs of a grade cell are ours, made from the verdict: the
-report, then one finite plain float. If a judge exceeds its limits, the cells without a verdict need a person. If a judge
-is lost through our fault, the next one starts over; after `TRIES` of them the submission is not graded.
+The notebook comes first, then outputs and verdicts. We make the outputs of a grade cell from the verdict: the report,
+then one finite plain float. If a judge exceeds its limits, the cells without a verdict need a person. If a judge is
+lost through our fault, the next one starts over; after `TRIES` of them the submission is not graded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SubmissionRun:
                     nb: NotebookNode = nbformat.from_dict(message["notebook"])
                     break
             else:
-                raise SubmissionNotGraded("its judge handed back no notebook")
+                raise SubmissionNotGraded("its judge returned no notebook")
         except (Unreadable, JudgeFailed) as error:
             nb = unread(self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}.")
         if "unreadable" in nb.metadata[RECORD]:
@@ -79,7 +79,7 @@ class SubmissionRun:
                 if cell is not None:
                     diagnosed |= _apply(cell, message, seed)
         except JudgeFailed as error:
-            LOG.error("The judge %s: what it had not judged is left to a person.", error)
+            LOG.error("The judge %s: the exercises that it had not judged are left to a person.", error)
             return diagnosed, f"the judge {error}"
         finally:
             self.close()

@@ -36,14 +36,14 @@ class Reader:
         (size,) = _HEAD.unpack(head)
         self.left -= size
         if self.left < 0:
-            raise MalformedMessage("it said more than is taken")
+            raise MalformedMessage("it sent more than is allowed")
         data = self._read_exactly(size)
         if data is None:
             return None
         try:
             return json.loads(data)
         except (ValueError, RecursionError):
-            raise MalformedMessage("it said what cannot be read") from None
+            raise MalformedMessage("it sent something that cannot be read") from None
 
     def _read_exactly(self, size: int) -> bytes | None:
         """Exactly `size` bytes; None if the stream ends before."""

@@ -272,7 +272,7 @@ class _Grading:
                 self._aliases[exercise.name] = alias
                 verdict = self._run.judge(exercise, self._source(exercise), alias, **settings)
                 verdict.notes.append(
-                    f"Your answer is called `{alias}`, and was judged as `{exercise.name}`: call it that."
+                    f"Your answer is called `{alias}`, and was judged as `{exercise.name}`: rename it."
                 )
             elif newer := explain_newer_syntax(own, exercise.name):
                 return needs_a_person(exercise.name, exercise.points, newer)

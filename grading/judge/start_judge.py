@@ -139,7 +139,7 @@ class JudgeProcess:
                 raise JudgeFailed(f"failed: {one_line(str(message['error']))}")
             else:
                 yield message
-        raise SubmissionNotGraded("its judge ended without a word")
+        raise SubmissionNotGraded("its judge ended without a message")
 
     def close(self) -> None:
         """Release the judge, and end it if it still runs."""
@@ -162,7 +162,7 @@ class JudgeProcess:
                 if message is None:
                     break
                 if not isinstance(message, dict):
-                    raise MalformedMessage("it said what is no message")
+                    raise MalformedMessage("it sent something that is not a message")
                 yield message
         except MalformedMessage as error:
             raise JudgeFailed(f"was not understood: {error}") from None
@@ -182,7 +182,7 @@ class JudgeProcess:
         code = ended.get("code", 0)
         if code < 0:
             raise SubmissionNotGraded(f"its judge was killed from outside ({signal.Signals(-code).name})")
-        raise SubmissionNotGraded(f"its judge was lost: {ended.get('failed', 'it ended, and nobody knows why')}")
+        raise SubmissionNotGraded(f"its judge was lost: {ended.get('failed', 'it ended for an unknown reason')}")
 
 
 class _Server:

@@ -91,7 +91,7 @@ def named(name: str, unfit: str = "", **how: Any) -> Entry:
     name = name.replace("\\", "/")
     parts = [part for part in name[: LONGEST_PATH + 1].split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or name[1:3] == ":/":
-        return Entry((name[:LONGEST_NAME],), "its name leads out of the archive")
+        return Entry((name[:LONGEST_NAME],), "its path leads outside the archive")
     if len(name) > LONGEST_PATH or any(len(part) > LONGEST_NAME for part in parts):
         return Entry(tuple(part[:LONGEST_NAME] for part in parts), "its name is too long")
     if name.endswith("/") or not parts:
@@ -159,7 +159,7 @@ def unpacked(
             continue
         try:
             if depth == budget.max_depth:
-                raise ArchiveError("it lies too deep, in archives within archives")
+                raise ArchiveError("it is nested too deeply, in archives within archives")
             with tempfile.TemporaryFile() as file:
                 copy(entry, file, budget)
                 file.seek(0)
@@ -280,7 +280,7 @@ class _GzipStream(io.RawIOBase):
             data = self._inflate.unconsumed_tail or self._file.read(CHUNK)
             out = self._inflate.decompress(data, len(buffer))
             if not data and not out:
-                raise EOFError("it ends in the middle")
+                raise EOFError("it is cut off")
         self._budget.pay(size=len(out))
         buffer[: len(out)] = out
         return len(out)
@@ -305,7 +305,7 @@ class _Part(io.RawIOBase):
 def _read_exactly(stream: IO[bytes], size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
-        raise EOFError("it ends in the middle")
+        raise EOFError("it is cut off")
     return data
 
 
@@ -350,9 +350,9 @@ def _header_name(header: bytes) -> bytes:
 def _checked_size(header: bytes) -> int:
     """The size in a tar header. Raises ArchiveError if its checksum is wrong."""
     if len(header) < BLOCK:
-        raise ArchiveError("it ends in the middle")
+        raise ArchiveError("it is cut off")
     if sum(header) - sum(header[148:156]) + 8 * 32 != int(header[148:156].strip(b"\0 "), 8):
-        raise ArchiveError("it is no tar archive, or damaged")
+        raise ArchiveError("it is damaged, or not a tar archive")
     field = header[124:136]
     return int.from_bytes(field[1:], "big") if field[0] == 0x80 else max(0, int(field.strip(b"\0 ") or b"0", 8))
 

@@ -82,7 +82,7 @@ class CanvasAssignment:
             )
         where = urlsplit(url)
         if where.scheme != "https" and where.hostname not in HERE:
-            raise CanvasError(f"{url or 'no address'}: the token is sent to an address that begins with https:// only")
+            raise CanvasError(f"{url or 'no address'}: the token is sent only to an address that begins with https://")
         with canvas_errors():
             self._course = Canvas(url, token).get_course(course)
             self._assignment = self._course.get_assignment(assignment) if assignment else self._find_by_lesson(lesson)
@@ -103,8 +103,8 @@ class CanvasAssignment:
         possible = getattr(self._assignment, "points_possible", None)
         if possible is not None and abs(float(possible) - most) > 1e-6:
             raise CanvasError(
-                f"Canvas gives up to {possible:g} points for {self._assignment.name!r}, and the lesson has {most:g}: "
-                "set the assignment's points there"
+                f"the assignment {self._assignment.name!r} has {possible:g} points in Canvas, but the lesson "
+                f"has {most:g}: change the assignment's points in Canvas"
             )
         by = by or max(BY, key=lambda name: sum(_student(user, name, people) is not None for user in users))
         plan, seen = PushPlan(self._assignment.name, by), set[str]()
@@ -115,7 +115,9 @@ class CanvasAssignment:
                 continue
             now = EXCUSED if student in excused else _number(points[student])
             if student in seen:
-                raise CanvasError(f"{student} is two people in Canvas by {by}: name another with --by {'|'.join(BY)}")
+                raise CanvasError(
+                    f"two people in Canvas have the {by} of {student}: choose another field with --by {'|'.join(BY)}"
+                )
             seen.add(student)
             before = current.get(user.id, "")
             if before == now:
@@ -136,11 +138,11 @@ class CanvasAssignment:
             begun = time.monotonic()
             while progress.workflow_state not in ("completed", "failed"):
                 if time.monotonic() - begun > PATIENCE:
-                    raise CanvasError("Canvas has not written it yet: look there, and push again")
+                    raise CanvasError("Canvas is still writing the points: look at its gradebook, then push again")
                 time.sleep(0.5)
                 progress = progress.query()
             if progress.workflow_state == "failed":
-                raise CanvasError(f"Canvas could not write it: {getattr(progress, 'message', '')}")
+                raise CanvasError(f"Canvas could not write the points: {getattr(progress, 'message', '')}")
             current = {row.user_id: self._to_text(row) for row in self._assignment.get_submissions()}
         return [(new, current.get(new.user, "")) for new in to_send if current.get(new.user, "") != new.now]
 
@@ -150,8 +152,8 @@ class CanvasAssignment:
         if len(found) != 1:
             there = ", ".join(f"{assignment.id}: {assignment.name}" for assignment in assignments) or "none"
             raise CanvasError(
-                f"{len(found)} assignments of the course are named after {lesson}. Name one by its number, with "
-                f"--assignment; there are: {there}"
+                f"expected one assignment in Canvas named after {lesson}, got {len(found)}. Choose one by its "
+                f"number with --assignment; there are: {there}"
             )
         return found[0]
 
@@ -170,7 +172,7 @@ def _student(user: Any, by: str, people: Sequence[Person]) -> str | None:
     keys = person(str(getattr(user, by, None) or "")).keys
     found = [candidate.student for candidate in people if keys & candidate.keys]
     if len(found) > 1:
-        raise CanvasError(f"{next(iter(keys))} belongs to several in the gradebook: {', '.join(found)}")
+        raise CanvasError(f"several students in the gradebook have {next(iter(keys))}: {', '.join(found)}")
     return found[0] if found else None
 
 

@@ -86,5 +86,5 @@ class ChoiceTable:
         for line, cells in rows:
             row = Choice(*(cells[name] for name in FIELDS))
             if row.choice.casefold() not in (KEEP, REPLACE, ""):
-                raise ChoiceTableError(f"{self.path}, line {line}: write {KEEP} or {REPLACE}, not {row.choice!r}")
+                raise ChoiceTableError(f"{self.path}, line {line}: expected {KEEP} or {REPLACE}, got {row.choice!r}")
             yield replace(row, choice=row.choice.casefold())

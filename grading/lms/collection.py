@@ -25,7 +25,7 @@ from .submitted_dir import SubmittedFolder, time_of
 
 TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced", "as before"
 SKIPPED, ASKED, UNDECIDED, LEFT, KEPT = "skipped", "whose?", "which counts?", "left out", "kept as it was"
-NOTHING = "it is empty, but for checkpoints and installed or hidden files"
+NOTHING = "it is empty, except for checkpoints and installed or hidden files"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Collecting:
         for submission in submissions:
             match = matches[submission.owner]
             if match.left_out:
-                yield Outcome(LEFT, str(submission), why=f"{self._identities.path.name} says so")
+                yield Outcome(LEFT, str(submission), why=f"as {self._identities.path.name} says")
             elif not match.students:
                 yield Outcome(ASKED, str(submission), why=match.why)
             for student in match.students * (not match.left_out):
@@ -92,7 +92,10 @@ class Collecting:
             sure = [other for other in several if matches[other.owner].sure] or several
             for submission in several:
                 if submission not in sure:
-                    yield self._ask(submission, f"it is {printable(student)}'s name, and {sure[0]} is by an exact id")
+                    yield self._ask(
+                        submission,
+                        f"it has the name of {printable(student)}, but {sure[0]} has that student's exact id",
+                    )
             owners = list(dict.fromkeys(other.owner for other in sure))
             if len(owners) > 1 and not _is_one_person(owners, matches):
                 yield from self._ask_about_several(student, sure)
@@ -104,7 +107,7 @@ class Collecting:
     def _ask_about_several(self, student: str, several: list[Submission]) -> Iterator[Outcome]:
         for submission in several:
             other = next(candidate for candidate in several if candidate is not submission)
-            yield self._ask(submission, f"it would be {printable(student)}'s, and so would {other}")
+            yield self._ask(submission, f"it would belong to {printable(student)}, and so would {other}")
 
     def _ask(self, submission: Submission, why: str) -> Outcome:
         self._identities.ask(submission.owner, why)
@@ -122,11 +125,12 @@ class Collecting:
             with closing(Selection(submission, self._lesson.notebooks, is_one_persons=is_known)) as chosen:
                 if not chosen.contents:
                     found = some(chosen.passed_over) or NOTHING
-                    raise ArchiveError(some(chosen.trouble) or f"no notebook of this lesson in it: {found}")
+                    raise ArchiveError(some(chosen.trouble) or f"it has no notebook of this lesson: {found}")
                 return self._put(student, submission, chosen)
         except AmbiguousOwner as why:
             return self._ask(
-                submission, f"{why}. A student's id if it is one person's, {SEVERAL} if it is several people's"
+                submission,
+                f"{why}. Write the student's id if it is one person's, or {SEVERAL} if it is several people's",
             )
         except (ArchiveError, OSError) as why:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
@@ -160,7 +164,7 @@ class Collecting:
         """
         evidence = weigh(there, new)
         if evidence is Evidence.OLDER:
-            return SKIPPED, f"it is older than what is in submitted/ ({there})"
+            return SKIPPED, f"it is older than the submission in submitted/ ({there})"
         if evidence is Evidence.NEWER:
             self._choices.settle(student, self._lesson.name)
             return None
@@ -186,7 +190,7 @@ def nobodys_outcomes(listing: DownloadIndex) -> Iterator[Outcome]:
     """Outcomes for files without an owner, and for downloads that cannot be read."""
     for download, names in listing.nobodys.items():
         where = f"in {download}: " if download else ""
-        yield Outcome(LEFT, some(names), why=f"{where}it is nobody's by its name, and no notebook")
+        yield Outcome(LEFT, some(names), why=f"{where}no student matches its name, and it is not a notebook")
     for download, why in listing.unread:
         yield Outcome(SKIPPED, download, why=f"the download cannot be read: {why}")
 
@@ -216,13 +220,13 @@ def _notes(submission: Submission, chosen: Selection) -> list[str]:
         if candidate.form:
             notes.append(f"it was a file of type {NOTEBOOKS[-candidate.form]}")
         if candidate.top.late:
-            notes.append("late" if candidate.top.when else "late; the download does not tell by how much")
+            notes.append("late" if candidate.top.when else "late; the download does not show by how much")
     if chosen.older:
         notes.append(f"older or a copy: {some(chosen.older)}")
     if chosen.trouble:
-        notes.append(f"but for {some(chosen.trouble)}")
+        notes.append(f"with problems: {some(chosen.trouble)}")
     if chosen.passed_over:
-        notes.append(f"passed over: {some(chosen.passed_over)}")
+        notes.append(f"ignored: {some(chosen.passed_over)}")
     if submission.installed:
-        notes.append(f"not looked into: {', '.join(submission.installed)}")
+        notes.append(f"not searched: {', '.join(submission.installed)}")
     return notes

@@ -80,7 +80,7 @@ def fill_column(
     rows = list(csv.reader(io.StringIO(text, newline=""), dialect))
     if not rows or len(rows[0]) < 2:
         raise GradebookCsvError(
-            "this is no gradebook file: a CSV file with a line of columns is expected, as the LMS exports it"
+            "this is not a gradebook file: expected a CSV file with a line of columns, as the LMS exports it"
         )
     heads = [head.strip() for head in rows[0]]
     place = _find_column(heads, lesson, column)
@@ -103,7 +103,7 @@ def fill_column(
             done.left += [] if nobodys else [row[whose_place].strip()]
             continue
         if student in seen:
-            raise GradebookCsvError(f"{student} stands in two lines of column {done.by!r}: name another with --by")
+            raise GradebookCsvError(f"{student} is in two lines of column {done.by!r}: choose another one with --by")
         seen.add(student)
         _write(row, place, cells[student], student, done)
     done.unmatched = sorted(points.keys() - seen)
@@ -124,7 +124,7 @@ def _read(data: bytes) -> tuple[str, type[csv.Dialect], str]:
         try:
             text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252")
         except UnicodeDecodeError:
-            raise GradebookCsvError("the file is no text: export the gradebook as CSV") from None
+            raise GradebookCsvError("the file is not text: export the gradebook as CSV") from None
     first = text.splitlines()[0] if text.strip() else ""
 
     class Dialect(csv.excel):
@@ -145,7 +145,7 @@ def _find_column(heads: Sequence[str], lesson: str, wanted: str) -> int:
         return found[0]
     what = f"{len(found)} columns are" if found else "no column is"
     named = f"called {wanted!r}" if wanted else f"named after {lesson}"
-    raise GradebookCsvError(f"{what} {named}. Name the one to fill with --column; there are: {', '.join(heads)}")
+    raise GradebookCsvError(f"{what} {named}. Choose the column to fill with --column; there are: {', '.join(heads)}")
 
 
 def _students_by_key(people: Sequence[Person]) -> dict[str, str]:
@@ -155,7 +155,7 @@ def _students_by_key(people: Sequence[Person]) -> dict[str, str]:
         for key in person.keys:
             if known.setdefault(key, person.student) != person.student:
                 raise GradebookCsvError(
-                    f"{key} belongs to two in the gradebook, {known[key]} and {person.student}: correct that first"
+                    f"{known[key]} and {person.student} both have {key} in the gradebook: correct that first"
                 )
     return known
 
@@ -164,15 +164,15 @@ def _find_id_column(heads: Sequence[str], rows: Sequence[Sequence[str]], people:
     """The index of the column that has the most ids of the class."""
     if wanted:
         if heads.count(wanted) != 1:
-            raise GradebookCsvError(f"no single column is called {wanted!r}; there are: {', '.join(heads)}")
+            raise GradebookCsvError(f"expected one column called {wanted!r}; there are: {', '.join(heads)}")
         return heads.index(wanted)
     keys = {key for person in people for key in person.keys}
     counts = [sum(len(row) > place and _key(row[place]) in keys for row in rows) for place in range(len(heads))]
     best = max(range(len(heads)), key=counts.__getitem__)
     if not counts[best]:
         raise GradebookCsvError(
-            "nobody of the class is found in this file: no column holds the ids or e-mail addresses that the gradebook "
-            "has. Names alone are not gone by, since two people may share one."
+            "no student of the class is in this file: no column has the ids or e-mail addresses of the gradebook. Names "
+            "are not used, because two people may have the same one."
         )
     return best
 
@@ -187,7 +187,7 @@ def _check_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: i
     for text in filter(str.strip, maximums):
         if (number := _value(text)) is not None and abs(number - most) > 1e-6:
             raise GradebookCsvError(
-                f"the LMS gives up to {number:g} points for {heads[place]!r}, and the lesson has {most:g}: set the "
+                f"column {heads[place]!r} has {number:g} points in the LMS, but the lesson has {most:g}: change the "
                 "assignment's points there, and export again"
             )
 
@@ -235,13 +235,13 @@ def _number(value: float) -> str:
 
 
 def summary_lines(done: FillResult) -> Iterator[str]:
-    """Lines that describe the result."""
-    yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} as they were"
+    """Lines that describe the result for a person."""
+    yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} unchanged"
     for student, (before, now) in sorted(done.changed.items()):
         yield f"    {student}: {before.strip() or '–'} -> {now}"
     if done.unmatched:
-        yield f"graded, and not in the file: {', '.join(done.unmatched)}"
+        yield f"graded, but not in the file: {', '.join(done.unmatched)}"
     if done.excused:
-        yield f"left as they are, since they are excused, which such a file cannot say: {', '.join(done.excused)}"
+        yield f"unchanged, because they are excused, which this kind of file cannot express: {', '.join(done.excused)}"
     if done.left:
-        yield f"in the file, and without points, so left as they are: {', '.join(done.left)}"
+        yield f"unchanged, because they are in the file but have no points: {', '.join(done.left)}"

@@ -35,7 +35,7 @@ def gradescope(entry: Entry) -> dict[str, list[ParsedName]]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ArchiveError(f"{METADATA} could not be read ({type(error).__name__})") from error
     if not isinstance(data, dict):
-        raise ArchiveError(f"{METADATA} tells of no submissions")
+        raise ArchiveError(f"{METADATA} lists no submissions")
     return {str(folder): list(_submitters(about)) for folder, about in data.items() if isinstance(about, dict)}
 
 

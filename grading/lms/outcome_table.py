@@ -13,10 +13,11 @@ from .collection import ASKED, KEPT, LEFT, REPAIRED, REPLACED, SAME, SKIPPED, TA
 
 ORDER = (SAME, TAKEN, REPAIRED, REPLACED, KEPT, LEFT, SKIPPED, UNDECIDED, ASKED)
 STYLES = {SKIPPED: "red", UNDECIDED: "yellow", ASKED: "yellow"}
-REMEDY = "Skipped: put what counts at submitted/<student>/{lesson}/{lesson}.ipynb yourself."
+REMEDY = "Skipped: put the file that counts at submitted/<student>/{lesson}/{lesson}.ipynb yourself."
 WHICH = (
-    "Which counts? What is there stays. Write keep or replace in the column choice of {choices}, then collect again; "
-    "or collect with {options} for all of them."
+    "Which counts? The file in submitted/ stays for now. Write keep or replace in the column "
+    "choice of {choices}, then collect again; or collect with {options} to decide for all of "
+    "them."
 )
 
 
@@ -40,7 +41,7 @@ def show(outcomes: Sequence[Outcome], console: Console, questions: str, choices:
             table.add_row(what, *map(Text, cells))
         console.print(table)
     counts = Counter(outcome.what for outcome in outcomes)
-    lines = [", ".join(f"{counts[what]:,} {what}" for what in ORDER if counts[what]) or "nothing there"]
+    lines = [", ".join(f"{counts[what]:,} {what}" for what in ORDER if counts[what]) or "nothing to collect"]
     if counts[ASKED]:
         lines.append(f"Whose? Fill in the column student of {questions}, then collect again.")
     if counts[UNDECIDED]:

@@ -132,7 +132,7 @@ class Roster:
 
     def _check_answer(self, owner: Submitter, answer: tuple[str, ...]) -> Match:
         if answer == (SEVERAL,):
-            return Match(why=f"{SEVERAL} is an answer for folders only")
+            return Match(why=f"{SEVERAL} is a valid answer only for folders")
         if self.listed and (strange := [student for student in answer if not self.knows(student) and student != LEAVE]):
             return Match(why=f"the class list has no student {', '.join(strange)}: `nbgrader db student add` adds one")
         others = {student: number for number, student in self._numbers.items() if number != owner.number}
@@ -168,9 +168,9 @@ class Roster:
     def _match_by_name(self, owner: Submitter, taken: set[str]) -> Match:
         """Match by name, because no exact id matched."""
         if owner.platform == "file":
-            return Match(why="its name does not tell whose it is")
+            return Match(why="its name does not show whose it is")
         if owner.platform == "blackboard" and not owner.number:
-            return Match(why="the text that Blackboard puts beside it, with the user name, is missing")
+            return Match(why="the text file that Blackboard puts beside it, with the user name, is missing")
         if owner.platform == "anonymous" or (owner.platform == "moodle" and letters(owner.name) in PARTICIPANT):
             return Match((f"{slug(owner.name)}_{owner.number}",), sure=True)
         if not self.listed and owner.platform in ("blackboard", "gradescope", "github"):
@@ -178,17 +178,17 @@ class Roster:
         namesakes = self._students_called(owner)
         if len(namesakes) == 1 and namesakes <= taken:
             (student,) = namesakes
-            return Match(why=f"it is {student}'s name, and something else was handed in under {student}'s own id")
+            return Match(why=f"it has the name of {student}, but another file has {student}'s own id")
         several = owner.platform in RENUMBERED and len(self._identities.rows_of_name(owner)) > 1
         if several or self._namesakes[owner.platform, letters(owner.name)] > 1:
-            return Match(why="several people are called so, or several names are alike")
+            return Match(why="several people have this name, or similar names")
         if len(namesakes) > 1:
-            return Match(why=f"the class list has several students of that name ({', '.join(sorted(namesakes))})")
+            return Match(why=f"several students in the class list have this name: {', '.join(sorted(namesakes))}")
         if not namesakes:
             return self._match_new(owner)
         (student,) = namesakes
         if self._has_other_number(student, owner):
-            return Match(why=f"it is {student}'s name, and {student} has another number there")
+            return Match(why=f"it has the name of {student}, but {student} has another number there")
         return Match((student,))
 
     def _students_called(self, owner: Submitter) -> set[str]:
@@ -209,9 +209,9 @@ class Roster:
 
     def _match_new(self, owner: Submitter) -> Match:
         if self.listed:
-            return Match(why="nobody in the class list is called so")
+            return Match(why="no student in the class list has this name")
         if owner.platform == "moodle" and self._in_groups:
-            return Match(why="it begins with a group's name, it seems, and there is no class list to tell")
+            return Match(why="it seems to begin with a group's name, and there is no class list to check that")
         student = slug(owner.number if owner.platform in LASTING and owner.platform != "canvas" else owner.name)
         if not student:
             return Match(why="its name has no letter or digit")
@@ -219,7 +219,7 @@ class Roster:
             return Match(why="its name is too long")
         others = [row for row in self._identities.known_as(student) if row.platform == owner.platform]
         if others and not any(row.name == owner.name and owner.platform not in LASTING for row in others):
-            return Match(why=f"{student} is {others[0].name} ({others[0].number}) already")
+            return Match(why=f"{student} already is {others[0].name} ({others[0].number})")
         return Match((student,))
 
 

@@ -14,7 +14,7 @@ from .file_names import printable, which_notebook, without_copies
 from .platforms import NOTEBOOKS, ParsedName, Submitter, by_platform
 
 SEVERAL_PEOPLE = "{} seems to hold what several people handed in ({})"
-ALIKE = "nothing tells which file counts: {} and {}"
+ALIKE = "it is not clear which file counts: {} and {}"
 SCRIPT = -NOTEBOOKS.index(".py")  # the form of a Python file
 NEVER = datetime.min.replace(tzinfo=UTC)
 

@@ -131,7 +131,7 @@ def digest_of_path(path: Path) -> str:
     Opens only ordinary files.
     """
     if not _is_ordinary(path):
-        return "no ordinary file"
+        return "not an ordinary file"
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

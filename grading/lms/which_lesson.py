@@ -19,8 +19,8 @@ from .file_names import which_notebook
 from .platforms import GATHERED
 from .selection import Submission
 
-NO_LESSON = "the names in it tell of no lesson"
-SEVERAL_LESSONS = "the names in it tell of several lessons ({})"
+NO_LESSON = "the file names show no lesson"
+SEVERAL_LESSONS = "the file names show several lessons ({})"
 
 
 @dataclass

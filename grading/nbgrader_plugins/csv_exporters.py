@@ -4,9 +4,9 @@
     nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv
     nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.ExercisesCsvExporter --to exercises.csv
 
-Points are the gradebook's, so a teacher's count; the rest comes from the stored verdict. A submission that is not
-graded has no points, and never 0. Points that are provisional, since a person has yet to grade something, are left out
-unless asked for:
+Points come from the gradebook, so they include a teacher's changes; the rest comes from the stored verdict. For an
+ungraded submission the points are empty, never 0. Provisional points (a person still has to grade something) are left
+out, unless you ask for them:
 
     nbgrader export --GradesCsvExporter.provisional=True
 """
@@ -72,7 +72,7 @@ class _CsvExporter(ExportPlugin):
     excused: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # (student, lesson)
     left_out: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # those with provisional points
 
-    provisional = Bool(False, help="Write the points of submissions in which a person has yet to grade something.").tag(
+    provisional = Bool(False, help="Write the points of submissions that a person has not fully graded yet.").tag(
         config=True
     )
 
@@ -92,8 +92,8 @@ class _CsvExporter(ExportPlugin):
         self.log.info("%d rows written to %s", rows, destination)
         if self.left_out:
             self.log.warning(
-                "%d submission%s no points in it, because a person has yet to grade something (%s). "
-                "--%s.provisional=True writes the points so far.",
+                "%d submission%s no points in the file, because a person has not graded everything yet (%s). "
+                "Add --%s.provisional=True to write the points so far.",
                 len(self.left_out),
                 " has" if len(self.left_out) == 1 else "s have",
                 "; ".join(f"{student}, {lesson}" for student, lesson in sorted(self.left_out)),
@@ -134,7 +134,7 @@ class _CsvExporter(ExportPlugin):
         raise NotImplementedError
 
     def _keeps_back(self, submission: SubmittedAssignment) -> bool:
-        """Whether to leave out this submission's points, since they are provisional."""
+        """Whether to leave out this submission's points because they are provisional."""
         key = (submission.student_id, submission.assignment.name)
         if self.provisional or key in self.excused or not has_open_grades(submission):
             return False
@@ -193,8 +193,11 @@ class GradesCsvExporter(_CsvExporter):
 
 
 class WideCsvExporter(GradesCsvExporter):
-    """One row per student, one column per lesson: the points that count, `EX` if excused, empty if not graded or
-    provisional. `total` and `out_of` add up the lessons that count."""
+    """One row per student, one column per lesson.
+
+    A cell holds the points that count, `EX` if excused, or nothing if not graded or provisional. `total` and `out_of`
+    add up the lessons that count.
+    """
 
     destination = "class.csv"
 

@@ -1,8 +1,8 @@
 """The exchange's `collect`, by the same rules as `grading collect`.
 
-nbgrader's own deletes the folder in `submitted/` that it updates. Here the folder is kept in `hand-ins/replaced`, and
-what did not come through the exchange is replaced only if the exchange's is evidently newer. An id that nbgrader cannot
-take is refused now, and not only when it is graded.
+nbgrader's own step deletes the folder in `submitted/` that it updates. This one moves the folder to
+`hand-ins/replaced`, and replaces a submission from elsewhere only if the exchange's is clearly newer. It also refuses
+an id that nbgrader cannot take, instead of leaving that to autograding.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .zip_collect import submitted_folder
 
 CHANNEL = "exchange"
 UNDECIDED = (
-    "%s was not collected: in submitted/ is what was %s; in the exchange: %s. Nothing shows which is newer. Write keep "
-    "or replace in the column choice of %s, then collect again."
+    "%s was not collected: in submitted/ is the file %s; in the exchange: %s. It is not clear "
+    "which is newer. Write keep or replace in the column choice of %s, then collect again."
 )
 
 
@@ -48,7 +48,9 @@ class Collect(ExchangeCollect):
     """nbgrader's step for one assignment, which never loses what is there."""
 
     undecided = Enum(
-        (ASK, KEEP, REPLACE), ASK, help="What to do where nothing shows that the exchange's is newer than submitted/."
+        (ASK, KEEP, REPLACE),
+        ASK,
+        help="What to do if it is not clear whether the exchange's file is newer than the one in submitted/.",
     ).tag(config=True)
 
     src_records: list[dict[str, Any]]
@@ -72,7 +74,7 @@ class Collect(ExchangeCollect):
         return _Inbound(record, path, record["username"], Origin(CHANNEL, "the exchange", when))
 
     def _may_copy(self, inbound: _Inbound) -> bool:
-        """Whether nbgrader may go on with a submission; what it would delete is then kept elsewhere."""
+        """Whether nbgrader may go on with a submission; first saves what that would delete."""
         if why := why_unfit(inbound.student):
             self.log.error("%s was not collected: %s", one_line(inbound.student), why)
             return False
@@ -84,7 +86,7 @@ class Collect(ExchangeCollect):
             folder.set_aside(inbound.origin)
             return True
         same, evidence = folder.digests() == inbound.digests, weigh(there, inbound.origin)
-        in_time = self.before_duedate and there.channel == CHANNEL  # an older one may be what was asked for
+        in_time = self.before_duedate and there.channel == CHANNEL  # the teacher may have asked for an older one
         if same and (evidence is not Evidence.NEWER or there.when == inbound.origin.when):
             self.log.info("%s: as before", one_line(inbound.student))
             return False
@@ -92,13 +94,13 @@ class Collect(ExchangeCollect):
             self._choices.settle(inbound.student, folder.lesson)
             if self.update or self.before_duedate:
                 folder.set_aside(inbound.origin)
-            return True  # nbgrader says how to update, where that was not asked for
+            return True  # without --update, nbgrader explains how to update
         return self._decide(folder, there, inbound, evidence)
 
     def _decide(self, folder: SubmittedFolder, there: Origin, inbound: _Inbound, evidence: Evidence) -> bool:
-        """Whether to copy what is not evidently newer: as the teacher chose."""
+        """Whether to copy a submission that is not clearly newer, as the teacher chose."""
         if evidence is Evidence.OLDER:
-            why = f"it is older than what is in submitted/ ({one_line(str(there))})"
+            why = f"it is older than the submission in submitted/ ({one_line(str(there))})"
             self.log.error("%s was not collected: %s", one_line(inbound.student), why)
             return False
         digest = "".join(inbound.digests.values())[:16]

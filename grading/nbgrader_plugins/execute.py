@@ -1,7 +1,7 @@
 """The execute step of `nbgrader autograde`: wait for the judge's results.
 
-Nothing runs here, and nothing by a student is read (`judge.grade_notebook` does that). If a judge fails by our fault,
-its submission stays ungraded, nbgrader reports an error, and the batch continues.
+This process runs nothing and reads nothing by a student (`judge.grade_notebook` does that). If a judge fails through
+our fault, its submission stays ungraded, nbgrader reports an error, and the batch continues.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class JudgedExecute(Execute):
     """Replaces nbgrader's Execute in `c.Autograde.autograde_preprocessors`."""
 
     unsandboxed = Bool(
-        False, help="Run student code in an ordinary kernel, which can do all that you can. Marked on every grade."
+        False,
+        help="Run student code in an ordinary kernel, which can do everything that you can. Every grade is marked.",
     ).tag(config=True)
     limits = Dict({}, help="Limits of the sandbox: fields of grading.sandbox.Policy.").tag(config=True)
     judge_limits = Dict({}, help="Limits of the judge of a notebook: fields of grading.sandbox.Policy.").tag(
@@ -46,19 +47,21 @@ class JudgedExecute(Execute):
     seed = Union(
         [Unicode(), Int()],
         default_value="",
-        help="Seed of the hidden cases, long and secret; none: the course's own, in .grading-seed.",
+        help="Seed of the hidden cases: long and secret (default: the course's own, in .grading-seed).",
     ).tag(config=True)
     device = Enum(
-        ("cpu", "cuda"), "cpu", help='Device that answers are judged on. "cuda": the CPU where there is no GPU.'
+        ("cpu", "cuda"),
+        "cpu",
+        help='Device on which answers are judged. "cuda" falls back to the CPU if there is no GPU.',
     ).tag(config=True)
-    notebook_seconds = Float(300.0, help="Time for one notebook, all cells and calls: that of a `Stopwatch`.").tag(
+    notebook_seconds = Float(300.0, help="Seconds for one notebook, with all cells and calls, on a `Stopwatch`.").tag(
         config=True
     )
 
-    root = Unicode("", help="The course's directory, where there is no converter to ask.")
+    root = Unicode("", help="The course's directory, if there is no converter to ask.")
 
     def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job:
-        """The job of a judge of one submission; without `released`, to prepare for many."""
+        """The job of judging one submission; without `released`, of preparing for many."""
         root, policy = self._root(), Policy(**{**to_dict(POLICY), **self.judge_limits})
         graders = str(root / GRADERS / lesson)
         seed = lesson_seed(self.secret, lesson)

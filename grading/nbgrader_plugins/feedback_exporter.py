@@ -1,7 +1,7 @@
 """The exporter of `nbgrader generate_feedback`: a judge makes each feedback page.
 
-The gradebook is read here; the judge opens the graded notebook and makes its page (`grading.feedback.page`). If a page
-cannot be made, nbgrader reports an error, and the others are made.
+This process reads the gradebook; the judge opens the graded notebook and makes its page (`grading.feedback.page`). If a
+page cannot be made, nbgrader reports an error and goes on with the others.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ from ..gradebook.view import known_to_gradebook, lesson_of
 
 
 class FeedbackExporter(Exporter):
-    """Reads no notebook in this process, so it ignores preprocessors. Ignores nbconvert's templates, too, whose names
-    the formgrader sets."""
+    """Has each page made by a judge.
+
+    It reads no notebook in this process, so it ignores preprocessors, and also the nbconvert templates that the
+    formgrader sets.
+    """
 
     lesson_text = Bool(False, help="Repeat the lesson's own text and code around the answers.").tag(config=True)
 
@@ -74,11 +77,11 @@ def _check_up_to_date(ids: dict[str, str], filename: str) -> None:
     with Gradebook(ids["db_url"]) as gradebook:
         try:
             gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
-        except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
+        except MissingEntry:  # graded on another machine: there is only the notebook with its verdicts
             return
         digests = [grade.digest for grade in stored_grades(gradebook, ids["assignment"], ids["student"])]
     if digest_of_file(Path(filename)) not in digests:
-        raise SubmissionNotGraded("its notebook is not what was graded: grade it again")
+        raise SubmissionNotGraded("its notebook is not the one that was graded: grade it again")
 
 
 def _make_page(work: Job, filename: str) -> str:

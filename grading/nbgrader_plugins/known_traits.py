@@ -1,7 +1,7 @@
-"""Which settings nbgrader's configuration may have: of nbgrader, of what a course plugs into it, and of the engine.
+"""The settings that a configuration may have: nbgrader's, its plugins' and ours.
 
-traitlets passes over a setting that no class has, so that a misspelt one does nothing. Here it is found, with the name
-that may be meant.
+traitlets ignores a setting that no class has, so a misspelt one does nothing. This module finds it, and suggests the
+name that may be meant.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grading.errors import ConfigFileError, SettingError
 
 from ..course_dir.course_config import load_config
 
-MODULES = (  # in which the classes are that a course's configuration may name without importing them
+MODULES = (  # with the classes that a course's configuration may name without importing them
     "nbgrader.apps",
     "nbgrader.auth",
     "nbgrader.plugins",
@@ -37,7 +37,7 @@ Traits = Mapping[str, TraitType[Any, Any]]
 
 
 def unknown_traits(config: Config) -> list[str]:
-    """What is wrong with the names in a configuration, a line for each; none if all are known."""
+    """Say what is wrong with each unknown name in a configuration, one line per name."""
     _import_named(config)
     known = _known()
     lines = []
@@ -56,7 +56,7 @@ def unknown_traits(config: Config) -> list[str]:
 
 
 def demand_known_settings(config_file: Path) -> None:
-    """Raise ConfigFileError, with the line, for each setting in a course's nbgrader_config.py that no class has."""
+    """Raise ConfigFileError for each unknown setting in nbgrader_config.py, with its line."""
     _check_settings(config_file, config_file.stat().st_mtime_ns)
 
 
@@ -74,9 +74,9 @@ def _check_settings(config_file: Path, _: int) -> None:
 
 
 def parse_settings(texts: Iterable[tuple[str, str, str]]) -> Config:
-    """The configuration that (class, setting, value) of a command line give. Raises SettingError.
+    """Parse (class, setting, value) from a command line. Raises SettingError.
 
-    A list is given as Python writes it, or by its items, one after the other.
+    A list is written as in Python, or as its items one after the other.
     """
     values: dict[tuple[str, str], list[str]] = {}
     for section, name, value in texts:
@@ -97,7 +97,7 @@ def parse_settings(texts: Iterable[tuple[str, str, str]]) -> Config:
 
 
 def _value(trait: TraitType[Any, Any], given: list[str]) -> Any:
-    """The value that a command line gives to a setting. Raises TraitError, ValueError, SyntaxError."""
+    """Parse the value of one setting. Raises TraitError, ValueError, SyntaxError."""
     value: Any
     if not isinstance(trait, (Container, Dict)):
         value = trait.from_string(given[-1])
@@ -109,7 +109,7 @@ def _value(trait: TraitType[Any, Any], given: list[str]) -> Any:
 
 
 def _known() -> Mapping[str, Traits]:
-    """All configurable classes that are loaded, by name, with the settings that they and their subclasses take."""
+    """Loaded configurable classes by name, with their and their subclasses' settings."""
     for module in MODULES:
         import_module(module)
     found: dict[str, dict[str, TraitType[Any, Any]]] = {}
@@ -129,7 +129,7 @@ def _subclasses(cls: type[Configurable]) -> Iterator[type[Configurable]]:
 
 
 def _import_named(value: Any) -> None:
-    """Import the classes that a configuration names by their dotted path, so that their settings are known."""
+    """Import the classes that a configuration names, so that their settings are known."""
     if isinstance(value, Mapping):
         for item in value.values():
             _import_named(item)
@@ -141,11 +141,11 @@ def _import_named(value: Any) -> None:
     elif isinstance(value, str) and value.replace(".", "").isidentifier() and "." in value.strip("."):
         try:
             import_item(value)
-        except Exception:  # whatever its module raises: who uses it will say so
+        except Exception:  # a module may raise anything; its user will report it
             return
 
 
 def _meant(name: str, known: Iterable[str], before: str = "") -> str:
     names = {one.lower(): one for one in known}
     near = get_close_matches(name.lower(), names, 1)
-    return f"; do you mean {before}{names[near[0]]}?" if near else ""
+    return f"; did you mean {before}{names[near[0]]}?" if near else ""

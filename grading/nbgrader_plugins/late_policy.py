@@ -13,12 +13,12 @@ from traitlets import Enum, Float
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of points lost by seconds late; text
-    "none": (lambda late: 0.0, "nothing is taken off"),
-    "zero": (lambda late: 1.0, "what comes late earns nothing"),
-    "half": (lambda late: 0.5, "half of the points are taken off"),
-    "10% a day": (lambda late: 0.1 * math.ceil(late / DAY), "10% of the points for each day begun"),
-    "20% a day": (lambda late: 0.2 * math.ceil(late / DAY), "20% of the points for each day begun"),
-    "2% an hour": (lambda late: 0.02 * math.ceil(late / HOUR), "2% of the points for each hour begun"),
+    "none": (lambda late: 0.0, "no points are deducted"),
+    "zero": (lambda late: 1.0, "late work earns no points"),
+    "half": (lambda late: 0.5, "half of the points are deducted"),
+    "10% a day": (lambda late: 0.1 * math.ceil(late / DAY), "10% of the points are deducted for each day begun"),
+    "20% a day": (lambda late: 0.2 * math.ceil(late / DAY), "20% of the points are deducted for each day begun"),
+    "2% an hour": (lambda late: 0.02 * math.ceil(late / HOUR), "2% of the points are deducted for each hour begun"),
 }
 
 
@@ -26,11 +26,13 @@ class LatePolicy(LateSubmissionPlugin):
     """A choice of common rules. With "none", nbgrader's `c.LateSubmissionPlugin.penalty_method` applies."""
 
     policy = Enum(tuple(POLICIES), "none", help=f"One of {', '.join(POLICIES)}.").tag(config=True)
-    grace_minutes = Float(0.0, help="Minutes after the due date that cost nothing, and do not count.").tag(config=True)
-    most = Float(1.0, help="The largest share of the points that is taken off: 0.5 is half of them.").tag(config=True)
+    grace_minutes = Float(0.0, help="Minutes after the due date that cost nothing and are not counted.").tag(
+        config=True
+    )
+    most = Float(1.0, help="Largest share of the points that is deducted: 0.5 is half of them.").tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """Points to take off; None: none."""
+        """Points to take off; None if there are none."""
         late = total_seconds_late - self.grace_minutes * MINUTE
         if late <= 0:
             return None

@@ -1,6 +1,7 @@
-"""The releases that a lesson has had: `.releases/LESSON.json`, with the checksum of each cell that nbgrader marks.
+"""Past releases of a lesson, as checksums of the cells that nbgrader marks.
 
-With it feedback can tell what a student changed from what the teacher changed after handing out.
+They are in `.releases/LESSON.json`. With them, feedback can distinguish a student's changes from those that the teacher
+made after handing out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ MOST = 50  # releases of a lesson that are remembered
 
 
 def remember_release(root: Path, lesson: str, notebook: Path) -> None:
-    """Add the release in this notebook, unless it is the last one that is known."""
+    """Record the release in this notebook, unless it is the last one recorded."""
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError, KeyError):  # an assignment of several notebooks, or of another name
@@ -32,7 +33,7 @@ def remember_release(root: Path, lesson: str, notebook: Path) -> None:
 
 
 def past_releases(root: Path, lesson: str) -> list[dict[str, str]]:
-    """Checksums by name of cell, of all releases that are known, newest first."""
+    """Checksums by cell name, of all recorded releases, newest first."""
     try:
         found: list[dict[str, str]] = json.loads((root / FOLDER / f"{lesson}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

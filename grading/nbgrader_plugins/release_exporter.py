@@ -1,7 +1,7 @@
 """The exporter of `nbgrader generate_assignment`: build a release, then swap it in.
 
-nbgrader deletes the old release first, and has none if it then refuses the new one: above all if cells were added or
-removed while the gradebook has submissions. Here the old release stays, and the error says what to do.
+nbgrader deletes the old release first. If it then refuses the new one, because cells were added or removed while the
+gradebook has submissions, no release is left. Here the old release stays, and the error explains what to do.
 """
 
 from __future__ import annotations
@@ -32,21 +32,25 @@ from .past_releases import remember_release
 UNFINISHED = ".releasing-"  # prefix of the folder in the course directory in which a release is built
 
 CHANGED = (
-    "The release is as it was. The text of %s, or course.toml, has changed since the notebook in source/ was built: "
-    "`grading release %s` builds it and releases it."
+    "The release was not changed. The text of %s, or course.toml, changed after the notebook in "
+    "source/ was built: run `grading release %s` to build and release it."
 )
 
 REMEDY = (
-    "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or removed ({changed}). "
-    "The release is as it was. Put the cells back as they were, or give the new exercise a lesson of its own. Or begin "
-    "the lesson anew: with a copy of the gradebook kept, `nbgrader db assignment remove {lesson} --force` deletes its "
-    "grades, points by hand and due date, and `grading release {lesson}` and `grading grade {lesson}` make grades from "
-    "what lies in submitted/."
+    "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or "
+    "removed ({changed}). The release was not changed. Put the cells back as they were, or put "
+    "the new exercise into another lesson. Or start the lesson over: copy the gradebook, then "
+    "run `nbgrader db assignment remove {lesson} --force`, which deletes the lesson's grades, "
+    "points by hand and due date, and `grading release {lesson}` and `grading grade {lesson}`, "
+    "which grade the files in submitted/ again."
 )
 
 
 class ReleaseExporter(NotebookExporter):
-    """Makes its converter, which creates it right before converting, build beside the release."""
+    """Makes its converter build beside the old release.
+
+    The converter creates this exporter right before it converts.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
@@ -55,7 +59,7 @@ class ReleaseExporter(NotebookExporter):
             self.parent.convert_notebooks = lambda: self._convert_beside(convert)  # type: ignore[union-attr]
 
     def register_preprocessor(self, preprocessor: Any, enabled: bool = False) -> Any:
-        """Register one of nbgrader's preprocessors, and ours around the one that puts code into empty answers."""
+        """Register nbgrader's preprocessors, with ours around the one that inserts stubs."""
         if not isinstance(preprocessor, ClearSolutions):
             return super().register_preprocessor(preprocessor, enabled)  # type: ignore[no-untyped-call]  # see above
         lines = _AnswerLines(preprocessor.text_stub)
@@ -77,7 +81,7 @@ class ReleaseExporter(NotebookExporter):
                 raise
 
     def _demand_built(self, coursedir: CourseDirectory, lesson: str) -> None:
-        """Raise NbGraderException if the lesson's notebook is not what its text and course.toml make now."""
+        """Raise NbGraderException if the lesson's notebook is older than its sources."""
         root = Path(coursedir.format_path(coursedir.source_directory, ".", lesson)).resolve().parents[1]
         if is_ordinary(root, lesson):
             return
@@ -85,11 +89,14 @@ class ReleaseExporter(NotebookExporter):
 
         if is_built_from_other(root, lesson):
             self.log.error(CHANGED, lesson, lesson)
-            raise NbGraderException(f"{lesson} has changed since it was built")
+            raise NbGraderException(f"{lesson} has changed after it was built")
 
 
 class _AnswerLines:
-    """Keeps the first line of each cell for a written answer (`%%answer NAME`), with nbgrader's stub for a text."""
+    """Keeps the first line of cells for written answers, above nbgrader's stub.
+
+    The line is `%%answer NAME`.
+    """
 
     def __init__(self, stub: str) -> None:
         self._stub, self._lines = stub, list[str]()
@@ -124,7 +131,7 @@ def _redirect_release(coursedir: CourseDirectory, lessons: list[str]) -> Iterato
         finally:
             coursedir.release_directory = release
         for old, new in places.items():
-            remember_release(root, old.name, old / f"{old.name}.ipynb")  # of a course that did not remember it yet
+            remember_release(root, old.name, old / f"{old.name}.ipynb")  # an older version recorded none
             _swap(old, new, Path(beside) / "before")
             remember_release(root, old.name, old / f"{old.name}.ipynb")
 

@@ -1,6 +1,6 @@
-"""The exchange's `release_feedback`: pass over whoever did not hand in by the exchange, and go on.
+"""The exchange's `release_feedback`, without students who handed in elsewhere.
 
-nbgrader's own stops with a traceback at the first of them, and those after get no feedback.
+nbgrader's own step stops with a traceback at the first such student, and the following ones get no feedback.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 
 from grading.safe_text import one_line
 
-NEEDED = ("timestamp.txt", "submission_secret.txt")  # the exchange writes both when somebody hands in
+NEEDED = ("timestamp.txt", "submission_secret.txt")  # the exchange writes both when a student submits
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
@@ -25,7 +25,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
                 missing[folder.parent.name] = lacking[0]
         for student, name in missing.items():
             self.log.warning(
-                "%s: no feedback is released, because it was not handed in by the exchange (there is no %s)",
+                "%s: no feedback is released, because it was not handed in through the exchange (there is no %s)",
                 one_line(student),
                 name,
             )

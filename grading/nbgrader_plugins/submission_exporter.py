@@ -43,9 +43,9 @@ from .execute import JudgedExecute
 class SubmissionExporter(NotebookExporter):
     """nbconvert's exporter, but it never opens a submitted file."""
 
-    max_bytes = Integer(MAX_BYTES, help="A notebook file larger than this is not read but left to a person.").tag(
-        config=True
-    )
+    max_bytes = Integer(
+        MAX_BYTES, help="Size of a notebook file, in bytes, above which it is not read but left to a person."
+    ).tag(config=True)
 
     # Until the last preprocessor, a notebook may have contents that nbformat does not know
     optimistic_validation = Bool(True).tag(config=True)
@@ -79,7 +79,7 @@ class SubmissionExporter(NotebookExporter):
         return output
 
     def _read_submission(self, filename: str, ids: dict[str, str]) -> NotebookNode:
-        """Get the sanitized notebook from a judge. The judge goes on grading, in `self.judging`."""
+        """Get the sanitized notebook from a judge, which goes on grading in `self.judging`."""
         self.let_go()
         standing = self._standing(ids["assignment"], ids["notebook"])
         released, self._made_of = standing.released, standing.made_of(ids["student"])
@@ -106,13 +106,13 @@ class SubmissionExporter(NotebookExporter):
             self.judging = None
 
     def _save(self, text: str, ids: dict[str, str]) -> None:
-        """Store the grade. Its notebook is written later: if interrupted before, it is graded again."""
+        """Store the grade before its notebook exists: after an interruption it is made again."""
         nb = nbformat.v4.reads(text)
         with Gradebook(ids["db_url"]) as gradebook:
             save(gradebook, ids, nb, text, self._made_of, AssignLatePenalties(parent=self))
 
     def _standing(self, lesson: str, notebook: str) -> LessonFreshness:
-        """A notebook's freshness, read once per run, since the course is locked."""
+        """A notebook's freshness, read once per run because the course is locked."""
         if (lesson, notebook) not in self._read:
             found = lesson_freshness(self._coursedir, self.config, lesson, notebook=notebook)
             self._read[lesson, notebook] = found
@@ -139,7 +139,7 @@ class SubmissionExporter(NotebookExporter):
             if graded.is_dir():
                 standing = [self._standing(lesson, name) for name in notebooks.get(lesson, ())]
                 if why := list(dict.fromkeys(reason for one in standing for reason in one.stale_reasons(student))):
-                    self.log.warning("%s, %s: graded again, since %s", lesson, student, " and ".join(why))
+                    self.log.warning("%s, %s: graded again, because %s", lesson, student, " and ".join(why))
                     shutil.rmtree(graded)
 
     def _submissions(self) -> dict[str, tuple[str, str]]:
@@ -153,7 +153,7 @@ class SubmissionExporter(NotebookExporter):
         return {folder: (match["lesson"], match["student"]) for folder, match in matches.items() if match}
 
     def _unmatched_folders(self, matched: set[str]) -> list[Path]:
-        """Folders of this assignment that nbgrader passes over, since it takes their names for patterns."""
+        """Folders of this assignment that nbgrader skips, because it reads names as patterns."""
         coursedir = self._coursedir
         if not matched or coursedir.student_id != "*":
             return []

@@ -1,7 +1,7 @@
 """The extractor and the collector of `nbgrader zip_collect`.
 
-nbgrader calls the extractor once, then copies every file in `extracted/` into `submitted/`, where it first deletes what
-is there. Here the extractor does it all, by the same rules as `grading collect`, and nbgrader copies nothing.
+nbgrader calls the extractor once, and then copies every file in `extracted/` into `submitted/`, deleting what was there
+before. Here the extractor does all of it, by the same rules as `grading collect`, and nbgrader copies nothing.
 """
 
 from __future__ import annotations
@@ -32,14 +32,18 @@ OPTIONS = "--TolerantExtractor.undecided=keep or --TolerantExtractor.undecided=r
 class TolerantExtractor(ExtractorPlugin):
     """Finds the files that count, and puts them into `submitted/`.
 
-    outcomes: of each submission.
+    outcomes: what happened to each submission
     """
 
-    max_bytes = Int(Budget.max_bytes, help="Bytes to read and unpack of one submission.").tag(config=True)
-    max_files = Int(Budget.max_files, help="Files and folders of one submission.").tag(config=True)
-    max_depth = Int(Budget.max_depth, help="Archives in archives of one submission.").tag(config=True)
+    max_bytes = Int(Budget.max_bytes, help="Bytes that are read and unpacked from one submission at most.").tag(
+        config=True
+    )
+    max_files = Int(Budget.max_files, help="Files and folders of one submission at most.").tag(config=True)
+    max_depth = Int(Budget.max_depth, help="Archives within archives of one submission at most.").tag(config=True)
     undecided = Enum(
-        (ASK, KEEP, REPLACE), ASK, help="What to do where nothing shows that a download is newer than submitted/."
+        (ASK, KEEP, REPLACE),
+        ASK,
+        help="What to do if it is not clear whether a download is newer than the file in submitted/.",
     ).tag(config=True)
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
@@ -63,7 +67,10 @@ class TolerantExtractor(ExtractorPlugin):
 
 
 class DownloadCollector(FileNameCollectorPlugin):
-    """Named in `c.ZipCollectApp.collector_plugin`; never asked, since `TolerantExtractor` leaves nothing to copy."""
+    """A collector without work, because `TolerantExtractor` leaves nothing to copy.
+
+    `c.ZipCollectApp.collector_plugin` needs one.
+    """
 
     def collect(self, submitted_file: str) -> None:
         """Collect nothing."""
@@ -88,6 +95,6 @@ def about(course: CourseDirectory, whose: IdentityTable) -> tuple[Lesson, Roster
 
 
 def submitted_folder(course: CourseDirectory, student: str, lesson: str) -> SubmittedFolder:
-    """A student's folder of a lesson, wherever the course's settings have it."""
+    """A student's folder for a lesson, where the course's settings place it."""
     place = Path(course.format_path(course.submitted_directory, student, lesson))
     return SubmittedFolder(Path(course.root), place, student, lesson)

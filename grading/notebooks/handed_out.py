@@ -1,8 +1,8 @@
-"""Which release a student's cells came from, as far as their marks show it.
+"""The release that a student's cells came from, found by their checksums.
 
-nbgrader writes a checksum into each cell that it hands out, of its text, its kind and its points. A cell whose text
-still has its checksum is as it was handed out, whatever the lesson is now. Where a cell has another checksum than
-today's release, the releases differ there, and not only the student's file.
+nbgrader stores a checksum of text, kind and points in each cell that it hands out. If the text still has that checksum,
+the student has not changed the cell, whatever the lesson is now. If the stored checksum differs from today's release,
+then the releases differ in that cell, and not only the student's file.
 
 Does not cover: which releases there were (`nbgrader_plugins.past_releases`).
 """
@@ -23,7 +23,7 @@ Checksums = Mapping[str, str]  # of a release's cells, by name
 
 
 def checksum(cell: NotebookNode) -> str:
-    """nbgrader's checksum of a cell, by the marks in it; "" if it has none."""
+    """nbgrader's checksum of a cell with its present marks; "" if it has no marks."""
     marks = cell.metadata.get("nbgrader")
     if not isinstance(marks, dict) or not grade_id(cell):
         return ""
@@ -44,12 +44,12 @@ def kept_checksum(cell: NotebookNode) -> str:
 
 
 def is_as_handed_out(cell: NotebookNode) -> bool:
-    """Whether the student has left a cell as it was, in whatever release."""
+    """Whether the student left a cell unchanged, whichever release it came from."""
     return kept_checksum(cell) == checksum(cell) != ""
 
 
 def todays_release(released: ReleasedNotebook) -> dict[str, str]:
-    """The checksums of today's cells as students get them; the gradebook's are of cells with their hidden tests."""
+    """Checksums of today's cells without hidden tests, which the gradebook's include."""
     found = {}
     for name, cell in released.marked.items():
         as_given = from_dict({"cell_type": cell.cell_type, "source": cell.visible, "metadata": cell.metadata()})
@@ -60,7 +60,7 @@ def todays_release(released: ReleasedNotebook) -> dict[str, str]:
 def find_release(
     cells: Iterable[NotebookNode], released: ReleasedNotebook, earlier: Sequence[Checksums] = ()
 ) -> Checksums:
-    """The release that the student's cells came from: today's, unless an earlier one has more of them.
+    """Find the release that most of the student's cells came from; if equal, today's.
 
     earlier  newest first
     """

@@ -1,7 +1,7 @@
-"""Reads whatever was submitted as a notebook, and never raises.
+"""Read whatever was submitted as a notebook, without raising.
 
 It reads any encoding, nbformat 2 to 4, cells without ids, and broken outputs (dropped unread, because grading clears
-them). A file that cannot be read becomes a notebook with one markdown cell that says what is wrong and what to do, and
+them). A file that cannot be read becomes a notebook with one Markdown cell that says what is wrong and what to do, and
 `nb.metadata["attention_course"]["unreadable"]` holds the reason, so that its exercises go to a person and the other
 submissions are graded. None of the student's own `attention_course` metadata survives.
 
@@ -67,9 +67,9 @@ POINTERS = {
     re.compile(r"version https?://(?:git-lfs|hawser|git-media)\."): "git lfs pull",
     re.compile(r"\S*/annex/objects/"): "git annex get",
 }
-LINK = re.compile(r"[^\n{}]{1,300}\.ipynb\s*")  # as git keeps a symbolic link where the system has none
+LINK = re.compile(r"[^\n{}]{1,300}\.ipynb\s*")  # git's file for a symbolic link, on systems without links
 MERGE = re.compile(r"^(?:<{7} |\|{7}(?: |$)|={7}$|>{7} )", re.MULTILINE)
-MAX_WRAPPED = 3  # times that a notebook is written as a text within JSON
+MAX_WRAPPED = 3  # how often a notebook may be wrapped as text in JSON
 
 
 def read_submission(data: bytes) -> NotebookNode:
@@ -99,14 +99,16 @@ def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise Unreadable(_why_not_json(data, text, error)) from error
     except (RecursionError, ValueError) as error:
-        raise Unreadable(f"The file is no notebook: its content is nested or long beyond use. {AGAIN}") from error
+        raise Unreadable(
+            f"The file is not a notebook: its content is nested too deeply or too long. {AGAIN}"
+        ) from error
     if not isinstance(content, dict):
-        raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
+        raise Unreadable(f"The file is not a notebook: it is JSON, but has no cells. {AGAIN}")
     return content
 
 
 def _unwrapped(content: Any, repairs: list[str]) -> Any:
-    """The notebook that was written as a text within JSON, or as Jupyter's server answers a request for it."""
+    """Unwrap a notebook that is text within JSON, or a response of Jupyter's server."""
     for _ in range(MAX_WRAPPED):
         if isinstance(content, dict) and "cells" not in content and content.get("type") == "notebook":
             content = content.get("content")
@@ -115,7 +117,7 @@ def _unwrapped(content: Any, repairs: list[str]) -> Any:
         else:
             break
         if not any("within JSON" in repair for repair in repairs):
-            repairs.append("The notebook was written as a text within JSON; it was taken out of it.")
+            repairs.append("The notebook was saved as a text within JSON; it was unpacked.")
     return content
 
 
@@ -137,24 +139,24 @@ def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
     for pointer, command in POINTERS.items():
         if pointer.match(text):
             return (
-                "The file is not the notebook but what git keeps in its place: a pointer to it. "
-                f"Run `{command}` in the repository, check that the notebook opens, and hand it in again."
+                f"The file is not the notebook but git's pointer to it. Run `{command}` in the repository, "
+                "check that the notebook opens, and hand it in again."
             )
     for beginning, what in OTHER_FILES:
         if start.startswith(beginning.lower()):
-            return f"The file is no notebook but {what}. Hand in the file that ends in .ipynb."
+            return f"The file is not a notebook but {what}. Hand in the file that ends in .ipynb."
     if LINK.fullmatch(text):
-        return f"The file is not the notebook but holds only the name of one: `{one_line(text)}`. Hand in that file."
+        return f"The file is not the notebook but only has its name: `{one_line(text)}`. Hand in that file."
     if mark := MERGE.search(text):
         return (
-            f"The file holds the marks of an unresolved merge ({mark[0].strip()}), so it is no notebook any more. "
-            "Choose one of the two versions, check that it opens, and hand it in again."
+            f"The file has marks of an unresolved merge ({mark[0].strip()}), so it is not a notebook any "
+            "more. Choose one of the two versions, check that it opens, and hand it in again."
         )
     if not text.startswith("{"):
-        return f"The file is no notebook: a notebook is JSON and begins with a brace. {AGAIN}"
+        return f"The file is not a notebook: a notebook is JSON and begins with a brace. {AGAIN}"
     rest = text[error.pos :]  # a few letters, if a word or number was cut in two
     if error.msg.startswith("Unterminated") or not rest or (len(rest) <= 6 and rest[-1] != "}"):
-        return f"The file is cut off: it ends in the middle, at line {text.count(chr(10)) + 1}. {AGAIN}"
+        return f"The file is cut off at line {text.count(chr(10)) + 1}. {AGAIN}"
     return f"The file is damaged: it is not valid JSON from line {error.lineno} on. {AGAIN}"
 
 
@@ -170,19 +172,19 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
         ]
         repairs.append("The notebook was saved in an old format; it was converted.")
     if not isinstance(raw, list):
-        raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
+        raise Unreadable(f"The file is not a notebook: it is JSON, but has no cells. {AGAIN}")
     if len(raw) > MAX_CELLS:
         raise Unreadable(f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}")
     found = [cell for cell in raw if isinstance(cell, dict)]
     if len(found) < len(raw):
-        repairs.append(f"Entries that are no cells were left out: {len(raw) - len(found)}.")
+        repairs.append(f"Entries that are not cells were left out: {len(raw) - len(found)}.")
     taken: set[str] = set()
     cells = [_cell(cell, number, taken) for number, cell in enumerate(found, 1)]
     code = sum(len(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     if code > MAX_KEPT:  # up to this size, code is parsed once for all exercises
         raise Unreadable(
-            f"The notebook holds {code:,} characters of code, more than can be graded. "
-            "Take out what was pasted into it, such as data, and hand it in again."
+            f"The notebook has {code:,} characters of code, which is more than can be graded. Take out "
+            "pasted data and the like, and hand it in again."
         )
     return cells
 
@@ -207,7 +209,7 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
 
 
 def _metadata(raw: dict[str, Any]) -> dict[str, Any]:
-    """What grading uses; other keys may hold values that the format forbids."""
+    """Keep the metadata that grading uses; other keys may hold invalid values."""
     result: dict[str, Any] = {key: plain(raw[key], text=one_line) for key in KEPT_OF_A_CELL if key in raw}
     if isinstance(tags := raw.get("tags"), list):
         result["tags"] = list(

@@ -32,10 +32,12 @@ NOTHING_FOUND = (
     "None of this lesson's exercises is in the notebook. Is it the right file? "
     "Hand in the notebook of this lesson, under its own name."
 )
-FAILED = "The grader could not put this notebook's cells in order: an error of ours ({}), not of the student's."
+FAILED = (
+    "The grader could not put this notebook's cells in order. That is an error of the grader ({}), not of the student."
+)
 MISSING_ANSWER = "# The cell for {} was missing from the notebook that was handed in."
-ANSWER_ABOVE = "# The answer to {} stands in another cell, above; this one was as it was handed out."
-MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in another cell."
+ANSWER_ABOVE = "# The answer to {} is in another cell, above; this cell was handed in unchanged."
+MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer is in another cell."
 
 
 def repair(nb: NotebookNode, released: ReleasedNotebook, earlier: Sequence[Checksums] = ()) -> None:
@@ -237,11 +239,11 @@ class _NotebookRepair:
             cell.pop("attachments", None)
 
     def _is_of_earlier_release(self, cell: NotebookNode, marked: MarkedCell) -> bool:
-        """Whether the cell was handed out otherwise than it is now, so that its marks differ for that reason."""
+        """Whether the cell's marks differ because the lesson was released again since."""
         return kept_checksum(cell) not in ("", self.todays[marked.name])
 
     def _note_missing(self, kind: str, cell: str, what: str) -> None:
-        """Note a missing cell, unless the student was never given it."""
+        """Note a missing cell, unless the student's release did not have it."""
         if cell in self.handed_out:
             self.notes.add(kind, what)
 

@@ -1,4 +1,4 @@
-"""What was repaired in a notebook, in sentences for its feedback."""
+"""Sentences for the feedback on what was repaired in a notebook."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ SENTENCES = {
     "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
     "no check": "The check was missing and was put back: {}.",
     "no text": "A cell of the lesson was missing and was put back: {}.",
-    "no answer": "The cell for the answer was missing; an empty one stands in its place: {}.",
-    "answer elsewhere": "The answer stood in another cell and is judged from there: {}.",
+    "no answer": "The cell for the answer was missing; an empty one was put in its place: {}.",
+    "answer elsewhere": "The answer was in another cell and is judged from there: {}.",
     "changed": "The check had been changed; the original is used: {}.",
-    "kept": "Code that stood in a check was kept, in a cell of its own above it: {}.",
-    "moved": "The check stood above the answer and was moved below it: {}.",
-    "retyped": "The cell was no longer of its type (code or text); it is treated as what it was: {}.",
+    "kept": "Code in a check was kept, in its own cell above the check: {}.",
+    "moved": "The check was above the answer and was moved below it: {}.",
+    "retyped": "The cell had the wrong type (code or text); it is treated as its original type: {}.",
     "answers": "There was more than one cell for the answer; the last one above its check counts: {}.",
     "checks": "There was more than one check; one of them counts: {}.",
     "tags": "Tags on locked cells were removed: {}.",

@@ -146,7 +146,7 @@ def from_html(source: str) -> Markup:
 
 
 def _without_huge_spans(cleaned: str) -> str:
-    """Cleaned HTML; without its spans if they name many more columns and rows than it has cells."""
+    """Remove all spans if they add up to many more columns and rows than there are cells."""
     tags = TAG.findall(cleaned)
     spanned = sum(_span(value) for tag in tags for value in SPANS.findall(tag))
     if spanned <= FREE_SPANS + SPANS_PER_CELL * sum(1 for tag in tags if CELLS.match(tag)):
@@ -155,7 +155,7 @@ def _without_huge_spans(cleaned: str) -> str:
 
 
 def _span(value: str) -> int:
-    """How many columns or rows this names; a browser reads the digits that a text begins with."""
+    """The number of columns or rows; like a browser, read the leading digits of a text."""
     digits = re.match(r"\s*\+?([0-9]{1,6})", value)
     return (int(digits[1]) or MOST_ROWS) if digits else 1  # 0 rows: all that follow
 

@@ -54,7 +54,7 @@ TEX = re.compile(
 )
 CODE = re.compile(r"<(code|pre)\b")
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-NOT_SHOWN = "*(A text that cannot be shown here; it is in what was handed in.)*"
+NOT_SHOWN = "*(A text that cannot be shown here; it is in the submitted notebook.)*"
 
 
 def cleaned(source: str, attachments: Attachments | None = None) -> str:

@@ -1,11 +1,11 @@
-"""The cells of a Python or Markdown file: an exported notebook, or answers that were written in an editor.
+"""The cells of a Python or Markdown file: an exported notebook, or edited answers.
 
-nbconvert (Jupyter's *Download as Python*) writes `# In[3]:` above a code cell and text as comments; editors and
-jupytext write `# %%` or `#%%`, and PyCharm text as it is below `#%% md`. jupytext's light format writes `# +` above a
-code cell with empty lines, and nothing above others. Markdown has its code in fences (jupytext, Quarto, MyST). Colab
-names itself in the first lines, writes text as bare strings, and puts nothing between two code cells: so each
-definition and each check becomes its own cell, which does not change what they do. The same is done with a file
-without marks that defines something.
+nbconvert (Jupyter's *Download as Python*) writes `# In[3]:` above a code cell, and text as comments. Editors and
+jupytext write `# %%` or `#%%`; PyCharm writes text unchanged below `#%% md`. jupytext's light format writes `# +` above
+a code cell with empty lines, and nothing above others. Markdown files have code in fences (jupytext, Quarto, MyST).
+Colab names itself in the first lines, writes text as bare strings, and separates code cells by nothing. There, each
+definition and each check becomes its own cell, which does not change their effect. A file without marks that defines
+something is split in the same way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ QUOTES = '"""'
 FENCE = re.compile(r"(?:```+|~~~+) ?\{?(?:i?python\d*|py|code-cell)\b.*")
 FENCE_ENDS = re.compile(r"(?:```+|~~~+)\s*")
 CHECK = re.compile(r"check\(\w+\)")
-BEGINS = re.compile(r"check\(\w+\)|@|(?:async )?def |class ")  # what may begin a cell below an empty line
+BEGINS = re.compile(r"check\(\w+\)|@|(?:async )?def |class ")  # may begin a cell after an empty line
 DEFINITION = re.compile(r"(?:async )?def \w+\(|class \w+[(:]")
 BEGINNING = 40  # lines in which Colab names itself
 
@@ -78,7 +78,10 @@ def _is_code(lines: list[str]) -> bool:
 
 
 def _light_cells(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Cells between `# +` and `# -`; around them, each paragraph is one: of comments only, it is text."""
+    """Cells between `# +` and `# -`; outside, each paragraph is a cell.
+
+    A paragraph of comments only is text.
+    """
     cell, marked = list[str](), False
     for before, line in zip(["", *lines], [*lines, "# -"], strict=True):
         if mark := LIGHT.fullmatch(line):

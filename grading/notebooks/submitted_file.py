@@ -29,7 +29,7 @@ WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cel
 
 
 def asks_for_another_file(reason: str) -> bool:
-    """Whether the reason why a notebook cannot be read asks the student to hand in again, and is no error of ours."""
+    """Whether a reason asks the student to hand in again, rather than being our error."""
     return re.search(r"\bhand (it )?in\b", reason, re.IGNORECASE) is not None
 
 
@@ -38,16 +38,14 @@ def resolve(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:
     path = os.fspath(path)
     try:
         if os.path.isdir(path) and not os.path.islink(path):
-            raise Unreadable(f"What was handed in under this name is a folder, not a file. {AGAIN}")
+            raise Unreadable(f"A folder was handed in under this name, not a file. {AGAIN}")
         if os.path.islink(path) and not is_file_within(path, os.path.dirname(path)):
-            raise Unreadable(
-                "What was handed in is a link to a file somewhere else, not the file. Hand in the notebook itself."
-            )
+            raise Unreadable("A link to another file was handed in, not the file. Hand in the notebook itself.")
         info = os.stat(path)
     except OSError as error:
         raise open_error(error) from error
     if not stat.S_ISREG(info.st_mode):
-        raise Unreadable(f"What was handed in is no ordinary file. {AGAIN}")
+        raise Unreadable(f"The submission is not an ordinary file. {AGAIN}")
     if info.st_size > max_bytes:
         raise Unreadable(f"The file is very large: {info.st_size / 1e6:.0f} MB. {WITHOUT_OUTPUTS}")
     return Path(os.path.realpath(path))
@@ -72,11 +70,11 @@ def unsafe_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     for path in found:
         kind = os.path.splitext(path)[1].lower()
         if not is_file_within(path, folder):
-            yield path, "a link out of the submission"
+            yield path, "a link to a file outside the submission"
         elif kind not in (*BESIDE, ".ipynb"):
-            yield path, "a file of a kind that may run where it is opened"
+            yield path, "a kind of file that may run when it is opened"
         elif not os.path.basename(path).isprintable():
-            yield path, "its name holds what no terminal can show"
+            yield path, "its name has characters that cannot be shown"
         elif kind in BESIDE:
             if (size := os.path.getsize(path)) > left:
                 yield path, f"the files beside the notebook are larger than {MAX_BESIDE // 2**20} MiB together"

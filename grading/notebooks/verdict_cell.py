@@ -1,7 +1,7 @@
-"""A grade cell's verdict, as an autograded notebook holds it.
+"""A grade cell's verdict, as an autograded notebook stores it.
 
-It is the report, and one finite plain float, which is all that nbgrader reads. What looks like a verdict in a
-student's own cell is none (`is_autograded`).
+It consists of the report and one finite plain float, which is all that nbgrader reads. A verdict in a student's own
+cell does not count (`is_autograded`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cells in which a student answers a written question: `%%answer NAME`, and below it the text."""
+"""Cells with answers to written questions: `%%answer NAME`, then the text."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def answered_question(cell: Mapping[str, Any]) -> str:
 
 
 def written_answer(source: str) -> str:
-    """What a student wrote below the first line."""
+    """The text that a student wrote below the first line."""
     lines = LINE.sub("", source, count=1).splitlines()
     return "\n".join(line for line in lines if line.strip() != STUB).strip()

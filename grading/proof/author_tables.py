@@ -1,4 +1,4 @@
-"""The tables in docs/authors.md that list what the code offers: names, arguments, first paragraphs of docstrings.
+"""Generated tables in docs/authors.md: names, arguments, docstrings' first paragraphs.
 
 A table is between `<!-- generated: NAME -->` and `<!-- end -->`.
 """
@@ -31,7 +31,7 @@ def tables() -> dict[str, str]:
 
 
 def filled_in(text: str, generated: Mapping[str, str]) -> str:
-    """A page with what is generated between its markers. Raises LookupError for a table that has none."""
+    """Fill the generated tables into a page. Raises LookupError if one has no markers."""
     for name, content in generated.items():
         marked = re.compile(rf"(<!-- generated: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not marked.search(text):
@@ -41,7 +41,7 @@ def filled_in(text: str, generated: Mapping[str, str]) -> str:
 
 
 def stale(root: Path) -> list[str]:
-    """The tables that are not what the code says, a line for each."""
+    """The tables that do not match the code, one line per table."""
     path = root / PAGE
     if not path.is_file():
         return []
@@ -70,7 +70,7 @@ def _table(named: Mapping[str, object]) -> str:
 
 
 def _arguments(function: object) -> str:
-    """A signature without annotations, `self`, and what every checker is called with."""
+    """A signature without annotations, `self` and the arguments of every checker."""
     assert callable(function)
     signature = inspect.signature(function)
     kept = [

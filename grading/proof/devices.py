@@ -1,4 +1,4 @@
-"""Whether verdicts are the same on another device as on the CPU, where there is one."""
+"""Comparison of verdicts on an accelerator, if there is one, with those on the CPU."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NOT_RUN = "not run: there is no such device"
 
 
 def device() -> str:
-    """The accelerator that verdicts are compared on; empty where there is none."""
+    """The accelerator to compare verdicts on; "" if there is none."""
     return "cuda" if torch.cuda.is_available() else ""
 
 
 def in_words() -> str:
-    """Device, and what precision its products have; or that there is none."""
+    """The device and the precision of its products, or that there is none, as text."""
     if not device():
         return NOT_RUN
     tf32 = torch.backends.cuda.matmul.allow_tf32
@@ -27,7 +27,7 @@ def in_words() -> str:
 
 
 def differing(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seed: int = 0) -> list[str] | None:
-    """The known answers that lose other criteria there than on the CPU; None where nothing was run."""
+    """Known answers that lose other criteria there than on the CPU; None if none was run."""
     there = device()
     if not there:
         return None

@@ -1,6 +1,6 @@
-"""The mutants that may survive, each with the reason in words: those as right as what they were made of, and those that
-differ from it only where no kernel grades.
+"""Mutants that may survive, each with its reason.
 
+Either a mutant is as correct as its base, or it differs only where no kernel grades.
 grader_tests/NN_lesson/<exercise>/equivalent.toml groups them by reason:
 
     [[equivalent]]
@@ -9,8 +9,8 @@ grader_tests/NN_lesson/<exercise>/equivalent.toml groups them by reason:
         'solution 1a2b3c4d, line 3: return a * b -> return b * a',
     ]
 
-A mutant is named by what it was made of, the hash of that text, and the edit: where the text changes, the reason has
-to be thought of again.
+A mutant's name consists of its base, the hash of the base's text, and the edit. So if the text changes, an author has
+to reconsider the reason.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ from pathlib import Path
 from ..errors import EquivalentsFileError
 
 FILE = "equivalent.toml"
-UNKNOWN = ""  # the reason of a survivor that nobody has looked at
+UNKNOWN = ""  # the reason of a survivor that no author has looked at
 
 
 def read_equivalents(folder: Path) -> dict[str, str]:
-    """Mutant -> why it is right, of one exercise; empty where there is no list. Raises EquivalentsFileError."""
+    """Mutant -> reason, of one exercise; empty without a list.
+
+    Raises EquivalentsFileError.
+    """
     path = folder / FILE
     if not path.exists():
         return {}
@@ -36,7 +39,7 @@ def read_equivalents(folder: Path) -> dict[str, str]:
         groups = tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"]
         reasons = [(group["why"].strip(), group["mutants"]) for group in groups]
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise EquivalentsFileError(f"{path} is no list of groups with `why` and `mutants`: {error}") from None
+        raise EquivalentsFileError(f"{path}: expected a list of groups with `why` and `mutants`: {error}") from None
     count = Counter(mutant for _, mutants in reasons for mutant in mutants)
     if twice := [mutant for mutant, times in count.items() if times > 1]:
         raise EquivalentsFileError(f"{path} names a mutant twice: {twice[0]}")
@@ -44,9 +47,9 @@ def read_equivalents(folder: Path) -> dict[str, str]:
 
 
 def written(mutants: Iterable[str], reasons: Mapping[str, str]) -> str:
-    """The list as text: mutants by their reasons, and those without any first, for a person to think of one.
+    """The list as text: mutants by reason, those without a reason first.
 
-    reasons  mutant -> why; where a mutant's base was changed since, what was said of the same edit is offered again
+    reasons  mutant -> why; if a mutant's base has changed since, the old reason of the same edit is suggested
     """
     edits = {_edit(mutant): why for mutant, why in reasons.items()}
     groups: dict[str, list[str]] = {}
@@ -61,12 +64,12 @@ def _group(why: str, mutants: list[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as TOML: as it is in single quotes, or with escapes, which are those of JSON."""
+    """A text as a TOML string: unchanged in single quotes, or with JSON's escapes."""
     plain = "'" not in text and text.isprintable() and '"' in text
     return f"'{text}'" if plain else json.dumps(text, ensure_ascii=False)
 
 
 def _edit(mutant: str) -> str:
-    """What was changed in which answer, whatever else was changed there: neither the base's hash nor the line."""
+    """The answer's name and the edit, without the base's hash and the line number."""
     base, _, edit = mutant.partition(", line ")
     return f"{base.split()[0]} {edit.partition(': ')[2]}"

@@ -1,10 +1,10 @@
-"""How exact right answers are, how far off wrong ones, and whether points depend on the seed: over many seeds.
+"""Errors of correct and wrong answers over many seeds, and points that vary with it.
 
-Tolerances rest on these figures. The error of a right answer is a small share of what is allowed; that of a mistake, in
-a criterion that it must lose, a multiple. Both are found by the judge's own comparison: the error is made larger or
-smaller until the verdict changes.
+Tolerances rest on these figures. The error of a correct answer is a small fraction of the tolerance; the error of a
+mistake, in a criterion that it must lose, is a multiple of it. Both are measured by the judge's own comparison: the
+error is scaled up or down until the verdict changes.
 
-Does not cover: results that are judged by a property rather than by numbers.
+Does not cover: results that are checked for a property rather than compared by numbers.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ..grader.grade_exercise import known_verdict
 from ..grader.references import PreparedCase, judge_case, mistake_findings, mistake_outcomes, prepare
 
 FRESH = range(1000, 1100)  # seeds that no author has looked at
-NAMED = 3  # of them with which names are given, which takes longest
+NAMED = 3  # of these seeds, those used to count which mistake's name is given; that takes longest
 USUAL = 5.0  # seconds that a case may take; an exercise with longer ones is tried with a tenth of the seeds
-LIMIT = 1e6  # errors are made larger and smaller by so much at most
+LIMIT = 1e6  # largest factor by which errors are scaled up or down
 DTYPES = (torch.float32, torch.float64)
 
-Extreme = tuple[float, str]  # a figure, and whose it is
+Extreme = tuple[float, str]  # a figure, and the answer that it belongs to
 
 
 @dataclass
 class Exactness:
-    """What was measured of one exercise.
+    """Measurements of one exercise.
 
-    draws     cases that numbers were compared in, over all right answers and seeds
-    right     dtype -> the largest error of a right answer, as a share of what is allowed
-    wrong     dtype -> the smallest error of a mistake in a criterion that it must lose, as a multiple of that
-    changing  answer -> points -> with how many seeds, where they are not always the same
-    named     mistake -> the name that was given -> how often
+    draws     number of cases in which numbers were compared, over all correct answers and seeds
+    right     dtype -> the largest error of a correct answer, as a fraction of the tolerance
+    wrong     dtype -> the smallest error of a mistake in a criterion that it must lose, as a multiple of the tolerance
+    changing  answer -> points -> number of seeds, for answers whose points vary
+    named     mistake -> the name that was given -> number of times
     """
 
     seeds: int = 0
@@ -55,7 +55,7 @@ class Exactness:
 def measure(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seeds: Iterable[int] = FRESH) -> Exactness:
     """Judge all known answers with each seed.
 
-    right  name of a right answer -> what a notebook defines that has it
+    right  name of a correct answer -> the names that a notebook with it defines
     """
     found, points = Exactness(), {}  # type: ignore[var-annotated]
     for turn, seed in enumerate(_affordable(exercise, list(seeds))):
@@ -74,7 +74,7 @@ def measure(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seeds: I
             if turn < NAMED:
                 _count(found.named, name, known_verdict(exercise, name, seed).mistake_names or "nothing")
         found.seeds += 1
-        for kept in (prepare, mistake_outcomes, mistake_findings):  # of so many seeds they would fill the memory
+        for kept in (prepare, mistake_outcomes, mistake_findings):  # for so many seeds they would fill the memory
             kept.cache_clear()
     found.changing = {name: counts for name, counts in points.items() if len(counts) > 1}
     return found
@@ -113,7 +113,7 @@ def _note_wrong(
     seen: list[Observation],
     findings: list[Finding | None],
 ) -> None:
-    """A criterion is lost by values where no case of it is lost by anything else."""
+    """Record the error in each criterion that the answer loses by values alone."""
     shown = next((m.loses for m in exercise.mistakes for one in m.all_forms if one.name == name), ())
     for index, criterion in enumerate(exercise.criteria):
         lost = [(p, s) for p, s, f in zip(prepared, seen, findings) if f and p.costs(f) == index]
@@ -135,8 +135,8 @@ def _note_least(
 
 
 def _compared(p: PreparedCase) -> str | None:
-    """The dtype of the numbers that a case compares; None where it compares none."""
-    if p.case.compare_device_only:  # no numbers are compared there
+    """The dtype of the numbers that a case compares; None if it compares none."""
+    if p.case.compare_device_only:
         return None
     native = p.reference.native
     if p.case.checker or p.case.must_not_raise or native.raised is not None:
@@ -147,7 +147,7 @@ def _compared(p: PreparedCase) -> str | None:
 
 
 def _multiple(passes: Callable[[float], bool]) -> float:
-    """By what the error would have to be divided to be just allowed, to a tenth of itself; at most LIMIT."""
+    """The error as a multiple of the tolerance, accurate to a tenth; at most LIMIT."""
     low, high = 1 / LIMIT, LIMIT  # factors: the lower one passes, the upper one does not
     if not passes(low):
         return LIMIT
@@ -158,7 +158,7 @@ def _multiple(passes: Callable[[float], bool]) -> float:
 
 
 def _passes(p: PreparedCase, seen: Observation, factor: float) -> bool:
-    """Whether the observation would be right, were its errors so many times what they are."""
+    """Whether the observation would be right if its errors were multiplied by `factor`."""
     exact = p.reference.exact
     if seen.raised is not None:
         return False

@@ -1,4 +1,4 @@
-"""What goes wrong: a page for teachers, made of what `grader_tests` says."""
+"""A page for teachers with all known mistakes, made from `grader_tests`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
 from .report_data import REPORTS
 
-HEAD = """# What goes wrong
-
-All mistakes that the graders know, by exercise; after each, what a learner who makes it loses and is told.
-"""
+HEAD = (
+    "# What goes wrong\n\nAll mistakes that the graders know, by exercise, with the criteria "
+    "that each loses and what the learner reads.\n"
+)
 
 
 def write(root: Path) -> None:

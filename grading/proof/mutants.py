@@ -1,9 +1,9 @@
-"""Small wrong versions of right answers, one change each: how wrong answers are made that nobody thought of.
+"""Mutants: correct answers with one change each, to test graders for missing cases.
 
-A grader that a mutant slips past has a case missing, unless the mutant is as right as what it was made of
-(`equivalents.py`). Nothing is changed where it cannot matter: in messages of errors, annotations, texts of functions.
+If a mutant loses nothing, the grader lacks a case, unless the mutant is as correct as its base (`equivalents.py`).
+Code that cannot matter is not changed: error messages, annotations, docstrings.
 
-Does not cover: whether a mutant loses a point (`trials.py`).
+Does not cover: whether a mutant loses points (`mutation_runs.py`).
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ PAIRS = (
     ("gt", "ge"),
 )
 NAMES = dict(PAIRS) | {b: a for a, b in PAIRS}
-ADDED = ("detach", "float", "double", "half", "long")  # to what is returned
-SYMMETRIC = {"add", "max", "maximum", "min", "minimum", "mul", "swapaxes", "transpose"}  # in any order the same
+ADDED = ("detach", "float", "double", "half", "long")  # to the result
+SYMMETRIC = {"add", "max", "maximum", "min", "minimum", "mul", "swapaxes", "transpose"}  # the order does not matter
 MODULES = {"torch", "nn", "F", "math", "functional"}
-Changes = Iterator[Any]  # syntax trees to put in place of one
+Changes = Iterator[Any]  # syntax trees to replace a node by
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A right answer with one change.
+    """A correct answer with one change.
 
-    base  name of the right answer, and a hash of its text
-    edit  the lines that were changed, numbered as in the base's normal form: "line 3: old -> new"
+    base  name of the correct answer, and a hash of its text
+    edit  the changed lines, numbered as in the base's normal form: "line 3: old -> new"
     code  the whole text
     """
 
@@ -85,20 +85,21 @@ class Mutant:
 
     @property
     def number(self) -> int:
-        """Evenly spread, and the same on every machine: what a sample is drawn by."""
+        """A hash to draw samples by, evenly distributed and equal on every machine."""
         return int.from_bytes(_hash(str(self))[:4], "big")
 
 
 def sampled(made: Iterable[Mutant], most: int) -> list[Mutant]:
-    """At most so many mutants of each base, the same ones whatever bases come after it."""
+    """At most `most` mutants of each base, independent of the other bases."""
     ranked = sorted(made, key=lambda mutant: (mutant.base, mutant.number))
     return [mutant for _, each in groupby(ranked, key=lambda mutant: mutant.base) for mutant in islice(each, most)]
 
 
 def mutants(bases: Mapping[str, str], known: Iterable[str] = ()) -> list[Mutant]:
-    """All single changes of the right answers in `bases` (name -> text), each tree once, in the order of their places.
+    """All single changes of the correct answers in `bases`, in source order.
 
-    known  other answers that are judged already: what is equal to one of them is left out
+    bases  name -> text; equal syntax trees are listed once
+    known  answers that are judged anyway: mutants equal to one of them are left out
     """
     seen = set(map(normal, chain(bases.values(), known)))
     made = []
@@ -113,7 +114,7 @@ def mutants(bases: Mapping[str, str], known: Iterable[str] = ()) -> list[Mutant]
 
 
 def normal(code: str) -> str:
-    """The text that all texts of one syntax tree have; without docstrings and annotations of functions."""
+    """The same code in normal form, without docstrings and annotations of functions."""
     tree = ast.parse(code)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node) is not None:
@@ -130,7 +131,7 @@ def _hash(text: str) -> bytes:
 
 
 def _edit(before: str, after: str) -> str:
-    """What differs between two texts: the lines between those that begin and those that end both."""
+    """The lines that differ between two texts, as "line 3: old -> new"."""
     old, new = before.splitlines(), after.splitlines()
     first = next(i for i, (a, b) in enumerate(zip([*old, ""], [*new, ""])) if a != b)
     rest = list(zip(old[:first:-1], new[:first:-1]))
@@ -145,13 +146,15 @@ def _changed_texts(code: str) -> Iterator[str]:
         for new in _changes(node):
             holder[key] = new
             try:
-                yield ast.unparse(ast.parse(ast.unparse(tree)))  # a tree that was put together may not be a text's
+                yield ast.unparse(
+                    ast.parse(ast.unparse(tree))
+                )  # normal form: an assembled tree may differ from that of its text
             finally:
                 holder[key] = node
 
 
 def _places(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
-    """Every node below, and where it hangs: `holder[key]`. What an error says is prose, which is not changed."""
+    """Every node below and its place, `holder[key]`, except messages of exceptions."""
     for name, value in ast.iter_fields(node):
         for holder, key in [(vars(node), name)] if isinstance(value, ast.AST) else _items(value):
             yield holder, key, holder[key]
@@ -170,7 +173,7 @@ def _changes(node: ast.AST) -> Changes:
 
 
 def _like(node: ast.AST, **fields: Any) -> Any:
-    """A copy with some fields changed; the other ones are shared."""
+    """A copy with some fields changed; it shares the others."""
     made = copy.copy(node)
     vars(made).update(fields)
     return made
@@ -182,7 +185,7 @@ def _operator(node: Any) -> Changes:
 
 
 def _operands(node: ast.BinOp) -> Changes:
-    """One side alone; of a product of matrices the other way round."""
+    """Keep one operand; swap the operands of a matrix product."""
     if isinstance(node.op, ast.MatMult):
         yield _like(node, left=node.right, right=node.left)
     else:
@@ -215,7 +218,7 @@ def _attribute(node: ast.Attribute) -> Changes:
 
 
 def _function(node: ast.FunctionDef) -> Changes:
-    """Of two parameters next to each other, one is taken for the other."""
+    """Swap two neighbouring parameters."""
     names = [a.arg for a in [*node.args.args, *node.args.kwonlyargs] if a.arg not in ("self", "ctx")]
     for old, new in zip(names, [*names[1:], *names[:1]]):
         for holder, key, found in list(_places(node)):
@@ -226,7 +229,7 @@ def _function(node: ast.FunctionDef) -> Changes:
 
 
 def _call(node: ast.Call) -> Changes:
-    """Not called at all, or with an argument less, or with two arguments in the other order."""
+    """Remove the call, drop one argument, or swap two arguments."""
     function, first = node.func, next(iter(node.args), None)
     name = getattr(function, "attr", getattr(function, "id", ""))
     method = isinstance(function, ast.Attribute) and not _names_a_module(function.value)
@@ -236,7 +239,7 @@ def _call(node: ast.Call) -> Changes:
         yield first.value if isinstance(first, ast.Starred) else first
     for place in range(len(node.keywords)):
         yield _like(node, keywords=node.keywords[:place] + node.keywords[place + 1 :])
-    if len(node.args) > (not method) and name != "to":  # which does nothing then, and was dropped already
+    if len(node.args) > (not method) and name != "to":  # without arguments it would do nothing, as if removed
         yield _like(node, args=node.args[:-1])
     for i in range(0 if name in SYMMETRIC else len(node.args) - 1):
         yield _like(node, args=[*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]])
@@ -260,7 +263,7 @@ def _branch(node: Any) -> Changes:
 
 
 def _returned(node: ast.Return) -> Changes:
-    """Detached, cast, transposed; of several results each one, and two swapped."""
+    """Detach, cast or transpose the result; of several, keep one or swap two."""
     if not isinstance(node.value, ast.Tuple):
         yield from (_like(node, value=new) for new in _added(node.value) if node.value is not None)
         return
@@ -285,7 +288,7 @@ def _sliced(node: ast.Slice) -> Changes:
 
 
 def _loop(node: Any) -> Changes:
-    """Without the first round, and without the last."""
+    """Skip the first iteration, or the last."""
     all_rounds = ast.List([ast.Starred(node.iter, ast.Load())], ast.Load())
     for ends in (ast.Slice(lower=ast.Constant(1)), ast.Slice(upper=ast.UnaryOp(ast.USub(), ast.Constant(1)))):
         yield _like(node, iter=ast.Subscript(all_rounds, ends, ast.Load()))

@@ -1,9 +1,9 @@
-"""Tries mutants: which criteria each one loses, by the ordinary comparison of what comes out.
+"""Runs of mutants: the criteria that each one loses.
 
-A mutant is judged like an answer: what it raises, and that it does not end, costs what it costs a student. What the
-judge raises is an error of ours and is raised here.
+A mutant is judged like an answer: an exception or an endless loop costs it what they cost a student. An exception of
+the judge is our error and propagates.
 
-Does not cover: which mutants there are (`mutants.py`), which may survive (`equivalents.py`).
+Does not cover: making mutants (`mutants.py`), which of them may survive (`equivalents.py`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .mutants import Mutant
 
 @dataclass
 class Trials:
-    """What became of an exercise's mutants.
+    """Results of an exercise's mutants.
 
-    caught     criterion -> how many mutants it was the first to catch
-    alone      criterion -> an answer that it alone catches, where one is known
-    lucky      mutants that lose nothing with some seed, and something with another
+    caught     criterion -> number of mutants that it was the first to catch
+    alone      criterion -> an answer that only this criterion catches, if one is known
+    lucky      mutants that lose nothing with some seed, but something with another
     survivors  mutants that lose nothing with any seed
     """
 
@@ -45,10 +45,10 @@ def try_mutants(
     seeds: tuple[int, ...],
     alone: Mapping[str, str],
 ) -> Trials:
-    """Try each mutant with one of the seeds, by its number, and with the others only where it loses nothing.
+    """Try each mutant with one of the seeds, and with the others if it loses nothing.
 
-    names  what a notebook defines whose answer is this text
-    alone  criterion -> an answer that it alone catches, as far as that is known
+    names  gives the names that a notebook defines whose answer is this text
+    alone  criterion -> an answer that only this criterion catches, as far as known
     """
     found = Trials(alone=dict(alone))
     for mutant in mutants:
@@ -65,7 +65,10 @@ def try_mutants(
 
 
 def _note(found: Trials, exercise: Exercise, mutant: Mutant, losing: Iterator[str]) -> bool:
-    """Whether a criterion is lost; whether another is as well is asked where nothing is known that it alone catches."""
+    """Record the criterion that catches a mutant; return whether there is one.
+
+    A second criterion is looked for only if no answer is known that the first alone catches.
+    """
     first = next(losing, None)
     if first is None:
         return False
@@ -78,9 +81,9 @@ def _note(found: Trials, exercise: Exercise, mutant: Mutant, losing: Iterator[st
 def lost(
     exercise: Exercise, names: Mapping[str, Any], seed: int, device: str = "cpu", *, lenient: bool = False
 ) -> Iterator[str]:
-    """The criteria that the answer in `names` does not earn, one after the other, as they are asked for.
+    """Yield the criteria that the answer in `names` does not earn, as they are found.
 
-    lenient  what is not allowed costs nothing here: known mistakes may be written with it
+    lenient  forbidden functions cost nothing, because known mistakes may use them
     """
     forbidden = () if lenient else exercise.forbidden
     found = set[int]()
@@ -105,7 +108,7 @@ def _cost(prepared: PreparedCase, forbidden: tuple[str, ...], names: Mapping[str
 
 @contextlib.contextmanager
 def _seconds(limit: float) -> Iterator[None]:
-    """A mutant may loop forever: an alarm ends it after so much processor time, however busy the machine is."""
+    """Raise TimeoutError after `limit` seconds of CPU time, for a mutant that never ends."""
 
     def stop(*_: object) -> None:
         raise TimeoutError

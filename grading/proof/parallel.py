@@ -1,4 +1,4 @@
-"""One task after another, side by side in as many processes as there are cores."""
+"""Parallel calls of a function in as many processes as there are cores."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ import torch
 
 from ..cpu_count import cpu_count
 
-MEMORY = 6 << 30  # bytes of a process's own data: a mutant may ask for any amount
+MEMORY = 6 << 30  # bytes of data per process: a mutant may allocate any amount
 Done = TypeVar("Done")
 
 
 def side_by_side(
     task: Callable[..., Done], wanted: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Done | Exception]]:
-    """The arguments of each call and what it gave or raised, in the order in which they end; begun in their own order.
+    """Run the calls in order; yield each one's arguments and result as it ends.
 
-    task  a function of a module: what goes in and comes out is pickled
+    task  a module-level function; its arguments, result and exception are pickled
     """
     workers = min(cpu_count(), len(wanted))
     if workers < 2:
@@ -38,7 +38,7 @@ def side_by_side(
             for done in as_completed(waiting):
                 yield waiting[done], _called(done.result, ())
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # what was not begun is not begun any more
+            pool.shutdown(wait=False, cancel_futures=True)  # start no further call
             raise
 
 
@@ -51,7 +51,7 @@ def _called(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exc
 
 def _set_up() -> None:
     torch.set_num_threads(1)
-    signal.signal(signal.SIGINT, lambda *_: os._exit(1))  # Ctrl-C reaches every process: only the parent speaks of it
+    signal.signal(signal.SIGINT, lambda *_: os._exit(1))  # Ctrl-C reaches every process: only the parent reports it
     Thread(target=_end_with_parent, daemon=True).start()
     if platform.system() == "Linux":
         import resource
@@ -60,7 +60,7 @@ def _set_up() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the parent has ended; killed, it cannot end the pool itself."""
+    """End this process when its parent has ended, which cannot end the pool if killed."""
     parent = multiprocessing.parent_process()
     if parent:
         multiprocessing.connection.wait([parent.sentinel])

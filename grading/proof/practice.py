@@ -1,10 +1,10 @@
-"""Replays known answers through what the learner's own `check` runs, and compares with the grade.
+"""Comparison of the learner's own `check` with the grade, over all known answers.
 
-What `check` calls passed the grade confirms, and what the grade refuses `check` refuses too, and names: over all known
-mistakes and right answers. Answers are not watched for what is not allowed, as mistakes may be written with it; what
-mistakes give is what was seen of them as the exercise's practice was made.
+The two must agree: an answer passes `check` if and only if it earns full marks, and both name the same mistake.
+Forbidden functions are ignored, because mistakes may use them. The results of mistakes are not computed again: they
+were observed when the exercise's practice cases were made.
 
-Does not cover: how the grade judges them (`prover.py`), how a report looks (`course.notebook.check`).
+Does not cover: how the grade judges answers (`prover.py`), how a report looks (`course.notebook.check`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from ..grader.verdict import ExerciseVerdict
 
 @dataclass(frozen=True)
 class Disagreement:
-    """One known answer that `check` and grade see otherwise. `check`, `grade`: "passes", "fails" or "fails: name"."""
+    """One known answer on which `check` and grade differ.
+
+    check, grade  "passes", "fails" or "fails: name"
+    """
 
     answer: str
     check: str
@@ -36,10 +39,10 @@ class Disagreement:
 
 @dataclass
 class Replay:
-    """How far the two agree over the known answers of one exercise.
+    """The differences between `check` and grade on the known answers of one exercise.
 
-    passed   answers that the one passes and the other does not
-    names    answers that both refuse and that are not named alike
+    passed   answers that only one of the two passes
+    names    answers that both refuse, but name differently
     """
 
     answers: int = 0
@@ -52,7 +55,7 @@ class Replay:
 
 
 class Notebook:
-    """What a learner's `check` knows of one exercise, and what it makes of an answer."""
+    """A learner's `check` of one exercise, with its check data."""
 
     def __init__(self, exercise: Exercise) -> None:
         examples = unpack(pack(exported_examples(exercise)))
@@ -62,11 +65,11 @@ class Notebook:
         self.cases = [*self.examples, *map(_lenient, self.practice.cases)]
 
     def says(self, names: Mapping[str, Any]) -> str:
-        """ "passes", "fails" or "fails: name", of the answer among these names."""
+        """Check the answer among these names: "passes", "fails" or "fails: name"."""
         return self._says(CaseResults(), names)
 
     def says_of(self, seen: Iterable[Observation]) -> str:
-        """The same of an answer that has been run already, and gave this."""
+        """As `says`, for an answer that has already run and produced these observations."""
         given = iter(seen)
         return self._says(CaseResults(lambda case, names: next(given)), {})
 
@@ -78,10 +81,10 @@ class Notebook:
 
 
 def replay(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], graded: Mapping[str, ExerciseVerdict]) -> Replay:
-    """Compare over all answers.
+    """Compare `check` and grade on all known answers.
 
-    right   name -> what a notebook defines that has this right answer
-    graded  the grade's verdict on each mistake, by its name
+    right   name of a correct answer -> the names that a notebook with it defines
+    graded  name of a mistake -> the grade's verdict on it
     """
     notebook, found = Notebook(exercise), Replay()
     for answer, said, wanted in _answers(exercise, notebook, right, graded):

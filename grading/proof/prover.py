@@ -1,11 +1,13 @@
 """Proves the grader of one exercise.
 
-The lesson's own solution earns full marks and its stub none; every alternative, and every right answer of which
-mistakes are edits, earns full marks; every known mistake loses the criteria that it shows, and is named; every mutant
-of a right answer loses something, or stands with its reason among the equivalents; the learner's own `check` passes and
-names what the grade does.
+A proof shows that
+- the lesson's own solution earns full marks, and its stub nothing;
+- every alternative, and every other correct answer that mistakes are edits of, earns full marks;
+- every known mistake loses the criteria that it should lose, and is named;
+- every mutant of a correct answer loses something, or is listed with a reason among the equivalents;
+- the learner's own `check` passes the same answers as the grade, and names the same mistakes.
 
-Does not cover: whole lessons, and what is printed of them (`gate.py`).
+Does not cover: proofs of whole lessons, and what is printed about them (`runner.py`).
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", r
 
 @dataclass(frozen=True)
 class Problem:
-    """What blocks a release: the file to mend, what is wrong, and what to do."""
+    """A problem that blocks a release: the file to fix, what is wrong, and what to do."""
 
     file: str
     fault: str
@@ -63,11 +65,11 @@ class Problem:
 
 @dataclass
 class Proof:
-    """What was found about one exercise; `problems` block a release.
+    """The proof of one exercise; its `problems` block a release.
 
-    verdicts    of every answer that was judged, by its name: one for each seed
-    trials      of the mutants; None where none were tried
-    replay      how far the learner's own `check` agrees with the grade; None where that was not asked
+    verdicts    answer -> its verdicts, one per seed
+    trials      results of the mutants; None if none were tried
+    replay      differences between the learner's own `check` and the grade; None if not compared
     equivalent  mutant -> why it may survive
     """
 
@@ -97,7 +99,7 @@ class Proof:
 
     @property
     def alone(self) -> dict[str, str]:
-        """Criterion -> a known mistake that it alone catches, with some seed."""
+        """Criterion -> a known mistake that only this criterion catches, with some seed."""
         found: dict[str, str] = {}
         for answer, verdicts in self.verdicts.items():
             for verdict in verdicts if answer.startswith("mistake ") else ():
@@ -108,13 +110,13 @@ class Proof:
 
     @property
     def needless(self) -> list[str]:
-        """The criteria without which no known mistake and no mutant would go unseen."""
+        """Criteria that could be removed without missing any known mistake or mutant."""
         alone = self.trials.alone if self.trials else None
         return [c.name for c in self.exercise.criteria if alone is not None and c.name not in alone]
 
     @property
     def caught(self) -> Counter[str]:
-        """Criterion -> how many known mistakes lose it with some seed."""
+        """Criterion -> number of known mistakes that lose it with some seed."""
         return Counter(
             name
             for answer, verdicts in self.verdicts.items()
@@ -124,7 +126,7 @@ class Proof:
 
     @property
     def named(self) -> int:
-        """How many known mistakes are named as what they are, with every seed."""
+        """Number of known mistakes that get their own name with every seed."""
         return sum(
             all(
                 v.mistake_names == mistake.name
@@ -135,7 +137,7 @@ class Proof:
         )
 
     def in_short(self) -> dict[str, list[str]]:
-        """Every verdict as one word and a name: for each criterion 1 or 0, then the mistake that it was taken for."""
+        """Every verdict in short: 1 or 0 for each criterion, then the mistake's name."""
         return {
             answer: [
                 "".join(str(int(c.status == "right")) for c in v.criteria)
@@ -155,7 +157,7 @@ class Prover:
         self.lesson = load_lesson(root / "grader_tests" / name)
         self.solved, self.solutions = namespace(root, name)
         self.stubs, _ = namespace(root, name, solved=False)
-        for one in self.lesson.challenges.values():  # the lesson has no solution of theirs
+        for one in self.lesson.challenges.values():  # the lesson contains no solutions to challenges
             self.solutions[one.name] = one.alternatives[0].code
             self.solved[one.name] = one.alternatives[0].exec_in(dict(self.solved) | GIVEN)[one.name]
 
@@ -172,7 +174,9 @@ class Prover:
         stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
         if stub.earned or stub.status != "not started":
             fault = f"the stub earns {stub.earned:g} and is {stub.status!r}"
-            proof.problem("contract.py", fault, "Ask more of the cases: who wrote nothing has nothing right.")
+            proof.problem(
+                "contract.py", fault, "Make the cases stricter: a learner who wrote nothing must earn nothing."
+            )
         for mistake in exercise.mistakes:
             for one in mistake.all_forms:
                 self._wrong(proof, mistake, one)
@@ -183,7 +187,7 @@ class Prover:
         return proof
 
     def mutants(self, exercise: Exercise) -> list[Mutant]:
-        """Those that are tried: all of the lesson's solution, and a sample of each alternative's."""
+        """The mutants to try: all of the lesson's solution, and a sample of each alternative."""
         bases = {"solution": self.solutions[exercise.name]} | {a.name: a.code for a in exercise.alternatives}
         known = [
             a.code for a in (*exercise.reference_answers, *(one for m in exercise.mistakes for one in m.all_forms))
@@ -193,16 +197,16 @@ class Prover:
         return of_solution + sampled((m for m in made if not m.base.startswith("solution ")), SAMPLE)
 
     def right(self, exercise: Exercise) -> dict[str, dict[str, Any]]:
-        """Every right answer's name, and what a notebook defines that has it: the solution and all alternatives."""
+        """The solution and all alternatives: name -> the names that a notebook defines."""
         alternatives = {f"alternative {a.name}": self._defined(a.code) for a in exercise.alternatives}
         return {"solution": dict(self.solved), **alternatives}
 
     def tried(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
-        """What becomes of these mutants; `alone` as in `try_mutants`."""
+        """Try these mutants; `alone` as in `try_mutants`."""
         return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
 
     def unchanged(self, exercise: Exercise, survivor: Mutant) -> str:
-        """Why a survivor does in every case what its base does, or "" (`why_unchanged`)."""
+        """Why a survivor behaves like its base in every case, or "" (`why_unchanged`)."""
         return why_unchanged(exercise, survivor, self._defined, self.seeds)
 
     def _replay(self, proof: Proof) -> None:
@@ -211,7 +215,7 @@ class Prover:
         graded = {name: proof.verdicts[f"mistake {name}"][0] for name in names}
         proof.replay = replay(exercise, self.right(exercise), graded)
         for one in proof.replay.passed:
-            proof.problem("contract.py", str(one), "Add a case by which practice and grade see the same.")
+            proof.problem("contract.py", str(one), "Add a case on which `check` and the grade agree.")
         for one in proof.replay.names:
             proof.problem("mistakes.py", str(one), "Add an example or a case that tells them apart.")
 
@@ -231,15 +235,16 @@ class Prover:
             else:
                 entry = written([mutant], {}).rstrip().replace("\n", "\n      ")
                 remedy = (
-                    f"Add a case to contract.py that it gets wrong. Or, if it is as right, write here:\n      {entry}"
+                    "Add a case to contract.py that it fails. If the mutant is right, add this entry here "
+                    f"instead:\n      {entry}"
                 )
                 proof.problem(FILE, f"a mutant loses nothing: {mutant}", remedy)
         for mutant in listed.keys() - set(survivors):
-            gone = "is caught" if mutant in map(str, made) else "is no mutant of these texts"
-            proof.problem(FILE, f"this one {gone}: {mutant}", "Take it from the list.")
+            gone = "is caught" if mutant in map(str, made) else "is not a mutant of these answers"
+            proof.problem(FILE, f"a listed mutant {gone}: {mutant}", "Remove it from the list.")
 
     def _defined(self, code: str) -> dict[str, Any]:
-        """The notebook's names with this answer's; an answer that raises as it is made defines nothing."""
+        """The notebook's names and this answer's; an answer that raises defines nothing."""
         try:
             return Answer("", "mutant", code).exec_in(dict(self.solved) | GIVEN)
         except Exception:
@@ -262,7 +267,7 @@ class Prover:
             shown = to_report(poor).to_text(everything=True)
             fault = f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}"
             proof.problem(
-                "contract.py", fault, "Mend the case that refuses it; or the answer, if it breaks the contract."
+                "contract.py", fault, "Correct the case that rejects it, or the answer if it breaks the contract."
             )
 
     def _wrong(self, proof: Proof, mistake: Mistake, one: Answer) -> None:
@@ -274,11 +279,13 @@ class Prover:
             kept = set(mistake.loses) & {c.name for c in verdict.criteria if c.status == "right"}
             if kept:
                 fault = f"mistake {one.name} does not lose {sorted(kept)} (seed {verdict.seed})"
-                proof.problem("contract.py", fault, "Add a case that shows it; or take the criterion from its `shows`.")
+                proof.problem(
+                    "contract.py", fault, "Add a case that shows it, or remove the criterion from its `loses`."
+                )
                 return
         if others := [v.mistake_names or "nothing" for v in found if v.mistake_names != mistake.name]:
             fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
-            proof.problem("mistakes.py", fault, "Add a case that tells them apart; or make one mistake of both.")
+            proof.problem("mistakes.py", fault, "Add a case that tells them apart, or merge the two mistakes.")
 
     def _judged(
         self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False
@@ -287,12 +294,12 @@ class Prover:
         return grade_in_process(exercise, names, seed=seed, cells=source, lesson=self.lesson, lenient=lenient)
 
     def _handed_in(self, answer: Answer) -> tuple[Any, list[str]]:
-        """An answer as a student hands it in: made in the notebook's names, and read."""
+        """Run an answer in the notebook's names; return its function or class, and its cells."""
         return answer.exec_in(dict(self.solved) | GIVEN)[answer.exercise_name], [answer.cell]
 
 
 def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
-    """The judge has run every known mistake already: here what it gives goes over the wire, as a learner's does."""
+    """Grade the stored results of a mistake, encoded as a kernel's reply would be."""
 
     def ask(_: list[tuple[Program, float]]) -> Answers:
         return over_the_wire(encode_reply, mistake_outcomes(exercise, seed)[mistake.name])
@@ -301,7 +308,7 @@ def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict
 
 
 def own_code(root: Path, name: str) -> list[NotebookNode]:
-    """The code cells of a lesson by which an exercise is proved: neither demos nor grade cells."""
+    """A lesson's code cells that proofs run: all but demos and grade cells."""
     return [
         cell
         for cell in read_lesson(root / "source" / f"{name}.py").cells
@@ -312,9 +319,10 @@ def own_code(root: Path, name: str) -> list[NotebookNode]:
 
 
 def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
-    """What a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run.
+    """Run a lesson's own code; return its names and the source of its solution cells.
 
-    It runs where a notebook would, beside what is released with it."""
+    It runs in the folder of the notebook, beside the files released with it, without demos and grade cells.
+    """
     beside = root / "source" / name
     names: dict[str, Any] = {"__name__": "lesson"}
     solutions: dict[str, str] = {}
@@ -331,7 +339,10 @@ def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any
 
 
 def _where_defined(exercise: Exercise) -> Exercise:
-    """The exercise without what is asked where no derivative exists: an oracle says "here" by a gradient of NaN."""
+    """The exercise without demands on gradients that do not exist.
+
+    An oracle marks such a gradient by NaN.
+    """
 
     def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
         return (replace(case, nonfinite_gradient="any") for case in cases(draw))

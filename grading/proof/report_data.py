@@ -1,6 +1,6 @@
-"""How strong the graders are, in figures: plain data of each exercise, and the pages made of it.
+"""Figures on the strength of the graders: plain data per exercise, and their pages.
 
-Does not cover: how the figures are come by (`prover.py`, `error_margins.py`), the files (`write_reports.py`).
+Does not cover: measuring (`prover.py`, `error_margins.py`), writing files (`write_reports.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from .error_margins import Exactness
 from .prover import Proof
 
-REPORTS = Path("build") / "reports"  # in a course's directory: pages that are made of it, and are in no repository
+REPORTS = Path("build") / "reports"  # in a course's directory: generated pages, which no repository has
 Figures = dict[str, Any]
 HEAD = """# How strong the graders are, exercise by exercise
 
@@ -23,7 +23,7 @@ loses nothing is listed in the exercise's `equivalent.toml` with the reason why 
 
 
 def figures(proof: Proof) -> Figures:
-    """What the proof of one exercise says of its strength."""
+    """The figures that the proof of one exercise gives."""
     made: Figures = {
         "points": proof.exercise.points,
         "right": sum(not name.startswith("mistake ") for name in proof.verdicts),
@@ -53,10 +53,10 @@ def figures(proof: Proof) -> Figures:
 
 
 def measured(found: Exactness) -> Figures:
-    """What was measured over many seeds, as plain data; of the names that were given only the wrong ones."""
+    """Measurements over many seeds as plain data, with only the wrong names given."""
     made = asdict(found)
     named = made.pop("named")
-    known = {mistake: mistake.partition(" (")[0] for mistake in named}  # one name for all values of a constant
+    known = {mistake: mistake.partition(" (")[0] for mistake in named}  # variants share one name
     made["named rightly"] = sum(counts.get(known[mistake], 0) for mistake, counts in named.items())
     wrong = {mistake: {n: c for n, c in counts.items() if n != known[mistake]} for mistake, counts in named.items()}
     made["named otherwise"] = {mistake: counts for mistake, counts in wrong.items() if counts}
@@ -80,7 +80,7 @@ def _row(cells: Iterable[object]) -> str:
 
 
 def headline(strength: Mapping[str, Any]) -> str:
-    """The sums over all exercises, with what they were measured with."""
+    """The sums over all exercises, and the versions and devices of the measurement."""
     measured_with = f"Measured on {strength['date']} by `grading sync --measure`, with torch {strength['torch']}."
     return "\n".join([measured_with, "", *_sums(strength["exercises"])])
 

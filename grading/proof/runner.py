@@ -1,8 +1,8 @@
-"""Proves lessons before they are released: `grading prove`, and what `grading release` asks for.
+"""Proofs of lessons before a release, for `grading prove` and `grading release`.
 
-Exercises are proved side by side. What is proved is remembered by its fingerprint: the lesson's code, the exercise's
-modules, the prover and all that these import, and the versions that they run in. An exercise of which none has changed
-needs no new proof. The lessons that are shipped are proved already with the tested versions (`shipped_proofs.json`).
+Exercises are proved in parallel. Each proof is stored under a fingerprint of the lesson's code, the exercise's modules,
+the prover and everything that these import, and of the versions that they run in. If none of these has changed, an
+exercise needs no new proof. The shipped lessons are already proved for the tested versions (`shipped_proofs.json`).
 
 Does not cover: how one exercise is proved (`prover.py`).
 """
@@ -32,19 +32,19 @@ from .prover import Problem, Proof, Prover, own_code
 from .report_data import figures
 from .verdict_records import compact
 
-FILE = ".proofs.json"  # in the course's directory: lesson/exercise -> what was proved, in JSON
+FILE = ".proofs.json"  # in the course's directory: lesson/exercise -> fingerprint of its proof
 SHIPPED = Path(__file__).with_name("shipped_proofs.json")  # lesson/exercise -> fingerprint, and the versions
 PROVER = "grading/proof/prover.py"
 Wanted = tuple[str, str]
-"""A lesson and an exercise of it."""
+"""A lesson, and one of its exercises."""
 
 
 @dataclass
 class Found:
-    """What was found about one exercise, as plain data.
+    """The proof of one exercise as plain data.
 
-    figures   what is published of it (`report_data.figures`)
-    verdicts  of each known answer, as they are recorded (`Proof.in_short`)
+    figures   its published figures (`report_data.figures`)
+    verdicts  known answer -> its verdicts in short (`Proof.in_short`)
     """
 
     lesson: str
@@ -69,12 +69,12 @@ def check(
     again: bool = True,
     report: Callable[[Found], object] = lambda found: None,
 ) -> list[Found]:
-    """Prove lessons, telling what is found as it is found.
+    """Prove lessons, and print each exercise's result as soon as it is known.
 
     only     name of one exercise
     verbose  print the report of every known mistake
-    again    prove what is proved as it is, too
-    report   gets what was found of each exercise as soon as it is known
+    again    also prove exercises that have a valid proof
+    report   called with each exercise's result as soon as it is known
     """
     names = list(names)
     found = [
@@ -89,7 +89,7 @@ def check(
     every = exercises_of(root, names, only)
     left = every if again else [one for one in not_proved(root, names) if one in every]
     if kept := len(every) - len(left):
-        print(f"proved as they are, and not again without `--again`: {kept}", flush=True)
+        print(f"already proved and unchanged, so not proved again (`--again` proves all): {kept}", flush=True)
     for one in prove(root, left, mutate=mutate, verbose=verbose):
         print(one.told, flush=True)
         report(one)
@@ -98,7 +98,7 @@ def check(
 
 
 def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose: bool = False) -> Iterator[Found]:
-    """Prove exercises side by side, and remember those without a problem."""
+    """Prove exercises in parallel, and store the proofs of those without problems."""
     tasks = [(root, lesson, exercise, mutate, verbose) for lesson, exercise in wanted]
     current = {f"{name}/{e}": f for name in {task[1] for task in tasks} for e, f in fingerprints(root, name).items()}
     for (_, lesson, exercise, *_), done in side_by_side(proved, tasks):
@@ -109,7 +109,7 @@ def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose:
 
 
 def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
-    """Print the mutants that lose nothing as `equivalent.toml` has them, with the reasons that are known."""
+    """Print mutants that lose nothing, in the format of `equivalent.toml`, with reasons."""
     for _, done in side_by_side(surviving, [(root, *one) for one in exercises_of(root, names, only)]):
         if isinstance(done, Exception):
             raise done
@@ -117,7 +117,7 @@ def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
 
 
 def surviving(root: Path, lesson: str, name: str) -> str:
-    """The mutants of one exercise that lose nothing, under the name of the file that they belong to."""
+    """The mutants of one exercise that lose nothing, below the name of their file."""
     made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
     exercise = made.lesson.all_exercises[name]
     known = read_equivalents(root / folder)
@@ -128,14 +128,14 @@ def surviving(root: Path, lesson: str, name: str) -> str:
 
 
 def unproved(root: Path, names: Iterable[str]) -> list[str]:
-    """The lessons with an exercise that has changed, or runs in other versions, since it was proved."""
+    """Lessons with an exercise that has no valid proof for its code and the versions."""
     described = [name for name in names if _described(root, name)]
     left = {lesson for lesson, _ in not_proved(root, described)}
     return [name for name in names if name in left or not (name in described or is_ordinary(root, name))]
 
 
 def not_proved(root: Path, names: Iterable[str], code: Packages | None = None) -> list[Wanted]:
-    """The exercises that were not proved as they are now, neither here nor before they were shipped."""
+    """Exercises without a valid proof, stored here or shipped."""
     here, shipped, code = FingerprintFile(root / FILE).read(), shipped_proofs(), code or packages(root / "grader_tests")
     now = {(name, e): made for name in names for e, made in fingerprints(root, name, code).items()}
     left = {one for one, made in now.items() if here.get("/".join(one)) != with_versions(made)}
@@ -143,7 +143,7 @@ def not_proved(root: Path, names: Iterable[str], code: Packages | None = None) -
 
 
 def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[str, str]:
-    """For each exercise of a lesson a hash of what its proof depends on, but for the versions of Python and torch."""
+    """Exercise -> hash of all that its proof depends on, except Python and torch."""
     tests, code = root / "grader_tests", code or packages(root / "grader_tests")
     own = [text_digest(cell.source) for cell in own_code(root, name)]
 
@@ -155,13 +155,13 @@ def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[st
 
 
 def shipped_proofs() -> dict[str, str]:
-    """The fingerprints of what was proved before it was shipped; none if that was with other versions."""
+    """Fingerprints of shipped proofs; none if they were made with other versions."""
     known = read_shipped(SHIPPED)
     return known["exercises"] if known["versions"] == versions() else {}
 
 
 def read_shipped(path: Path) -> dict[str, dict[str, str]]:
-    """The versions, and the fingerprint of each exercise; nothing where there is no such file."""
+    """The versions, and each exercise's fingerprint; nothing if there is no such file."""
     if not path.is_file():
         return {"versions": {}, "exercises": {}}
     known: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
@@ -174,7 +174,10 @@ def write_shipped(path: Path, proofs: Mapping[str, str]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """What a proof that is shipped holds for: a torch for other devices computes the same on the processor."""
+    """The versions that a shipped proof is valid for.
+
+    The suffix of torch's version does not count: builds for other devices compute the same on the CPU.
+    """
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "torch": torch.__version__.partition("+")[0],
@@ -182,7 +185,7 @@ def versions() -> dict[str, str]:
 
 
 def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wanted]:
-    """All exercises and challenges of these lessons; the last lessons take longest, and come first."""
+    """All exercises and challenges of these lessons, from the last lesson, the slowest."""
     every = (
         (name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).all_exercises
     )
@@ -190,7 +193,7 @@ def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wante
 
 
 def with_versions(fingerprint: str) -> str:
-    """What a proof here is of: a fingerprint, and the exact versions."""
+    """The key of a proof made here: a fingerprint, and the exact versions."""
     return f"{fingerprint} Python {platform.python_version()} torch {torch.__version__}"
 
 
@@ -208,7 +211,7 @@ def prover(root: Path, name: str) -> Prover:
 
 
 def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
-    """Prove one exercise. What is raised is an error of ours."""
+    """Prove one exercise. Any exception is our error."""
     made = prover(root, lesson)
     proof = made.prove(made.lesson.all_exercises[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
@@ -218,7 +221,7 @@ def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> F
 def _failed(lesson: str, name: str, error: Exception) -> Found:
     last = traceback.format_exception(error)[-2:]
     problem = Problem(
-        f"grader_tests/{lesson}/{name}", "".join(last).strip(), "The proof itself failed: mend that first."
+        f"grader_tests/{lesson}/{name}", "".join(last).strip(), "The proof itself failed: correct that first."
     )
     return Found(lesson, name, f"{lesson} {name}: ✗ {problem}", [problem])
 

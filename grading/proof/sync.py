@@ -1,11 +1,11 @@
-"""`grading sync`: makes all that is derived from `source/` and `grader_tests/`, where it is out of date.
+"""`grading sync`: update everything derived from `source/` and `grader_tests/`.
 
-    check data           course/examples, or beside the notebook of a lesson of one's own
+    check data           course/examples, or beside the notebook of a course's own lesson
     recorded verdicts    tests/verdicts, in a course that has the folder
     shipped proofs       grading/proof/shipped_proofs.json, in a checkout of the engine
     tables of authors    docs/authors.md, in a checkout
     page of mistakes     build/reports/mistakes.md
-    strength figures     build/reports/strength.json and its pages, if they are asked for
+    strength figures     build/reports/strength.json and its pages, with --measure
 
 Whether something is out of date is decided by fingerprints (`course_dir.fingerprints`), without running anything.
 """
@@ -21,6 +21,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from grading.plural import plural
 
 from ..authoring.check_data_files import export, fingerprint_file, place_of_check_data, stale_exports
 from ..course_dir.fingerprints import digest, packages
@@ -46,15 +48,15 @@ CHECK_DATA, VERDICTS, PROOFS = "check data", "recorded verdicts", "shipped proof
 
 @dataclass
 class Plan:
-    """What is out of date, and what decides on it.
+    """Everything that is out of date, and the data to decide that.
 
-    exercises   lesson -> its exercises that are looked at
-    folders     lesson -> where its check data is, if it has any
-    proofs      lesson/exercise -> what its proof is made of now
-    check_data  lesson -> the exercises whose check data is out of date; "" stands for the lesson's examples
+    exercises   lesson -> its chosen exercises
+    folders     lesson -> the folder of its check data, if it has any
+    proofs      lesson/exercise -> fingerprint of its proof today
+    check_data  lesson -> the exercises whose check data is out of date; "" for the lesson's examples
     verdicts    exercises whose recorded verdicts are out of date
     shipped     exercises whose shipped proof is out of date
-    measured    exercises whose strength figures are out of date, if they are asked for
+    measured    exercises whose strength figures are out of date, with `measure`
     """
 
     exercises: dict[str, list[str]]
@@ -74,12 +76,12 @@ def sync(
     measure: bool = False,
     report: Callable[[str, list[str]], object] = lambda name, stale: None,
 ) -> int:
-    """Make what is out of date; the exit status: 1 if a proof fails.
+    """Update everything out of date; return the exit status, 1 if a proof fails.
 
     exercises  lessons ("02_softmax") and exercises ("softmax" or "02_softmax/softmax"); all if none is named
     check      write nothing, but list what is out of date and committed; the exit status is 1 if anything is
     measure    measure the strength of graders, too, over a hundred seeds
-    report     gets each exercise or page that is out of date, with what of it
+    report     called with each exercise or page that is out of date, and its outdated parts
 
     Raises CourseError.
     """
@@ -106,12 +108,12 @@ def sync(
         if one.problems:
             console.print(one.told, markup=False, highlight=False, soft_wrap=True)
     problems = sum(len(one.problems) for one in found)
-    console.print(f"{problems} problem{'s' * (problems != 1)}" if problems else "up to date")
+    console.print(plural(problems, "problem") if problems else "up to date")
     return min(1, problems)
 
 
 def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
-    """Lesson -> those of its exercises that are named."""
+    """Lesson -> its exercises among `named`."""
     described = [name for name in list_lessons(root) if (root / "grader_tests" / name).is_dir()]
     every = {name: list(load_lesson(root / "grader_tests" / name).all_exercises) for name in described}
     wanted = list(named)
@@ -155,7 +157,7 @@ def _plan(root: Path, exercises: dict[str, list[str]], measure: bool) -> Plan:
 
 
 def _stale(plan: Plan) -> dict[str, list[str]]:
-    """What is out of date and committed, by exercise."""
+    """Outdated files that are committed, by exercise."""
     kinds: dict[str, list[str]] = {}
     for lesson, names in plan.check_data.items():
         for name in [name for name in names if name] or [""]:  # the examples are out of date with any exercise
@@ -178,7 +180,7 @@ def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:
 
 
 def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
-    """Prove what has no proof, verdicts or figures, and record what was found."""
+    """Prove exercises that lack a proof, verdicts or figures, and record the results."""
     fresh = read_shipped(_shipped(root))["versions"] != versions() and bool(plan.shipped)
     every = [(lesson, name) for lesson, names in plan.exercises.items() for name in names]
     unshipped = every if fresh else plan.shipped
@@ -203,7 +205,7 @@ def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
 
 
 def _verdicts(proof: str, recorded: verdict_records.Verdicts | None) -> str:
-    """What recorded verdicts are made of, and what they are."""
+    """Fingerprint of recorded verdicts: of their proof and of the verdicts themselves."""
     return digest([proof, json.dumps(recorded)])
 
 

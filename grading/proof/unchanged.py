@@ -1,9 +1,10 @@
-"""Mutants that change nothing in any case: a result that is cast to the dtype that it has, or detached without a graph.
+"""Mutants whose added method changes nothing in any case.
 
-A first exercise, whose cases are all of float32 and ask for no gradient, would otherwise have survivors that none of
-its cases can catch. What a mutant does is seen where the cases reach it, and not read from its text.
+Such a method casts a result to the dtype that it already has, or detaches it where there is no graph. An exercise whose
+cases are all float32 and compare no gradients would otherwise have survivors that no case can catch. The effect of a
+mutant is observed when cases run it, and not inferred from its text.
 
-Does not cover: mutants that are right for other reasons (`equivalents.py`).
+Does not cover: mutants that are correct for other reasons (`equivalents.py`).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ MARK = "_what_the_mutant_adds"
 def why_unchanged(
     exercise: Exercise, mutant: Mutant, names: Callable[[str], dict[str, Any]], seeds: Iterable[int]
 ) -> str:
-    """Why a mutant that loses nothing is as right as its base, in words; "" where that is not known.
+    """Say why a mutant that loses nothing is as correct as its base; "" if unknown.
 
-    names  what a notebook defines whose answer is this text
+    names  gives the names that a notebook defines whose answer is this text
     """
     marked = _marked(mutant)
     if marked is None:
@@ -54,7 +55,7 @@ def _does_nothing(value: torch.Tensor, method: str) -> bool:
 
 
 def _marked(mutant: Mutant) -> tuple[str, str] | None:
-    """The method that a mutant adds to its base, and its text with MARK(…) in that place; None if it adds none."""
+    """The method that a mutant adds, and its text with MARK(…) instead; None if none."""
     tree = ast.parse(mutant.code)
     for number, method in enumerate(_methods(tree)):
         without = _replaced(tree, number, marked=False)
@@ -64,7 +65,7 @@ def _marked(mutant: Mutant) -> tuple[str, str] | None:
 
 
 def _methods(tree: ast.AST) -> Iterator[str]:
-    """The methods that are called without arguments, in the order in which `_replaced` numbers them."""
+    """Methods called without arguments, in the order in which `_replaced` counts them."""
     calls: list[Any] = [node for node in ast.walk(tree) if _is_plain(node)]
     return (call.func.attr for call in calls)
 
@@ -74,7 +75,7 @@ def _is_plain(node: ast.AST) -> bool:
 
 
 def _replaced(tree: ast.AST, number: int, *, marked: bool) -> str:
-    """The text with MARK(value), or the value alone, in place of one of these calls."""
+    """The text with one of these calls replaced by MARK(value), or by the value."""
     tree = copy.deepcopy(tree)
     call: Any = [node for node in ast.walk(tree) if _is_plain(node)][number]
     value = call.func.value
@@ -90,5 +91,5 @@ def _replaced(tree: ast.AST, number: int, *, marked: bool) -> str:
 
 
 def _hash(text: str) -> str:
-    """As in the name of a mutant's base."""
+    """A text's hash, as in the name of a mutant's base."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,7 +1,7 @@
-"""The recorded verdicts on every known answer: a change that is not meant to change a grade changes none of them.
+"""Recorded verdicts on every known answer, which show unintended changes of grades.
 
-tests/verdicts/NN_lesson.json holds, for each exercise and answer, one verdict for all seeds or one for each, as
-`Proof.in_short` writes them. `grading sync` records them, in a course that has the folder.
+tests/verdicts/NN_lesson.json contains, for each exercise and answer, one verdict for all seeds or one per seed, in the
+format of `Proof.in_short`. `grading sync` records them, in a course that has the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Verdicts = dict[str, list[str]]
 
 
 def compact(proof: Proof) -> Verdicts:
-    """The verdicts of a proof as they are recorded: one, where all seeds agree."""
+    """The verdicts of a proof as recorded: only one if all seeds agree."""
     found = {answer: v if len(set(v)) > 1 else v[:1] for answer, v in proof.in_short().items()}
     return {answer: v for answer, v in found.items() if not answer.startswith("base ")}
 
@@ -52,7 +52,7 @@ def recorded(root: Path, lesson: str, seed: int) -> dict[str, Verdicts]:
 
 
 def record(root: Path, lesson: str, new: Mapping[str, Verdicts]) -> None:
-    """Record the verdicts of these exercises; those of the lesson's others stay."""
+    """Record the verdicts of these exercises, and keep those of the lesson's others."""
     known = {**read_records(root, lesson), **new}
     order = [name for name in load_lesson(root / "grader_tests" / lesson).all_exercises if name in known]
     blocks = [

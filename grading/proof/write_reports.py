@@ -1,11 +1,11 @@
-"""Measures how strong the graders are, and writes what teachers read of it.
+"""Measure the strength of the graders, and write reports on it for teachers.
 
     build/reports/strength.json    the figures of every exercise
     build/reports/strength.md      the same as a page
-    build/reports/tolerances.png   errors of right and wrong answers beside what is allowed
+    build/reports/tolerances.png   errors of correct and wrong answers, compared with the tolerance
     docs/grader-quality.md         the sums, in a course that has the page; the picture is in docs/images
 
-Exercises that are not measured keep the figures that they had.
+Exercises that are not measured keep their figures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .report_data import REPORTS, Figures, headline, measured, page
 from .runner import Found, prover, with_versions
 
 QUALITY = Path("docs") / "grader-quality.md"
-SEEDS = len(FRESH)  # that points and errors are measured with
+SEEDS = len(FRESH)  # for measuring points and errors
 
 
 def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], progress: Progress) -> None:
@@ -48,13 +48,13 @@ def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], prog
             raise done
         key = f"{lesson}/{exercise}"
         strength["exercises"][key] = proved[key].figures | done | {"made of": with_versions(made_of[key])}
-        _save(root, strength)  # whoever is interrupted keeps these, and what there was of those that are left
+        _save(root, strength)  # after an interruption, the other exercises keep their old figures
         progress.advance(row)
     write(root, strength)
 
 
 def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
-    """What many seeds, and another device, say of one exercise."""
+    """Measure one exercise with many seeds, and on another device."""
     made = prover(root, lesson)
     exercise = made.lesson.all_exercises[name]
     right = made.right(exercise)
@@ -65,7 +65,7 @@ def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
 
 
 def write(root: Path, strength: dict[str, Any]) -> None:
-    """Write the figures, in the lessons' order, and the pages that are made of them."""
+    """Write the figures, in the lessons' order, and the pages made from them."""
     order, exercises = _exercises(root), strength["exercises"]
     strength["exercises"] = {name: exercises[name] for name in order if name in exercises}
     _save(root, strength)
@@ -80,7 +80,7 @@ def write(root: Path, strength: dict[str, Any]) -> None:
 
 
 def read_figures(root: Path) -> dict[str, Figures]:
-    """The figures that there are, by lesson/exercise."""
+    """The stored figures, by lesson/exercise."""
     path = root / REPORTS / "strength.json"
     known: dict[str, Figures] = json.loads(path.read_text(encoding="utf-8"))["exercises"] if path.is_file() else {}
     return known
@@ -92,7 +92,7 @@ def _exercises(root: Path) -> list[str]:
 
 
 def _before(root: Path) -> dict[str, Any]:
-    """The figures that there are, with what is measured with from now on."""
+    """The stored figures, with today's versions, device and seeds."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "torch": torch.__version__,
@@ -108,7 +108,10 @@ def _save(root: Path, strength: dict[str, Any]) -> None:
 
 
 def picture(exercises: Mapping[str, Figures]) -> Figure:
-    """Errors of right answers and of mistakes, for each exercise and dtype, as multiples of what is allowed."""
+    """Plot errors of correct answers and mistakes as multiples of the tolerance.
+
+    There is one pair for each exercise and dtype.
+    """
     rows = {name: one["seeds"] for name, one in exercises.items() if "seeds" in one}
     figure = Figure(figsize=(8, 1.5 + 0.22 * len(rows)), layout="constrained")
     axes = figure.subplots()

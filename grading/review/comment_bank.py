@@ -41,7 +41,7 @@ def load_comments(root: Path) -> list[BankComment]:
         return []
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"a comment has no {error}" if isinstance(error, KeyError) else str(error)
-        raise CommentBankError(f"{file}: {why}. Mend the file; each comment is [[comment]] with a `text`.") from None
+        raise CommentBankError(f"{file}: {why}. Correct the file; each comment is [[comment]] with a `text`.") from None
 
 
 def save_comments(root: Path, comments: Iterable[BankComment]) -> None:
@@ -54,5 +54,5 @@ def with_comment(comments: list[BankComment], new: BankComment) -> list[BankComm
     if not new.text.strip() or len(new.text) > MOST_TEXT:
         raise CommentBankError(f"a comment needs a text of at most {MOST_TEXT:,} characters")
     if len(comments) >= MOST_COMMENTS:
-        raise CommentBankError(f"there are {len(comments)} comments: delete some that are not used")
+        raise CommentBankError(f"the bank is full ({len(comments)} comments): delete some that are not used")
     return comments if new in comments else [*comments, new]

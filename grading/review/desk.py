@@ -181,7 +181,7 @@ class ReviewDesk:
         """
         question = self._question(key)
         if len(str(wanted.get("comment") or "")) > MOST_COMMENT:
-            raise ReviewError(f"a comment may have {MOST_COMMENT:,} characters")
+            raise ReviewError(f"a comment may have at most {MOST_COMMENT:,} characters")
 
         def changed(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
             return {name: wanted_mark(marks[name], rubric, wanted) for name in seen}
@@ -189,8 +189,8 @@ class ReviewDesk:
         return self._write(by, page, question, seen, changed, in_words(len(seen), wanted))
 
     def take_out(self, by: str, page: str, key: str, seen: Mapping[str, str], alone: bool) -> Data:
-        """Take answers out of their group, or put them back. Raises Conflict."""
-        what = f"{count_answers(len(seen))} {'taken out of' if alone else 'put back into'} the group of like ones"
+        """Take answers out of their group of like ones, or put them back. Raises Conflict."""
+        what = f"{count_answers(len(seen))} {'taken out of' if alone else 'put back into'} the group of equal answers"
 
         def changed(_: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
             return {name: replace(marks[name], alone=alone) for name in seen}
@@ -212,7 +212,7 @@ class ReviewDesk:
         with locked(self.gradebook, everyone):
             old = self._rubric(question)
             if old.stamp != stamp:
-                raise Conflict("somebody else has changed the rubric meanwhile", [])
+                raise Conflict("somebody else changed the rubric in the meantime", [])
             marks = self._marks(question, old)
             taken = {item for mark in marks.values() for item in mark.items}
             new = from_page(rows, question.points, from_full, taken)
@@ -225,11 +225,11 @@ class ReviewDesk:
             if expected is None:
                 return found
             if expected != found["digest"]:
-                raise Conflict("answers were graded meanwhile: look at what changes once more", [])
+                raise Conflict("answers were graded in the meantime: look at the changes once more", [])
             file = file_of(self.root, self.lesson, question.cells.name)
             before_text = file.read_text(encoding="utf-8") if file.exists() else None
             self._save(by, question, after)
-            what = f"rubric changed, {count_answers(len(after))} with it"
+            what = f"rubric changed, and {count_answers(len(after))} with it"
             files = {str(file.relative_to(self.root)): (before_text, new.to_file())}
             step = self._step(question, what, marks, after, new, files)
             number = add_step(self.gradebook, self.lesson, page, by, step)
@@ -243,7 +243,7 @@ class ReviewDesk:
         def changed(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
             return self._outdated(rubric, marks)
 
-        return self._write(by, page, question, {}, changed, "points computed again with the rubric's file")
+        return self._write(by, page, question, {}, changed, "points computed again with the rubric from the file")
 
     def keep_comment(self, by: str, page: str, key: str, text: str, here_only: bool) -> None:
         """Add a comment to the bank."""
@@ -344,7 +344,7 @@ class ReviewDesk:
         for name, (_, after) in step.files.items():
             file = self.root / name
             if (file.read_text(encoding="utf-8") if file.exists() else None) != after:
-                raise Conflict(f"{name} was changed again since", [])
+                raise Conflict(f"{name} was changed again afterwards", [])
 
     def _replace_files(self, files: Mapping[str, tuple[str | None, str | None]], *, new: bool) -> None:
         """Replace files as the last part of a transaction.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from grading.errors import ReviewError
+from grading.plural import plural
 
 from ..gradebook.marks import Mark
 from ..gradebook.rubric import Rubric
@@ -40,4 +41,4 @@ def in_words(count: int, wanted: Mapping[str, Any]) -> str:
 
 
 def count_answers(count: int) -> str:
-    return f"{count} answer{'s' * (count != 1)}"
+    return plural(count, "answer")

@@ -32,7 +32,10 @@ def changed_marks(rubric: Rubric, marks: Mapping[str, Mark]) -> dict[str, Mark]:
 
 
 def summary(before: Mapping[str, Mark], after: Mapping[str, Mark]) -> list[dict[str, Any]]:
-    """How many answers move from which points to which; None: to be graded again."""
+    """Count the answers that move from one number of points to another.
+
+    `to` is None for answers to be graded again.
+    """
     moves = Counter((before[key].points, mark.points) for key, mark in after.items())
     rows = [{"from": old, "to": new, "answers": count} for (old, new), count in moves.items() if old != new]
     return sorted(rows, key=lambda row: -row["answers"])

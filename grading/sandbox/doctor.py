@@ -12,13 +12,14 @@ from .launch import server
 from .policy import Grant, Policy, SandboxUnavailable
 
 _COUNTED_BY_US = {
-    "memory": "by us, five times a second; shared memory that only a control group sees is refused",
+    "memory": "by the grader, five times a second; shared memory that only a control group sees is refused",
     "processes": "by the limit of the kernel's user",
-    "time": "by us, five times a second; no process may leave the end of another uncounted",
+    "time": "by the grader, five times a second; no process may leave another's end uncounted",
 }
 _TO_COUNT = (
-    "To have all of it counted by control groups (version 2): `systemd-run --user --scope -p Delegate=yes grading …`;\n"
-    "as root in a container, a writable /sys/fs/cgroup. Grades do not depend on it."
+    "To count everything with control groups (version 2), run `systemd-run --user --scope -p "
+    "Delegate=yes grading …`.\nAs root in a container, make /sys/fs/cgroup writable. Grades do "
+    "not depend on it."
 )
 _ORDINARY = 65534  # nobody
 
@@ -27,7 +28,7 @@ def doctor() -> str:
     """Report what this machine grants, and whether a sandboxed kernel starts."""
     root = sys.platform == "linux" and os.geteuid() == 0
     lines = [f"Student code on {platform.system()} {platform.release()}, {platform.machine()}", ""]
-    lines += _table("as root, who runs this" if root else "as the present user", grants())
+    lines += _table("as root, the current user" if root else "as the current user", grants())
     if root:
         lines += ["", *_table("as an ordinary user", grants(_ORDINARY))]
     return "\n".join([*lines, "", *_trial_run()])
@@ -48,8 +49,8 @@ def _trial_run() -> list[str]:
         took = time.perf_counter() - began
         kernel.close()
     except SandboxUnavailable as problem:
-        return ["Nothing is graded here, unless `--unsandboxed` is said.", str(problem)]
-    lines = ["What all processes of a kernel use together is counted"]
+        return ["Nothing can be graded here without `--unsandboxed`.", str(problem)]
+    lines = ["Resources that all processes of a kernel use together are counted"]
     for what, ourselves in _COUNTED_BY_US.items():
         lines.append(f"  {what:<15} {'by a control group' if what in running.counted else ourselves}")
     if running.counted != _COUNTED_BY_US.keys():

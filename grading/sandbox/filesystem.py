@@ -75,8 +75,8 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
             kept_out |= {path + p.removeprefix(real) for p in kept_out if _is_below(p, real)}
     if clash := sorted(shown & kept_out):
         raise SandboxUnavailable(
-            f"Python's own files lie in {clash[0]}, which student code must not see.",
-            "Install into a virtual environment in a directory of its own, such as .venv.",
+            f"Python's own files are in {clash[0]}, which student code must not see.",
+            "Install into a virtual environment in its own directory, such as .venv.",
         )
 
     spec = importlib.util.find_spec("course")
@@ -89,7 +89,7 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     for path in (*prefixes, *libraries, course, f"{course}/__init__.py"):
         if os.geteuid() == 0 and not os.stat(path).st_mode & stat.S_IROTH:
             raise SandboxUnavailable(
-                f"Student code runs as a user of its own here, who may not read {path}.",
+                f"Student code runs as a separate user here, who may not read {path}.",
                 f"Run `chmod -R o+rX {path}`, or grade as an ordinary user.",
             )
     return {

@@ -42,9 +42,9 @@ _AS_USER = (
 def _try_users() -> str:
     if (user := linux.spare_user()) is not None:
         os.setresuid(user, user, user)
-        return f"each kernel gets a user of its own (such as {user})"
+        return f"each kernel gets its own user (such as {user})"
     linux.own_user_namespace()
-    return "each kernel gets a user namespace of its own"
+    return "each kernel gets its own user namespace"
 
 
 def _unshare_trial(flags: int) -> Callable[[], str]:
@@ -74,7 +74,7 @@ def _try_processes() -> str:
             os._exit(error.errno or 255)
     if code := os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]):
         raise OSError(code, f"mount /proc: {os.strerror(code)}")
-    return "with a /proc of its own"
+    return "with its own /proc"
 
 
 def _try_root() -> str:
@@ -88,7 +88,7 @@ def _try_root() -> str:
     linux.change_root("/tmp")
     if os.listdir("/") != ["usr"]:
         raise OSError("the old root is still there")
-    return "with a root of its own"
+    return "with its own root"
 
 
 def _try_seccomp() -> str:
@@ -98,7 +98,7 @@ def _try_seccomp() -> str:
         socket.socket(socket.AF_INET).close()
     except OSError:
         return platform.machine()
-    raise OSError("the filter was taken and does nothing")
+    raise OSError("the filter was accepted but has no effect")
 
 
 def _try_landlock() -> str:
@@ -110,7 +110,7 @@ def _try_landlock() -> str:
         os.close(os.open("/dev/null", os.O_WRONLY))
     except OSError:
         return f"version {version} of its interface"
-    raise OSError("the rules were taken and do nothing")
+    raise OSError("the rules were accepted but have no effect")
 
 
 #: The trials by name, in the order in which they are shown.
@@ -197,7 +197,7 @@ def _missing() -> tuple[str, str]:
     missing = [f"{grant.name} ({grant.detail})" for grant in found if grant.required and not grant.granted]
     if not missing:
         return "", ""
-    text = f"This machine does not let student code be confined. Missing: {'; '.join(missing)}."
+    text = f"This machine cannot confine student code. Missing: {'; '.join(missing)}."
     if sys.platform != "linux":
         return text, (
             "Grade on Linux, or in a Linux virtual machine or container. The course and its "

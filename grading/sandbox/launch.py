@@ -121,7 +121,7 @@ class ForkServer:
         The key bypasses the server, because the next kernels inherit the server's memory.
         """
         if files is not None and not os.path.isdir(files):
-            raise NotADirectoryError(f"a kernel's files are to be in a directory, which {files} is not")
+            raise NotADirectoryError(f"expected a kernel's files in a directory, got {files}")
         if directory is None:
             with self.lock:
                 self.count += 1
@@ -173,7 +173,7 @@ class Kernel:
         with suppress(TimeoutError):
             message, sender, _, _ = line.recvmsg(_MESSAGE, socket.CMSG_SPACE(_CREDENTIALS.size))
             if not message:
-                raise SandboxLost("the sandbox ended before it had made a kernel")
+                raise SandboxLost("the sandbox ended before it started a kernel")
             answer = json.loads(message)
             for _, kind, data in sender:
                 if kind == socket.SCM_CREDENTIALS:

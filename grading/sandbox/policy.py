@@ -48,9 +48,9 @@ class Policy:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if limit.type == "int" and not (isinstance(value, int) and value > 0):
-                raise ValueError(f"{limit.name} must be a positive integer, not {value!r}")
+                raise ValueError(f"{limit.name}: expected a positive integer, got {value!r}")
         if self.device not in ("cpu", "cuda"):
-            raise ValueError(f"device must be 'cpu' or 'cuda', not {self.device!r}")
+            raise ValueError(f"device: expected 'cpu' or 'cuda', got {self.device!r}")
 
 
 class Grant(NamedTuple):

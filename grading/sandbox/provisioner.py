@@ -51,7 +51,7 @@ class SandboxProvisioner(KernelProvisionerBase):
     ) -> None:
         limits = {field.name: given.pop(field.name) for field in fields(Policy) if field.name in given}
         if unknown := [name for name in given if name not in self.class_trait_names()]:
-            raise TypeError(f"{unknown[0]!r} is no limit of a sandboxed kernel: see Policy")
+            raise TypeError(f"{unknown[0]!r} is not a limit of a sandboxed kernel: see Policy")
         self.policy = Policy(**limits)
         self.server_kind, self.lesson, self.draws = (tuple(hidden), tuple(ahead)), lesson, draws
         self._kernel: Kernel | None = None

@@ -1,6 +1,6 @@
-"""The site: what was executed, the course's own pages beside it, made into HTML by Sphinx.
+"""The site: the executed lessons and the course's own pages, made into HTML by Sphinx.
 
-A page loads nothing from elsewhere: formulas are MathML, pictures and sliders lie in it.
+A page loads nothing from elsewhere: pictures, fonts and scripts are files beside it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ..authoring.student_install import PackageSource, delivery, insert_setup_cell, origin, wheel_of
+from ..authoring.student_repo import publish
 from ..course_dir.course_file import load_course_file
 from ..course_dir.lessons import list_lessons
 from ..errors import SiteError
@@ -25,16 +28,20 @@ from ..extras import demand_extra
 from ..proof import mistakes_page
 from ..proof.report_data import REPORTS
 from ..stopped import tell_if_stopped
+from . import katex
 from .executed import executed
-from .pages import Page, about, page
+from .pages import Page, Runnable, about, page
+from .pictures import move_pictures
 
 OWN = Path("docs") / "site"  # pages of the course's own: index.md and what else there is
 SHARED = (Path("docs") / "course.md", Path("docs") / "glossary.md")  # pages that are read beside the site, too
+FOLD_LABEL = ' aria-label="Toggle hidden content"'  # MyST-NB's; it hides the words of the button from screen readers
 STYLE = Path(__file__).with_name("site.css")
+NOTEBOOKS = "notebooks"  # the folder of the site with notebooks to download
 KEPT = ".site"
 RUN = ["-m", "sphinx", "--builder", "html", "--quiet", "--no-color", "--keep-going"]
 SETTINGS: dict[str, Any] = {
-    "extensions": ["myst_nb", "grading.site.formulas"],
+    "extensions": ["myst_nb", "sphinx_copybutton", "grading.site.formulas", "grading.site.contents"],
     "html_theme": "sphinx_book_theme",
     "html_theme_options": {
         "show_toc_level": 2,
@@ -48,7 +55,7 @@ SETTINGS: dict[str, Any] = {
     "html_copy_source": False,
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_math_renderer": "mathml",
+    "html_math_renderer": "katex",
     "html_last_updated_fmt": "",
     "language": "en",
     "myst_enable_extensions": ["amsmath", "deflist", "dollarmath"],
@@ -58,16 +65,27 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def build_site(root: Path, out: Path, console: Console, *, workers: int, named: Iterable[str] = ()) -> Path:
-    """Make the site of a course's released lessons, or of those named, in `out`, which is replaced; its first page.
+def build_site(
+    root: Path,
+    out: Path,
+    console: Console,
+    *,
+    workers: int,
+    named: Iterable[str] = (),
+    source: PackageSource | None = None,
+) -> Path:
+    """Replace `out` by the site of a course's released lessons, or of those named. Returns its first page.
 
-    Raises CourseError where a lesson is not released or does not run, SiteError for what Sphinx complains of and for
-    an `out` that holds something else.
+    source  where students get notebooks and package (default: as nbgrader_config.py says)
+
+    Raises CourseError if a lesson is not released or does not run, SiteError for warnings of Sphinx and if `out` holds
+    anything but a site.
     """
     demand_extra("site", "A web site")
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
     names = list_lessons(root, named)
+    source = source or origin(delivery(root))
     kept = (
         f"The pages of lessons that were run are kept in {KEPT}/, and {out} is as it was; run the same command again."
     )
@@ -80,7 +98,7 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
         (text / "_static").mkdir(parents=True)
         shutil.copy(STYLE, text / "_static")
         for name, notebook in ran.items():
-            nbformat.write(page(notebook), text / f"{name}.ipynb")
+            nbformat.write(page(notebook, _runnable(name, source)), text / f"{name}.ipynb")
         own = [
             file for file in (*(root / page for page in SHARED), *sorted((root / OWN).glob("*.md"))) if file.is_file()
         ]
@@ -92,9 +110,45 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
         others = [*(file.stem for file in own if file.stem != "index"), *_write_reports(root, text)]
         (text / "index.md").write_text(f"{heading}\n{_contents(listed, others)}", encoding="utf-8")
         _sphinx(text, made, heading.lstrip("# ").partition("\n")[0].strip())
+        _write_notebooks(root, names, source, made / NOTEBOOKS)
+        _finish_pages(made)
         _replace(out, made)
     console.print(f"{out / 'index.html'}: written, {len(names)} lessons")
     return out / "index.html"
+
+
+def _runnable(name: str, source: PackageSource) -> Runnable:
+    file = f"{NOTEBOOKS}/{name}.ipynb"
+    if source.name:
+        return Runnable(file, source.colab(f"{name}.ipynb"))
+    return Runnable(file, package=f"{NOTEBOOKS}/{source.package}" if _ships(source) else "")
+
+
+def _ships(source: PackageSource) -> bool:
+    """Whether students get the package as a file beside the notebooks."""
+    return source.package == wheel_of(source.version)
+
+
+def _write_notebooks(root: Path, names: list[str], source: PackageSource, folder: Path) -> None:
+    """Write the notebooks to run, with the package beside them where nothing else has it."""
+    if _ships(source) and not source.name:
+        publish(root, folder, source, delivery(root).solutions)
+        return
+    if _ships(source):
+        source = replace(source, package=source.raw(source.package))
+    folder.mkdir()
+    for name in names:
+        notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
+        insert_setup_cell(notebook, f"{name}.ipynb", source)
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+def _finish_pages(made: Path) -> None:
+    """Move pictures out of the pages, and add the fonts that their formulas use."""
+    pages = {file: file.read_text(encoding="utf-8").replace(FOLD_LABEL, "") for file in sorted(made.glob("*.html"))}
+    for file, text in pages.items():
+        file.write_text(move_pictures(text, made), encoding="utf-8")
+    katex.write_styles(pages.values(), made / "_static")
 
 
 def _write_reports(root: Path, text: Path) -> list[str]:
@@ -112,7 +166,7 @@ def _write_reports(root: Path, text: Path) -> list[str]:
 
 def _contents(listed: list[Page], others: list[str]) -> str:
     told = "\n\n".join(
-        f"## [{one.title}]({one.name}.ipynb)\n\n{one.question}" + (f" *{one.time}*" if one.time else "")
+        f"## [{one.title}]({one.name}.ipynb)\n\n{one.question}" + (f"\n\n*{one.time}*" if one.time else "")
         for one in listed
     )
     names = "\n".join(one.name for one in listed)

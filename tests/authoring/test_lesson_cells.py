@@ -1,4 +1,4 @@
-"""The cells of a lesson's text, and which are the same one in another version of it."""
+"""Cells of a lesson's text, and the same cells in another version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_no_character_of_a_lesson_is_lost_and_every_exercise_has_its_cells(lesso
         assert own[0].heading and [cell.grade_id for cell in own if cell.grade_id] == [exercise, f"check_{exercise}"]
 
 
-def test_a_cell_is_found_again_by_its_name_its_text_or_its_place():
+def test_a_cell_is_matched_by_name_text_or_position():
     was = read_cells(tiny_lesson("01_double").source)
     text = tiny_lesson("01_double").source.replace("# # To double", "# # To double\n#\n# A line more.")
     text = text.replace("def check(f):\n    return 0.0", "def check(f):\n    return 0.0\n\n\nx = 1")
@@ -30,7 +30,7 @@ def test_a_cell_is_found_again_by_its_name_its_text_or_its_place():
     assert align(was, was[::-1]) == {i: 4 - i for i in range(5)}
 
 
-def test_cells_of_two_exercises_are_never_the_same_one():
+def test_cells_of_two_exercises_are_never_matched():
     one, other = (read_cells(tiny_lesson(name).source) for name in ("01_double", "02_halve"))
     pairs = align(one, other)
     assert {one[i].grade_id for i in pairs} == {other[j].grade_id for j in pairs.values()} == {""}

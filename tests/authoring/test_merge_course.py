@@ -1,4 +1,4 @@
-"""All lessons of a course merged with a new version: what is written, and with what the next merge compares."""
+"""Merge all lessons of a course with a new version: the files and the next base."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 @pytest.fixture(scope="module")
 def theirs(base: Tree, tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """Another text of the first lesson, a third lesson, no second one, and something more that they share."""
+    """Another text of the first lesson, no second one, a third, and more shared code."""
     root = tmp_path_factory.mktemp("third")
     tiny_lesson("03_halve").write(root)
     left = {path: text for path, text in base.items() if TWO not in path}
@@ -31,7 +31,7 @@ def theirs(base: Tree, tmp_path_factory: pytest.TempPathFactory) -> Tree:
     return {**left, **read_lessons(root), COMMON: "THREE = 3\nFIVE = 5\n"}
 
 
-def test_a_course_that_nobody_changed_becomes_the_new_version_but_loses_no_lesson(base, theirs):
+def test_an_unchanged_course_becomes_the_new_version_but_loses_no_lesson(base, theirs):
     merge = merge_course(base, base, theirs)
     assert merge.outcome == {**theirs, **part_of(base, TWO)}
     assert (merge.changed, merge.new, merge.dropped, merge.removed) == ([ONE], ("03_halve",), (TWO,), ())
@@ -39,13 +39,13 @@ def test_a_course_that_nobody_changed_becomes_the_new_version_but_loses_no_lesso
     assert not merge_course(merge.next_base, merge.outcome, theirs).files
 
 
-def test_a_version_that_changes_nothing_leaves_a_course_as_it_is(base, theirs):
+def test_a_version_without_changes_leaves_a_course_unchanged(base, theirs):
     assert merge_course(base, theirs, base).files == {}
     assert merge_course(base, theirs, base).own == ("03_halve",)
     assert merge_course(base, theirs, theirs).files == {}
 
 
-def test_what_stays_as_it_is_is_compared_with_the_old_base_another_time(base, theirs):
+def test_a_lesson_that_stays_is_compared_with_the_old_base_next_time(base, theirs):
     merge = merge_course(base, base, theirs).kept({ONE: "handed in", SHARED: "needed", "03_halve": "not built"})
     assert merge.files == {} and merge.outcome == base
     assert merge.next_base == {**part_of(base, ONE), COMMON: base[COMMON]}
@@ -53,5 +53,5 @@ def test_what_stays_as_it_is_is_compared_with_the_old_base_another_time(base, th
     assert (again.changed, again.new, again.own) == ([ONE], ("03_halve",), (TWO,))
 
 
-def test_only_files_of_lessons_are_lessons():
+def test_only_lesson_files_count_as_lessons():
     assert lessons_of(["source/01_a.py", "source/a.py", "source/1_a.py", "source/01_a/01_a.py"]) == {"01_a"}

@@ -1,4 +1,4 @@
-"""A lesson merged from three versions, by exercise: lesson 02, changed as teachers and as authors change one."""
+"""Merge three versions of a lesson by exercise, with real changes to lesson 02."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edited(tree: Tree, path: str, old: str, new: str) -> Tree:
 
 
 def without_exercise(tree: Tree, name: str) -> Tree:
-    """As a teacher drops one: its cells, its folder and its name."""
+    """Drop an exercise as a teacher does: its cells, its folder and its name."""
     cells = [cell for cell in read_cells(tree[TEXT]) if cell.exercise != name]
     kept = {path: text for path, text in tree.items() if not path.startswith(f"{TESTS}/{name}/")}
     kept[TEXT] = join_cells([(cell.text, cell.space) for cell in cells])
@@ -40,7 +40,7 @@ def without_exercise(tree: Tree, name: str) -> Tree:
 
 
 def with_exercise(tree: Tree, name: str) -> Tree:
-    """As an author adds one, after `softmax`: made of `entropy`."""
+    """Add an exercise after `softmax` as an author does: a copy of `entropy`."""
     cells, added = read_cells(tree[TEXT]), list[tuple[str, str]]()
     for cell in cells:
         added.append((cell.text, cell.space))
@@ -53,19 +53,19 @@ def with_exercise(tree: Tree, name: str) -> Tree:
 
 
 def merged(base: Tree, ours: Tree, theirs: Tree) -> tuple[Tree, LessonMerge]:
-    """What the course has after the merge, and the merge."""
+    """The course's files after the merge, and the merge."""
     done = merge_lesson(LESSON, base, ours, theirs)
     return {path: text for path, text in {**ours, **done.files}.items() if text is not None}, done
 
 
-def test_what_one_side_changed_is_taken_from_it_and_a_version_left_alone_is_the_other(base):
+def test_a_change_on_one_side_is_taken(base):
     changed = without_exercise(edited(with_exercise(base, "spread"), COMMON, "7.0", "8.0"), "log_softmax")
     assert merged(base, base, changed)[0] == merged(base, changed, base)[0] == changed
     assert merged(base, changed, changed) == (changed, merge_lesson(LESSON, base, changed, changed))
     assert not merge_lesson(LESSON, base, changed, base).conflicts
 
 
-def test_changes_of_different_pieces_and_of_different_lines_are_both_made(base):
+def test_changes_to_different_pieces_or_lines_are_both_made(base):
     ours = edited(base, SOFTMAX, "points=7", "points=8")
     ours = edited(edited(ours, TEXT, '"points": 7', '"points": 8'), TEXT, "Lesson 2: Softmax", "Week 3: Softmax")
     theirs = edited(edited(base, SOFTMAX, "draw.normal(5)", "draw.normal(6)"), ENTROPY, "points=4", "points=3")
@@ -78,7 +78,7 @@ def test_changes_of_different_pieces_and_of_different_lines_are_both_made(base):
     assert {piece.path for piece in done.pieces if piece.outcome is Outcome.MERGED} == {SOFTMAX, TEXT}
 
 
-def test_an_exercise_in_which_both_changed_the_same_stays_ours_as_a_whole(base):
+def test_an_exercise_with_a_conflict_stays_ours_completely(base):
     ours = edited(base, SOFTMAX, "points=1.5)", "points=2)")
     theirs = edited(edited(base, SOFTMAX, "points=1.5)", "points=1)"), TEXT, "Write the weights", "Return the weights")
     theirs = edited(theirs, f"{TESTS}/softmax/mistakes.py", "right", "good")
@@ -89,7 +89,7 @@ def test_an_exercise_in_which_both_changed_the_same_stays_ours_as_a_whole(base):
     assert {piece.path for piece in done.pieces if piece.left} == {f"{TESTS}/softmax/mistakes.py", TEXT}
 
 
-def test_what_the_teacher_removed_stays_removed_however_it_changed(base):
+def test_an_exercise_that_the_teacher_removed_stays_removed(base):
     ours = without_exercise(base, "entropy")
     theirs = edited(edited(base, ENTROPY, "points=4", "points=3"), TEXT, "check(entropy)", "check(entropy)  # now")
     theirs = {**theirs, f"{TESTS}/entropy/more.py": "X = 1\n"}
@@ -101,7 +101,7 @@ def test_what_the_teacher_removed_stays_removed_however_it_changed(base):
 
 
 def with_exercise_like(ours: Tree, theirs: Tree, name: str) -> Tree:
-    """Ours with that exercise of theirs, and nothing else of it."""
+    """Our files with one exercise of theirs."""
     files = {path: text for path, text in theirs.items() if f"/{name}/" in path}
     cells = [(c.text, c.space) for c in read_cells(ours[TEXT])]
     new = [(c.text, c.space) for c in read_cells(theirs[TEXT]) if c.exercise == name]
@@ -110,7 +110,7 @@ def with_exercise_like(ours: Tree, theirs: Tree, name: str) -> Tree:
     return {**edited(ours, NAMES, '"softmax", ', f'"softmax", "{name}", '), **files, TEXT: text}
 
 
-def test_an_exercise_that_the_new_version_removes_goes_unless_the_teacher_changed_it(base):
+def test_an_exercise_that_the_new_version_removes_is_removed_unless_the_teacher_changed_it(base):
     theirs = without_exercise(base, "entropy")
     assert merged(base, edited(base, COMMON, "7.0", "8.0"), theirs)[0] == edited(theirs, COMMON, "7.0", "8.0")
     ours = edited(base, ENTROPY, "points=4", "points=3")
@@ -119,7 +119,7 @@ def test_an_exercise_that_the_new_version_removes_goes_unless_the_teacher_change
     assert [piece.path for piece in done.conflicts] == [ENTROPY]
 
 
-def test_one_exercise_dropped_beside_one_added_leaves_lists_and_text_that_agree(base):
+def test_lists_and_text_agree_if_one_exercise_is_dropped_next_to_an_added_one(base):
     after, done = merged(base, without_exercise(base, "log_softmax"), with_exercise(base, "spread"))
     assert not done.conflicts
     assert 'EXERCISES = ("softmax", "spread", "softmax_with_temperature", "entropy")' in after[NAMES]
@@ -127,13 +127,13 @@ def test_one_exercise_dropped_beside_one_added_leaves_lists_and_text_that_agree(
     assert json.dumps([name.removeprefix("check_") for name in marked])[1:-1] in after[NAMES]
 
 
-def test_a_lesson_stays_as_it_is_where_both_changed_what_all_its_exercises_share(base):
+def test_a_lesson_stays_unchanged_if_its_shared_code_has_a_conflict(base):
     ours, theirs = (edited(base, COMMON, "7.0", number) for number in ("8.0", "9.0"))
     done = merge_lesson(LESSON, base, ours, edited(theirs, ENTROPY, "points=4", "points=3"))
     assert not done.files and COMMON in done.stays
 
 
-def test_without_a_base_what_differs_is_left_to_the_teacher(base):
+def test_without_a_base_differences_are_left_to_the_teacher(base):
     ours = edited(base, TEXT, "about 55 minutes", "about 50 minutes")
     done = merge_lesson(LESSON, {}, ours, edited(base, TEXT, "Write the weights", "Return the weights"))
     assert not done.files and TEXT in done.stays
@@ -142,7 +142,7 @@ def test_without_a_base_what_differs_is_left_to_the_teacher(base):
 
 
 @pytest.mark.parametrize("broken", ["def (:\n", "x = (1,\n"])
-def test_lines_that_merge_into_no_python_are_left_to_the_teacher(base, broken):
+def test_a_merge_into_invalid_python_is_left_to_the_teacher(base, broken):
     ours = edited(base, COMMON, "7.0", "8.0")
     done = merge_lesson(LESSON, base, ours, {**base, COMMON: base[COMMON] + broken})
     assert not done.files and COMMON in done.stays
@@ -157,6 +157,6 @@ def test_lines_that_merge_into_no_python_are_left_to_the_teacher(base, broken):
         ('EXERCISES = ("a", "b"\n', 'EXERCISES = ("a", "b", "c")\n', 'EXERCISES = ("a", "b"\n'),
     ],
 )
-def test_lists_of_exercises_merge_name_by_name(ours, theirs, merged):
-    there = {"a", "b", "c"}  # the new version's removal of `a` is not taken in the third
+def test_lists_of_exercises_merge_by_name(ours, theirs, merged):
+    there = {"a", "b", "c"}  # the third does not apply the new version's removal of `a`
     assert merge_names("__init__.py", there, 'EXERCISES = ("a", "b")\n', ours, theirs).value == merged

@@ -1,4 +1,4 @@
-"""Written questions in a lesson: their cells, their data beside the notebook, and what the build refuses."""
+"""Written questions: their cells, the file beside the notebook, and build errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUESTIONS = {
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """The lesson with a question, not built."""
+    """The lesson with a question, before the build."""
     root = build_course(tmp_path / "course", [lesson_by_hand()])
     (root / "grader_tests" / LESSON / "questions").mkdir()
     (root / "grader_tests" / LESSON / "questions" / "why.toml").write_text(QUESTION, encoding="utf-8")
@@ -43,7 +43,7 @@ def built(root: Path) -> list[nbformat.NotebookNode]:
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_courses_questions_are_optional_and_their_data_is_that_of_their_files(lesson):
+def test_the_courses_questions_are_optional_and_their_data_matches_their_files(lesson):
     tests, shipped = ROOT / "grader_tests" / lesson, ROOT / "course" / "examples" / f"{lesson}.questions"
     assert list(load_questions(tests)) == QUESTIONS.get(lesson, [])
     assert question_data(tests, LessonChange()) == (shipped.read_bytes() if shipped.exists() else b"")
@@ -56,7 +56,7 @@ def test_the_courses_questions_are_optional_and_their_data_is_that_of_their_file
     assert sum(graded) == 20
 
 
-def test_an_optional_question_has_no_mark_and_its_data_comes_with_the_notebook(tmp_path):
+def test_an_optional_question_is_not_marked_and_its_data_comes_with_the_notebook(tmp_path):
     root = course_by_hand(tmp_path / "course", points=None)
     assert cell_of(root, WHY).source == "%%answer why\nYOUR ANSWER HERE"
     assert "nbgrader" not in cell_of(root, WHY).metadata
@@ -99,7 +99,7 @@ def test_building_twice_gives_the_same_bytes(course):
         ("[markdown]\n# %%answer", "\n# %%answer", "`%%answer why` is a code cell: make it a Markdown cell"),
     ],
 )
-def test_the_text_and_the_questions_of_a_lesson_have_to_agree(course, old, new, problem):
+def test_a_lessons_text_and_questions_must_agree(course, old, new, problem):
     text = course / "source" / f"{LESSON}.py"
     head, tail = text.read_text(encoding="utf-8").rsplit(old, 1)
     text.write_text(f"{head}{new}{tail}", encoding="utf-8")

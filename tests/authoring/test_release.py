@@ -1,4 +1,4 @@
-"""What students get is what the sources make, and holds nothing of the solutions or of the grader."""
+"""Students get what the sources make, without solutions or graders."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from ..support.repository import LESSONS, ROOT
 pytestmark = pytest.mark.slow
 
 X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
-LONG = 30  # characters; a shorter piece of a statement tells nothing
+LONG = 30  # characters; shorter parts of a statement reveal nothing
 
 
 @pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_committed_release_is_what_the_source_makes(released_course, lesson):
+def test_the_committed_release_matches_the_source(released_course, lesson):
     made = released_course(lesson) / "release" / lesson
     committed = ROOT / "release" / lesson
     names = {p.relative_to(made) for p in made.rglob("*") if p.is_file()}
@@ -60,7 +60,7 @@ def test_an_answer_may_use_the_usual_names_without_an_import(lesson, name):
 
 @pytest.mark.quick_cases("00_start")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_committed_examples_are_what_grader_tests_make(lesson):
+def test_the_committed_examples_match_grader_tests(lesson):
     made = build_examples(ROOT / "grader_tests" / lesson)
     folder = ROOT / "course" / "examples"
     committed = [folder / f"{lesson}.examples", *(folder / lesson).iterdir()]
@@ -73,7 +73,7 @@ def test_the_committed_examples_are_what_grader_tests_make(lesson):
 @pytest.mark.full("builds check data for every kind of processor")
 @pytest.mark.skipif(not X86_64, reason="the kernels that every machine has are those of x86-64")
 @pytest.mark.parametrize("lesson", ["03_queries_keys_values", "07_rope"])
-def test_examples_are_the_same_bytes_whatever_the_machine_does_best(lesson, monkeypatch):
+def test_examples_are_the_same_bytes_on_every_x86_64_processor(lesson, monkeypatch):
     tests = ROOT / "grader_tests" / lesson
     made = []
     for threads, capability, branch in [("1", "default", "COMPATIBLE"), ("3", "avx512", "AUTO")]:
@@ -84,7 +84,7 @@ def test_examples_are_the_same_bytes_whatever_the_machine_does_best(lesson, monk
     assert made[0] == made[1]
 
 
-def test_examples_of_another_kind_of_processor_say_the_same_and_other_numbers_do_not():
+def test_examples_are_equal_if_they_differ_only_by_rounding():
     def examples(number, dtype):
         return pack({"cases": [{"seen": Node("tensor", {"value": torch.tensor([number, 1.0], dtype=dtype)})}]})
 
@@ -94,14 +94,14 @@ def test_examples_of_another_kind_of_processor_say_the_same_and_other_numbers_do
     assert not same_examples(examples(0.5, torch.float32), examples(0.5, torch.float64))
 
 
-def test_examples_that_cannot_be_made_stop_the_build_and_say_why(tmp_path):
+def test_examples_that_cannot_be_made_stop_the_build_with_the_reason(tmp_path):
     write_grader_tests(tmp_path / "01_wrong", {"wrong": ("raise ValueError('a criterion too many')",)})
     with pytest.raises(BuildError, match="the examples could not be made") as raised:
         build_examples(tmp_path / "01_wrong")
     assert "ValueError: a criterion too many" in str(raised.value)
 
 
-def test_a_demo_with_a_title_is_folded_in_jupyterlab_and_in_colab_and_nothing_else_may_be(tmp_path):
+def test_only_a_demo_with_a_title_is_folded_in_jupyterlab_and_colab(tmp_path):
     (tmp_path / "lesson.py").write_text('# %% tags=["demo"]\n# @title Three arrows\ndraw()\n\n# %%\ntaught = 1\n')
     folded, seen = read_lesson(tmp_path / "lesson.py").cells
     assert (folded.metadata.jupyter, folded.metadata.cellView) == ({"source_hidden": True}, "form")
@@ -124,9 +124,10 @@ def test_building_twice_gives_the_same_bytes(released_course):
 
 @pytest.fixture(scope="module")
 def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
-    """Name -> lines of every file in release/ and in both wheels; a notebook's are its cells'.
+    """Name -> lines of every file in release/ and in both wheels.
 
-    The engine's wheel too: a student may install it, and it is to tell no answer.
+    The lines of a notebook are those of its cells. The engine's wheel is included, since a student may install it and
+    it must not reveal an answer.
     """
     files = {}
     for file in wheels.values():
@@ -144,11 +145,11 @@ def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_a_solution_is_shipped(shipped, lesson):
     secret = set(_solution_lines(lesson))
-    later = {f"release/{name}/{name}.ipynb" for name in LESSONS if name > lesson}  # they build on what was built before
+    later = {f"release/{name}/{name}.ipynb" for name in LESSONS if name > lesson}  # later lessons build on this one
     assert not [(name, line) for name, lines in shipped.items() if name not in later for line in lines & secret]
 
 
-def test_no_mark_of_what_is_taken_out_is_left_in(shipped):
+def test_no_solution_or_hidden_test_marker_is_left(shipped):
     students = {name: lines for name, lines in shipped.items() if not name.startswith("grading/")}
     assert len(students) > len(LESSONS)
     for mark in ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "from grading.judge import grade"):
@@ -157,7 +158,7 @@ def test_no_mark_of_what_is_taken_out_is_left_in(shipped):
 
 @pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_no_line_of_the_grader_is_shipped_but_what_a_lesson_shows_on_purpose(shipped, lesson):
+def test_no_line_of_the_grader_is_shipped_unless_a_lesson_shows_it(shipped, lesson):
     secret = set(_grader_lines(lesson)) - set().union(*map(_taught, LESSONS))
     assert not [(name, line) for name, lines in shipped.items() for line in lines & secret]
 
@@ -186,7 +187,7 @@ def _solution_lines(lesson: str) -> Iterator[str]:
 
 
 def _grader_lines(lesson: str) -> Iterator[str]:
-    """The code, without docstrings, of oracles, mistakes, alternatives and hidden cases."""
+    """Code of oracles, mistakes, alternatives and hidden cases, without docstrings."""
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
         code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
         code += [answer.code for answer in (*exercise.alternatives, *exercise.reference_answers, *exercise.mistakes)]
@@ -196,14 +197,20 @@ def _grader_lines(lesson: str) -> Iterator[str]:
 
 
 def _taught(lesson: str) -> set[str]:
-    """Lines that the lesson itself shows on purpose: in examples, diffs, demonstrations and what an exercise gives."""
+    """Lines that the lesson shows on purpose.
+
+    They are in examples, diffs, demonstrations and given code.
+    """
     text = "\n".join(cell.source for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells)
     shown = re.sub(r"### BEGIN (SOLUTION|HIDDEN TESTS).*?### END \1", "", text, flags=re.S)
     return {line.strip() for line in shown.splitlines()}
 
 
 def _tells(line: str) -> bool:
-    """Whether a line says what only an answer would. A single call or operator is vocabulary, which lessons share."""
+    """Whether only an answer would have this line.
+
+    A single call or operator is vocabulary that lessons share.
+    """
     line = re.sub(r"\s+#.*$", "", line.strip())
     if line.startswith(("#", "import ", "from ", "super().__init__")):
         return False
@@ -214,7 +221,7 @@ def _tells(line: str) -> bool:
     return sum(isinstance(node, (ast.Call, ast.BinOp, ast.Subscript)) for node in ast.walk(tree)) >= 2
 
 
-def test_what_counts_as_telling_is_not_everything():
+def test_not_every_line_counts_as_revealing():
     assert _tells("return e / e.sum(dim, keepdim=True)")
     assert _tells("return x.exp() / total")
     assert not _tells("return result")

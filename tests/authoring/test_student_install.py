@@ -1,4 +1,4 @@
-"""Where the package comes from: the setting, the first cell that it is written into, and what that cell does."""
+"""The source of the package: the setting, the first cell, and its messages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def lesson(*code: str) -> NotebookNode:
         (f"https://example.org/v{{version}}/{WHEEL}", f"https://example.org/v{NOW}/{WHEEL}"),
     ],
 )
-def test_one_setting_says_where_the_package_comes_from(package, asked):
+def test_one_setting_decides_where_the_package_comes_from(package, asked):
     assert origin(Delivery(package=package)) == PackageSource(NOW, asked)
 
 
@@ -59,7 +59,7 @@ def test_one_setting_says_where_the_package_comes_from(package, asked):
         ("https://example.org/attention_course-99.0-py3-none-any.whl", f"version {NOW} is installed here"),
     ],
 )
-def test_a_setting_that_leads_nowhere_is_refused_with_what_to_write(package, told):
+def test_an_invalid_setting_is_refused_with_the_remedy(package, told):
     with pytest.raises(CourseError, match=re.escape("c.Delivery.package is ")) as raised:
         origin(Delivery(package=package))
     assert told in str(raised.value)
@@ -74,7 +74,7 @@ def test_the_setting_is_read_from_the_courses_own_file(tmp_path):
         origin(Delivery(repository="https://example.org/you/attention"))
 
 
-def test_the_cell_comes_before_the_first_use_once_and_the_badge_under_the_title():
+def test_the_cell_is_inserted_once_before_the_first_use_and_the_badge_under_the_title():
     made, where = lesson("1 + 1", "from course import begin"), PackageSource(NOW, WHEEL, "you/attention")
     for _ in range(2):
         insert_setup_cell(made, "09_x.ipynb", where)
@@ -90,25 +90,25 @@ def test_the_cell_comes_before_the_first_use_once_and_the_badge_under_the_title(
     ]
 
 
-def test_a_lesson_that_does_not_use_the_package_is_left_as_it_is():
+def test_a_lesson_that_does_not_use_the_package_is_unchanged():
     made = lesson("1 + 1", "# of course")
     insert_setup_cell(made, "09_x.ipynb", PackageSource(NOW, WHEEL, "you/attention"))
     assert made == lesson("1 + 1", "# of course") or [c.source for c in made.cells[1:]] == ["1 + 1", "# of course"]
 
 
 def run_first(python: Path | str, where: Path, cell: str, before: str = "") -> tuple[int, str]:
-    """Run a first cell as a script; its exit status and its last words."""
+    """Run a first cell as a script; returns its exit status and its last words."""
     script = f"{before}\n{cell}\nprint('course' in __import__('sys').modules, 'set_up' in dir())"
     done = subprocess.run([str(python), "-c", script], cwd=where, capture_output=True, text=True)
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1]
 
 
-def test_where_the_package_is_there_nothing_is_installed_and_nothing_is_left_behind(tmp_path):
+def test_if_the_package_is_installed_the_cell_changes_nothing(tmp_path):
     cell = first_cell(PackageSource(NOW, "https://127.0.0.1:9/nowhere.whl"))
     assert run_first(sys.executable, tmp_path, cell) == (0, "True False")
 
 
-def test_a_package_of_another_version_that_is_at_work_is_told_and_not_replaced(tmp_path):
+def test_an_imported_package_of_another_version_is_reported_and_not_replaced(tmp_path):
     cell = first_cell(PackageSource("99.0", "https://127.0.0.1:9/nowhere.whl"))
     done = subprocess.run(
         [sys.executable, "-c", f"import course\n{cell}"], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -118,7 +118,7 @@ def test_a_package_of_another_version_that_is_at_work_is_told_and_not_replaced(t
     )
 
 
-def test_something_else_called_course_is_named(tmp_path):
+def test_another_module_called_course_is_named(tmp_path):
     (tmp_path / "course.py").write_text("")
     status, told = run_first(sys.executable, tmp_path, first_cell(PackageSource(NOW, WHEEL)))
     assert status == 1
@@ -127,14 +127,14 @@ def test_something_else_called_course_is_named(tmp_path):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with pip and nothing else."""
+    """The Python of an environment with only pip."""
     folder = tmp_path_factory.mktemp("bare") / "environment"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return folder / "bin" / "python"
 
 
 @pytest.mark.slow
-def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, tmp_path):
+def test_without_pytorch_the_cell_says_where_to_get_it_and_downloads_nothing(bare, tmp_path):
     status, told = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)))
     assert status == 1
     assert told.endswith("(CPU is enough), then run this cell again.")
@@ -142,14 +142,14 @@ def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, 
 
 
 def known_package(folder: Path, name: str, number: str) -> None:
-    """What pip and the cell look at of an installed package."""
+    """The files of an installed package that pip and the cell look at."""
     about = folder / f"{name}-{number}.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n")
 
 
 def small_wheel(folder: Path, python: str = ">=3.11") -> None:
-    """A wheel of the course's name beside the notebook, with nothing but a version."""
+    """A wheel with the course's name and only a version, beside the notebook."""
     about = f"attention_course-{NOW}.dist-info"
     files = {
         "course/__init__.py": f"__version__ = {NOW!r}\n",
@@ -165,7 +165,7 @@ def small_wheel(folder: Path, python: str = ">=3.11") -> None:
 
 
 def with_torch(folder: Path, more: str = "") -> str:
-    """Code before the cell: PyTorch is installed, for all that the cell and pip see."""
+    """Code before the cell that makes PyTorch look installed to the cell and pip."""
     known_package(folder / "site", "torch", "2.13.0")
     return f"import os, sys; sys.path.append({str(folder / 'site')!r}); os.environ['PIP_RETRIES'] = '0'; {more}"
 
@@ -179,7 +179,7 @@ def with_torch(folder: Path, more: str = "") -> str:
         (f"http://127.0.0.1:9/{WHEEL}", "Check that this computer is on the internet, then run this cell again."),
     ],
 )
-def test_what_cannot_be_had_is_told_in_two_sentences(bare, tmp_path, package, told):
+def test_a_package_that_cannot_be_installed_gives_two_sentences(bare, tmp_path, package, told):
     status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, package)), with_torch(tmp_path))
     assert status == 1
     assert told in said
@@ -187,8 +187,8 @@ def test_what_cannot_be_had_is_told_in_two_sentences(bare, tmp_path, package, to
 
 
 @pytest.mark.slow
-def test_on_a_hub_with_an_empty_home_the_package_is_there_at_once(tmp_path):
-    """pip makes the folder of a user's packages, which this process has not had on its path."""
+def test_on_a_hub_with_an_empty_home_the_package_is_usable_at_once(tmp_path):
+    """pip creates the user's package folder, which this process's path did not have."""
     small_wheel(tmp_path)
     for name in ("torch", "numpy"):
         known_package(tmp_path / "site", name, "1.0")
@@ -197,7 +197,7 @@ def test_on_a_hub_with_an_empty_home_the_package_is_there_at_once(tmp_path):
     settings = {"HOME": str(home), "PIP_USER": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_NO_INDEX": "1"}
     done = subprocess.run(
         [
-            str(Path(sys.base_prefix, "bin/python3")),  # in a virtual environment pip uses no folder of the user's
+            str(Path(sys.base_prefix, "bin/python3")),  # in a virtual environment, pip does not use the user's folder
             "-c",
             f"{first_cell(PackageSource(NOW, WHEEL))}\nimport course\nprint(course.__version__, course.__file__)",
         ],
@@ -211,7 +211,7 @@ def test_on_a_hub_with_an_empty_home_the_package_is_there_at_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_an_environment_without_pip_is_told_how_to_install_without_it(tmp_path):
+def test_an_environment_without_pip_gives_instructions_without_pip(tmp_path):
     folder = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     small_wheel(tmp_path)
@@ -224,7 +224,7 @@ def test_an_environment_without_pip_is_told_how_to_install_without_it(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_python_of_a_system_is_left_alone_and_an_environment_advised(tmp_path):
+def test_a_system_python_is_left_alone_and_an_environment_recommended(tmp_path):
     python = Path("/usr/bin/python3")
     stdlib = "import sysconfig; print(sysconfig.get_path('stdlib'))"
     found = python.is_file() and subprocess.run([python, "-c", stdlib], capture_output=True, text=True).stdout.strip()
@@ -237,7 +237,7 @@ def test_the_python_of_a_system_is_left_alone_and_an_environment_advised(tmp_pat
 
 
 @pytest.mark.full("builds a wheel and makes an environment, for twenty seconds")
-def test_a_python_that_does_not_fit_is_named(bare, tmp_path):
+def test_an_unsupported_python_is_named(bare, tmp_path):
     small_wheel(tmp_path, python=">=3.99")
     status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))
     assert status == 1
@@ -245,7 +245,7 @@ def test_a_python_that_does_not_fit_is_named(bare, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_damaged_wheel_is_to_be_got_again(bare, tmp_path):
+def test_a_damaged_wheel_gives_the_advice_to_get_it_again(bare, tmp_path):
     (tmp_path / WHEEL).write_bytes(b"not a wheel")
     status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))
     assert status == 1
@@ -269,8 +269,8 @@ def test_a_damaged_wheel_is_to_be_got_again(bare, tmp_path):
         ("", "pip ended with 1. Show your teacher what"),
     ],
 )
-def test_pips_other_words_each_have_their_remedy(tmp_path, words, told):
-    """A pip that says this and fails: causes that no test can have on every machine."""
+def test_each_other_message_from_pip_has_its_remedy(tmp_path, words, told):
+    """A fake pip fails with this message, since no test can cause it everywhere."""
     small_wheel(tmp_path)
     (tmp_path / "pip.py").write_text(f"import sys\nsys.stderr.write({words!r})\nsys.exit(1)\n")
     cell = first_cell(PackageSource("99.0", "attention-course==99.0"))

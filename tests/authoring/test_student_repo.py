@@ -1,4 +1,4 @@
-"""The students' repository: what is in it, what is not, and what publishing again does."""
+"""The students' repository: its contents, and publishing it again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def wheel_name(tmp_path_factory: pytest.TempPathFactory) -> str:
     return make_wheel(tmp_path_factory.mktemp("wheel"), {}).name
 
 
-def test_it_holds_notebooks_wheel_page_and_licence_and_publishing_again_changes_nothing(
+def test_it_has_notebooks_wheel_page_and_licence_and_publishing_again_changes_nothing(
     released_course, tmp_path, wheel_name
 ):
     root, into = released_course(LESSON), tmp_path / "students"
@@ -47,7 +47,7 @@ def test_it_holds_notebooks_wheel_page_and_licence_and_publishing_again_changes_
     assert "colab.research" not in (into / "README.md").read_text()
 
 
-def test_with_the_repositorys_address_cells_install_by_url_and_badges_lead_there(released_course, tmp_path, wheel_name):
+def test_with_the_repositorys_address_cells_and_badges_use_it(released_course, tmp_path, wheel_name):
     publish(released_course(LESSON), tmp_path, origin(Delivery(repository=f"{GITHUB}/tree/autumn")))
     notebook = nbformat.read(tmp_path / f"{LESSON}.ipynb", as_version=4)
     (cell,) = (cell for cell in notebook.cells if cell["id"] == SET_UP)
@@ -63,7 +63,7 @@ def test_a_package_from_elsewhere_is_not_shipped(released_course, tmp_path):
     assert 'pip install "attention-course==' in (tmp_path / "README.md").read_text()
 
 
-def test_what_others_put_there_is_left_and_told(released_course, tmp_path):
+def test_other_files_in_the_folder_are_kept_and_reported(released_course, tmp_path):
     (tmp_path / "README.md").write_text("My own words.\n")
     (tmp_path / "attention_course-0.0.1-py3-none-any.whl").write_text("last week's")
     done = publish(released_course(LESSON), tmp_path, origin(Delivery()))
@@ -71,7 +71,7 @@ def test_what_others_put_there_is_left_and_told(released_course, tmp_path):
     assert (tmp_path / "README.md").read_text() == "My own words.\n"
 
 
-def test_a_courses_own_directory_is_no_place_for_it(released_course, tmp_path):
+def test_publishing_into_a_course_directory_is_refused(released_course, tmp_path):
     root = released_course(LESSON)
     before = (root / "nbgrader_config.py").read_bytes()
     for place in (root, root / "source" / "students"):
@@ -82,7 +82,7 @@ def test_a_courses_own_directory_is_no_place_for_it(released_course, tmp_path):
         publish(tmp_path, tmp_path / "students", origin(Delivery()))
 
 
-def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(wheels, tmp_path):
+def test_the_wheel_equals_hatchlings_with_a_teachers_examples(wheels, tmp_path):
     made = []
     for number in range(2):
         (tmp_path / str(number)).mkdir()
@@ -96,7 +96,7 @@ def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(
         same = [name for name in theirs.namelist() if not name.endswith(("/RECORD", "/WHEEL", "/METADATA"))]
         assert all(ours.read(name) == theirs.read(name) for name in same)
         (metadata,) = (name for name in theirs.namelist() if name.endswith("/METADATA"))
-        # the README in it is that of the set-up, and may have changed since
+        # the README in it is the set-up's and may have changed since then
         one, other = (message_from_bytes(wheel.read(metadata)).items() for wheel in (ours, theirs))
         assert one == other
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]
@@ -105,7 +105,7 @@ def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(
     assert (installed / "report.py").read_bytes() == (ROOT / "course" / "report.py").read_bytes()
 
 
-def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_are_added(released_course, tmp_path):
+def test_solutions_are_published_on_request_and_added_by_publishing_again(released_course, tmp_path):
     root, into, file = released_course(LESSON), tmp_path / "students", f"{LESSON}.solutions"
     where = origin(Delivery())
     publish(root, into, where)
@@ -123,7 +123,7 @@ def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_a
         publish(root, into, where, solved=["99_none"])
 
 
-def test_what_a_course_changes_is_in_the_published_package(tmp_path):
+def test_a_courses_changes_are_in_the_published_package(tmp_path):
     root = build_course(tmp_path / "course", ["02_softmax"])
     (root / "course.toml").write_text('[[lesson]]\nname = "02_softmax"\nexercises.softmax.points = 9\n')
     build_and_release(root, "02_softmax")

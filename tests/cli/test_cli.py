@@ -1,4 +1,4 @@
-"""The `grading` command: its verbs, its exit status, and what it does where no sandbox is to be had."""
+"""The `grading` command: verbs, exit statuses, and a machine without a sandbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 ONE = TINY_LESSONS[0]
 Grading = Callable[..., tuple[int, str, str]]
-# What a container's runtime usually forbids is forbidden here in earnest, for this process and all that it starts
+# Denies what a container's runtime usually denies, for this process and all its children
 FILTERED = """
 from grading.sandbox import linux, seccomp_landlock
 linux.no_new_privileges()
@@ -43,7 +43,10 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="made to lack wh
 
 @pytest.fixture
 def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Grading:
-    """grading(directory, *arguments), in that directory: the exit status, and what was said on stdout and stderr."""
+    """grading(directory, *arguments), run in that directory.
+
+    Returns the exit status, stdout and stderr.
+    """
 
     def run(directory: Path, *arguments: str) -> tuple[int, str, str]:
         monkeypatch.chdir(directory)
@@ -54,7 +57,7 @@ def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def without_sandbox(root: Path, *verbs: str) -> subprocess.CompletedProcess[str]:
-    """Run verbs one after the other in a process that the system refuses what a sandbox takes."""
+    """Run verbs one by one in a process in which the system refuses a sandbox."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
     command = [sys.executable, "-c", FILTERED.format(verbs=verbs)]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
@@ -68,12 +71,12 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def course(handed_in: Path, tmp_path: Path) -> Path:
-    """A course with the first lesson released and one right submission."""
+    """A course with the first lesson released and one correct submission."""
     return shutil.copytree(handed_in, tmp_path / "course")
 
 
 @pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "prove"])
-def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb):
+def test_an_unknown_lesson_gives_an_error_with_the_known_ones(tmp_path, grading, verb):
     status, out, err = grading(build_course(tmp_path / "course"), verb, "09_none", ONE)
     assert status == 2
     assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
@@ -81,20 +84,20 @@ def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb)
 
 
 @pytest.mark.parametrize("verb", ["grade", "regrade", "verify-grades", "history"])
-def test_an_unknown_student_is_told_with_the_one_that_may_be_meant(course, grading, verb):
+def test_an_unknown_student_gives_an_error_with_a_similar_id(course, grading, verb):
     status, _, err = grading(course, verb, "--students", "ad", "ada")
     assert status == 2
     assert err == "grading: there is no student ad; do you mean ada?\n"
 
 
-def test_the_version_is_told(capsys):
+def test_version_prints_the_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main.main(["--version"])
     assert capsys.readouterr().out == f"grading {version('attention-course-teach')}\n"
 
 
 @pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "prove", "demo", "report"])
-def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
+def test_outside_a_course_the_error_says_where_to_go(tmp_path, grading, verb):
     status, out, err = grading(tmp_path, verb)
     assert status == 2
     assert err.startswith(
@@ -106,7 +109,7 @@ def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
 
 
 @pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
-def test_the_course_is_found_from_below_and_the_nearest_counts(course, tmp_path, grading):
+def test_the_nearest_course_above_the_current_folder_is_used(course, tmp_path, grading):
     below = course / "submitted" / "ada"
     assert course_root(below) == course
     assert grading(below, "grade", ONE)[0] == 0
@@ -169,7 +172,7 @@ def test_the_road_by_verbs(course, grading):
 
 
 @pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
-def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):
+def test_the_exit_status_reports_a_submission_that_cannot_be_graded(course, grading):
     (course / "submitted" / "bob" / ONE).mkdir(parents=True)
     status, told, _ = grading(course, "grade")
     assert status == 2
@@ -177,7 +180,7 @@ def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(cours
     assert scores(course)["ada", ONE] == (5, 5)
 
 
-def test_doctor_tells_by_its_exit_status_whether_grading_is_sandboxed_here(course, grading):
+def test_the_exit_status_of_doctor_shows_whether_a_sandbox_is_available(course, grading):
     status, told, _ = grading(course, "doctor")
     enough = all(grant.granted for grant in grants() if grant.required)
     assert status == (0 if enough else 1)
@@ -185,7 +188,7 @@ def test_doctor_tells_by_its_exit_status_whether_grading_is_sandboxed_here(cours
 
 
 @linux_only
-def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
+def test_nothing_is_graded_without_a_sandbox(course):
     done = without_sandbox(course, "doctor", "grade", "demo")
     assert done.returncode == 0, done.stderr
     for verb, status in (("doctor", 1), ("grade", 2), ("demo", 2)):
@@ -201,7 +204,7 @@ def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
 
 @linux_only
 def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course, grading):
-    """Where no judge can start, so that none can have been asked."""
+    """No judge can start here, so none was needed."""
     assert grading(course, "grade", ONE)[0] == 0
     before = grades(course)
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
@@ -225,7 +228,7 @@ def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course,
 
 @pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 @linux_only
-def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
+def test_unsandboxed_grades_without_a_sandbox_and_marks_every_grade(course, grading):
     done = without_sandbox(course, "grade --unsandboxed")
     assert "grade --unsandboxed ends with 0" in done.stdout, done.stderr
     assert "Without the sandbox" in done.stdout
@@ -238,7 +241,7 @@ def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
 
 
 @pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
-def test_unsandboxed_marks_where_a_sandbox_could_be_had_and_again_grades_in_it(course, grading):
+def test_unsandboxed_marks_grades_and_grading_again_uses_the_sandbox(course, grading):
     assert grading(course, "grade", "--unsandboxed")[0] == 0
     assert [found.verdict.sandboxed for found in grades(course)] == [False]
     assert grading(course, "grade", "--again")[0] == 0

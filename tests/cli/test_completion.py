@@ -1,4 +1,4 @@
-"""Completion in real shells: what a Tab after a word shows.
+"""Completion in real shells: the result of a Tab after a word.
 
 Each shell gets the lines that `grading completion` prints. Without the shell, or argcomplete, its test is skipped.
 """
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 ONE, TWO = TINY_LESSONS
 WITHIN = 60.0  # seconds for a Tab, on a machine that does much else
-CASES = [  # what is typed, and what is completed or offered
+CASES = [  # typed text, and what is completed or offered
     ("grading verif", ["verify-grades"]),
     ("grading grade 0", [ONE, TWO]),
     ("grading grade --lesson 01", [ONE]),
@@ -38,7 +38,10 @@ CASES = [  # what is typed, and what is completed or offered
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two lessons; bob has handed in, ada is only in the gradebook, and Zoë's id is not ASCII."""
+    """A course of two lessons.
+
+    bob has handed in, ada is only in the gradebook, and Zoë's id is not ASCII.
+    """
     root = build_course(tmp_path_factory.mktemp("completion") / "course")
     for student in ("bob", "zoë_özil"):
         (root / "submitted" / student / ONE).mkdir(parents=True)
@@ -49,7 +52,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """One in which `grading` is this checkout's, in a terminal without colours."""
+    """An environment with this checkout's `grading` and a terminal without colors."""
     folder = tmp_path_factory.mktemp("bin")
     program = folder / "grading"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m grading "$@"\n')
@@ -64,7 +67,7 @@ def lines_of(shell: str, environment: dict[str, str]) -> str:
 
 
 def typed(shell: list[str], setup: Path, line: str, course: Path, environment: dict[str, str], tabs: str) -> str:
-    """What an interactive shell shows once its setup has run, the line is typed and Tab is pressed."""
+    """The output of an interactive shell after its setup, the typed line and Tab."""
     process, terminal = pty.fork()
     if not process:
         os.chdir(course)
@@ -81,7 +84,7 @@ def typed(shell: list[str], setup: Path, line: str, course: Path, environment: d
 
 
 def _read(terminal: int, until: str | None) -> str:
-    """All that comes until a pattern does, or, without one, until nothing has come for a while after something did."""
+    """Read until the pattern appears or, without one, until the output pauses."""
     text, end, quiet = "", time.monotonic() + WITHIN, 5.0
     while time.monotonic() < end:
         ready, _, _ = select.select([terminal], [], [], quiet)
@@ -138,7 +141,7 @@ def test_completing_imports_nothing_slow_and_needs_no_course(tmp_path, environme
     assert "Traceback" not in outside.stderr
 
 
-def test_without_argcomplete_a_tab_says_nothing(environment, tmp_path):
+def test_without_argcomplete_a_tab_prints_nothing(environment, tmp_path):
     (tmp_path / "argcomplete.py").write_text("raise ImportError('not here')\n")
     without = environment | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     tab = without | {"_ARGCOMPLETE": "1", "COMP_LINE": "grading gr", "COMP_POINT": "10"}

@@ -1,6 +1,6 @@
-"""Every record that --json prints has the fields that docs/json.md gives it, and every record there is printed.
+"""The records that --json prints are exactly those in docs/json.md.
 
-One small class lives through a term, once; each verb that has --json runs in it, in earnest.
+A small class goes through one term, in which every verb with --json really runs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from ..support.repository import ROOT
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings(
-        "ignore:Canvas may respond unexpectedly:UserWarning"
-    ),  # to HTTP, which is this machine's
+    pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 
 ONE = TINY_LESSONS[0]
@@ -46,7 +44,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
 
 
 def documented() -> dict[str, dict[str, str]]:
-    """Record -> field -> type, as the page has them."""
+    """Record -> field -> type, from the page."""
     parts = re.split(r"^## (.+)$", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.M)[1:]
     return {
         name: dict(re.findall(r"^\| (\w+) \| ([a-z ]+) \|", part, re.M)[1:])
@@ -63,7 +61,7 @@ def download(path: Path, *names: str) -> str:
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    """Verb -> the records that it printed, in a class of two: ada, who is right, and bob, who is wrong and late."""
+    """Verb -> its records in a class of two. ada is right; bob is wrong and late."""
     folder = tmp_path_factory.mktemp("json")
     root = build_course(folder / "course", submissions={"ada": {}, "bob": {ONE[3:]: SQUARES}}, release=[ONE])
     printed: dict[str, list[dict[str, Any]]] = {}
@@ -108,13 +106,13 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str
             shutil.copytree(root / "source", folder / "base" / "source")
             shutil.copytree(root / "grader_tests", folder / "base" / "grader_tests")
             run("migrate", str(new), "--base", str(folder / "base"))
-            (root / "tests" / "verdicts").mkdir(parents=True)  # a course that keeps verdicts, and has none yet
+            (root / "tests" / "verdicts").mkdir(parents=True)  # a course that keeps verdicts and has none yet
             run("sync", "--check", status=1)
     return printed
 
 
 class _Capture:
-    """Runs something; the lines that it printed to stdout."""
+    """Runs a function, and returns the lines that it printed to stdout."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
@@ -127,7 +125,7 @@ class _Capture:
         return out.getvalue().splitlines()
 
 
-def test_every_record_has_the_fields_that_the_page_gives_it(records):
+def test_every_record_has_the_documented_fields(records):
     tables = documented()
     for verb, lines in records.items():
         assert lines, verb
@@ -139,14 +137,14 @@ def test_every_record_has_the_fields_that_the_page_gives_it(records):
             line["record"] = next(record for record, table in tables.items() if table is fields)
 
 
-def test_every_record_of_the_page_is_printed_by_the_verbs_that_it_names(records):
+def test_every_documented_record_is_printed_by_its_verbs(records):
     pages = re.split(r"^## (.+)$", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.M)[1:]
     for name, part in zip(pages[::2], pages[1::2], strict=True):
         for verb in re.findall(r"`grading ([a-z-]+)`", part.split("|")[0]):
             assert name in {line["record"] for line in records[verb]}, f"{verb} printed no {name}"
 
 
-def test_every_verb_with_json_is_on_the_page():
+def test_every_verb_with_json_is_documented():
     page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
     (verbs,) = (one for one in main.make_parser()._actions if isinstance(one, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():

@@ -1,4 +1,4 @@
-"""The same selectors on every verb: lessons and students, by position and by option."""
+"""All verbs take the same selectors: lessons and students, by position or option."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Selected = Callable[..., argparse.Namespace]
 
 @pytest.fixture
 def selected(tmp_path: Path) -> Selected:
-    """selected(arguments): the options of a verb with the lessons and students that it found, in a small course."""
+    """selected(arguments): a verb's options after lookup, in a small course."""
     (tmp_path / CONFIG).write_text("c = get_config()\n")
     (tmp_path / "source").mkdir()
     for lesson in (ONE, TWO):
@@ -65,7 +65,7 @@ def test_a_lesson_and_its_students_are_named_by_position_by_option_and_mixed(sel
 @pytest.mark.parametrize(
     "arguments", [f"{ONE} a.zip b.zip", f"a.zip b.zip --lesson {ONE}", f"--lesson {ONE} -- a.zip b.zip"]
 )
-def test_downloads_follow_the_lesson_or_stand_alone(selected, arguments):
+def test_downloads_follow_the_lesson_or_its_option(selected, arguments):
     options = selected(f"feedback-zip {arguments}")
     assert (options.lesson, options.downloads) == (ONE, ["a.zip", "b.zip"])
 
@@ -79,7 +79,7 @@ def test_downloads_follow_the_lesson_or_stand_alone(selected, arguments):
         (f"push canvas {ONE} --lesson {TWO} --url u --canvas-course 1", f"expected one lesson, got {ONE} and {TWO}"),
     ],
 )
-def test_what_is_missing_is_named(selected, arguments, why):
+def test_a_missing_argument_is_named(selected, arguments, why):
     with pytest.raises(UsageError, match=why):
         selected(arguments)
 
@@ -87,13 +87,13 @@ def test_what_is_missing_is_named(selected, arguments, why):
 @pytest.mark.parametrize(
     "arguments", ["grade 1_double", "grade --lesson 1_double", "push canvas 1_double --url u --canvas-course 1"]
 )
-def test_an_unknown_lesson_is_told_with_the_one_that_may_be_meant(selected, arguments):
+def test_an_unknown_lesson_gives_an_error_with_a_similar_name(selected, arguments):
     with pytest.raises(CourseError, match=rf"no lesson 1_double; do you mean {ONE}\? There are {ONE}, {TWO}"):
         selected(arguments)
 
 
 @pytest.mark.parametrize("arguments", ["grade --students", f"excuse {ONE}", f"excuse --lesson {ONE} --students"])
-def test_an_unknown_student_is_told_with_the_one_that_may_be_meant(selected, arguments):
+def test_an_unknown_student_gives_an_error_with_a_similar_name(selected, arguments):
     with pytest.raises(StepFailed, match=r"there is no student adda; do you mean ada\?"):
         selected(f"{arguments} adda")
 

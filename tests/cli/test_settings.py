@@ -1,4 +1,4 @@
-"""`--Class.trait=value`, names that no class has, and packages that are missing: found before anything runs."""
+"""Wrong settings and missing packages are found before anything runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def test_the_command_line_wins_over_the_course_and_for_one_command_only(course):
+def test_the_command_line_overrides_the_course_for_one_command_only(course):
     add_config(course, "c.LatePolicy.policy = 'zero'\nc.LatePolicy.most = 0.5")
     assert main.main(["report", "--LatePolicy.policy=half", "--Delivery.solutions=['*']"]) == 0
     config = configuration(course)
@@ -54,7 +54,7 @@ def test_the_command_line_wins_over_the_course_and_for_one_command_only(course):
         ("--JudgedExecute.limits={'memory': ", "expected a dict"),
     ],
 )
-def test_a_setting_that_there_is_not_is_told_with_what_may_be_meant(course, capsys, argument, why):
+def test_an_unknown_setting_gives_an_error_with_a_similar_name(course, capsys, argument, why):
     assert main.main(["report", argument]) == 2
     said = capsys.readouterr()
     assert why in said.err and said.err.startswith("grading: ") and said.err.count("\n") == 1
@@ -80,7 +80,7 @@ def test_values_have_the_types_that_the_settings_have():
         parse_settings([("JudgedExecute", "unsandboxed", "maybe")])
 
 
-def test_all_settings_of_a_new_course_are_known_and_those_of_a_plugin_of_its_own(course):
+def test_all_settings_of_a_new_course_and_of_its_own_plugins_are_known(course):
     (course / "our_rule.py").write_text(
         "from nbgrader.plugins import LateSubmissionPlugin\nfrom traitlets import Int\n"
         "class OurRule(LateSubmissionPlugin):\n    days = Int(3).tag(config=True)\n"
@@ -97,7 +97,7 @@ def test_all_settings_of_a_new_course_are_known_and_those_of_a_plugin_of_its_own
     ]
 
 
-def test_a_missing_package_is_told_before_anything_runs(course, capsys, monkeypatch):
+def test_a_missing_package_is_reported_before_anything_runs(course, capsys, monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "sphinx" else found(name))
     for arguments in (["publish", "../students", "--site"], ["site"]):

@@ -1,4 +1,4 @@
-"""The verbs of `grading`: how they are declared and described, and their names of version 0.1."""
+"""The verbs of `grading`: their declarations, help, and old names."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import sys
 import pytest
 
 from grading.cli import main
-from grading.cli.arguments import Commands, plural
+from grading.cli.arguments import Commands
 from grading.cli.old_verbs import with_new_verb
+from grading.plural import plural
 
 from ..support.repository import ROOT
 
@@ -101,12 +102,12 @@ def test_an_old_verb_works_and_names_the_new_one(old, new, capsys):
 
 
 @pytest.mark.parametrize("arguments", ["", "--help", "grade 02_softmax", "regrade --yes", "sync --check"])
-def test_a_verb_of_today_is_left_as_it_is(arguments, capsys):
+def test_a_current_verb_is_left_unchanged(arguments, capsys):
     assert with_new_verb(arguments.split()) == arguments.split()
     assert capsys.readouterr() == ("", "")
 
 
-def test_an_old_verb_is_not_in_help_and_runs_the_new_one(tmp_path, monkeypatch, capsys):
+def test_an_old_verb_is_not_in_help_but_runs_the_new_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main.main(["check"]) == 2
     said = capsys.readouterr().err.splitlines()

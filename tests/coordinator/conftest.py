@@ -1,4 +1,4 @@
-"""Fixtures for a class: a course with released lessons, and one in which three students are graded."""
+"""Fixtures for a class: released lessons, with or without three graded students."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from ..support.course_builder import TINY_LESSONS, build_course, grade_lesson, submit_class
 
-THREE = {  # student -> answers that replace right ones
+THREE = {  # student -> answers that replace correct ones
     "ada": {},
     "bob": {"double": "def double(x):\n    return x * x"},
     "cem": {"double": "def double(x):\n    return (2 * x).detach()"},
@@ -25,13 +25,16 @@ def tiny_course(build_once: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def course(tiny_course: Path, fresh_copy: Callable[[Path], Path]) -> Path:
-    """A course in which both lessons are released and nothing is handed in."""
+    """A course with both lessons released and no submission."""
     return fresh_copy(tiny_course)
 
 
 @pytest.fixture(scope="session")
 def class_of_three(tiny_course: Path, build_once: Callable[..., Path]) -> Path:
-    """A course with three grades: ada has 5 points, bob 0, and cem 3 (no gradient). Do not change it."""
+    """A course with three grades; do not change it.
+
+    ada has 5 points, bob 0, and cem 3 (no gradient).
+    """
 
     def build(root: Path) -> None:
         shutil.copytree(tiny_course, root, dirs_exist_ok=True)
@@ -43,7 +46,7 @@ def class_of_three(tiny_course: Path, build_once: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def course_of_three(class_of_three: Path, fresh_copy: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of `class_of_three`, which is the current directory, with a wide terminal."""
+    """A copy of `class_of_three` as the current directory, with a wide terminal."""
     root = fresh_copy(class_of_three)
     monkeypatch.chdir(root)
     monkeypatch.setenv("COLUMNS", "200")

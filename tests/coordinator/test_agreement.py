@@ -1,4 +1,7 @@
-"""Nothing is graded while release, source and graders disagree, and the message names the command that settles it."""
+"""Nothing is graded if release, source and graders of a lesson disagree.
+
+The message names the command that fixes it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def test_a_released_lesson_agrees(course):
 
 
 @pytest.mark.slow
-def test_other_points_are_graded_only_after_a_release(course, capsys):
+def test_changed_points_are_graded_only_after_a_release(course, capsys):
     (course / "course.toml").write_text(EIGHT)
     for verb in (["grade"], ["grade", "--again"], ["regrade", "--yes"]):
         assert main([*verb, "--course", str(course)]) != 0
@@ -58,14 +61,14 @@ def test_graders_with_other_points_than_the_text_are_named(course):
     ]
 
 
-def test_an_exercise_that_only_one_of_them_has_is_named(course):
+def test_an_exercise_missing_on_one_side_is_named(course):
     (course / "grader_tests" / LESSON / "__init__.py").write_text('EXERCISES = ("double", "triple")\n')
     (found,) = disagreements(course, LESSON)
     assert found.startswith("01_double: grader_tests/01_double has the exercise triple, source/01_double.py does not.")
 
 
 @pytest.mark.slow
-def test_nbgrader_does_not_release_what_was_built_from_another_text(course):
+def test_nbgrader_does_not_release_a_notebook_built_from_an_older_text(course):
     (course / "course.toml").write_text(EIGHT)
     release = course / "release" / LESSON / f"{LESSON}.ipynb"
     before = release.read_bytes()
@@ -83,7 +86,7 @@ def test_a_mistake_in_course_toml_ends_nbgrader_without_a_traceback(course):
     assert "course.toml:2: unknown key 'repositry'; do you mean 'repository'?" in done.stderr
 
 
-def test_due_dates_get_into_the_gradebook(course, capsys):
+def test_due_dates_are_copied_to_the_gradebook(course, capsys):
     (course / "course.toml").write_text(
         f'timezone = "Europe/Berlin"\n[[lesson]]\nname = "{LESSON}"\ndue = 2026-11-20 23:59:00\n'
     )

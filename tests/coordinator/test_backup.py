@@ -33,7 +33,7 @@ QUIET = Console(quiet=True)
 
 
 def grades_of(root: Path) -> dict[str, str]:
-    """The digest of each grade's notebook, which must be the file that is there, with verdicts."""
+    """Check each grade's verdicts and notebook; returns the digests of the notebooks."""
     with open_gradebook(root) as gradebook:
         grades = list(stored_grades(gradebook))
     for grade in grades:
@@ -43,7 +43,10 @@ def grades_of(root: Path) -> dict[str, str]:
 
 
 def back_up_while_grading(root: Path, to: Path) -> int:
-    """Begin to grade, back up after the first grade, and let the grading end; returns how many grades are in it."""
+    """Start grading, back up after the first grade, and let the grading finish.
+
+    Returns the number of grades in the backup.
+    """
     process = start_command(root, "grade", "--workers", "1")
     while not scores(root):
         assert process.poll() is None, process.communicate()[0]
@@ -56,7 +59,7 @@ def back_up_while_grading(root: Path, to: Path) -> int:
     return found.grades
 
 
-def test_a_backup_made_while_grading_runs_is_whole_and_is_graded_to_the_end(tmp_path, capsys):
+def test_a_backup_made_during_grading_is_complete_and_can_be_graded_to_the_end(tmp_path, capsys):
     root = build_course(tmp_path / "course", config="c.JudgedExecute.unsandboxed = True", release=[ONE])
     for student in STUDENTS:
         submit(root, ONE, student, double=SLOW_ANSWER)
@@ -77,7 +80,7 @@ def test_a_backup_made_while_grading_runs_is_whole_and_is_graded_to_the_end(tmp_
     assert "is not empty, and nothing was written" in capsys.readouterr().err
 
 
-def test_a_backup_that_is_not_whole_is_told(course_of_three, tmp_path, capsys):
+def test_an_incomplete_backup_is_reported(course_of_three, tmp_path, capsys):
     (course_of_three / "backup-old.tar.gz").write_bytes(b"an earlier one")
     (course_of_three / "submitted" / "backup-joe" / ONE).mkdir(parents=True)
     (course_of_three / "submitted" / "backup-joe" / ONE / "notes.txt").write_text("x")

@@ -1,4 +1,7 @@
-"""Cells that a person grades count everywhere, with the same number: open, provisional, and graded."""
+"""Manually graded cells count with the same points in every place.
+
+They are open, provisional, or graded.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ ASSIGNMENTS = [{"id": 91, "name": "01 Double", "points_possible": 15.0}]
 
 @pytest.fixture(scope="session")
 def graded_by_hand(build_once: Callable[..., Path]) -> Path:
-    """ada answers everything, bob neither the essay nor the question; autograded. Do not change it."""
+    """A course with two autograded submissions; do not change it.
+
+    ada answers everything, bob answers neither the essay nor the question.
+    """
 
     def build(root: Path) -> None:
         course_by_hand(root)
@@ -94,7 +100,7 @@ def exported(root: Path, name: str, provisional: bool) -> list[dict[str, str]]:
 
 
 def totals(root: Path, there: FakeCanvas, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, str]:
-    """ada's points in each place, as it shows them; `more`: --provisional or nothing."""
+    """ada's points in each place, as it shows them. `more`: --provisional or nothing."""
     found = dict[str, str]()
     capsys.readouterr()
     assert main.main(["report", "--students", "--html", "page.html", "--csv", "tables"]) == 0
@@ -132,10 +138,10 @@ def totals(root: Path, there: FakeCanvas, capsys: pytest.CaptureFixture[str], *m
 IN_THE_COURSE = {"report", "html", "csv", "feedback", "scores"}
 
 
-def test_open_cells_have_one_provisional_number_and_it_stays_in_the_course(course, there, capsys):
+def test_provisional_points_are_the_same_everywhere_and_stay_in_the_course(course, there, capsys):
     assert open_cells(course, "ada") == set(BY_HAND)
-    assert open_cells(course, "bob") == {CODE, TASK}  # what is empty has no points, and needs nobody
-    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})  # somebody in the class is complete
+    assert open_cells(course, "bob") == {CODE, TASK}  # empty answers have no points and need no person
+    grade_by_hand(course, "bob", {CODE: 4, TASK: 0})  # one student of the class is completely graded
     found = totals(course, there, capsys)
     assert {place: points for place, points in found.items() if points} == dict.fromkeys(IN_THE_COURSE, "5")
     page = (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
@@ -144,7 +150,7 @@ def test_open_cells_have_one_provisional_number_and_it_stays_in_the_course(cours
     assert with_it == dict.fromkeys(with_it, "5")
 
 
-def test_points_by_hand_are_the_same_number_in_every_place(course, there, capsys):
+def test_manual_points_are_the_same_everywhere(course, there, capsys):
     grade_by_hand(course, "ada", POINTS, comment="A *clear* essay.", essay=0.25)
     grade_by_hand(course, "bob", {CODE: 4, TASK: 0})
     found = totals(course, there, capsys)
@@ -157,7 +163,7 @@ def test_points_by_hand_are_the_same_number_in_every_place(course, there, capsys
     assert "Needs a person" not in capsys.readouterr().out
 
 
-def test_what_is_open_is_listed_and_named_where_it_is_left_out(course, there, capsys):
+def test_open_grades_are_listed_and_named_where_they_are_left_out(course, there, capsys):
     assert main.main(["report"]) == 0
     assert f"    ada, {LESSON}: essay, plot, survey, why" in capsys.readouterr().out
     Path("lms.csv").write_text(f"ID number,Assignment: {LESSON} (Real)\nada,\nbob,\n")
@@ -169,7 +175,7 @@ def test_what_is_open_is_listed_and_named_where_it_is_left_out(course, there, ca
 
 
 @pytest.mark.full("starts nbgrader twice")
-def test_nbgraders_command_takes_the_trait(course):
+def test_nbgraders_export_command_accepts_the_trait(course):
     command = [Path(sys.executable).parent / "nbgrader", "export", "--to=grades.csv"]
 
     def run(*more: str) -> tuple[str, dict[str, str]]:
@@ -187,7 +193,7 @@ def test_nbgraders_command_takes_the_trait(course):
     assert "no points in it" not in said
 
 
-def test_grading_again_keeps_points_by_hand_and_opens_only_a_new_text(course, capsys):
+def test_grading_again_keeps_manual_points_and_reopens_only_changed_answers(course, capsys):
     grade_by_hand(course, "ada", POINTS)
     contract = course / "grader_tests" / LESSON / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("normal(3, 5)", "normal(3, 6)"))
@@ -211,7 +217,7 @@ def test_grading_again_keeps_points_by_hand_and_opens_only_a_new_text(course, ca
 
 
 @pytest.mark.full("autogrades like its neighbours")
-def test_nbgraders_own_command_keeps_points_by_hand_too(course):
+def test_nbgraders_own_command_keeps_manual_points_too(course):
     grade_by_hand(course, "ada", POINTS)
     autograde(course, LESSON, "ada", again=True, config=configuration(course, unsandboxed=True))
     assert open_cells(course, "ada") == set()
@@ -219,7 +225,7 @@ def test_nbgraders_own_command_keeps_points_by_hand_too(course):
 
 
 @pytest.mark.full("autogrades like its neighbours")
-def test_an_answer_that_was_typed_into_another_cell_is_found(course):
+def test_an_answer_in_another_cell_is_found(course):
     notebook = nbformat.read(course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb", as_version=4)
     notebook.cells = [cell for cell in notebook.cells if cell.id != WHY]
     notebook.cells.append(new_code_cell("%%answer why\nIt is a sum, retyped."))
@@ -250,7 +256,7 @@ def test_a_reopened_grade_is_listed_with_the_reason_until_a_person_has_graded_ag
     told = capsys.readouterr().out
     assert f"    ada, {LESSON}: double (reopened: asked about the gradient)" in told
     assert "12.5/15*" in told
-    regrade(course, again=True)  # no answer to the request
+    regrade(course, again=True)  # this does not answer the request
     assert open_cells(course, "ada") == {"check_double"}
 
     grade_by_hand(course, "ada", {"check_double": 4.5})
@@ -282,6 +288,6 @@ def test_a_whole_lesson_can_be_reopened(course):
         (["ada", LESSON, "duoble"], f"{LESSON} has no exercise or question duoble; do you mean double?"),
     ],
 )
-def test_what_cannot_be_reopened_is_told(course, capsys, arguments, why):
+def test_a_grade_that_cannot_be_reopened_gives_an_error(course, capsys, arguments, why):
     assert main.main(["reopen", *arguments, "--because", "appeal"]) != 0
     assert why in capsys.readouterr().err

@@ -1,4 +1,7 @@
-"""Grading by a Dask cluster on loopback: the same grades as here, whatever of the cluster is lost."""
+"""A Dask cluster on loopback gives the same grades as this machine.
+
+This is true even if parts of the cluster are lost.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ ALLOWED = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
 
 @pytest.fixture(scope="module")
 def coordinator(sandboxed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where courses lie, out of the workers' sight."""
+    """The folder of the courses, out of the workers' sight."""
     return tmp_path_factory.mktemp("coordinator")
 
 
@@ -69,7 +72,7 @@ def by(cluster: DaskCluster, root: Path) -> subprocess.Popen[str]:
 
 
 def until(done: Callable[[], Any], process: subprocess.Popen[str]) -> None:
-    """Wait for something that is to be so before this process ends."""
+    """Wait until a condition is true, at most until this process ends."""
     while not done():
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
@@ -115,7 +118,7 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.SubmissionExporter.max_bytes = 2**20\n")
     other = shutil.copytree(course, course.parent / "other", symlinks=True)
-    for root in (course, other):  # a link that is taken along leads where it led
+    for root in (course, other):  # a copied link keeps its target
         link = root / "submitted" / "link" / ONE / f"{ONE}.ipynb"
         link.unlink()
         link.symlink_to(root / "submitted" / "right" / ONE / f"{ONE}.ipynb")
@@ -133,7 +136,7 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
-def test_two_courses_at_once_have_each_their_own_graders(running, course, coordinator):
+def test_two_courses_graded_at_once_use_their_own_graders(running, course, coordinator):
     other = shutil.copytree(course, course.parent / "other")
     contract = other / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x + 3"))
@@ -148,7 +151,7 @@ def test_two_courses_at_once_have_each_their_own_graders(running, course, coordi
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
-def test_graders_that_change_meanwhile_are_sent_anew(running, course):
+def test_graders_that_change_during_grading_are_sent_again(running, course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole(), scheduler=running.address).failed
     contract = course / "grader_tests" / ONE / "double" / "contract.py"
@@ -159,7 +162,7 @@ def test_graders_that_change_meanwhile_are_sent_anew(running, course):
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
-def test_what_a_lost_worker_had_another_one_does(running, course):
+def test_another_worker_takes_over_the_submissions_of_a_lost_one(running, course):
     slow_class(course, 6)
     process = by(running, course)
     until(lambda: scores(course), process)
@@ -172,7 +175,7 @@ def test_what_a_lost_worker_had_another_one_does(running, course):
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
-def test_a_submission_whose_workers_are_all_lost_is_not_graded_and_says_why(running, course):
+def test_a_submission_that_lost_all_its_workers_is_not_graded_with_the_reason(running, course):
     slow_class(course, 1)
     process = by(running, course)
     killed = set[int]()
@@ -201,7 +204,7 @@ def _is_grading(worker: psutil.Process) -> bool:
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
-def test_grading_that_is_stopped_leaves_the_cluster_as_it_was(running, course):
+def test_grading_stopped_on_a_cluster_keeps_its_grades_and_continues(running, course):
     slow_class(course, 6)
     process = by(running, course)
     until(lambda: scores(course), process)
@@ -217,7 +220,7 @@ def test_grading_that_is_stopped_leaves_the_cluster_as_it_was(running, course):
     assert before.items() <= graded_at(course).items()
 
 
-def test_another_version_at_a_worker_is_refused_in_one_sentence(running, course, monkeypatch):
+def test_a_worker_with_another_version_is_refused_in_one_sentence(running, course, monkeypatch):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     here = cluster_bundle.versions()
     monkeypatch.setattr(cluster_bundle, "versions", lambda: here | {"torch": "2.0.0"})
@@ -228,14 +231,14 @@ def test_another_version_at_a_worker_is_refused_in_one_sentence(running, course,
     assert not scores(course)
 
 
-def test_only_what_is_encrypted_or_stays_on_this_machine_is_private():
+def test_only_encrypted_or_local_addresses_are_private():
     assert not is_private("tcp://192.0.2.1:8786") and not is_private("tcp://scheduler.example.org:8786")
     assert is_private("tcp://127.0.0.1:8786") and is_private("tcp://[::1]:8786") and is_private("tls://192.0.2.1:8786")
 
 
 @pytest.mark.quick_cases("nowhere")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "spam://127.0.0.1:1"])
-def test_where_no_scheduler_answers_that_is_said_in_a_sentence(course, address, monkeypatch):
+def test_a_scheduler_that_does_not_answer_gives_a_one_sentence_error(course, address, monkeypatch):
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     process = start_command(course, "grade", "--scheduler", address)
@@ -246,7 +249,7 @@ def test_where_no_scheduler_answers_that_is_said_in_a_sentence(course, address, 
 
 
 @pytest.mark.full("grades for ten seconds or more on a Dask cluster")
-def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
+def test_a_cluster_with_certificates_accepts_their_holders_and_its_loss_is_reported(
     course, coordinator, tmp_path, monkeypatch
 ):
     if shutil.which("openssl") is None:

@@ -1,4 +1,4 @@
-"""`grading collect`: from downloads as they are to `submitted/`, and on to grades."""
+"""`grading collect` turns unmodified downloads into graded submissions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ Collect = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def collect(course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Collect:
-    """collect(*arguments), below the course directory: the exit status, and what was said on stdout and stderr."""
+    """collect(*arguments), below the course directory.
+
+    Returns the exit status, stdout and stderr.
+    """
     monkeypatch.chdir(course / "source")
     monkeypatch.setenv("COLUMNS", "300")
 
@@ -57,7 +60,7 @@ def download(folder: Path, files: dict[str, bytes], name: str = "submissions.zip
     return path
 
 
-def test_a_download_is_collected_as_it_is_and_again(collect: Collect, course: Path, tmp_path: Path) -> None:
+def test_an_unmodified_download_is_collected_once_and_again(collect: Collect, course: Path, tmp_path: Path) -> None:
     files = {f"jane_7_600_{ONE}.ipynb": notebook("jane"), f"bo_8_601_{ONE}.ipynb": notebook("bo")}
     archive = download(tmp_path, files)
     status, said, _ = collect(archive)
@@ -80,7 +83,9 @@ def test_folders_and_several_downloads_are_collected_together(collect: Collect, 
     assert status == 1 and "1 taken, 1 whose?" in said, "an archive in a folder is somebody's hand-in, not a download"
 
 
-def test_what_is_asked_stands_in_the_course_and_is_taken_up(collect: Collect, course: Path, tmp_path: Path) -> None:
+def test_questions_are_saved_in_the_course_and_their_answers_are_used(
+    collect: Collect, course: Path, tmp_path: Path
+) -> None:
     archive = download(tmp_path, {f"mine {ONE}.ipynb": notebook("jane")})
     status, said, _ = collect(archive)
     assert status == 1 and str(course / "student-ids.csv") in said
@@ -97,7 +102,7 @@ def test_what_is_asked_stands_in_the_course_and_is_taken_up(collect: Collect, co
         ({f"jane_7_600_{ONE}.ipynb": b"", f"bo_8_601_{TWO}.ipynb": b""}, f"several lessons ({ONE}, {TWO})"),
     ],
 )
-def test_a_lesson_that_names_do_not_tell_is_asked_for(
+def test_a_lesson_that_file_names_do_not_reveal_must_be_named(
     collect: Collect, course: Path, tmp_path: Path, files: dict[str, bytes], why: str
 ) -> None:
     archive = download(tmp_path, dict.fromkeys(files, notebook("x")))
@@ -108,7 +113,7 @@ def test_a_lesson_that_names_do_not_tell_is_asked_for(
     assert submitted(course, TWO)
 
 
-def test_downloads_of_several_lessons_are_one_command(collect: Collect, course: Path, tmp_path: Path) -> None:
+def test_downloads_of_several_lessons_take_one_command(collect: Collect, course: Path, tmp_path: Path) -> None:
     one = download(
         tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("one"), f"bo_8_601_{ONE}.ipynb": notebook("b")}, "a.zip"
     )
@@ -127,7 +132,7 @@ def test_downloads_of_several_lessons_are_one_command(collect: Collect, course: 
     assert TWO in skipped and "bo (8) in b.zip" in skipped
 
 
-def test_a_file_of_another_lesson_in_an_assignments_download_is_not_sorted_to_that_lesson(
+def test_a_file_of_another_lesson_in_a_download_is_not_sorted_to_that_lesson(
     collect: Collect, course: Path, tmp_path: Path
 ) -> None:
     files = {f"{name}_{n}_60{n}_{TWO}.ipynb": notebook(name) for n, name in enumerate(["ada", "bo"], 1)}
@@ -138,9 +143,7 @@ def test_a_file_of_another_lesson_in_an_assignments_download_is_not_sorted_to_th
     assert f"no notebook of this lesson in it: cy_9_609_{ONE}.ipynb" in said
 
 
-def test_an_assignment_that_asks_for_two_lessons_is_sorted_to_both(
-    collect: Collect, course: Path, tmp_path: Path
-) -> None:
+def test_an_assignment_for_two_lessons_is_sorted_to_both(collect: Collect, course: Path, tmp_path: Path) -> None:
     files = {moodle("Jane", 1, f"{name}.ipynb"): notebook(name) for name in (ONE, TWO)}
     files |= {moodle("Bo", 2, f"{name}.ipynb"): notebook(name) for name in (ONE, TWO)}
     status, said, _ = collect(download(tmp_path, {**files, moodle("Cy", 3, "mine.ipynb"): notebook("which?")}))
@@ -148,7 +151,7 @@ def test_an_assignment_that_asks_for_two_lessons_is_sorted_to_both(
     assert status == 1 and "the names in it tell of no lesson" in said and "Cy (3)" in said
 
 
-def test_what_a_teacher_mended_is_asked_about_and_brought_back(
+def test_a_file_that_a_teacher_corrected_is_asked_about_and_can_be_restored(
     collect: Collect, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mended = course / "submitted" / "jane" / ONE / f"{ONE}.ipynb"
@@ -170,7 +173,7 @@ def test_what_a_teacher_mended_is_asked_about_and_brought_back(
     assert main.main(["restore", "bo", ONE]) == NOT_DONE
 
 
-def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path) -> None:
+def test_wrong_arguments_give_an_error(collect: Collect, course: Path, tmp_path: Path) -> None:
     assert f"{tmp_path / 'nowhere.zip'} is not there" in collect(tmp_path / "nowhere.zip")[2]
     archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
     assert "no lesson 9" in collect(archive, "--lesson", "9")[2]
@@ -192,7 +195,7 @@ def test_an_exported_python_file_is_collected_and_graded(collect: Collect, cours
     assert scores(course)["jane", ONE] == (5.0, 5.0)
 
 
-def test_nothing_is_collected_while_the_course_is_graded(course: Path, tmp_path: Path) -> None:
+def test_nothing_is_collected_while_the_course_is_being_graded(course: Path, tmp_path: Path) -> None:
     archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
     command = [sys.executable, "-m", "grading", "collect", str(archive)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

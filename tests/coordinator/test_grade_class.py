@@ -1,4 +1,4 @@
-"""Steps over a class: what is done again and what is not, and that one broken submission stops nothing."""
+"""Steps over a class: they repeat no work, and a broken submission stops nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 ONE, TWO = TINY_LESSONS
 
 
-def test_release_makes_what_is_missing_or_old_and_says_which(course):
+def test_release_makes_missing_and_outdated_notebooks_and_names_them(course):
     console = RecordingConsole()
     release_lessons(course, [], console)
     assert console.text.splitlines() == [f"{lesson}: release is up to date" for lesson in TINY_LESSONS]
@@ -53,7 +53,7 @@ def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(co
 
 
 @pytest.mark.full("grades or releases a class twice")
-def test_lessons_built_side_by_side_are_those_built_in_turn(tmp_path):
+def test_lessons_built_in_parallel_equal_those_built_in_turn(tmp_path):
     roots = [build_course(tmp_path / str(workers)) for workers in (1, 2)]
     for workers, root in enumerate(roots, 1):
         release_lessons(root, [], RecordingConsole(), workers=workers)
@@ -62,12 +62,12 @@ def test_lessons_built_side_by_side_are_those_built_in_turn(tmp_path):
 
 
 @pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
-def test_an_unknown_lesson_is_told_with_those_there_are(course, act):
+def test_an_unknown_lesson_gives_an_error_that_lists_the_lessons(course, act):
     with pytest.raises(CourseError, match=r"no lesson 09_none; there are 01_double, 02_halve"):
         act(course, ["09_none"], RecordingConsole())
 
 
-def test_a_folder_that_is_no_lessons_is_named_with_the_lesson_it_may_be(course):
+def test_a_folder_of_no_lesson_is_named_with_the_most_similar_lesson(course):
     for folder in ("01_Double", "notes", ".ipynb_checkpoints"):
         (course / "submitted" / "ada" / folder).mkdir(parents=True)
     console = RecordingConsole()
@@ -80,7 +80,7 @@ def test_a_folder_that_is_no_lessons_is_named_with_the_lesson_it_may_be(course):
 
 
 @pytest.mark.parametrize("student", ["x(1)[2]", "DOM\\jdoe", "x&y<b>"])
-def test_an_id_that_nbgrader_cannot_take_is_refused_by_every_command(course, student):
+def test_an_id_that_nbgrader_cannot_handle_is_refused_by_every_command(course, student):
     hand_in(course, ONE, student, solved_notebook(course, ONE))
     failed = grade_class(course, [ONE], RecordingConsole()).failed
     assert list(failed) == [(ONE, student)]
@@ -91,7 +91,7 @@ def test_an_id_that_nbgrader_cannot_take_is_refused_by_every_command(course, stu
     assert not scores(course)
 
 
-def test_a_class_is_graded_once_and_again_when_something_newer_is_handed_in(course):
+def test_a_class_is_graded_once_and_again_for_a_newer_submission(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     hand_in(course, ONE, "bob", solved_notebook(course, ONE, double="def double(x):\n    return x * x"))
     console = RecordingConsole()
@@ -114,7 +114,7 @@ def test_a_class_is_graded_once_and_again_when_something_newer_is_handed_in(cour
 
 
 @pytest.mark.full("grades or releases a class twice")
-def test_what_is_newer_without_a_timestamp_is_graded_again(course):
+def test_a_changed_submission_without_a_timestamp_is_graded_again(course):
     path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text(nbformat.writes(solved_notebook(course, ONE, double="def double(x):\n    return x * x")))
@@ -126,16 +126,16 @@ def test_what_is_newer_without_a_timestamp_is_graded_again(course):
 
 
 def of_files(root: Path) -> dict[Path, int]:
-    """When each graded notebook was written."""
+    """The modification time of each graded notebook."""
     return {path: path.stat().st_mtime_ns for path in (root / "autograded").rglob("*.ipynb")}
 
 
-def test_what_a_grade_is_made_of_decides_whether_it_is_made_again_and_no_time_does(course):
+def test_inputs_decide_whether_a_grade_is_computed_again_and_file_times_do_not(course):
     for student in ("ada", "bob"):
         hand_in(course, ONE, student, solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     before = of_files(course)
-    for path in (course / "submitted").rglob("*.ipynb"):  # collected once more, with the same content
+    for path in (course / "submitted").rglob("*.ipynb"):  # collected again, with the same content
         path.write_bytes(path.read_bytes())
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     assert of_files(course) == before
@@ -161,19 +161,19 @@ def test_a_changed_grader_is_noticed(course):
     assert scores(course)["ada", ONE][0] < 5
 
 
-def test_a_course_whose_folders_were_made_again_between_two_runs_is_graded_by_what_is_there(course):
+def test_a_course_with_replaced_folders_is_graded_by_their_current_content(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     for name in ("grader_tests", "source", "release"):
         (course / name).rename(course / "before")
-        shutil.copytree(course / "before", course / name)  # with the times of before
+        shutil.copytree(course / "before", course / name)  # with the old times
         shutil.rmtree(course / "before")
     assert not grade_class(course, [ONE], RecordingConsole(), again=True).failed
     assert scores(course) == {("ada", ONE): (5, 5)}
 
 
 @pytest.mark.full("grades or releases a class twice")
-def test_a_graded_notebook_that_was_lost_or_changed_is_made_again(course):
+def test_a_lost_or_changed_graded_notebook_is_made_again(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     graded = course / "autograded" / "ada" / ONE / f"{ONE}.ipynb"
@@ -186,7 +186,7 @@ def test_a_graded_notebook_that_was_lost_or_changed_is_made_again(course):
     assert write_feedback(course, [ONE], RecordingConsole()) == 0
 
 
-def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(course):
+def test_a_broken_submission_is_reported_in_one_line_and_does_not_stop_the_others(course):
     for student in ("ada", "zoe"):
         hand_in(course, ONE, student, solved_notebook(course, ONE))
     for student, name in {"ben": "notes [draft].txt", "cem": "homework.ipynb"}.items():
@@ -213,7 +213,7 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
     assert needs_manual_grading(course) == {("eve", ONE, "double")}
 
 
-def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course, tmp_path):
+def test_workers_and_nbgraders_own_command_write_the_same_grades_and_files(course, tmp_path):
     answers = {
         "right": {},
         "wrong": {"double": "def double(x):\n    return x * x"},
@@ -241,7 +241,7 @@ def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course
 
 
 @pytest.mark.full("grades or releases a class twice")
-def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course, tmp_path):
+def test_pages_written_in_parallel_equal_those_of_nbgraders_own_command(course, tmp_path):
     for number, answer in enumerate(("2 * x", "x * x", "x + x", "(")):
         student = f"student-{number}"
         hand_in(course, ONE, student, solved_notebook(course, ONE, double=f"def double(x):\n    return {answer}"))
@@ -256,11 +256,11 @@ def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course, tmp_
     assert process.returncode == 0, said
     pages = file_contents(course / "feedback")
     assert pages == file_contents(other / "feedback")
-    assert len(pages) == 12  # a page, the time and the notes of each
+    assert len(pages) == 12  # a page, the time and the notes of each submission
 
 
 @pytest.mark.full("grades or releases a class twice")
-def test_pages_that_cannot_be_made_are_told_in_the_order_of_students_and_the_others_are_made(course):
+def test_failed_pages_are_reported_by_student_and_the_others_are_written(course):
     for number in range(5):
         hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
@@ -276,7 +276,7 @@ def test_pages_that_cannot_be_made_are_told_in_the_order_of_students_and_the_oth
     assert len(list((course / "feedback").glob("*/*/*.html"))) == 3
 
 
-def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
+def test_a_dry_run_lists_what_would_be_graded_and_why_and_changes_nothing(course):
     for student in ("ada", "bob"):
         hand_in(course, ONE, student, solved_notebook(course, ONE))
     grade_class(course, [ONE], RecordingConsole(), students=["ada"])
@@ -294,7 +294,7 @@ def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
     assert grading_results(course) == before
 
 
-def test_what_becomes_of_each_is_a_line_of_json_and_the_rest_is_kept_apart(course_of_three, capfd):
+def test_each_outcome_is_a_line_of_json_and_everything_else_goes_to_stderr(course_of_three, capfd):
     hand_in(course_of_three, ONE, "bob", solved_notebook(course_of_three, ONE))
     assert main.main(["grade", "--json"]) == 0
     told = capfd.readouterr()
@@ -314,7 +314,7 @@ def test_what_becomes_of_each_is_a_line_of_json_and_the_rest_is_kept_apart(cours
 
 
 @pytest.mark.full("grades or releases a class twice")
-def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(tmp_path):
+def test_an_unreleased_lesson_is_reported_once_and_the_others_are_graded(tmp_path):
     root = build_course(tmp_path / "course")
     release_lessons(root, [TWO], RecordingConsole())
     for student in ("ada", "bob"):

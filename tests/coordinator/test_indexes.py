@@ -1,4 +1,7 @@
-"""What it costs to write a grade does not grow with the class, in gradebooks that were made without our indexes too."""
+"""The cost of writing a grade does not grow with the class.
+
+Also in gradebooks that were made without our indexes.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ OF_A_CLASS = re.compile(r"SCAN (grade|comment|submitted_assignment|submitted_not
 
 @pytest.fixture
 def asked(course: Path) -> Iterator[Counter[str]]:
-    """How often each statement is given to a database; four have handed in, and the gradebook has no index of ours."""
+    """How often the database gets each statement.
+
+    Four students have handed in, and the gradebook has none of our indexes.
+    """
     with sqlite3.connect(course / "gradebook.db") as gradebook:
         for (name,) in list(
             gradebook.execute("select name from sqlite_master where type = 'index' and sql is not null")
@@ -59,7 +65,7 @@ def by_nbgrader(course: Path) -> None:
 
 @pytest.mark.quick_cases("<lambda>")
 @pytest.mark.parametrize("graded", [lambda course: grade_class(course, [ONE], RecordingConsole()), by_nbgrader])
-def test_no_statement_that_each_submission_takes_reads_the_rows_of_all(course, asked, graded):
+def test_no_statement_for_one_submission_scans_the_rows_of_all(course, asked, graded):
     graded(course)
     often = [one for one, times in asked.items() if times >= len(CLASS) and one.startswith(("SELECT", "UPDATE"))]
     assert any("FROM grade" in one for one in often) and any("FROM comment" in one for one in often)

@@ -1,4 +1,7 @@
-"""A course moved to a new version in mid-term: what changes is shown first, then done, and can be taken back."""
+"""Move a course to a new version in mid-term.
+
+The changes are shown first, then made, and can be undone.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ NEW_POINTS = {"ada": (6, 6), "bob": (0, 6), "cem": (3, 6)}
 
 @pytest.fixture
 def course_of_three(class_of_three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """At a path of its own: a process imports the graders at one path once, and these change."""
+    """At its own path: a process imports the graders at one path only once."""
     root = shutil.copytree(class_of_three, tmp_path / "course")
     keep_base(root, read_lessons(root))  # as `grading init` does
     monkeypatch.chdir(root)
@@ -49,7 +52,7 @@ def new_version(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lessons_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A course of which nothing is released, which knows with which lessons it began."""
+    """A course with no release that knows the lessons it began with."""
     root = build_course(tmp_path / "course")
     keep_base(root, read_lessons(root))
     monkeypatch.chdir(root)
@@ -58,7 +61,7 @@ def lessons_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_new_version(root: Path) -> Path:
-    """Its first lesson has another text, gives 6 points for what gave 5, and there is a third lesson."""
+    """Another text and 6 points instead of 5 in the first lesson, and a third lesson."""
     new = build_course(root)
     edit(new / TEXT, "# # To double", "# # To double, and why")
     edit(new / TEXT, '"points": 5', '"points": 6')
@@ -88,14 +91,14 @@ def points(root: Path) -> dict[str, tuple[float, float]]:
 
 
 def grading(*arguments: str) -> str:
-    """What the command says in a process of its own, as here graders that changed are not imported again."""
+    """The output of the command in its own process, which imports changed graders."""
     command = [sys.executable, "-m", "grading", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of_three, new_version, capsys):
+def test_the_changes_of_grades_are_shown_and_made_once_confirmed(course_of_three, new_version, capsys):
     course, before = course_of_three, everything(course_of_three)
     assert main.main(["migrate", str(new_version)]) == 0
     told = capsys.readouterr().out
@@ -130,9 +133,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
 
 
 @pytest.mark.full("kills a migration, and grades a class four times")
-def test_a_migration_that_is_killed_is_finished_or_taken_back_with_the_grades_of_before(
-    course_of_three, new_version, capsys
-):
+def test_a_killed_migration_can_be_finished_or_undone_with_the_old_grades(course_of_three, new_version, capsys):
     course, before = course_of_three, everything(course_of_three)
     kill_as_it_begins_to_write(course, new_version)
     assert main.main(["migrate", str(new_version)]) != 0
@@ -183,7 +184,7 @@ def kill_as_it_begins_to_write(course: Path, new: Path) -> None:
     assert points(course) == OLD_POINTS
 
 
-def test_a_lesson_that_is_handed_in_keeps_its_exercises_and_other_grades_are_not_touched(course_of_three, tmp_path):
+def test_a_lesson_with_submissions_keeps_its_exercises_and_other_grades_stay(course_of_three, tmp_path):
     new, before = build_course(tmp_path / "new"), everything(course_of_three)
     edit(new / TEXT, '"check_double"', '"check_twice"')
     edit(new / f"source/{TWO}.py", "# # To halve", "# # To halve\n#\n# Half of it.")
@@ -196,7 +197,7 @@ def test_a_lesson_that_is_handed_in_keeps_its_exercises_and_other_grades_are_not
     inside = {path.relative_to(course_of_three).as_posix() for path in changed if not is_kept(path, course_of_three)}
     two = {f"source/{TWO}.py", f"source/{TWO}/{TWO}.ipynb", f"release/{TWO}/{TWO}.ipynb"}
     assert inside == two | {f"{FOLDER}/source/{TWO}.py"}
-    assert f"{ONE} stays as it is" in grading("migrate", str(new))  # another time, as long as it is handed in
+    assert f"{ONE} stays as it is" in grading("migrate", str(new))  # the second time too, while the lesson is handed in
 
 
 def grade_rows(root: Path) -> list[tuple[object, ...]]:
@@ -205,7 +206,7 @@ def grade_rows(root: Path) -> list[tuple[object, ...]]:
         return [(row.notebook_id, row.made_of, row.graded_at, row.digest) for row in rows]
 
 
-def test_what_both_changed_is_shown_beside_each_other_and_left_to_the_teacher(lessons_only, new_version, capsys):
+def test_conflicts_are_shown_side_by_side_and_left_to_the_teacher(lessons_only, new_version, capsys):
     edit(lessons_only / TEXT, "# # To double", "# # To make it twice")
     edit(lessons_only / CONTRACT, 'see="To double"', 'see="To make it twice"')
     before = read_lessons(lessons_only)
@@ -220,10 +221,10 @@ def test_what_both_changed_is_shown_beside_each_other_and_left_to_the_teacher(le
     after = read_lessons(lessons_only)
     assert {path: after[path] for path in before} == before
     assert "source/03_halve.py" in after
-    assert main.main(["migrate", str(new_version)]) == 0  # it was said, and is not asked again
+    assert main.main(["migrate", str(new_version)]) == 0  # the same notice is not repeated
 
 
-def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lessons_only, tmp_path, capsys):
+def test_removed_lessons_stay_removed_and_the_teachers_own_lessons_stay(lessons_only, tmp_path, capsys):
     tiny_lesson("09_halve").write(lessons_only)
     (lessons_only / f"source/{TWO}.py").unlink()
     shutil.rmtree(lessons_only / "grader_tests" / TWO)
@@ -241,7 +242,7 @@ def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lesson
     assert not (lessons_only / "gradebook.db").exists()
 
     before = read_lessons(lessons_only)
-    kept_migrations(lessons_only)[-1].moved_to(UNDOING)  # as if it had been killed
+    kept_migrations(lessons_only)[-1].moved_to(UNDOING)  # as if a kill had interrupted it
     assert main.main(["migrate", zipped, "--yes"]) != 0
     assert "`grading migrate --undo` finishes it" in capsys.readouterr().err
     assert main.main(["migrate", "--undo", "--yes"]) == 0
@@ -249,7 +250,7 @@ def test_lessons_that_were_removed_stay_so_and_those_of_ones_own_stay_too(lesson
     assert kept_migrations(lessons_only)[-1].state == UNDONE
 
 
-def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(lessons_only, tmp_path, capsys):
+def test_undo_keeps_a_lesson_with_submissions_to_an_added_exercise(lessons_only, tmp_path, capsys):
     new, before = make_new_version(tmp_path / "new"), read_lessons(lessons_only)
     (halve,) = tiny_lesson("02_halve").exercises.values()
     shutil.rmtree(new / "grader_tests" / ONE)
@@ -273,7 +274,7 @@ def test_an_exercise_is_added_and_a_lesson_handed_in_with_it_is_not_taken_back(l
     }
 
 
-def test_what_lessons_share_stays_where_one_of_them_could_not_be_built_with_the_new(lessons_only, tmp_path, capsys):
+def test_shared_code_stays_if_the_new_one_breaks_the_build_of_a_lesson(lessons_only, tmp_path, capsys):
     new = make_new_version(tmp_path / "new")
     for root, text in ((lessons_only, "THREE = 3\nFIVE = 5\n"), (new, "THREE = 3\n")):
         (root / "grader_tests" / "shared").mkdir()
@@ -289,7 +290,7 @@ def test_what_lessons_share_stays_where_one_of_them_could_not_be_built_with_the_
     assert kept_base(lessons_only)["grader_tests/shared/__init__.py"] == "THREE = 3\nFIVE = 5\n"
 
 
-def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none(lessons_only, tmp_path, capsys):
+def test_the_base_can_be_named_if_the_course_keeps_none(lessons_only, tmp_path, capsys):
     base = shutil.copytree(lessons_only, tmp_path / "base")
     shutil.rmtree(lessons_only / FOLDER)
     edit(lessons_only / TEXT, "def check(f):", "def check(g):")
@@ -302,10 +303,10 @@ def test_the_lessons_that_it_began_with_can_be_named_where_the_course_keeps_none
     assert "def check(g):" in text and "To double, and why" in text
 
 
-def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_version, capsys):
+def test_graders_that_mix_both_sides_changes_are_proved_first(lessons_only, new_version, capsys):
     edit(
         lessons_only / CONTRACT, "draw.normal(4)).with_gradients()", "draw.normal(4))"
-    )  # a known mistake loses nothing
+    )  # a known mistake that loses no points
     before = read_lessons(lessons_only)
     assert main.main(["migrate", str(new_version), "--yes"]) == 1
     told = capsys.readouterr().out
@@ -315,7 +316,7 @@ def test_graders_of_both_sides_are_proved_before_they_count(lessons_only, new_ve
 
 
 @pytest.mark.full("proves an exercise")
-def test_an_exercise_made_of_both_sides_changes_is_proved_and_released_with_its_check_data(
+def test_an_exercise_that_mixes_both_sides_changes_is_proved_and_released_with_its_check_data(
     tmp_path, monkeypatch, capsys
 ):
     root = tmp_path / "course"
@@ -342,7 +343,7 @@ def test_an_exercise_made_of_both_sides_changes_is_proved_and_released_with_its_
     assert "proved as they are, and not again without `--again`: 1" in capsys.readouterr().out
 
 
-def test_what_is_no_other_course_is_told(course_of_three, tmp_path, capsys):
+def test_a_new_version_that_is_not_another_course_is_refused(course_of_three, tmp_path, capsys):
     assert main.main(["migrate", str(course_of_three), "--yes"]) != 0
     assert "is no other course" in capsys.readouterr().err
     assert main.main(["migrate", str(tmp_path), "--yes"]) != 0

@@ -1,4 +1,4 @@
-"""Give out and remove what a course holds about one person, with SQLite and PostgreSQL."""
+"""Export and delete the data about one person, with SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def database() -> Iterator[Server]:
 
 @pytest.fixture
 def course(request: pytest.FixtureRequest, build_once: Callable[..., Path], fresh_copy: Callable[..., Path], tmp_path):
-    """A course with two students, of whom one has something in every table."""
+    """A course with two students, one of whom has a row in every table."""
     if getattr(request, "param", "sqlite") == "postgresql":
         url = request.getfixturevalue("database").url("people")
         return build_people(tmp_path / "course", f"c.CourseDirectory.db_url = {url!r}")
@@ -62,7 +62,7 @@ def build_people(root: Path, config: str = "") -> Path:
         gradebook.update_or_create_student(OTHER, first_name="Ada", last_name="Ames")
         gradebook.update_or_create_assignment(ONE, duedate="2026-01-01 12:00:00 UTC")
         grant(gradebook, Accommodation(ONE, WHO, timedelta(hours=1), why="ill"))
-        with gradebook.engine.begin() as connection:  # a table that this version does not know
+        with gradebook.engine.begin() as connection:  # a table unknown to this version
             connection.execute(text("CREATE TABLE somebody_elses (nr INTEGER PRIMARY KEY, about VARCHAR(32))"))
     for student in (WHO, OTHER):
         submit(root, ONE, student)
@@ -106,7 +106,7 @@ def grep(word: str, root: Path) -> list[str]:
     return found.stdout.split() + [str(path) for path in root.rglob("*") if word in path.name]
 
 
-def test_everything_about_a_person_is_given_out(course, tmp_path, capsys):
+def test_everything_about_a_person_is_exported(course, tmp_path, capsys):
     out = tmp_path / "out.zip"
     assert main.main(["export-student", WHO, "--to", str(out), "--course", str(course)]) == 0
     said = capsys.readouterr()
@@ -133,7 +133,7 @@ def test_everything_about_a_person_is_given_out(course, tmp_path, capsys):
     ["sqlite", pytest.param("postgresql", marks=pytest.mark.full("grades a class over a PostgreSQL server"))],
     indirect=True,
 )
-def test_nothing_about_a_person_is_left_and_everything_about_the_others(course, capsys):
+def test_forgetting_a_person_removes_all_their_data_and_no_other(course, capsys):
     before = scores(course)[OTHER, ONE]
     arguments = ["forget", WHO, "--course", str(course)]
     assert main.main(arguments) == 0
@@ -169,7 +169,7 @@ def table_names(gradebook: Gradebook) -> set[str]:
     return set(tables.tables)
 
 
-def test_what_is_about_others_too_is_named_and_left(course, capsys):
+def test_data_that_also_concerns_others_is_named_and_kept(course, capsys):
     (course / "class.html").write_text(f"<td>{WHO}</td>")
     with open_gradebook(course) as gradebook:
         gradebook.find_comment("double", ONE, ONE, OTHER).manual_comment = f"Did you write this with {WHO}?"

@@ -1,4 +1,4 @@
-"""A gradebook in PostgreSQL, by a real server: the whole road, and several who write to it at once."""
+"""A gradebook in a real PostgreSQL server, with one writer and with several."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def database_config(url: str) -> str:
 
 @pytest.fixture
 def course(database: Server, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A course whose gradebook is a database of its own, in which the first lesson is released."""
+    """A course with its own database as gradebook and the first lesson released."""
     name = request.node.originalname
     return build_course(tmp_path / "course", config=database_config(database.url(name[:60])), release=[ONE])
 
 
 def command(root: Path, program: str, *arguments: str) -> str:
-    """What a command says that succeeds."""
+    """The output of a command, which must succeed."""
     done = subprocess.run([Path(sys.executable).parent / program, *arguments], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -68,7 +68,7 @@ def until(done: Callable[[], Any], process: Any) -> None:
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
+def test_a_whole_term_gives_the_same_grades_as_sqlite(course, tmp_path):
     assert not (course / "gradebook.db").exists()
     lite = build_course(tmp_path / "lite", release=[ONE])
     command(course, "nbgrader", "generate_assignment", ONE, "--force")
@@ -105,7 +105,7 @@ def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_points_that_a_teacher_gives_while_another_one_grades_are_not_lost(course):
+def test_points_given_by_hand_during_grading_are_not_lost(course):
     students = [f"student-{number}" for number in range(8)]
     for student in students:
         hand_in(course, ONE, student, solved_notebook(course, ONE))
@@ -129,12 +129,12 @@ def test_points_that_a_teacher_gives_while_another_one_grades_are_not_lost(cours
             assert gradebook.find_comment("double", ONE, ONE, student).manual_comment == f"seen {rounds} times"
 
 
-def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
+def test_a_grade_waits_while_another_is_written_and_is_complete(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     engine = create_engine(gradebook_url(course))
     said: list[Any] = []
-    with engine.connect() as other:  # in the middle of writing another grade, which a teacher gives points beside
+    with engine.connect() as other:  # while another grade is written and a teacher gives points in it
         other.execute(text("UPDATE submitted_notebook SET late_submission_penalty = 1"))
         other.execute(text("UPDATE grade SET auto_score = 1, manual_score = 2, needs_manual_grade = false"))
         grading = threading.Thread(
@@ -156,7 +156,7 @@ def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
         assert gradebook.find_submission_notebook(ONE, ONE, "ada").late_submission_penalty is None
 
 
-def test_an_index_that_somebody_else_makes_in_the_same_moment_is_as_good(course):
+def test_an_index_created_by_another_process_at_the_same_time_is_accepted(course):
     with Gradebook(gradebook_url(course), "attention") as gradebook, gradebook.engine.connect() as theirs:
         names = [
             f"attention_{name}" for name in ("grades_of_notebook", "comments_of_notebook", "notebooks_of_submission")
@@ -180,7 +180,7 @@ def test_an_index_that_somebody_else_makes_in_the_same_moment_is_as_good(course)
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_path):
+def test_two_graders_on_two_machines_leave_one_complete_grade_per_submission(course, tmp_path):
     other = shutil.copytree(course, tmp_path / "other")
     students = [f"student-{number}" for number in range(6)]
     for student in students:
@@ -203,7 +203,7 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agreed_to(course, tmp_path):
+def test_a_course_moves_to_a_new_version_and_writes_nothing_before_confirmation(course, tmp_path):
     new = make_new_version(tmp_path / "new")
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     hand_in(course, ONE, "bob", solved_notebook(course, ONE, double=LOSES))
@@ -219,7 +219,7 @@ def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agr
 
 
 @pytest.mark.full("grades a class over a PostgreSQL server")
-def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, database):
+def test_a_stopped_server_gives_an_error_and_the_next_run_continues(course, database):
     for number in range(6):
         hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
     process = start_command(course, "grade", "--workers", "2")

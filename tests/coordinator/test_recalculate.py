@@ -1,4 +1,4 @@
-"""Grades made anew after a change: the table first, then written, with what was kept, and points by hand left alone."""
+"""Regrades are shown first, then written; manual points stay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ONE = TINY_LESSONS[0]
 
 
 def now_squares(root: Path) -> None:
-    """The grader changes its mind: what is asked for is the square."""
+    """Change the grader, so that it asks for the square."""
     contract = root / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
 
@@ -40,7 +40,7 @@ def row_of(told: str, student: str) -> str:
     return next(" ".join(line.split()) for line in told.splitlines() if f" {student} " in line)
 
 
-def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_three, capsys):
+def test_changes_are_shown_first_and_written_once_confirmed(course_of_three, capsys):
     course = course_of_three
     now_squares(course)
     by_hand(course, "cem", 4.0)
@@ -59,7 +59,7 @@ def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_thre
     assert main.main(["regrade", ONE, "--yes"]) == 0
     assert "3 grades written" in capsys.readouterr().out
     assert points(course) == {"ada": 0, "bob": 5, "cem": 4}
-    assert not grade_class(course, [ONE], Console(quiet=True)).graded  # they stand
+    assert not grade_class(course, [ONE], Console(quiet=True)).graded  # they are up to date
 
     assert main.main(["regrade", ONE, "--yes"]) == 0
     assert "Every grade stands." in capsys.readouterr().out
@@ -75,7 +75,7 @@ def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_thre
 
 
 @pytest.mark.full("regrades a class of three like its neighbours")
-def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, capsys):
+def test_a_new_seed_changes_no_points_and_adds_no_history(course_of_three, capsys):
     course = course_of_three
     (course / FILE).rename(course / f"{FILE}-spring")
     (course / FILE).write_text("0" * 32)
@@ -88,7 +88,7 @@ def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, c
 
 
 @pytest.mark.full("regrades a class of three like its neighbours")
-def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, capsys):
+def test_a_late_policy_is_shown_before_it_takes_off_points(course_of_three, capsys):
     course = course_of_three
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_assignment(ONE, duedate="2026-11-20 23:59:00 UTC")
@@ -117,12 +117,12 @@ def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, c
         (["excuse", "09_none", "ada"], "no lesson 09_none"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_the_remedy(course_of_three, capsys, arguments, why):
+def test_an_impossible_request_gives_an_error_with_the_remedy(course_of_three, capsys, arguments, why):
     assert main.main(arguments) == 2
     assert why in capsys.readouterr().err
 
 
-def test_what_cannot_be_graded_is_told_and_stays_as_it_was(course_of_three, capsys):
+def test_a_submission_that_cannot_be_graded_is_reported_and_keeps_its_grade(course_of_three, capsys):
     now_squares(course_of_three)
     (course_of_three / "submitted" / "ada" / ONE / f"{ONE}.ipynb").unlink()
     (course_of_three / "submitted" / "cem" / ONE / "timestamp.txt").write_text("yesterday evening, I think")

@@ -1,4 +1,4 @@
-"""Grades and feedback on their way back: zips named as an LMS takes them, points by Canvas's API, wide tables."""
+"""Return grades and feedback: zips for an LMS, points to Canvas, wide tables."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from ..support.html_pages import Elements
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings(
-        "ignore:Canvas may respond unexpectedly:UserWarning"
-    ),  # to HTTP, which is this machine's
+    pytest.mark.filterwarnings("ignore:Canvas may respond unexpectedly:UserWarning"),  # to HTTP on this machine
 ]
 
 ONE = TINY_LESSONS[0]
@@ -43,7 +41,7 @@ ASSIGNMENTS = [{"id": 91, "name": "01 Double", "points_possible": 5.0}, {"id": 9
 
 @pytest.fixture
 def course(course_of_three: Path) -> Path:
-    """The class with Canvas's numbers, and eve, who is excused and has handed in nothing."""
+    """The class with Canvas's numbers, and eve, who is excused without a submission."""
     with Gradebook(f"sqlite:///{course_of_three}/gradebook.db", "attention") as gradebook:
         for number, student in enumerate(("ada", "bob", "cem", "dan", "eve"), 501):
             gradebook.update_or_create_student(student, lms_user_id=str(number if student != "dan" else 599))
@@ -62,7 +60,7 @@ def push(there: FakeCanvas, *more: str) -> int:
     return main.main(["push", "canvas", ONE, "--url", there.url, "--canvas-course", "7", *more])
 
 
-def test_nothing_is_sent_to_canvas_before_the_table_is_agreed_to(course, there, capsys):
+def test_nothing_is_sent_to_canvas_before_the_table_is_confirmed(course, there, capsys):
     there.scores = {502: 0.0, 503: 1.0}
     assert push(there) == 0
     told = capsys.readouterr().out
@@ -87,7 +85,7 @@ def test_nothing_is_sent_to_canvas_before_the_table_is_agreed_to(course, there, 
     assert len(there.posted) == 1
 
 
-def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
+def test_points_that_canvas_changes_are_reported(course, there, capsys):
     there.takes_off = 1.0
     assert push(there, "--yes") == 1
     told = capsys.readouterr().out
@@ -104,7 +102,7 @@ def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
         (["--by", "email"], ""),
     ],
 )
-def test_what_canvas_does_not_have_is_told_and_nothing_is_sent(course, there, capsys, more, why):
+def test_a_target_that_canvas_does_not_have_gives_an_error_and_nothing_is_sent(course, there, capsys, more, why):
     assert push(there, *more, "--yes") == (2 if why else 0)
     said = capsys.readouterr()
     assert why in said.err
@@ -112,7 +110,7 @@ def test_what_canvas_does_not_have_is_told_and_nothing_is_sent(course, there, ca
     assert there.posted == []
 
 
-def test_no_token_and_a_wrong_one_are_told(course, there, capsys, monkeypatch):
+def test_a_missing_and_a_wrong_token_give_an_error(course, there, capsys, monkeypatch):
     monkeypatch.setenv("CANVAS_API_TOKEN", "another")
     assert push(there, "--yes") == 2
     assert "Canvas: " in capsys.readouterr().err
@@ -121,7 +119,7 @@ def test_no_token_and_a_wrong_one_are_told(course, there, capsys, monkeypatch):
     assert "set CANVAS_API_TOKEN to it" in capsys.readouterr().err
 
 
-def test_another_maximum_in_canvas_is_told(course, there, capsys):
+def test_a_different_maximum_in_canvas_gives_an_error(course, there, capsys):
     there.assignments = [{"id": 91, "name": "01 Double", "points_possible": 100.0}]
     assert push(there, "--yes") == 2
     assert "Canvas gives up to 100 points for '01 Double', and the lesson has 5" in capsys.readouterr().err
@@ -135,7 +133,7 @@ def download(path: Path, *names: str) -> Path:
     return path
 
 
-def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, capsys):
+def test_feedback_files_have_the_names_from_canvas(course, tmp_path, capsys):
     came = download(
         tmp_path / "submissions.zip",
         f"lovelaceada_501_9001_{ONE}.ipynb",
@@ -156,7 +154,7 @@ def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, c
     assert not (course / "student-ids.csv").exists()
 
 
-def test_who_is_asked_to_hand_in_again_gets_the_page_that_says_so(course, tmp_path, capsys):
+def test_a_page_that_asks_for_another_file_is_packed(course, tmp_path, capsys):
     for student, content in {"ada": "", "cem": "{"}.items():
         (course / "submitted" / student / ONE / f"{ONE}.ipynb").write_text(content)
     shutil.rmtree(course / "submitted" / "bob")
@@ -177,7 +175,7 @@ def test_who_is_asked_to_hand_in_again_gets_the_page_that_says_so(course, tmp_pa
 
 @pytest.mark.quick_cases("folder")
 @pytest.mark.parametrize("shape", ["folder", "folder without its last line", "flat"])
-def test_feedback_goes_back_under_the_names_that_moodle_gave(course, tmp_path, capsys, shape):
+def test_feedback_files_have_the_names_from_moodle(course, tmp_path, capsys, shape):
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
     own = {"folder": f"_/{ONE}.ipynb", "folder without its last line": f"_/x/{ONE}.ipynb", "flat": f"_{ONE}.ipynb"}
@@ -188,13 +186,13 @@ def test_feedback_goes_back_under_the_names_that_moodle_gave(course, tmp_path, c
         assert archive.namelist() == [f"Ada Lovelace_88231_assignsubmission_file_{ONE}.html"]
 
 
-def test_a_download_that_no_platform_takes_back_is_told(course, tmp_path, capsys):
+def test_a_download_from_a_platform_without_feedback_upload_is_refused(course, tmp_path, capsys):
     came = download(tmp_path / "folders.zip", f"ada/{ONE}.ipynb")
     assert main.main(["feedback-zip", ONE, str(came)]) == 2
     assert "nothing in it is named as Canvas or Moodle" in capsys.readouterr().err
 
 
-def test_a_wide_table_has_a_row_for_each_student_and_tells_who_is_excused(course, tmp_path):
+def test_a_wide_table_has_one_row_per_student_and_shows_excuses(course, tmp_path):
     out = tmp_path / "class.csv"
     app = ExportApp.instance(config=configuration(course))
     try:
@@ -209,8 +207,8 @@ def test_a_wide_table_has_a_row_for_each_student_and_tells_who_is_excused(course
     assert (rows["eve"]["total"], rows["eve"]["out_of"]) == ("0", "5")
 
 
-def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_reports(course, capsys):
-    assert main.main(["excuse", ONE, "bob"]) == 0  # who is graded
+def test_an_excuse_is_in_the_lms_file_and_counts_in_no_mean(course, capsys):
+    assert main.main(["excuse", ONE, "bob"]) == 0  # bob has a grade
     export = course / "canvas.csv"
     export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"B",502,0\n"E, Eve",505,\n')
     assert main.main(["fill-gradebook", str(export), ONE]) == 0
@@ -222,7 +220,7 @@ def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_
     assert main.main(["report", "--students"]) == 0
     told = capsys.readouterr().out
     assert f"Excused, and in no mean:\n    bob: {ONE}\n    eve: {ONE}" in told
-    assert "squares" not in told and "70–90 %" in told  # of ada's 5 and cem's 3 points
+    assert "squares" not in told and "70–90 %" in told  # from ada's 5 and cem's 3 points
     assert [line.split() for line in told.splitlines() if re.match("(ada|bob|eve) ", line)] == [
         ["ada", "5/5"],
         ["bob", "excused"],
@@ -244,7 +242,7 @@ def rows_of(file: Path) -> dict[str, dict[str, str]]:
         return {row["student_id"]: row for row in csv.DictReader(lines)}
 
 
-def test_everybodys_points_are_one_file_and_who_is_missing_is_listed(course, capsys):
+def test_everybodys_points_are_in_one_file_and_missing_submissions_are_listed(course, capsys):
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_student("fay", last_name="=1+1")
     (course / "submitted" / "dan" / ONE).mkdir(parents=True, exist_ok=True)
@@ -269,7 +267,7 @@ def test_everybodys_points_are_one_file_and_who_is_missing_is_listed(course, cap
         main.main(["gradebook", "all.csv", "--scale", "none"])
 
 
-def test_all_lessons_with_a_column_are_filled_at_once_or_those_of_some_students(course, capsys):
+def test_all_lessons_with_a_column_are_filled_at_once_for_all_or_some_students(course, capsys):
     export = course / "canvas.csv"
     export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"C, Cem",503,\n')
     assert main.main(["fill-gradebook", str(export)]) == 0

@@ -1,4 +1,7 @@
-"""Grading that is stopped, refused or out of room: what is said, what is kept, and that the next run goes on."""
+"""Grading that is stopped, refused or out of disk space.
+
+Messages are right, finished grades are kept, and the next run continues.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ ONE, _ = TINY_LESSONS
 
 @pytest.mark.full("grades a class of slow answers")
 @pytest.mark.parametrize(("command", "status"), [(["grade"], 2), (["nbgrader", "autograde", ONE], 1)])
-def test_only_one_grades_a_course_at_a_time(course, command, status):
+def test_only_one_process_grades_a_course_at_a_time(course, command, status):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     with exclusive(course):
         second = start_command(course, *command)
@@ -46,7 +49,7 @@ def test_only_one_grades_a_course_at_a_time(course, command, status):
 
 @pytest.mark.quick_cases("2")
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
+def test_stopped_grading_reports_what_is_kept_and_continues_there(course, by):
     for number in range(6):
         hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
     process = start_command(course, "grade", "--workers", "2")
@@ -68,7 +71,7 @@ def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
 
 
 @pytest.mark.full("grades a class of slow answers")
-def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
+def test_a_closed_terminal_does_not_stop_grading_under_nohup(course):
     for number in range(3):
         hand_in(course, ONE, f"student-{number}", solved_notebook(course, ONE, double=SLOW_ANSWER))
     process = start_command(course, "grade", "--workers", "2", ignored=signal.SIGHUP)
@@ -82,18 +85,18 @@ def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
 
 
 @pytest.mark.full("grades a class of slow answers")
-def test_where_grades_cannot_be_written_that_is_said_and_none_is_made(course):
+def test_grades_that_cannot_be_written_give_an_error_and_none_is_stored(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     (course / "autograded").write_text("a file where the folder of graded notebooks must be")
     with pytest.raises(CannotWrite, match=r"grades cannot be written: .*autograded'\. 0 are written and kept"):
         grade_class(course, [ONE], RecordingConsole())
     (course / "autograded").unlink()
-    assert autograde(course, ONE, "ada")  # by nbgrader's converter, in this process
+    assert autograde(course, ONE, "ada")  # by nbgrader's converter in this process
     assert scores(course) == {("ada", ONE): (5, 5)}
 
 
 @pytest.mark.full("grades a class of slow answers")
-def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(course):
+def test_a_full_disk_gives_a_one_sentence_error_and_written_grades_are_kept(course):
     for number in range(12):
         hand_in(course, ONE, f"student-{number:02}", solved_notebook(course, ONE))
     with sqlite3.connect(course / "gradebook.db") as gradebook:
@@ -110,7 +113,7 @@ def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(c
 
 @contextmanager
 def _most_pages(number: int) -> Iterator[None]:
-    """SQLite's own limit of a file, in place of a disk that is full."""
+    """Limit the file's size in SQLite, instead of filling a disk."""
 
     def limit(connection: Any, _: Any) -> None:
         connection.execute(f"PRAGMA max_page_count = {number}")
@@ -122,14 +125,14 @@ def _most_pages(number: int) -> Iterator[None]:
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", limit)
 
 
-def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_notebook(course):
+def test_a_stop_signal_waits_until_a_grade_and_its_notebook_are_written(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
 
     def stop(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("INSERT INTO attention_grade"):
             signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where tests run
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
     sqlalchemy.event.listen(sqlalchemy.Engine, "after_cursor_execute", stop)
     try:
         with pytest.raises(KeyboardInterrupt):

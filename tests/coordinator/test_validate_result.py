@@ -1,4 +1,4 @@
-"""What a worker hands back is written only where it is this submission's grade, whatever else it may be."""
+"""A worker's result is written only if it is this submission's grade."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Notebook = nbformat.NotebookNode
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """A task, its honest result, and what is needed to write it."""
+    """A task, its honest result, and everything needed to write it."""
     root = build_course(tmp_path_factory.mktemp("checked") / "course", release=[LESSON])
     hand_in(root, LESSON, "ada", released_notebook(root, LESSON))
     config = configuration(root)
@@ -62,7 +62,7 @@ def graded(nb: Notebook) -> GradedNotebook:
     return GradedNotebook("ada", nbformat.writes(nb), frozenset({"double"}))
 
 
-def test_an_honest_result_is_taken_as_it_is(course):
+def test_an_honest_result_is_accepted_unchanged(course):
     honest = graded(course.notebook)
     assert validate_result.validate_remote(honest, course.task) == honest
     assert (
@@ -145,7 +145,7 @@ FORGED = [
 
 
 @pytest.mark.parametrize("forge", FORGED)
-def test_a_result_that_is_not_this_lesson_graded_within_its_points_is_refused(course, forge):
+def test_a_forged_result_is_refused(course, forge):
     nb = copy.deepcopy(course.notebook)
     forge(nb)
     with pytest.raises(SubmissionNotGraded, match="handed back"):
@@ -155,12 +155,12 @@ def test_a_result_that_is_not_this_lesson_graded_within_its_points_is_refused(co
 @pytest.mark.parametrize(
     "text", ["", "{}", "[" * 100_000, '{"cells": 1, "metadata": {}}', '{"cells": [1], "metadata": {}}', "\x00", 5, None]
 )
-def test_what_is_no_notebook_is_refused(course, text):
+def test_a_text_that_is_not_a_notebook_is_refused(course, text):
     with pytest.raises(SubmissionNotGraded, match="handed back"):
         validate_result.validate_remote(GradedNotebook("ada", text, frozenset()), course.task)
 
 
-def test_what_is_somebody_elses_or_too_large_or_no_grade_at_all_is_refused(course, monkeypatch):
+def test_another_students_grade_a_large_one_and_a_non_grade_are_refused(course, monkeypatch):
     honest = graded(course.notebook)
     for other in (replace(honest, student="bob"), honest.text, None, replace(honest, diagnosed=5)):
         with pytest.raises(SubmissionNotGraded, match="handed back"):
@@ -170,7 +170,7 @@ def test_what_is_somebody_elses_or_too_large_or_no_grade_at_all_is_refused(cours
         validate_result.validate_remote(large, course.task)
 
 
-def test_a_judge_of_this_machine_decides_neither_which_cells_count_nor_for_how_much(course):
+def test_a_local_judge_cannot_change_which_cells_count_and_their_points(course):
     with Writer(course.standing.coursedir, course.config, course.standing) as writer:
         for forge in (worth_more, without_the_check, with_another_cell):
             nb = copy.deepcopy(course.notebook)

@@ -1,4 +1,4 @@
-"""Grades computed again by the seed recorded with them: what is the same, what is told, and that nothing is written."""
+"""Compute grades again from their recorded seeds; nothing is written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, capsys
 
 
 @pytest.mark.full("regrades like its neighbours, with another seed")
-def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(course):
+def test_the_seed_of_another_term_is_found_beside_the_courses_own(course):
     (course / FILE).rename(course / f"{FILE}-spring")
     (course / FILE).write_text("0" * 32)
     found = list(verify_grades(course, [ONE], students=["bob"]))
@@ -46,7 +46,7 @@ def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(co
 
 
 @pytest.mark.full("regrades like its neighbours, with another seed")
-def test_a_seed_that_is_gone_is_told_with_what_to_put_back(course, capsys):
+def test_a_missing_seed_gives_an_error_with_the_file_to_restore(course, capsys):
     name = str(grades(course)[0].verdict.seed)
     (course / FILE).write_text("0" * 32)
     assert main.main(["verify-grades", ONE, "--students", "ada"]) == 2
@@ -55,7 +55,7 @@ def test_a_seed_that_is_gone_is_told_with_what_to_put_back(course, capsys):
     assert f"{FILE}-{name}" in said
 
 
-def test_what_is_found_otherwise_now_is_told_by_exercise_with_what_changed(course):
+def test_differences_are_reported_by_exercise_with_what_changed(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE, double=WRONG))
     (found,) = verify_grades(course, [ONE], students=["ada"])
     assert found.differs == ["double: 5 of 5, right before, 0 of 5, wrong, squares now (values, gradients)"]
@@ -64,6 +64,6 @@ def test_what_is_found_otherwise_now_is_told_by_exercise_with_what_changed(cours
 
 
 @pytest.mark.full("regrades like its neighbours, with another seed")
-def test_another_seed_is_tried_where_it_is_asked_for(course):
+def test_another_seed_is_used_on_request(course):
     with_another = list(verify_grades(course, [ONE], students=["ada"], seed="00000000"))
     assert "the seed named 00000000 is not here" in with_another[0].failed

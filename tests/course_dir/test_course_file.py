@@ -1,4 +1,7 @@
-"""course.toml: what it may say, and how each mistake in it is reported: file, line, nearest name, no traceback."""
+"""course.toml: valid content, and the message for each mistake in it.
+
+A message has the file, the line and a similar name, without a traceback.
+"""
 
 from __future__ import annotations
 
@@ -88,14 +91,14 @@ def test_a_mistake_ends_a_command_without_a_traceback(course, toml, capsys):
         ("c.LatePolcy.policy = 'half'", "no class LatePolcy"),
     ],
 )
-def test_a_mistake_in_the_other_file_has_its_line(tmp_path, capsys, line, said):
+def test_a_mistake_in_nbgrader_config_is_reported_with_its_line(tmp_path, capsys, line, said):
     root = build_course(tmp_path / "course", config=line)
     number = (root / "nbgrader_config.py").read_text().splitlines().index(line) + 1
     assert main(["settings", "--course", str(root)]) != 0
     assert f"nbgrader_config.py:{number}: {said}" in capsys.readouterr().err
 
 
-def test_due_dates_have_the_zone_of_the_course(course):
+def test_due_dates_have_the_courses_time_zone(course):
     text = 'timezone = "Europe/Berlin"\n[[lesson]]\nname = "01_double"\ndue = 2026-11-20 23:59:00\n'
     found = parse_course_file(text.encode(), course)
     assert found.due("01_double") == datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
@@ -104,7 +107,7 @@ def test_due_dates_have_the_zone_of_the_course(course):
     assert own.due("02_halve") is None
 
 
-def test_lessons_come_in_the_order_of_the_file_and_unlisted_ones_where_their_number_puts_them(course, toml):
+def test_listed_lessons_keep_their_order_and_others_are_sorted_in_by_number(course, toml):
     assert list_lessons(course) == TINY_LESSONS
     toml('[[lesson]]\nname = "02_halve"\n[[lesson]]\nname = "01_double"\n')
     assert list_lessons(course) == ["02_halve", "01_double"]
@@ -116,7 +119,7 @@ def test_lessons_come_in_the_order_of_the_file_and_unlisted_ones_where_their_num
         list_lessons(course, ["01_double"])
 
 
-def test_nbgrader_config_wins_and_settings_say_where_each_value_is_from(course, toml, monkeypatch):
+def test_nbgrader_config_overrides_and_settings_show_each_values_source(course, toml, monkeypatch):
     root = build_course(
         course.parent / "both", config='c.LatePolicy.policy = "half"\nc.JudgedExecute.seed = "nobody guesses"'
     )
@@ -145,7 +148,7 @@ def test_the_file_that_init_writes_is_valid_and_changes_nothing(course, toml):
     assert everything.change("01_double").points == {"double": 5}
 
 
-def test_a_course_begun_without_the_file_gets_it(tmp_path, capsys):
+def test_a_course_begun_without_the_file_can_be_upgraded(tmp_path, capsys):
     root = build_course(tmp_path / "old", config='c.CourseDirectory.course_id = "spring"')
     settings = (root / "nbgrader_config.py").read_text()
     start, end = settings.index("# What course.toml says"), settings.index("c.merge(course_settings(__file__))\n")
@@ -157,7 +160,7 @@ def test_a_course_begun_without_the_file_gets_it(tmp_path, capsys):
     assert "has a course.toml already" in capsys.readouterr().err
 
 
-def test_lines_of_keys_in_arrays_and_dotted_tables():
+def test_line_numbers_of_keys_in_arrays_and_dotted_tables():
     text = 'a = 1\n[[lesson]]\nname = "x"\n[lesson.exercises.dot]\npoints = 1\n[[lesson]]\nb.c = 2\n[lesson."q r"]\n'
     lines = key_lines(text)
     assert lines[("a",)] == 1
@@ -167,14 +170,14 @@ def test_lines_of_keys_in_arrays_and_dotted_tables():
     assert lines[("lesson", 1, "q r")] == 8
 
 
-def test_words_that_are_written_down_twice_agree():
+def test_constants_that_are_defined_twice_agree():
     assert set(Policy.__args__) == set(POLICIES)
     assert CHECK == cells.CHECK
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 @pytest.mark.slow
-def test_points_in_the_text_are_those_of_the_graders(lesson):
+def test_points_in_the_text_equal_those_of_the_graders(lesson):
     text = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8")
     exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises.values()
     assert exercise_points(text) == {exercise.name: exercise.points for exercise in exercises}

@@ -1,4 +1,4 @@
-"""Fingerprints of code: what changes them, what does not, and that everything that is imported is covered."""
+"""Fingerprints of code: what changes them, and that they cover all imports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ for name, module in list(sys.modules.items()):
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A course of two lessons, the first of which uses a file of grader_tests/shared, beside a copy of the engine."""
+    """A course of two lessons beside a copy of the engine.
+
+    The first lesson uses a file of grader_tests/shared.
+    """
     root = build_course(tmp_path)
     for package in ("course", "grading"):
         for file in (ROOT / package).rglob("*.py"):
@@ -61,7 +64,7 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
 
 
 def in_other_words(text: str) -> str:
-    """The same code: in the layout of `ast.unparse`, with other docstrings, and with a comment in place of its own."""
+    """The same code laid out by `ast.unparse`, with other docstrings and comments."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
@@ -70,7 +73,7 @@ def in_other_words(text: str) -> str:
 
 
 def everything(root: Path) -> dict[str, str]:
-    """All fingerprints of the course: of check data, of proofs and of grades."""
+    """All fingerprints of the course: of check data, proofs and grades."""
     folders = {name: root / name for name in ("course", "grading", "grader_tests")}
     found = {}
     for lesson in TINY_LESSONS:
@@ -93,14 +96,14 @@ def test_comments_docstrings_and_layout_make_nothing_stale(course):
     changed = [path for path in code if path.name != "alternatives.py" and path.read_text().strip()]
     for path in changed:
         rewrite(path, in_other_words)
-    for path in course.rglob("alternatives.py"):  # whose titles are comments
+    for path in course.rglob("alternatives.py"):  # their titles are comments
         rewrite(path, lambda text: f"{text}# said more clearly\n")
     assert len(changed) > 200
     assert stale(before, everything(course)) == set()
 
 
 @pytest.mark.slow
-def test_a_statement_more_in_the_engine_makes_check_data_and_proofs_stale_and_no_grade(course):
+def test_a_new_statement_in_the_engine_makes_check_data_and_proofs_stale_but_no_grade(course):
     for file in ("grading/errors.py", "grading/exercises/case.py", "course/harness/compare.py"):
         before = everything(course)
         rewrite(course / file, lambda text: f"{text}\nMORE = 1\n")
@@ -108,7 +111,7 @@ def test_a_statement_more_in_the_engine_makes_check_data_and_proofs_stale_and_no
 
 
 @pytest.mark.slow
-def test_a_changed_constant_makes_stale_what_imports_it_and_nothing_else(course):
+def test_a_changed_constant_makes_only_its_importers_stale(course):
     before = everything(course)
     checker = course / "course" / "checkers" / "dropout.py"
     rewrite(checker, lambda text: f"{text}\nMORE = 1\n")
@@ -129,7 +132,7 @@ def test_a_changed_constant_makes_stale_what_imports_it_and_nothing_else(course)
 
 
 @pytest.mark.slow
-def test_a_lessons_own_code_decides_on_its_proofs_by_what_it_means(course):
+def test_the_meaning_of_a_lessons_code_decides_whether_its_proofs_are_stale(course):
     before, text = everything(course), course / "source" / f"{ONE}.py"
     rewrite(text, replaced("# # To double", "# # To double a number"))
     rewrite(text, replaced("return (2 * x)", "return 2 * x  # twice"))
@@ -139,7 +142,7 @@ def test_a_lessons_own_code_decides_on_its_proofs_by_what_it_means(course):
 
 
 @pytest.mark.slow
-def test_the_name_of_an_alternative_counts_though_it_is_a_comment(course):
+def test_the_name_of_an_alternative_counts_although_it_is_a_comment(course):
     before = everything(course)
     rewrite(course / "grader_tests" / ONE / "double" / "alternatives.py", replaced("by_a_sum", "by_addition"))
     assert f"proof of {ONE}/double" in stale(before, everything(course))
@@ -147,7 +150,7 @@ def test_the_name_of_an_alternative_counts_though_it_is_a_comment(course):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", [EXPORTER, PROVER])
-def test_all_modules_that_a_process_loads_are_found_without_running_it(file):
+def test_all_modules_that_a_process_loads_are_found_statically(file):
     module = file.removesuffix(".py").replace("/", ".")
     done = subprocess.run([sys.executable, "-c", LOADED, module], capture_output=True, text=True, check=True)
     loaded = {Path(line) for line in done.stdout.splitlines()}
@@ -155,7 +158,7 @@ def test_all_modules_that_a_process_loads_are_found_without_running_it(file):
     assert loaded <= set(packages().closure(file).values())
 
 
-def test_names_and_not_places_count(tmp_path):
+def test_a_fingerprint_does_not_depend_on_the_folder(tmp_path):
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "one.py").write_text("from . import two\n")
@@ -191,14 +194,14 @@ def test_names_and_not_places_count(tmp_path):
         ("no python:", "no  python:", False),
     ],
 )
-def test_code_is_the_same_where_its_tree_is(tmp_path, one, other, same):
+def test_code_is_equal_if_its_syntax_tree_is(tmp_path, one, other, same):
     files = [tmp_path / "one.py", tmp_path / "other.py"]
     for file, text in zip(files, (one, other), strict=True):
         file.write_text(text)
     assert (code_digest(files[0]) == code_digest(files[1])) is same
 
 
-def test_what_only_a_type_checker_imports_does_not_count(tmp_path):
+def test_imports_for_type_checkers_do_not_count(tmp_path):
     (tmp_path / "used.py").write_text("")
     (tmp_path / "types.py").write_text("")
     (tmp_path / "one.py").write_text(
@@ -215,7 +218,7 @@ def test_a_lesson_may_be_a_link(tmp_path):
 
 
 @pytest.mark.parametrize("damaged", ["", "[1]", '{"a": '])
-def test_a_file_that_cannot_be_read_holds_nothing_and_is_written_anew(tmp_path, damaged):
+def test_an_unreadable_file_counts_as_empty_and_is_written_again(tmp_path, damaged):
     file = FingerprintFile(tmp_path / "fingerprints.json")
     file.path.write_text(damaged)
     assert file.read() == {}

@@ -1,4 +1,4 @@
-"""The lessons that a course began with: kept by `grading init`, or recognised in a course that is older."""
+"""The lessons that a course began with are kept, or recognised if it is older."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def course_of_0_1(tmp_path):
     return read_lessons(tmp_path / "course-0.1.0")
 
 
-def test_a_base_is_kept_whole_whatever_a_killed_process_left(tmp_path):
+def test_a_base_is_complete_whatever_a_killed_process_left(tmp_path):
     files = read_lessons(build_course(tmp_path / "course"))
     root = tmp_path / "course"
     assert kept_base(root) is None
@@ -47,7 +47,7 @@ def test_a_base_is_kept_whole_whatever_a_killed_process_left(tmp_path):
     assert sorted(path.name for path in root.glob(".lessons*")) == [FOLDER]
 
 
-def test_files_are_read_without_copies_of_editors_and_a_folder_goes_with_its_last_file(tmp_path):
+def test_editors_copies_are_ignored_and_an_empty_folder_is_removed(tmp_path):
     root = build_course(tmp_path / "course")
     files, tests = read_lessons(root), root / "grader_tests" / TINY_LESSONS[0]
     shutil.copytree(tests / "double", tests / ".ipynb_checkpoints")
@@ -58,27 +58,27 @@ def test_files_are_read_without_copies_of_editors_and_a_folder_goes_with_its_las
     assert not tests.exists() and (root / "grader_tests" / TINY_LESSONS[1]).is_dir()
 
 
-def test_a_lesson_of_version_0_1_is_recognised_and_takes_all_that_is_new(course_of_0_1):
+def test_a_lesson_of_version_0_1_is_recognised_and_fully_updated(course_of_0_1):
     new = read_lessons(ROOT)
     merge = merge_course(recognised_base(course_of_0_1, new), course_of_0_1, new)
     lessons = {path: text for path, text in new.items() if any(name in path for name in merge.changed)}
     assert merge.changed == ["02_softmax", "05_causal_mask", "08_training"]
     assert {path: text for path, text in merge.outcome.items() if "shared/" not in path} == lessons
-    assert not merge.new and "04_scaling" in merge.removed  # it had been taken out of the course
+    assert not merge.new and "04_scaling" in merge.removed  # the course had removed it
 
 
-def test_what_a_teacher_changed_in_it_stays_and_is_told(course_of_0_1):
+def test_a_teachers_changes_stay_and_are_reported(course_of_0_1):
     new = read_lessons(ROOT)
     ours = {**course_of_0_1, SOFTMAX: course_of_0_1[SOFTMAX].replace("points=7", "points=8")}
     base = recognised_base(ours, new)
-    assert base[SOFTMAX] == ""  # nobody knows its text
+    assert base[SOFTMAX] == ""  # its text is unknown
     merge = merge_course(base, ours, new).merges["02_softmax"]
     assert [piece.path for piece in merge.conflicts] == [SOFTMAX]
     assert not any(path.startswith("grader_tests/02_softmax/softmax/") for path in merge.files)
     assert recognised_base({"source/01_mine.py": "x = 1\n"}, new) == {}
 
 
-def test_what_is_published_is_recorded_beside_what_was(tmp_path):
+def test_new_published_hashes_are_added_to_the_old_ones(tmp_path):
     record = shutil.copy(PUBLISHED, tmp_path)
     record_published(build_course(tmp_path / "course"), tmp_path / PUBLISHED.name)
     known, before = (json.loads(path.read_text()) for path in (tmp_path / PUBLISHED.name, PUBLISHED))

@@ -1,4 +1,4 @@
-"""The next term begun from this one: lessons and settings, a new secret, and nothing of its students."""
+"""The next term's course has this one's lessons and settings, and no students."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ exercises.double.points = 8
 
 @pytest.fixture
 def autumn(tmp_path):
-    """A course in mid-term, with a lesson that the teacher changed."""
+    """A course in mid-term with a lesson that the teacher changed."""
     origin = build_course(tmp_path / "attention")
     root = tmp_path / "autumn"
     init_course(root, origin)
@@ -109,7 +109,7 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
     assert "course.toml: commented out, because it holds for one term only: lines 3, 7, 8, 9, 14" in told
 
 
-def test_settings_of_one_term_are_comments_and_all_else_is_as_it_was():
+def test_settings_of_one_term_are_commented_out_and_the_rest_is_unchanged():
     after = next_term_settings(SETTINGS, "spring")
     assert [line for line in after.splitlines() if not line.startswith("#")] == [
         'id = "spring"',
@@ -127,7 +127,7 @@ def test_settings_of_one_term_are_comments_and_all_else_is_as_it_was():
     assert next_term_config("c.LatePolicy.most = 0.5\n", "spring")[1] == []
 
 
-def test_a_course_that_is_there_or_cannot_be_read_is_told_and_nothing_is_made(autumn, tmp_path):
+def test_an_existing_or_unreadable_course_gives_an_error_and_nothing_is_written(autumn, tmp_path):
     with pytest.raises(CourseError, match="is a course already"):
         begin_next_term(autumn, autumn)
     with pytest.raises(CourseError, match="is inside the course"):

@@ -1,4 +1,4 @@
-"""A course without a checkout: made, given a lesson of the teacher's own, released, published, learnt from, graded."""
+"""A course without a checkout, from `grading init` to a graded new lesson."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ print("all:", float(course.check(mean)))
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course that has nothing but a new lesson, proved and released."""
+    """A course with only a new lesson, proved and released."""
     root = tmp_path_factory.mktemp("term") / "autumn"
     init_course(root)
     new_lesson(root, MINE)
@@ -66,7 +66,7 @@ def test_a_course_begins_with_settings_a_secret_and_nothing_to_share_by_mistake(
     assert any("exchange" in line for line in told)
 
 
-def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
+def test_lessons_are_copied_from_a_course_or_a_zip_of_one(tmp_path):
     other = build_course(tmp_path / "attention-1.0")
     zipped = shutil.make_archive(str(tmp_path / "v1.0"), "zip", tmp_path, "attention-1.0")
     for number, place in enumerate((other, Path(zipped))):
@@ -76,7 +76,7 @@ def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
         assert load_lesson(root / "grader_tests" / TINY_LESSONS[0]).exercises["double"].points == 5
 
 
-def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
+def test_nothing_is_overwritten_and_a_folder_without_lessons_is_refused(tmp_path):
     root = build_course(tmp_path / "course")
     before = (root / "nbgrader_config.py").read_bytes()
     with pytest.raises(CourseError, match="is a course already"):
@@ -97,7 +97,7 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
             new_lesson(root, name)
 
 
-def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_lie(course):
+def test_a_new_lesson_is_released_with_its_examples_and_check_uses_them(course):
     released = course / "release" / MINE
     assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", "outline.json", MINE}
     done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
@@ -106,13 +106,13 @@ def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_l
 
 
 def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
-    """What stands around an exercise in every lesson: under its heading, above its hint, beside its check."""
+    """The texts around an exercise: at its heading, its hint and its check."""
     lines = [line for cell in cells for line in cell.source.splitlines()]
     lines = [line.replace(name, "…") for line in lines if re.match(r"# Stuck|# hint|check\(|\*Difficulty", line)]
     return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
 
 
-def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
+def test_a_new_lesson_has_the_same_texts_for_learners_as_the_others(course):
     made = read_lesson(course / "source" / f"{MINE}.py").cells
     ours = read_lesson(ROOT / "source" / "02_softmax.py").cells
     place = next(i for i, cell in enumerate(ours) if cell.source.startswith("check(softmax)"))
@@ -128,7 +128,7 @@ def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
 
 
 @pytest.mark.full("grades a submission, like many tests of the coordinator")
-def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
+def test_a_new_lesson_is_graded_with_its_examples(course):
     release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
     hand_in(
         course, MINE, "ada", write_answers(release, correct_answers(load_lesson(course / "grader_tests" / MINE), 0))
@@ -142,8 +142,8 @@ def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
 
 
 @pytest.mark.full("publishes a course, and proves it again")
-def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
-    course = shutil.copytree(course, tmp_path / "autumn")  # which is proved anew here
+def test_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
+    course = shutil.copytree(course, tmp_path / "autumn")  # it is proved again there
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 0
     (wheel,) = (tmp_path / "students").glob("*.whl")
     for name in (f"{MINE}.examples", f"{MINE}/mean.practice"):
@@ -152,15 +152,13 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     source = course / "source" / f"{MINE}.py"
     source.write_text(source.read_text().replace("One idea", "Another idea"))
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
-    assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
+    assert main.main(["prove", "--course", str(course)]) == 0  # proved, but not released
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 2
     assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 
 
 @pytest.mark.full("publishes a course, and proves it again")
-def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_then_kept_up_to_date(
-    course, tmp_path, capsys
-):
+def test_a_web_site_is_published_on_request_and_then_kept_up_to_date(course, tmp_path, capsys):
     students = tmp_path / "students"
     publish = ["publish", "--course", str(course), str(students)]
     new_lesson(course, "10_not_released")
@@ -179,7 +177,7 @@ def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_th
     assert "Lesson 9: Means" in text and "sum(dim=-1) / x.shape[-1]" not in text
 
 
-def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monkeypatch, capsys):
+def test_commands_act_only_on_the_named_course(tmp_path, monkeypatch, capsys):
     here, there = (build_course(tmp_path / name) for name in ("here", "there"))
     monkeypatch.chdir(here)
     assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
@@ -197,7 +195,7 @@ def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monk
         ("mistakes", "right = double.alternative('by_magic')\n", "LookupError: "),
     ],
 )
-def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsys, file, text, told):
+def test_an_authors_mistake_gives_one_line_with_file_and_line_number(tmp_path, capsys, file, text, told):
     root = build_course(tmp_path / "course")
     path = root / "grader_tests" / TINY_LESSONS[0] / "double" / f"{file}.py"
     path.write_text(path.read_text() + text)

@@ -1,4 +1,4 @@
-"""A course's secret is drawn once, kept, and reaches neither a kernel nor a student."""
+"""A course's secret is drawn once, kept, and never reaches a kernel or a student."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grading.grader.source_analysis import NotebookSource
 from ..support.corpus import ROOT
 
 
-def test_a_secret_is_drawn_once_for_its_owner_alone(tmp_path: Path):
+def test_a_secret_is_drawn_once_and_only_its_owner_can_read_it(tmp_path: Path):
     with ThreadPoolExecutor(8) as pool:
         drawn = set(pool.map(course_seed, [tmp_path] * 8))
     assert len(drawn) == 1
@@ -34,14 +34,14 @@ def test_two_courses_draw_different_secrets(tmp_path: Path):
 
 
 @pytest.mark.parametrize("held", ["", "7", "x" * 32])
-def test_what_is_no_secret_is_told_and_not_replaced(tmp_path: Path, held: str):
+def test_an_invalid_secret_gives_an_error_and_is_not_replaced(tmp_path: Path, held: str):
     (tmp_path / FILE).write_text(held)
     with pytest.raises(CourseError, match="holds no seed"):
         course_seed(tmp_path)
     assert (tmp_path / FILE).read_text() == held
 
 
-def test_an_exercises_seed_tells_nothing_of_another_and_stays_what_it_is():
+def test_an_exercises_seed_reveals_no_other_and_stays_the_same():
     lessons = [lesson_seed(secret, lesson) for secret in ("0", "1") for lesson in ("02_softmax", "03_queries")]
     seeds = [seed_of(lesson, name) for lesson in lessons for name in ("softmax", "entropy")]
     assert len(set(seeds)) == 8
@@ -49,13 +49,16 @@ def test_an_exercises_seed_tells_nothing_of_another_and_stays_what_it_is():
     assert seed_id("0") != seed_id("1")
 
 
-def test_a_repository_does_not_hold_it():
+def test_git_ignores_the_secret():
     assert f"{FILE}*" in (ROOT / ".gitignore").read_text().splitlines()
 
 
 @pytest.mark.slow
-def test_what_a_kernel_is_asked_holds_neither_the_secret_nor_an_oracles_text():
-    """A submission printed the oracle of an exercise that follow-through sent, its inputs, and the course's seed."""
+def test_a_request_to_a_kernel_has_neither_the_secret_nor_an_oracles_code():
+    """In an earlier version, a submission printed an oracle, its inputs and the seed.
+
+    Follow-through had sent the oracle of an exercise to the kernel.
+    """
     lesson = load_lesson(ROOT / "grader_tests" / "02_softmax")
     softmax, log_softmax = lesson.exercises["softmax"], lesson.exercises["log_softmax"]
     asked = []

@@ -1,4 +1,4 @@
-"""Fixtures for collecting: `nbgrader zip_collect` over downloads, and a class list."""
+"""Fixtures to collect downloads with `nbgrader zip_collect`, and a class list."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from ..support.two_exercise_course import LESSON
 
 
 class Collect:
-    """`collect({path in archive/: bytes})` runs zip_collect, and returns student -> source of the first cell collected.
+    """Runs `nbgrader zip_collect` on files: `collect({path in archive/: bytes})`.
 
-    Keyword arguments are settings of the extractor. outcomes: the rows of the table that the command prints.
+    Returns student -> source of the first collected cell. Keyword arguments are settings of the extractor.
+    `outcomes`: the rows of the table that the command prints.
     """
 
     def __init__(self, root: Path) -> None:
@@ -52,7 +53,7 @@ class Collect:
         return submitted(self.root)
 
     def replace(self, files: dict[str, bytes], **settings: int | str) -> dict[str, str]:
-        """Collect another download, which replaces the one before."""
+        """Collect another download, which replaces the first one."""
         shutil.rmtree(self.archive)
         return self(files, **settings)
 
@@ -61,14 +62,20 @@ class Collect:
         return {outcome.owner: outcome.what for outcome in self.outcomes}
 
     def outcome_line(self, name: str) -> str:
-        """The row of the one submission with this name in it that was not collected: owner, what happened, why."""
+        """The row of the one submission with this name that was not collected.
+
+        It has the owner, the outcome and the reason.
+        """
         (row,) = (row for row in self.outcomes if (row.failed or not row.student) and name in row.owner)
         line = f"{row.owner}: {row.what}: {row.why}"
         assert line.isprintable() and len(line) < 1_000
         return line
 
     def answer(self, **students: str) -> None:
-        """Fill in student ids as a teacher does in a spreadsheet: value of the column `name` -> student."""
+        """Fill in student ids as a teacher does in a spreadsheet.
+
+        `students`: value of the column `name` -> student.
+        """
         with open(self.root / "student-ids.csv", encoding="utf-8-sig", newline="") as file:
             head, *rows = csv.reader(file)
         names = {row[3] for row in rows}
@@ -90,7 +97,7 @@ def collect(course: Any) -> Collect:
 
 @pytest.fixture
 def class_list(course: Any) -> Callable[..., None]:
-    """`class_list(id={...})`: put students into the gradebook, as `nbgrader db student import` does."""
+    """`class_list(id={...})` adds students, as `nbgrader db student import` does."""
 
     def put(**students: dict[str, str]) -> None:
         with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:

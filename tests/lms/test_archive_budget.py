@@ -1,4 +1,4 @@
-"""One submission stops nobody: whatever Mallory hands in, Jane's is collected, and one line tells what is not.
+"""No submission stops the others: whatever Mallory hands in, Jane's is collected.
 
 All through the real `nbgrader zip_collect`.
 """
@@ -24,7 +24,7 @@ from ..support.two_exercise_course import LESSON, submit_file
 from .conftest import submitted
 
 MINE = f"{LESSON}.ipynb"
-SMALL = 2**22  # bytes: a budget that a test can overdraw in no time
+SMALL = 2**22  # bytes: a budget that a test exceeds quickly
 
 
 def mode(name: str, kind: int) -> zipfile.ZipInfo:
@@ -40,7 +40,7 @@ def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 
 
 def patched(archive: bytes, signature: bytes, offset: int, value: bytes) -> bytes:
-    """A zip with a field changed in every header of a kind."""
+    """A zip in which a field differs in every header of one kind."""
     changed, at = bytearray(archive), archive.find(signature)
     while at >= 0:
         changed[at + offset : at + offset + len(value)] = value
@@ -69,7 +69,7 @@ def with_comment(size: int) -> bytes:
     return made.getvalue()
 
 
-# What Mallory hands in beside nothing else: file name -> bytes, and what the line says. Some are dear to make.
+# Mallory's files: file name -> bytes, and the expected line. Some are expensive to make
 REFUSED = {
     "a bomb": lambda: ({"a.zip": zipped({MINE: bytes(2 * SMALL)})}, "reading it takes more than 4 MiB"),
     "a bomb in a bomb": lambda: ({"a.zip": zipped({"b.zip": zipped({MINE: bytes(2 * SMALL)})})}, "more than 4 MiB"),
@@ -149,7 +149,9 @@ REFUSED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_too_much_or_damaged_is_told_and_the_rest_collected(collect: Any, course: Any, case: str) -> None:
+def test_oversized_and_damaged_files_are_reported_and_the_others_collected(
+    collect: Any, course: Any, case: str
+) -> None:
     files, why = REFUSED[case]()
     handed_in = {moodle("Mallory", 9, name): content for name, content in files.items()}
     submit_file(course.root, "mallory", notebook("here before"))
@@ -177,14 +179,14 @@ def test_names_are_labels_and_harm_nothing(collect: Any, case: str) -> None:
     assert found == {"jane": "jane", "mallory": "mallory"}
 
 
-def test_a_persons_name_that_no_folder_can_have_is_told(collect: Any) -> None:
+def test_a_name_that_no_folder_can_have_is_reported(collect: Any) -> None:
     found = collect({"class.zip": zipped({moodle("ä" * 130, 9): b"", moodle("Jane", 1): notebook("jane")})})
     assert found == {"jane": "jane"}
     assert "its name is too long" in collect.outcome_line("ä" * 100)
 
 
 @pytest.mark.slow
-def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
+def test_a_bomb_over_the_default_budget_is_reported(collect: Any) -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open(MINE, "w") as file:
         for _ in range(513):
@@ -193,8 +195,8 @@ def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
     assert "reading it takes more than 512 MiB" in collect.outcome_line("mallory")
 
 
-def test_entries_that_share_their_bytes_are_each_paid_for(collect: Any) -> None:
-    """A thousand names for one archive of a megabyte: small to list, a gigabyte to read."""
+def test_entries_that_share_their_bytes_are_each_charged(collect: Any) -> None:
+    """A thousand names for one archive of a megabyte: a gigabyte to read."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("inner.zip", bytes(2**20))
@@ -211,7 +213,7 @@ def test_a_damaged_download_stops_no_other(collect: Any) -> None:
     assert "the download cannot be read: it could not be read (BadZipFile" in collect.outcome_line("a.zip")
 
 
-def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course: Any) -> None:
+def test_links_and_devices_in_an_unpacked_download_are_reported(collect: Any, course: Any) -> None:
     folder = course.root / "downloaded" / LESSON / "archive" / "mallory"
     folder.mkdir(parents=True)
     (folder / MINE).symlink_to(course.root / "gradebook.db")
@@ -224,7 +226,7 @@ def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes names in UTF-8 only")
-def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any) -> None:
+def test_names_that_are_not_valid_text_stop_no_collection(collect: Any, course: Any) -> None:
     archive = course.root / "downloaded" / LESSON / "archive"
     folder = os.fsencode(archive) + b"/bo\xff"
     os.makedirs(folder)
@@ -237,7 +239,7 @@ def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any) -> None:
 
 
 @pytest.mark.slow
-def test_twenty_thousand_files_unpacked_are_told(collect: Any, course: Any) -> None:
+def test_twenty_thousand_unpacked_files_are_reported(collect: Any, course: Any) -> None:
     folder = course.root / "downloaded" / LESSON / "archive" / "mallory" / "many"
     folder.mkdir(parents=True)
     for number in range(20_000):
@@ -250,8 +252,8 @@ FORGERY = "\x1b[2J\r\n[ZipCollectApp | INFO] Jane is collected\u2028\u202e.txt"
 
 
 @pytest.mark.slow
-def test_no_name_reaches_the_terminal_as_written(course: Any) -> None:
-    """The command as a teacher runs it, and every byte that it prints."""
+def test_no_name_reaches_the_terminal_unescaped(course: Any) -> None:
+    """Run the command as a teacher does, and check every byte that it prints."""
     names = {
         "a person": moodle(f"a person{FORGERY}", 8, "a.pdf"),
         "a file": moodle("Mallory", 9, f"a file{FORGERY}"),
@@ -267,7 +269,7 @@ def test_no_name_reaches_the_terminal_as_written(course: Any) -> None:
     (archive / f"loose{FORGERY}").write_bytes(b"")
     shutil.copy(ROOT / "nbgrader_config.py", course.root)
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    environment["COLUMNS"] = "2000"  # no line of the table is broken
+    environment["COLUMNS"] = "2000"  # so that no line of the table wraps
     command = [sys.executable, "-m", "nbgrader", "zip_collect", LESSON]
     done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True)
     said = (done.stdout + done.stderr).decode()

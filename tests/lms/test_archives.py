@@ -1,4 +1,4 @@
-"""Any archive at all, by hypothesis, in memory: read within its budget, or refused in words."""
+"""Hypothesis: any archive is read within its budget or refused with a message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..support.lms_downloads import tarred, zipped
 
 NOTEBOOKS = ["02_halves"]
 BUDGET = {"max_bytes": 2**18, "max_files": 20, "max_depth": 2}
-PEAK = 16 * 2**20  # bytes of memory, of which the lists of names take the most
+PEAK = 16 * 2**20  # bytes of memory; the lists of names take most of it
 
 MINE = "02_halves.ipynb"
 OUTSIDE = ["..", ".", "", "C:", "x\\y"]
@@ -77,7 +77,7 @@ def handed_in(name: str, content: bytes, top: str, owner: Submitter) -> Submissi
 
 
 def check_bounds(submission: Submission) -> None:
-    """Read the submission; whatever it holds, what was paid, kept, said and held in memory is within bounds."""
+    """Read the submission; check that what it uses, keeps and says is within bounds."""
     tracemalloc.start()
     try:
         with_contents = {}
@@ -132,7 +132,7 @@ def test_any_name_is_a_label(name: str) -> None:
     st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\0\\"), min_size=1), st.binary())),
     st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
 )
-def test_tar_archives_hold_what_tarfile_wrote(files: list[tuple[str, bytes]], form: int) -> None:
+def test_tar_archives_are_read_as_tarfile_wrote_them(files: list[tuple[str, bytes]], form: int) -> None:
     files = [("long/" * 30 + name.replace("/", "|")[:50], content) for name, content in files]
     try:
         made = tarred(files, gzipped=False, format=form, encoding="utf-8", errors="strict")
@@ -163,7 +163,7 @@ def test_a_long_header_is_not_read(made: bytes) -> None:
 
 
 def test_the_longest_list_of_names_fits_into_memory() -> None:
-    """The most that a nested zip may list, and an extended header in which a slow parser loses itself."""
+    """The longest list that a nested zip may have, and a header that is slow to parse."""
     check_bounds(handed_in("a.zip", zipped({f"{n}": b"" for n in range(20_000)}), "eve", Submitter("folder", "eve")))
     slow = b"3 a" * 20_000
     header = bytearray(tarred({"a": slow}, gzipped=False))
@@ -174,7 +174,7 @@ def test_the_longest_list_of_names_fits_into_memory() -> None:
 
 @st.composite
 def names_as_canvas_gives_them(draw: st.DrawFn) -> tuple[str, Submitter]:
-    """A person's own choice of a name and of a file's name, as Canvas's lib/content_zipper.rb puts them together."""
+    """Any names of a person and a file, as Canvas joins them (lib/content_zipper.rb)."""
     number, order = (draw(st.sampled_from(["7", "12345", "678"])) for _ in range(2))
     person = re.sub(r"_(\d+)_", r"\1", "".join(draw(CHOSEN))).lower()
     late = draw(st.sampled_from(["", "LATE"]))
@@ -224,7 +224,7 @@ CHOSEN = st.lists(st.sampled_from([*PIECES, "1-9 - Jane"]), min_size=1, max_size
     | names_as_brightspace_gives_them()
     | names_as_blackboard_gives_them()
 )
-def test_whatever_people_call_themselves_and_their_files_they_are_not_taken_for_others(
+def test_no_choice_of_names_makes_a_person_look_like_another(
     made: tuple[str, Submitter],
 ) -> None:
     name, owner = made

@@ -1,4 +1,7 @@
-"""What becomes of files in other forms, of versions, and of what was collected before: only what changed is written."""
+"""Collect files in other forms, new versions, and the same files again.
+
+Only changes are written.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def test_a_notebook_in_another_form_is_collected(collect: Any, files: dict[str, 
     assert collect.statuses() == {"Jane (1) in class.zip": what}
 
 
-def test_what_is_there_already_is_not_written_again(collect: Any, course: Any) -> None:
+def test_an_unchanged_file_is_not_written_again(collect: Any, course: Any) -> None:
     files = {f"{name}_{n}_{n}00_{LESSON}.ipynb": notebook(name) for n, name in enumerate(["jane", "bo", "ada"], 1)}
     assert collect(files) == {"jane": "jane", "bo": "bo", "ada": "ada"}
     before = mtimes(course.root)
@@ -70,7 +73,7 @@ def test_an_older_download_does_not_replace_a_newer_one(collect: Any) -> None:
     assert collect.replace(attempt("10")) == {"jane": "at 10"}
 
 
-def test_one_persons_two_downloads_are_one_where_the_platform_tells_the_later(collect: Any) -> None:
+def test_two_downloads_of_one_person_are_joined_if_the_platform_orders_them(collect: Any) -> None:
     first, later = ({f"jane_7_{order}_{LESSON}.ipynb": notebook(str(order))} for order in (600, 700))
     assert collect({"a.zip": zipped(later), "b.zip": zipped(first)}) == {"jane": "700"}
     same = zipped({moodle("Bo", 1): notebook("bo")})
@@ -78,7 +81,7 @@ def test_one_persons_two_downloads_are_one_where_the_platform_tells_the_later(co
 
 
 @pytest.mark.slow
-def test_an_environment_that_was_handed_in_is_one_line_and_the_notebook_counts(collect: Any) -> None:
+def test_a_submitted_environment_is_reported_in_one_line_and_the_notebook_counts(collect: Any) -> None:
     files = {moodle("Jane", 1, f"venv/lib/site-packages/{n}/x.py"): b"" for n in range(20_000)}
     files |= {moodle("Jane", 1): notebook("jane"), moodle("Bo", 2, "a/site-packages/02_halves.ipynb"): notebook("bo")}
     assert collect({"class.zip": zipped(files)}) == {"jane": "jane"}
@@ -86,7 +89,7 @@ def test_an_environment_that_was_handed_in_is_one_line_and_the_notebook_counts(c
     assert jane.why == "not looked into: venv"
 
 
-def test_the_table_says_what_became_of_each(collect: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_the_table_shows_each_outcome(collect: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     files = {
         moodle("Jane Smith", 1): notebook("jane"),
@@ -129,7 +132,7 @@ def test_the_table_is_safe_to_open_in_a_spreadsheet(collect: Any, course: Any) -
         ("student,from,number,name\r\n../x,moodle,1,Jane\r\n", "line 2"),
     ],
 )
-def test_a_table_that_cannot_be_read_is_told_and_nothing_is_collected(
+def test_an_unreadable_table_gives_an_error_and_nothing_is_collected(
     collect: Any, course: Any, text: str, why: str
 ) -> None:
     (course.root / "student-ids.csv").write_bytes(text.encode())
@@ -138,7 +141,7 @@ def test_a_table_that_cannot_be_read_is_told_and_nothing_is_collected(
     assert (course.root / "student-ids.csv").read_bytes() == text.encode()
 
 
-def test_a_late_mark_without_a_due_date_is_told(collect: Any, course: Any) -> None:
+def test_a_late_mark_without_a_due_date_is_reported(collect: Any, course: Any) -> None:
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         assert gradebook.find_assignment(LESSON).duedate is None
     collect({f"jane_LATE_1_600_{LESSON}.ipynb": notebook("jane")})
@@ -146,7 +149,7 @@ def test_a_late_mark_without_a_due_date_is_told(collect: Any, course: Any) -> No
     assert collect.timestamps() == {}
 
 
-def test_a_course_begun_with_version_0_1_keeps_the_name_that_its_gitignore_lists(tmp_path):
+def test_a_course_of_version_0_1_keeps_the_table_name_in_its_gitignore(tmp_path):
     assert IdentityTable.of(tmp_path).path.name == "student-ids.csv"
     (tmp_path / ".gitignore").write_text("gradebook.db*\nwhose.csv\n")
     assert IdentityTable.of(tmp_path).path.name == "whose.csv"
@@ -157,7 +160,7 @@ def test_a_course_begun_with_version_0_1_keeps_the_name_that_its_gitignore_lists
 
 
 @pytest.mark.parametrize("junk", [".ipynb_checkpoints/02_halves-checkpoint.ipynb", "__MACOSX/._02_halves.ipynb", "._x"])
-def test_somebody_with_nothing_but_what_programs_make_is_in_the_table(collect: Any, junk: str) -> None:
+def test_a_person_with_only_junk_files_is_in_the_table(collect: Any, junk: str) -> None:
     files = {moodle("Jane", 1): notebook("jane"), moodle("Jane", 1, junk): b"", moodle("Eve Ma", 2, junk): b"x"}
     assert collect({"class.zip": zipped(files)}) == {"jane": "jane"}
     assert collect.outcome_line("Eve Ma").endswith("it is empty, but for checkpoints and installed or hidden files")

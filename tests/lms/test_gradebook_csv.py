@@ -1,4 +1,4 @@
-"""Gradebook files of Canvas and Moodle, filled: the right cells, by id, and no other.
+"""Fill gradebook files of Canvas and Moodle: the right cells by id, and no others.
 
 The shapes are those of Canvas's gradebook export (Canvas Instructor Guide, "How do I export grades in the Gradebook?")
 and of Moodle's grader report and offline grading worksheet (Moodle documentation, "Grade export" and "Assignment").
@@ -51,13 +51,13 @@ def cells(text: str) -> list[list[str]]:
 
 
 def changes(before: str, after: str) -> dict[tuple[int, int], tuple[str, str]]:
-    """What differs, by line and column."""
+    """The differences, by line and column."""
     rows = zip(cells(before), cells(after), strict=True)
     pairs = ((i, j, *pair) for i, (one, two) in enumerate(rows) for j, pair in enumerate(zip(one, two, strict=True)))
     return {(i, j): (one, two) for i, j, one, two in pairs if one != two}
 
 
-def test_canvas_gets_points_by_id_and_people_of_one_name_are_kept_apart():
+def test_canvas_gets_points_by_id_and_namesakes_are_kept_apart():
     done = filled(CANVAS, {"ada": 17.5, "ada_l": 4, "cem": 20, "dan": 9})
     assert changes(CANVAS, done.text) == {(2, 6): ("", "17.5"), (3, 6): ("3", "4")}
     assert (done.column, done.by, done.same) == ("02 Softmax (812)", "SIS Login ID", 1)
@@ -66,14 +66,14 @@ def test_canvas_gets_points_by_id_and_people_of_one_name_are_kept_apart():
     assert filled(done.text, {"ada": 17.5, "ada_l": 4, "cem": 20}).changed == {}
 
 
-def test_moodles_report_keeps_its_commas_and_who_has_no_points_keeps_what_stood_there():
+def test_moodles_report_keeps_its_commas_and_cells_of_people_without_points():
     done = filled(REPORT, {"4711": 17.5, "4712": 13.25})
     assert changes(REPORT, done.text) == {(1, 5): ("-", "17,5"), (2, 5): ("12,5", "13,25")}
     assert done.by == "ID number"
     assert done.left == ["4799"]
 
 
-def test_moodles_worksheet_is_filled_by_e_mail_in_whatever_capitals():
+def test_moodles_worksheet_is_filled_by_e_mail_in_any_case():
     done = filled(WORKSHEET, {"ada": 17.5, "ada_l": 3})
     assert changes(WORKSHEET, done.text) == {(1, 4): ("", "17.5")}
 
@@ -81,7 +81,7 @@ def test_moodles_worksheet_is_filled_by_e_mail_in_whatever_capitals():
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("delimiter", [",", ";"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_a_file_comes_back_as_it_was_but_for_the_column(encoding, delimiter, ending):
+def test_everything_but_the_column_is_unchanged(encoding, delimiter, ending):
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=delimiter, lineterminator=ending).writerows(cells(CANVAS))
     done = fill_column(out.getvalue().encode(encoding), LESSON, PEOPLE, {"cem": 20}, 20)
@@ -103,23 +103,23 @@ def test_a_file_comes_back_as_it_was_but_for_the_column(encoding, delimiter, end
         ("a story about softmax", {}, "no gradebook file"),
     ],
 )
-def test_what_cannot_be_filled_is_told_with_the_remedy(text, more, said):
+def test_a_file_that_cannot_be_filled_gives_an_error_with_the_remedy(text, more, said):
     with pytest.raises(GradebookCsvError, match=said):
         filled(text, {"ada": 5}, **more)
 
 
-def test_an_id_that_two_people_have_is_nobodys():
+def test_an_id_that_two_people_share_is_refused():
     with pytest.raises(GradebookCsvError, match="belongs to two in the gradebook, ada and eve"):
         fill_column(CANVAS.encode(), LESSON, [person("ada", "U-7"), person("eve", "U-7")], {"ada": 5}, 20)
 
 
-def test_who_is_excused_is_so_in_canvas_and_stays_as_they_are_in_moodle():
+def test_an_excuse_is_written_for_canvas_and_left_out_for_moodle():
     done = filled(CANVAS, {"ada": 17.5, "cem": 20}, excused=["ada_l", "dan"])
     assert changes(CANVAS, done.text) == {(2, 6): ("", "17.5"), (3, 6): ("3", "EX")}
     assert (done.left, done.excused) == ([], [])
     again = filled(done.text, {"ada": 17.5, "cem": 20}, excused=["ada_l"])
     assert (again.changed, again.same) == ({}, 3)
-    assert filled(done.text, {"ada_l": 0}).changed == {"ada_l": ("EX", "0")}  # the excuse was taken back
+    assert filled(done.text, {"ada_l": 0}).changed == {"ada_l": ("EX", "0")}  # the excuse was cancelled
     done = filled(REPORT, {"4711": 17.5}, excused=["4712"])
     assert changes(REPORT, done.text) == {(1, 5): ("-", "17,5")}
     assert "4712" not in done.left

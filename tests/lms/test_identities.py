@@ -1,4 +1,4 @@
-"""Whose a file is comes from the outermost name that the platform gave, and from nothing that a student can write.
+"""The platform's outermost name decides a file's owner; no student can forge it.
 
 In each test Mallory tries to hand in as Jane Smith, who handed in herself.
 """
@@ -24,7 +24,7 @@ FORGED = {
 
 
 def packed(name: str, forged: bytes) -> dict[str, bytes]:
-    """Archives that hold a notebook under a forged name, by file name."""
+    """Archives with a notebook under a forged name, by file name."""
     return {
         "hand-in.zip": zipped({name: forged}),
         "hand-in.tar.gz": tarred({name: forged}),
@@ -37,7 +37,7 @@ def packed(name: str, forged: bytes) -> dict[str, bytes]:
 @pytest.mark.parametrize("forged", FORGED)
 @pytest.mark.parametrize("as_zip", [True, False], ids=["zip", "unpacked"])
 @pytest.mark.parametrize("platform", ["moodle", "canvas", "folders"])
-def test_names_inside_a_submission_never_decide_whose_it_is(
+def test_names_inside_a_submission_never_decide_its_owner(
     collect: Any, platform: str, as_zip: bool, forged: str
 ) -> None:
     mine, janes, student = {
@@ -53,7 +53,7 @@ def test_names_inside_a_submission_never_decide_whose_it_is(
 
 
 @pytest.mark.parametrize("as_zip", [True, False], ids=["zip", "unpacked"])
-def test_folders_inside_a_submission_never_decide_whose_it_is(collect: Any, as_zip: bool) -> None:
+def test_folders_inside_a_submission_never_decide_its_owner(collect: Any, as_zip: bool) -> None:
     files = {
         moodle("Mallory", 9, f"work/jane_smith/{LESSON}.ipynb"): notebook("mallory, deeper"),
         moodle("Mallory", 9, moodle("Jane Smith", 1, f"Copy of {LESSON}.ipynb")): notebook("mallory"),
@@ -92,14 +92,14 @@ def test_forms_of_one_name_are_one_person(collect: Any) -> None:
     assert "whose?: several people are called so" in collect.outcome_line(f"{decomposed} in a.zip")
 
 
-def test_a_borrowed_name_does_not_stand_against_the_class_lists_number(collect: Any, class_list: Any) -> None:
+def test_a_borrowed_name_does_not_override_the_class_lists_number(collect: Any, class_list: Any) -> None:
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"}, bo={"first_name": "Bo"})
     found = collect({f"smithjane_999_1_{LESSON}.ipynb": b"mallory's", f"bo_3_2_{LESSON}.ipynb": notebook("bo")})
     assert found == {"bo": "bo"}
     assert "whose?: it is jsmith's name, and jsmith has another number there" in collect.outcome_line("smithjane (999)")
 
 
-def test_a_namesake_does_not_replace_whom_an_exact_number_told(collect: Any, class_list: Any) -> None:
+def test_a_namesake_does_not_replace_a_match_by_number(collect: Any, class_list: Any) -> None:
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
     files = {
         f"smithjane_12345_7_{LESSON}.ipynb": notebook("jane"),
@@ -113,15 +113,18 @@ def test_a_namesake_does_not_replace_whom_an_exact_number_told(collect: Any, cla
 
 
 @pytest.mark.parametrize("chosen", ["smithjane_12345", "smithjane_12345_600", "smithjane_12345_600_x", "anon_abcde"])
-def test_a_name_that_is_made_to_look_like_a_number_tells_nobody(collect: Any, class_list: Any, chosen: str) -> None:
-    """Canvas takes underscores around digits out of names, but not where other signs stood between, nor at the end."""
+def test_a_name_that_looks_like_a_number_matches_no_student(collect: Any, class_list: Any, chosen: str) -> None:
+    """Canvas removes underscores around digits from names, but not all of them.
+
+    It keeps those that other characters separated, and those at the end.
+    """
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
     name = f"{chosen}_999_678_{LESSON}.ipynb"
     assert collect({"submissions.zip": zipped({name: notebook("mallory")})}) == {}
     assert collect.outcome_line(chosen).startswith(name)
 
 
-def test_what_tells_nobodys_name_is_asked_or_told(collect: Any) -> None:
+def test_files_without_an_owners_name_are_asked_about_or_reported(collect: Any) -> None:
     files = {
         f"{LESSON}.ipynb": notebook("nobody's"),
         "class.zip": zipped({f"{LESSON}.ipynb": b"", "hand-in.zip": b"", "../../up.ipynb": b"", "/etc/a.ipynb": b""}),
@@ -153,7 +156,7 @@ def test_what_tells_nobodys_name_is_asked_or_told(collect: Any) -> None:
     ],
     ids=["moodle", "canvas", "anonymous", "blackboard", "folders", "deeper", "one deep", "flat", "flat, any"],
 )
-def test_a_folder_of_several_people_is_no_student(collect: Any, course: Any, files: dict[str, bytes]) -> None:
+def test_a_folder_of_several_people_is_not_a_student(collect: Any, course: Any, files: dict[str, bytes]) -> None:
     assert collect({f"autumn/{name}": content for name, content in files.items()}) == {}
     assert "whose?" in collect.outcome_line("autumn") and "* if it is several people's" in collect.outcome_line(
         "autumn"
@@ -161,7 +164,7 @@ def test_a_folder_of_several_people_is_no_student(collect: Any, course: Any, fil
     assert submitted(course.root) == {}
 
 
-def test_an_exact_number_beats_what_a_name_told_before(collect: Any, class_list: Any) -> None:
+def test_an_exact_number_overrides_an_earlier_match_by_name(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Jane", "last_name": "Smith"})
     assert collect({f"smithjane_999_600_{LESSON}.ipynb": notebook("another Jane")}) == {"s1": "another Jane"}
     class_list(s1={"lms_user_id": "12345"})
@@ -182,7 +185,7 @@ def test_an_answer_does_not_make_two_numbers_one_person(collect: Any) -> None:
     assert "it would be jane's, and so would smithjane (2)" in collect.outcome_line("smithjane (1)")
 
 
-def test_names_that_two_platforms_give_are_not_one_person_for_being_alike(collect: Any, class_list: Any) -> None:
+def test_equal_names_on_two_platforms_are_not_one_person(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Jane", "last_name": "Smith"})
     files = {moodle("Jane Smith", 1): notebook("moodle"), f"smithjane_2_200_{LESSON}.ipynb": notebook("canvas")}
     for _ in range(2):
@@ -199,7 +202,7 @@ def test_a_folder_of_hundreds_of_people_has_a_budget_for_each(collect: Any) -> N
     assert len(collect({}, max_files=20)) == 60
 
 
-def test_whom_a_name_told_in_another_lesson_gives_way_to_an_exact_number(collect: Any, class_list: Any) -> None:
+def test_an_exact_number_overrides_a_match_by_name_in_another_lesson(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
     assert collect({moodle("Jane Smith", 1): notebook("on Moodle")}) == {"s1": "on Moodle"}
     assert collect({f"renamed_12345_600_{LESSON}.ipynb": notebook("on Canvas")}) == {"s1": "on Moodle"}

@@ -1,4 +1,7 @@
-"""Every command that writes into `submitted/`, after every other: what is not evidently older is never replaced."""
+"""No command that writes to `submitted/` replaces a file that may be newer.
+
+Each command runs after every other.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ When = datetime | None
 
 @pytest.fixture(autouse=True)
 def _utc(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Brightspace's names have local times."""
+    """Use UTC, since Brightspace's names have local times."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -41,7 +44,7 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 class Course:
-    """One course, and all who write into `submitted/` of it for the student jane."""
+    """A course, and every way to write jane's files to its `submitted/`."""
 
     def __init__(self, root: Path, place: Path) -> None:
         self.root, self.place = root, place
@@ -109,7 +112,7 @@ class Course:
 
     @property
     def kept(self) -> list[str]:
-        """What is in hand-ins/replaced, oldest first."""
+        """The files in hand-ins/replaced, oldest first."""
         found = reversed(list_replaced(self.root))
         files = [one.folder / f"{LESSON}.ipynb" for one in found]
         return [json.loads(file.read_text())["cells"][0]["source"] for file in files]
@@ -131,15 +134,15 @@ DOWNLOADS = ("by_collect", "by_zip_collect")
 
 
 def is_replaced(first: str, before: When, then: str, after: When) -> bool:
-    """The rule: a later known time, or the same account on a platform and nothing that speaks against it."""
+    """The rule: a later known time, or the same account with no evidence against it."""
     if before and after and before != after:
         return after > before
-    same_platform = (before is None) == (after is None)  # with a time it is Brightspace's, without one Moodle's
+    same_platform = (before is None) == (after is None)  # with a time it is Brightspace's, without a time Moodle's
     return first in DOWNLOADS and then in DOWNLOADS and same_platform
 
 
 def can_happen(first: str, before: When, then: str, after: When) -> bool:
-    """The exchange always has a time, and two hand-ins of one person and one second have one name there."""
+    """The exchange always has a time, and only one name per person and second."""
     if (first == "by_exchange" and not before) or (then == "by_exchange" and not after):
         return False
     return not (first == then == "by_exchange" and before == after)
@@ -156,7 +159,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("first", "before", "then", "after"), CASES)
-def test_each_after_each(course_of_jane: Course, first: str, before: When, then: str, after: When) -> None:
+def test_each_command_after_each_other(
+    course_of_jane: Course, first: str, before: When, then: str, after: When
+) -> None:
     getattr(course_of_jane, first)("first", before)
     (course_of_jane.folder / "mine.txt").write_text("a file beside it")
     getattr(course_of_jane, then)("second", after)
@@ -174,11 +179,11 @@ def test_each_after_each(course_of_jane: Course, first: str, before: When, then:
     for choice, text in {"keep": "first", "replace": "second"}.items():
         getattr(course_of_jane, then)("second", after, choice)
         assert course_of_jane.text == text
-        course_of_jane.table.unlink(missing_ok=True)  # where keep is remembered
+        course_of_jane.table.unlink(missing_ok=True)  # it remembers the choice to keep
     assert course_of_jane.kept == ["first"]
 
 
-def test_a_choice_in_the_table_holds_for_that_file_and_is_remembered(course_of_jane: Course) -> None:
+def test_a_choice_in_the_table_applies_to_that_file_and_is_remembered(course_of_jane: Course) -> None:
     course_of_jane.by_hand("mended", TEN)
     course_of_jane.by_collect("second", None)
     table = course_of_jane.table
@@ -197,7 +202,7 @@ def test_a_choice_in_the_table_holds_for_that_file_and_is_remembered(course_of_j
     assert len(table.read_text(encoding="utf-8-sig").splitlines()) == 1
 
 
-def test_what_collect_wrote_and_somebody_changed_is_by_hand(course_of_jane: Course) -> None:
+def test_a_collected_file_that_somebody_changed_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
     course_of_jane.by_collect("first", TEN)
     (course_of_jane.folder / f"{LESSON}.ipynb").write_bytes(notebook("mended"))
     course_of_jane.by_collect("second", TEN + timedelta(hours=1))
@@ -205,7 +210,7 @@ def test_what_collect_wrote_and_somebody_changed_is_by_hand(course_of_jane: Cour
     assert "by hand" in course_of_jane.said
 
 
-def test_what_was_replaced_is_brought_back_and_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
+def test_a_restored_file_counts_as_put_there_by_hand(course_of_jane: Course) -> None:
     course_of_jane.by_collect("first", None)
     (course_of_jane.folder / "timestamp.txt").write_text("2026-09-24 10:00:00 UTC")
     course_of_jane.by_collect("second", None)
@@ -223,7 +228,7 @@ def test_what_was_replaced_is_brought_back_and_counts_as_put_there_by_hand(cours
     assert course_of_jane.text == "first" and "which counts?" in course_of_jane.said
 
 
-def test_a_notebook_of_another_name_is_neither_replaced_nor_in_the_way(course_of_jane: Course) -> None:
+def test_a_notebook_with_another_name_stays_and_does_no_harm(course_of_jane: Course) -> None:
     course_of_jane.folder.mkdir(parents=True)
     (course_of_jane.folder / "scratch.ipynb").write_bytes(notebook("mine"))
     course_of_jane.by_collect("first", None)
@@ -234,7 +239,7 @@ def test_a_notebook_of_another_name_is_neither_replaced_nor_in_the_way(course_of
     assert course_of_jane.text == "second" and "othing shows which is newer" in course_of_jane.said
 
 
-def test_the_demo_leaves_what_is_there_by_hand(course_of_jane: Course) -> None:
+def test_the_demo_keeps_files_put_there_by_hand(course_of_jane: Course) -> None:
     course_of_jane.by_hand("mine", None)
     assert not hand_in_sample(course_of_jane.root, LESSON, "jane", "a sample", datetime.now(UTC))
     assert course_of_jane.text == "mine"

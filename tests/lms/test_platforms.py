@@ -1,6 +1,6 @@
-"""Names as platforms give them, and whole downloads of each, through the real `nbgrader zip_collect`.
+"""Platforms' names and whole downloads, through the real `nbgrader zip_collect`.
 
-Where each shape is told: see `platforms`. Gradescope's export is its `assignment_N_export/` with
+`platforms` gives the source of each format. Gradescope's export is its `assignment_N_export/` with
 `submission_metadata.yml`, written by Ruby, whose keys begin with a colon; GitHub Classroom's is what `gh classroom
 clone student-repos` makes.
 """
@@ -30,7 +30,7 @@ def brightspace(name: str, number: int, when: str, file: str = f"{LESSON}.ipynb"
 def blackboard(
     user: str, when: str, name: str = "", file: str = f"{LESSON}.ipynb", title: str = "02 Halves"
 ) -> dict[str, bytes]:
-    """What Blackboard writes for one attempt: the file, and a text about it."""
+    """Blackboard's files for one attempt: the submission, and a text about it."""
     head = f"{title}_{user}_attempt_{when}"
     about = f"Name: {name or user} ({user})\r\nAssignment: {title}\r\n"
     about += "Date Submitted: Friday, November 20, 2026 11:59 PM EST\r\nCurrent Grade: Needs Grading\r\n\r\n"
@@ -40,7 +40,7 @@ def blackboard(
 
 
 def local(*when: int) -> str:
-    """What timestamp.txt says of a time of this place."""
+    """A local time as it appears in timestamp.txt."""
     return f"{datetime(*when).astimezone().astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"  # type: ignore[arg-type, misc]
 
 
@@ -76,7 +76,7 @@ def local(*when: int) -> str:
         ),
     ],
 )
-def test_names_of_platforms_are_understood(name: str, owner: Submitter, own: str | None) -> None:
+def test_platforms_names_are_parsed(name: str, owner: Submitter, own: str | None) -> None:
     told = outermost(name, folder=True)
     assert told is not None and told.owner == owner
     assert told.own == own or own is None
@@ -96,8 +96,8 @@ def test_names_of_platforms_are_understood(name: str, owner: Submitter, own: str
     ids=["canvas", "anonymous", "moodle", "brightspace", "folders"],
 )  # fmt: skip
 @pytest.mark.parametrize("inside", ["", "submissions/"])
-def test_an_unpacked_download_is_several_peoples(collect: Any, files: dict[str, bytes], inside: str) -> None:
-    """In a folder that is called like the zip, too, once the teacher has said that it holds several people's."""
+def test_an_unpacked_download_belongs_to_several_people(collect: Any, files: dict[str, bytes], inside: str) -> None:
+    """Even in a folder named like the zip, once the teacher marks it as shared."""
     found = collect({inside + name: content for name, content in files.items()})
     if inside:
         assert found == {}
@@ -111,7 +111,7 @@ def test_an_unpacked_download_is_several_peoples(collect: Any, files: dict[str, 
 @pytest.mark.parametrize(
     "names", [["jane_02_halves.ipynb", "bob 02_halves.ipynb"], ["x.ipynb", "y.ipynb"], ["a.zip", "b.zip"]]
 )
-def test_names_that_people_wrote_are_asked_for_once_and_for_that_file_alone(collect: Any, names: list[str]) -> None:
+def test_a_file_without_a_platforms_name_is_asked_about_once(collect: Any, names: list[str]) -> None:
     first, second = (zipped({"x.ipynb": notebook(n)}) if n.endswith("zip") else notebook(n) for n in names)
     files = {"hand-ins.zip": zipped({names[0]: first, names[1]: second})}
     assert collect(files) == {}
@@ -123,7 +123,7 @@ def test_names_that_people_wrote_are_asked_for_once_and_for_that_file_alone(coll
     assert collect(other) == {"jane": names[0]}, "another file of that name is not hers"
 
 
-def test_what_is_answered_for_a_name_holds_in_other_lessons(collect: Any, class_list: Any) -> None:
+def test_an_answer_for_a_name_applies_in_other_lessons(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Robert", "last_name": "Jones"})
     assert collect({"a.zip": zipped({moodle("Bob Jones", 71): notebook("bob")})}) == {}
     assert "nobody in the class list is called so" in collect.outcome_line("Bob Jones")
@@ -141,14 +141,14 @@ def test_what_is_answered_for_a_name_holds_in_other_lessons(collect: Any, class_
 
 
 def test_a_number_stays_one_persons(collect: Any) -> None:
-    """Without a class list: two people whom Canvas calls alike, of whom one hands in each lesson."""
+    """Without a class list, two people share a name in Canvas; each does one lesson."""
     assert collect({canvas("smithjane", 12345, 600): notebook("one")}) == {"smithjane": "one"}
     assert collect.replace({canvas("smithjane", 999, 601): notebook("two")}) == {"smithjane": "one"}
     assert "smithjane is smithjane (12345) already" in collect.outcome_line("smithjane (999)")
     assert collect.replace({canvas("renamed", 12345, 602): notebook("new name")}) == {"smithjane": "new name"}
 
 
-def test_moodles_groups_are_told_by_the_class_list(collect: Any, class_list: Any) -> None:
+def test_the_class_list_separates_moodles_groups_from_names(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Jane", "last_name": "Smith"}, s2={"first_name": "Mary-Ann", "last_name": "Jones"})
     files = {moodle("Group A-Jane Smith", 1): notebook("jane"), moodle("Team-B-Mary-Ann Jones", 2): notebook("mary")}
     assert collect({"Attention-02-1234.zip": zipped(files)}) == {"s1": "jane", "s2": "mary"}
@@ -210,13 +210,13 @@ def test_gradescopes_export_is_collected_with_its_groups(collect: Any, class_lis
 
 
 @pytest.mark.parametrize("text", ["[", "- a", "submission_111: {':submitters': [*a]}", "a: &a [*a]"])
-def test_a_damaged_table_of_gradescopes_is_told_and_nobody_is_guessed(collect: Any, text: str) -> None:
+def test_a_damaged_gradescope_table_is_reported_and_no_student_is_guessed(collect: Any, text: str) -> None:
     export = {"submission_metadata.yml": text.encode(), f"submission_111/{LESSON}.ipynb": notebook("jane")}
     files = {f"assignment_1_export/{name}": content for name, content in export.items()}
     assert collect({"submissions.zip": zipped(files), f"bo/{LESSON}.ipynb": notebook("bo")}) == {"bo": "bo"}
 
 
-def test_brightspaces_attempts_are_one_persons_and_the_last_counts(collect: Any) -> None:
+def test_brightspaces_attempts_belong_to_one_person_and_the_last_counts(collect: Any) -> None:
     files = {
         brightspace("Jane Smith", 7, "Sep 24, 2026 926 PM"): notebook("second"),
         brightspace("Jane Smith", 7, "Sep 24, 2026 911 AM"): notebook("first"),
@@ -228,7 +228,7 @@ def test_brightspaces_attempts_are_one_persons_and_the_last_counts(collect: Any)
     assert collect.timestamps() == {"jane_smith": local(2026, 9, 24, 21, 26), "bo": local(2026, 10, 1, 0, 0)}
 
 
-def test_blackboards_attempts_are_told_by_the_text_beside_them(collect: Any) -> None:
+def test_blackboards_text_files_identify_the_attempts(collect: Any) -> None:
     files = {
         **blackboard("jane_smith", "2026-11-20-23-59-00", "Jane Smith"),
         **blackboard("jane_smith", "2026-11-21-08-00-00", "Jane Smith"),
@@ -246,7 +246,7 @@ def test_blackboards_attempts_are_told_by_the_text_beside_them(collect: Any) -> 
     assert collect.timestamps()["jane_smith"] == local(2026, 11, 21, 8, 0)
 
 
-def test_blackboards_user_names_are_ids_of_the_class_list(collect: Any, class_list: Any) -> None:
+def test_blackboards_user_names_match_ids_in_the_class_list(collect: Any, class_list: Any) -> None:
     class_list(jane_smith={"first_name": "J"}, smith={"first_name": "S"}, s3={"first_name": "Bo", "last_name": "Jones"})
     files = blackboard("jane_smith", "2026-11-20-23-59-00") | blackboard("bjones", "2026-11-20-23-59-00", "Bo Jones")
     found = collect({"gradebook.zip": zipped(files)})
@@ -274,8 +274,8 @@ def test_a_download_of_classroom_50_is_collected_from_a_folder_named_as_the_guid
     assert collect(files) == {"jane_smith": "jane-smith", "bo": "bo"}
 
 
-def test_what_canvas_marks_as_late_is_late_from_when_it_was_due(collect: Any, course: Any) -> None:
-    due = datetime(2026, 11, 20, 23, 0)  # noqa: DTZ001 - as nbgrader keeps it
+def test_a_late_mark_in_canvas_counts_as_just_after_the_due_date(collect: Any, course: Any) -> None:
+    due = datetime(2026, 11, 20, 23, 0)  # noqa: DTZ001  # as nbgrader stores it
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=due)
     files = {canvas("jane", 1, 600): notebook("in time"), canvas("bo", 2, 601, late=True): notebook("late")}

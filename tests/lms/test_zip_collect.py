@@ -1,4 +1,4 @@
-"""What learning platforms let a teacher download, through the real `nbgrader zip_collect`."""
+"""Downloads from learning platforms, through the real `nbgrader zip_collect`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_later_versions_rank_after_earlier_ones() -> None:
 @pytest.mark.parametrize(
     "copy", ["Copy of {}", "{} (2)", "Kopie von {}", "Cópia de {}", "{} - Copy", "{}的副本", "Copy of Copy of {}"]
 )
-def test_copies_in_one_folder_are_one_persons(collect: Any, copy: str) -> None:
+def test_copies_in_one_folder_belong_to_one_person(collect: Any, copy: str) -> None:
     files = {
         f"jane/{LESSON}.ipynb": b"1",
         f"jane/{copy.format(LESSON)}.ipynb": notebook("copy"),
@@ -39,7 +39,7 @@ def test_copies_in_one_folder_are_one_persons(collect: Any, copy: str) -> None:
     ("name", "student"),
     [("Jane Smith", "jane_smith"), ("../../etc", "etc"), ("[ab]*", "ab"), ("王小明", "王小明"), ("..", "")],
 )
-def test_ids_made_of_names_are_safe_as_folders(name: str, student: str) -> None:
+def test_ids_made_from_names_are_safe_as_folders(name: str, student: str) -> None:
     assert slug(name) == student
 
 
@@ -78,7 +78,7 @@ def test_a_canvas_download_is_collected_and_the_last_version_counts(collect: Any
     assert collect(files) == expected, "unpacked by the teacher"
 
 
-def test_the_zip_of_canvas_is_collected_alike(collect: Any) -> None:
+def test_a_zip_from_canvas_is_collected_in_the_same_way(collect: Any) -> None:
     files = {
         f"smithjane_12345_600_{LESSON}.ipynb": notebook("first"),
         f"smithjane_LATE_12345_678_{LESSON}-1.ipynb": notebook("second"),
@@ -112,13 +112,13 @@ def test_students_are_found_in_the_class_list(collect: Any, class_list: Any) -> 
     assert found == {"s001": "by number", "s002": "by name", "s003": "by sorted name"}
 
 
-def test_two_new_people_of_one_name_are_asked_for_and_kept_apart(collect: Any) -> None:
+def test_two_new_people_with_one_name_are_asked_about_and_kept_apart(collect: Any) -> None:
     files = {moodle("Jane Smith", 1): notebook("one"), moodle("Jane Smith", 2): notebook("two")}
     assert collect(files) == {}
     assert "several people are called so" in collect.outcome_line("Jane Smith (1)")
 
 
-def test_a_name_of_several_known_students_is_asked_for(collect: Any, class_list: Any) -> None:
+def test_a_name_of_several_known_students_is_asked_about(collect: Any, class_list: Any) -> None:
     class_list(jane_smith={"first_name": "Jane", "last_name": "Smith"}, s2={"first_name": "Jane", "last_name": "Smith"})
     found = collect({moodle("Jane Smith", 1): notebook("which?"), f"s2/{LESSON}.ipynb": notebook("by id")})
     assert found == {"s2": "by id"}

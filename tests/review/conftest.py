@@ -32,7 +32,7 @@ def course(made: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_another(course: Path) -> Iterator[Callable[[], ReviewDesk]]:
-    """Opens a desk, each with its own connection to the gradebook, as each process has."""
+    """Opens desks, each with its own connection to the gradebook, like processes."""
     opened: list[ReviewDesk] = []
 
     def open_one() -> ReviewDesk:

@@ -1,4 +1,4 @@
-"""Short ways to read and grade on a `ReviewDesk`."""
+"""Short functions to read and grade on a `ReviewDesk`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def key_of(cell: str) -> str:
 
 
 def members(desk: ReviewDesk, cell: str) -> dict[str, dict[str, Any]]:
-    """Student -> the answer as the page has it, with the id of its group."""
+    """Student -> the answer as the page gets it, with the id of its group."""
     groups = desk.question(key_of(cell), names=True)["groups"]
     return {m["student"]: {**m, "group": group["id"]} for group in groups for m in group["members"]}
 
@@ -31,7 +31,10 @@ def grade(desk: ReviewDesk, cell: str, *students: str, by: str = "ann", page: st
 
 
 def in_nbgrader(desk: ReviewDesk, cell: str, student: str, comment: str | None = None) -> tuple[Any, ...]:
-    """manual_score, extra_credit, needs_manual_grade and manual_comment. comment: the cell that has it."""
+    """manual_score, extra_credit, needs_manual_grade and manual_comment.
+
+    `comment`: the cell that has the comment.
+    """
     with Gradebook(str(desk.gradebook.engine.url.render_as_string(hide_password=False))) as gradebook:
         row = gradebook.find_grade(cell, LESSON, LESSON, student)
         said = gradebook.find_comment(comment or cell, LESSON, LESSON, student)

@@ -1,4 +1,4 @@
-"""The bank of comments is a file of the course; how often each was used, the gradebook says."""
+"""The comment bank is a file of the course; the gradebook counts the uses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_comment_may_be_for_one_question_only(desk):
     assert kept(desk, ESSAY) == {}
 
 
-def test_a_deleted_comment_stays_where_it_was_written_and_comes_back_by_undo(desk):
+def test_a_deleted_comment_stays_on_its_answers_and_undo_restores_it(desk):
     desk.keep_comment("ann", "p", key_of(WHY), "Why?", True)
     desk.drop_comment("ann", "p", "Why?", f"{LESSON}/{WHY}")
     assert kept(desk) == {}
@@ -43,7 +43,7 @@ def test_a_deleted_comment_stays_where_it_was_written_and_comes_back_by_undo(des
     assert kept(desk) == {"Why?": 0}
 
 
-def test_a_file_that_is_no_bank_is_named(desk, course):
+def test_an_invalid_bank_file_is_named(desk, course):
     (course / "comments.toml").write_text("[[comment]]\nwords = 'x'")
     with pytest.raises(CommentBankError, match=r"comments\.toml: a comment has no 'text'"):
         desk.bank(key_of(WHY))

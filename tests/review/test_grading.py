@@ -1,4 +1,4 @@
-"""What a person gives on the review page is in nbgrader's own columns, and the other way round."""
+"""The review page and nbgrader's own columns always agree."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .conftest import GREW
 from .reading import grade, in_nbgrader, key_of, members, seen
 
 
-def test_the_overview_lists_what_a_person_grades_with_its_progress(desk):
+def test_the_overview_lists_the_questions_with_their_progress(desk):
     rows = {row["key"]: (row["kind"], row["points"], row["done"], row["total"]) for row in desk.overview()["questions"]}
     assert rows == {
-        key_of(WHY): ("written", 2.0, 1, 5),  # eve wrote nothing, which is no points
+        key_of(WHY): ("written", 2.0, 1, 5),  # eve's answer is empty, so it has no points
         key_of(ESSAY): ("written", 3.0, 2, 5),
         key_of(SKETCH): ("written", 1.0, 2, 5),
         key_of(EXPLORE): ("task", 2.0, 0, 5),
@@ -41,10 +41,10 @@ def test_items_give_points_and_a_comment_to_nbgrader(desk, course):
     assert members(desk, WHY)["ada"]["items"] == ["variance", "softmax"]
     assert members(desk, WHY)["ada"]["by"] == "ann"
     assert ("ada", LESSON, WHY) not in needs_manual_grading(course)
-    assert scores(course)["ada", LESSON] == (5.0, 11.0)  # with the exercise that the grader found right
+    assert scores(course)["ada", LESSON] == (5.0, 11.0)  # including the exercise that the grader found correct
 
 
-def test_a_group_of_like_answers_is_graded_in_one_go(desk):
+def test_a_group_of_equivalent_answers_is_graded_at_once(desk):
     found = members(desk, WHY)
     assert found["ada"]["group"] == found["ben"]["group"] == found["cy"]["group"] != found["dan"]["group"]
     grade(desk, WHY, "ada", "ben", "cy", items=["variance"])
@@ -64,8 +64,8 @@ def test_an_answer_taken_out_of_its_group_is_graded_alone_and_can_be_put_back(de
     ("items", "adjust", "expected"),
     [
         (["variance"], 0.25, (1.75, None)),
-        (["variance", "softmax"], 1, (2.0, 1.0)),  # more than the question has is extra credit
-        (["vague"], 0, (0.0, None)),  # no fewer points than none
+        (["variance", "softmax"], 1, (2.0, 1.0)),  # points above the question's maximum are extra credit
+        (["vague"], 0, (0.0, None)),  # the minimum is 0
         (["vague"], 0.5, (0.5, None)),
         ([], 1, (1.0, None)),
     ],
@@ -76,14 +76,14 @@ def test_points_may_differ_from_the_rubric(desk, items, adjust, expected):
     assert members(desk, WHY)["ada"]["points"] == sum(filter(None, expected))
 
 
-def test_no_item_may_be_true_of_a_graded_answer(desk):
+def test_a_graded_answer_may_have_no_item(desk):
     grade(desk, WHY, "dan", items=[], graded=True)
     assert in_nbgrader(desk, WHY, "dan")[:3] == (0.0, None, False)
     grade(desk, WHY, "dan", items=[])
     assert in_nbgrader(desk, WHY, "dan")[:3] == (None, None, True)
 
 
-def test_a_grade_of_the_formgrader_is_shown_and_kept(desk, course):
+def test_a_grade_from_the_formgrader_is_shown_and_kept(desk, course):
     with open_gradebook(course) as formgrader:
         row = formgrader.find_grade(WHY, LESSON, LESSON, "ada")
         row.manual_score, row.needs_manual_grade = 1.25, False
@@ -105,7 +105,7 @@ def test_a_change_in_the_formgrader_after_a_review_shows_as_an_adjustment(desk, 
     assert (found["points"], found["items"], found["adjust"]) == (1, ["variance"], -0.5)
 
 
-def test_an_exercise_that_needs_a_person_says_why_and_takes_points_and_a_comment(desk):
+def test_an_exercise_that_needs_a_person_shows_why_and_accepts_points_and_a_comment(desk):
     (found,) = members(desk, DOUBLE).values()
     assert TROUBLE in found["why"]
     grade(desk, DOUBLE, "cy", items=[], adjust=2, comment="I ran it by hand.")
@@ -135,13 +135,13 @@ def test_a_task_is_answered_by_the_cells_below_it(desk):
     assert desk.answer(key_of(EXPLORE), found["ben"]["id"])["text"] == ""
 
 
-def test_an_answer_that_is_not_the_one_that_was_graded_is_not_shown(desk, course):
+def test_an_answer_changed_after_grading_is_not_shown(desk, course):
     file = course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
     file.write_text(file.read_text().replace(GREW, "Forged."))
     assert desk.answer(key_of(WHY), members(desk, WHY)["ada"]["id"])["missing"]
 
 
-def test_nobody_is_named_unless_names_are_asked_for(desk):
+def test_names_are_hidden_unless_requested(desk):
     told = str(desk.question(key_of(WHY), names=False)) + str(desk.overview())
     assert not [student for student in ("ada", "Ada", "ben", "dan", "eve", "Doe") if f"'{student}" in told]
 
@@ -181,7 +181,7 @@ def test_everything_can_be_undone_in_turn(desk):
         desk.undo("ann", "p", None)
 
 
-def test_a_page_undoes_its_own_steps_and_no_step_that_was_built_upon(desk):
+def test_a_page_undoes_its_own_steps_unless_their_result_has_changed(desk):
     grade(desk, WHY, "ada", items=["variance"], page="one")
     grade(desk, WHY, "ada", items=["softmax"], page="two")
     with pytest.raises(Conflict):
@@ -201,7 +201,7 @@ def test_a_request_to_look_again_is_shown_and_settled_by_a_grade(desk, course):
     assert found["why"] == "To look at again: asks about the second item"
     grade(desk, WHY, "ada", items=["variance", "softmax"])
     assert members(desk, WHY)["ada"]["why"] == ""
-    desk.overview()  # the exercise is for a person now
+    desk.overview()  # the exercise needs a person now
     assert members(desk, DOUBLE)["ada"]["auto"] == 3.0
     grade(desk, DOUBLE, "ada", accept=True)
     assert in_nbgrader(desk, DOUBLE, "ada", comment="double")[:3] == (None, None, False)
@@ -222,11 +222,11 @@ def test_the_feedback_shows_the_rubric_in_force_and_what_applies(desk, course):
     assert "Softmax saturates" not in known.models[WHY]
 
 
-def test_what_was_marked_of_one_person_is_deleted_with_all_else(desk, course):
+def test_the_marks_of_one_person_are_deleted_with_their_other_data(desk, course):
     grade(desk, WHY, "ada", "ben", items=["variance"], comment="Between us.")
     with open_gradebook(course) as gradebook:
         delete_rows(gradebook, "ada")
     left = desk.gradebook.db.query(ChangeRow.notebook_id).union(desk.gradebook.db.query(MarkRow.notebook_id)).all()
     assert [row[0] for row in left] == [members(desk, WHY)["ben"]["id"]]
-    desk.undo("ann", "p", None)  # of what is left
+    desk.undo("ann", "p", None)  # only steps about other students are left
     assert in_nbgrader(desk, WHY, "ben")[0] is None

@@ -1,4 +1,4 @@
-"""Which texts count as the same answer, and which never may."""
+"""Which texts count as equivalent answers, and which never may."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ UNLIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_answers_that_say_the_same_are_one(one, other):
+def test_equivalent_answers_are_grouped(one, other):
     assert normalised(one) == normalised(other)
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE)
-def test_what_may_carry_meaning_keeps_answers_apart(one, other):
+def test_meaningful_differences_keep_answers_apart(one, other):
     assert normalised(one) != normalised(other)
 
 
-def test_of_code_only_ends_of_lines_and_empty_lines_do_not_count():
+def test_in_code_only_line_ends_and_empty_lines_are_ignored():
     assert normalised("x = 1  \n\n", code=True) == normalised("x = 1", code=True)
     assert normalised("if a:\n    b", code=True) != normalised("if a:\nb", code=True)
     assert normalised("X", code=True) != normalised("x", code=True)
 
 
 @pytest.mark.parametrize("part", ["*", "- ", ".", "a!", "`", " ", "\n", "#", "'", "\n - ", ".!"])
-def test_it_takes_linear_time(part):
+def test_normalising_takes_linear_time(part):
     def seconds(length: int) -> float:
         text = part * (length // len(part)) + "x"
         return min(_timed(text) for _ in range(3))

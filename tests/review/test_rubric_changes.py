@@ -1,4 +1,4 @@
-"""A changed rubric changes what was graded with it, after it was shown; it is kept in a file of the course."""
+"""A changed rubric changes its grades once they were shown; the course keeps it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stamp(desk, cell=WHY):
 
 
 def change(desk, items, *, cell=WHY, from_full=False, by="ann", page="p"):
-    """What a page does: show, then apply."""
+    """Show the changes, then apply them, as the page does."""
     shown = desk.change_rubric(by, page, key_of(cell), stamp(desk, cell), items, from_full, None)
     assert not shown["applied"]
     applied = desk.change_rubric(by, page, key_of(cell), stamp(desk, cell), items, from_full, shown["digest"])
@@ -35,7 +35,7 @@ def points(desk, *students, cell=WHY):
     return [in_nbgrader(desk, cell, student)[0] for student in students]
 
 
-def test_new_points_of_an_item_reach_all_answers_that_have_it_once_shown(desk):
+def test_new_points_of_an_item_apply_to_all_its_answers_once_shown(desk):
     grade(desk, WHY, "ada", "ben", items=["variance"])
     grade(desk, WHY, "cy", items=["variance"], adjust=0.25)
     grade(desk, WHY, "dan", items=["vague"])
@@ -47,7 +47,7 @@ def test_new_points_of_an_item_reach_all_answers_that_have_it_once_shown(desk):
     assert members(desk, WHY)["cy"]["adjust"] == 0.25
 
 
-def test_a_deleted_item_is_taken_from_all_and_what_has_no_other_waits_again(desk):
+def test_a_deleted_item_is_removed_and_answers_without_another_wait_again(desk):
     grade(desk, WHY, "ada", items=["variance", "softmax"])
     grade(desk, WHY, "dan", items=["variance"])
     change(desk, ITEMS[1:])
@@ -66,7 +66,7 @@ def test_a_new_item_or_another_text_changes_no_points(desk, course):
     assert '"A *picture*"' in file_of(course, LESSON, WHY).read_text()
 
 
-def test_an_answer_may_begin_with_all_points(desk):
+def test_an_answer_may_start_with_all_points(desk):
     grade(desk, WHY, "ada", items=["vague"])
     change(desk, ITEMS, from_full=True)
     assert points(desk, "ada") == [1.5]
@@ -79,14 +79,14 @@ def test_a_question_without_a_rubric_gets_one_on_the_page(desk, open_another):
     assert points(desk, "ada", cell=ESSAY) == [3.0]
 
 
-def test_undoing_a_change_brings_back_rubric_and_points(desk, course):
+def test_undo_restores_rubric_and_points(desk, course):
     grade(desk, WHY, "ada", items=["variance"])
     before = stamp(desk)
     change(desk, CHEAPER)
     desk.undo("ann", "p", None)
     assert stamp(desk) == before
     assert points(desk, "ada") == [1.5]
-    assert not file_of(course, LESSON, WHY).exists()  # the question's own counts again
+    assert not file_of(course, LESSON, WHY).exists()  # the question's own rubric is used again
 
 
 def test_two_people_do_not_change_a_rubric_unseen(desk, open_another):
@@ -96,7 +96,7 @@ def test_two_people_do_not_change_a_rubric_unseen(desk, open_another):
         desk.change_rubric("ann", "p", key_of(WHY), shown, ITEMS[1:], False, None)
 
 
-def test_what_is_applied_is_what_was_shown(desk, open_another):
+def test_only_the_changes_that_were_shown_are_applied(desk, open_another):
     shown = desk.change_rubric("ann", "p", key_of(WHY), stamp(desk), CHEAPER, False, None)
     grade(open_another(), WHY, "ada", items=["variance"], by="bob", page="b")
     with pytest.raises(Conflict, match="once more"):
@@ -116,7 +116,7 @@ def test_a_rubric_edited_in_its_file_is_noticed_and_brought_up_to_date_on_demand
     assert desk.question(key_of(WHY), names=False)["outdated"] == 0
 
 
-def test_points_of_the_formgrader_without_an_item_stay(desk):
+def test_points_from_the_formgrader_without_an_item_stay(desk):
     grade(desk, WHY, "ada", items=[], adjust=1.25)
     with desk.gradebook.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE grade SET manual_score = 0.75 WHERE manual_score = 1.25")
@@ -124,7 +124,7 @@ def test_points_of_the_formgrader_without_an_item_stay(desk):
     assert points(desk, "ada") == [0.75]
 
 
-def test_a_rubric_follows_the_points_that_the_course_gives(tmp_path):
+def test_a_rubric_is_scaled_to_the_courses_points(tmp_path):
     file = tmp_path / "why.toml"
     file.write_text(Rubric(2.0, from_page(ITEMS, 2.0, False, ()).items).to_file())
     assert [item.points for item in load_rubric(file, 4.0, None).items] == [3.0, 1.0, -1.0]
@@ -140,14 +140,14 @@ def test_a_rubric_follows_the_points_that_the_course_gives(tmp_path):
         ("points = 1\nrubric = 3", "Mend the file"),
     ],
 )
-def test_a_file_that_is_no_rubric_is_named_with_what_to_do(tmp_path, text, said):
+def test_an_invalid_rubric_file_is_named_with_the_remedy(tmp_path, text, said):
     (tmp_path / "why.toml").write_text(text)
     with pytest.raises(RubricError, match=said) as refused:
         load_rubric(tmp_path / "why.toml", 1.0, None)
     assert "why.toml" in str(refused.value)
 
 
-def test_new_ids_are_not_those_of_deleted_items(desk):
+def test_ids_of_deleted_items_are_not_used_again(desk):
     change(desk, [{"id": None, "text": "One", "points": 1}, {"id": None, "text": "Two", "points": 1}], cell=ESSAY)
     grade(desk, ESSAY, "ada", items=["item-2"])
     change(desk, [{"id": "item-1", "text": "One", "points": 1}], cell=ESSAY)

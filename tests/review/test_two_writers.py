@@ -1,4 +1,4 @@
-"""Two people grade at once: nothing is overwritten unseen, in SQLite and in PostgreSQL."""
+"""If two people grade at once, neither overwrites the other's changes unseen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def opened(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReviewDesk]]:
-    """Opens desks over one gradebook of either kind; in the end nothing is graded."""
+    """Opens desks on one gradebook of each kind; removes all grades at the end."""
     root = request.getfixturevalue("course" if request.param == "sqlite" else "postgres")
     desks: list[ReviewDesk] = []
 
@@ -44,7 +44,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReviewDesk]]
 
 
 @pytest.mark.slow
-def test_the_second_of_two_is_refused_and_may_then_choose(opened):
+def test_the_second_of_two_writers_is_refused_and_may_then_choose(opened):
     ann, bob = opened(), opened()
     shown = seen(ann, WHY, "ada", "ben")
     bob.grade("bob", "b", key_of(WHY), seen(bob, WHY, "ada"), {"items": ["softmax"]})
@@ -52,13 +52,13 @@ def test_the_second_of_two_is_refused_and_may_then_choose(opened):
         ann.grade("ann", "a", key_of(WHY), shown, {"items": ["variance"]})
     assert refused.value.args[1] == list(seen(ann, WHY, "ada"))
     assert in_nbgrader(ann, WHY, "ada")[0] == 0.5
-    assert in_nbgrader(ann, WHY, "ben")[0] is None  # all or nothing
+    assert in_nbgrader(ann, WHY, "ben")[0] is None  # either everything is written, or nothing
     ann.grade("ann", "a", key_of(WHY), seen(ann, WHY, "ada", "ben"), {"items": ["variance"]})
     assert [in_nbgrader(bob, WHY, student)[0] for student in ("ada", "ben")] == [1.5, 1.5]
 
 
 @pytest.mark.slow
-def test_a_grade_or_a_comment_of_the_formgrader_is_not_overwritten_unseen(opened):
+def test_a_grade_or_comment_from_the_formgrader_is_not_overwritten_unseen(opened):
     ann = opened()
     shown = seen(ann, WHY, "ada")
     with open_gradebook(ann.root) as formgrader:
@@ -70,7 +70,7 @@ def test_a_grade_or_a_comment_of_the_formgrader_is_not_overwritten_unseen(opened
 
 
 @pytest.mark.slow
-def test_of_several_who_write_at_the_same_moment_one_wins_and_the_others_are_told(opened):
+def test_of_several_simultaneous_writers_one_wins_and_the_others_get_a_conflict(opened):
     desks = [opened() for _ in range(AT_ONCE)]
     shown = seen(desks[0], WHY, "ada", "ben", "cy")
     ready, outcomes = threading.Barrier(AT_ONCE), dict[int, str]()

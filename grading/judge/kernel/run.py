@@ -136,7 +136,7 @@ class NotebookRun:
                 return needs_a_person(exercise.name, exercise.points, f"the answer was not run: {error}")
             better = verdict
         if better.earned < exercise.points and self.session.spent >= self._until:
-            return needs_a_person(exercise.name, exercise.points, "the notebook's time was over")
+            return needs_a_person(exercise.name, exercise.points, "the time limit of the notebook was reached")
         return better
 
     def practise(self, exercise: str, source: NotebookSource, programs: Programs, alias: str = "") -> list[Observation]:
@@ -280,7 +280,7 @@ class NotebookRun:
                 self.session.evaluate("0", ANSWERING_SECONDS)
             return True
         except (KernelDied, NoAnswer):
-            cell.completed, cell.stop = False, cell.stop or Stop(0, "the kernel did not survive it")
+            cell.completed, cell.stop = False, cell.stop or Stop(0, "the kernel ended while it ran")
             return False
 
     def _keep(self, number: int) -> None:
@@ -307,7 +307,11 @@ class NotebookRun:
         """
         left = (self._until if until is None else until) - self.session.spent
         if left <= 0:
-            raise NoAnswer("the notebook's time was over" if until is None else "the time for the cells was over")
+            raise NoAnswer(
+                "the time limit of the notebook was reached"
+                if until is None
+                else "the time limit of the cells was reached"
+            )
         return min(seconds, left)
 
 

@@ -195,7 +195,7 @@ class Session:
                 self._raise_not_started()
         message = self._request(code=PREPARE, silent=True, store_history=False)
         if self._await(message, max(1.0, begun + self.limits.start - self.spent), None) is None:
-            raise RuntimeError("the kernel did not get ready")
+            raise RuntimeError("the kernel did not become ready")
 
     def _connect(self) -> None:
         """Connect once the kernel listens, some time after its start."""

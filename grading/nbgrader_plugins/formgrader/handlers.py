@@ -1,4 +1,4 @@
-"""A panel in the formgrader's lists, and its *Autograde*, which says why it cannot take a student's id."""
+"""The formgrader's grading panel, and an *Autograde* that explains refused ids."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ class GradeHandler(BaseApiHandler):
 
 
 class NamedAutogradeHandler(AutogradeHandler):
-    """nbgrader's, which takes an id with [ or * in it for a pattern, and says that nothing matches it."""
+    """Explain why an id cannot be graded, where nbgrader says that nothing matches it.
+
+    nbgrader reads an id with [ or * in it as a pattern.
+    """
 
     @web.authenticated
     @check_xsrf
@@ -92,7 +95,7 @@ def _extend(settings: dict[str, Any]) -> None:
 
 
 def _add_panel(settings: dict[str, Any]) -> None:
-    """Put our templates before nbgrader's. They extend those of the same name as "nbgrader/…"."""
+    """Put our templates before nbgrader's, which they extend as "nbgrader/…"."""
     environment = settings.get("nbgrader_jinja2_env")
     if environment is not None:
         theirs: BaseLoader = environment.loader
@@ -100,7 +103,7 @@ def _add_panel(settings: dict[str, Any]) -> None:
 
 
 def _render_formulas(settings: dict[str, Any]) -> None:
-    """Render the formgrader's Markdown, and answers in prose, like the feedback page: MathML and no script."""
+    """Render Markdown and written answers like the feedback page: MathML, no script."""
     exporter = settings.get("nbgrader_exporter")
     if exporter is not None:
         exporter.filters = {**exporter.filters, "highlight_code": _code_or_answer}  # makes a new environment
@@ -111,9 +114,10 @@ def _render_formulas(settings: dict[str, Any]) -> None:
 
 
 def _read_anew(settings: dict[str, Any]) -> None:
-    """Have nbgrader read the gradebook anew for each request: it keeps one session, and would show what it read first.
+    """Make nbgrader read the gradebook again for each request.
 
-    So the page shows what another program has written meanwhile, such as a grade that `grading reopen` has opened.
+    It keeps one database session, which would go on showing what it read first. So the page also shows what another
+    program has written, such as a grade that `grading reopen` has opened.
     """
     log: Callable[[web.RequestHandler], None] = settings["log_function"]  # tornado calls it after each request
 
@@ -131,7 +135,7 @@ def _markdown(context: Context, source: str) -> str:
 
 
 def _code_or_answer(source: str, language: str | None = None, metadata: Any = None) -> str:
-    """A code cell's text: highlighted, or as Markdown where it is the answer to a written question."""
+    """Render a code cell: highlighted, or as Markdown if it answers a written question."""
     if LINE.match(source):
         return f'<div class="rendered_html">{from_markdown(written_answer(source))}</div>'
     return str(HIGHLIGHTED(source, language, metadata))
