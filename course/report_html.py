@@ -55,7 +55,7 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
     if report.status in ONE_LINE and not report.unfolded:
         head += f". {inline_markdown(report.headline)}" if report.headline else ""
     parts = [
-        f'<div class="attn-report attn-{tone}" role="group" aria-label="{escape(report.exercise)}: {word}">',
+        f'<div class="attn-report attn-{tone}" role="group" aria-label="{escape(report.exercise)}: {word}">'
         f'<p class="attn-head">{head}</p>',
     ]
     if report.headline and (report.status not in ONE_LINE or report.unfolded):
@@ -70,13 +70,13 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
         if place := (links or {}).get(report.see):
             section = f'<a href="{escape(place)}">{section}</a>'
         parts.append(f"<p>Look at: {section}</p>")
-    rows = "".join(map(_row, report.rows))
+    rows = "\n".join(map(_row, report.rows))
     rows = f"<ul>{rows}</ul>" if rows else ""
     if report.unfolded:
         parts.append(rows)
     elif report.folded:
-        rest = "".join([rows, *_rest(report)])
-        parts.append(f"<details><summary>{_summary(report)}</summary>{rest}</details>")
+        rest = "\n".join([rows, *_rest(report)])
+        parts.append(f"<details><summary>{_summary(report)}</summary>\n{rest}</details>")
     return "\n".join([*filter(None, parts), "</div>", *([f"<style>{STYLE}</style>"] if style else [])])
 
 

@@ -21,7 +21,7 @@ import torch
 from .fingerprints import same_fingerprint
 from .messages import Finding
 from .program import Observation
-from .sentences import possibly, split_sentence
+from .sentences import numbered, possibly, split_sentence
 from .serialization import Node
 from .tolerance import Tolerance
 
@@ -71,11 +71,7 @@ class Diagnosis:
         if len(parts) == 1:
             ((headline, advice),) = parts
             return (headline if self.sure or not self.names else possibly(headline)), advice
-        return _numbered([headline for headline, _ in parts]), _numbered([advice for _, advice in parts])
-
-
-def _numbered(texts: Sequence[str]) -> str:
-    return " ".join(f"({number}) {text}" for number, text in enumerate(texts, 1) if text)
+        return numbered([headline for headline, _ in parts]), numbered([advice for _, advice in parts])
 
 
 def diagnose(

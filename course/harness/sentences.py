@@ -59,3 +59,8 @@ def possibly(text: str) -> str:
     """A sentence that may be true."""
     small = re.match(r"(?:You|Your|The|A|An|It|Its|This|That|Each|Every|In|With|Without)\b", text)
     return f"Possibly: {text[:1].lower() if small else text[:1]}{text[1:]}"
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """Texts in a row, with numbers; empty ones are left out."""
+    return " ".join(f"({number}) {text}" for number, text in enumerate(texts, 1) if text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from course.failing_case import without_repetition
-from course.harness.sentences import as_sentence, listed, possibly, split_sentence
+from course.harness.sentences import as_sentence, listed, numbered, possibly, split_sentence
 from course.report import Example, Report, Row
 
 from .verdict import CriterionVerdict, ExerciseVerdict
@@ -27,7 +27,7 @@ def to_report(verdict: ExerciseVerdict) -> Report:
         advice=advice,
         see=verdict.section if verdict.status not in SILENT else "",
         notes=list(verdict.notes),
-        rows=[] if verdict.status == "not allowed" else [_row(c, verdict) for c in verdict.criteria],
+        rows=[] if verdict.status in ("not allowed", "not started") else [_row(c, verdict) for c in verdict.criteria],
     )
     if example := _example(verdict):
         report.example = without_repetition(example, headline, advice)
@@ -52,8 +52,8 @@ def explained(verdict: ExerciseVerdict) -> tuple[str, str]:
 
 def _split(text: str) -> tuple[str, str]:
     if pair := OLD_PAIR.match(text):
-        (one, first), (other, second) = map(split_sentence, pair.groups())
-        return f"(1) {one} (2) {other}", f"(1) {first} (2) {second}"
+        parts = [split_sentence(text) for text in pair.groups()]
+        return numbered([headline for headline, _ in parts]), numbered([advice for _, advice in parts])
     if text.startswith("(1) "):
         return text, ""
     plain = OLD_HEDGE.sub("", text)
@@ -76,8 +76,6 @@ def _lost(verdict: ExerciseVerdict) -> list[CriterionVerdict]:
 def _row(criterion: CriterionVerdict, verdict: ExerciseVerdict) -> Row:
     earned = "open," if verdict.status == "needs a person" else f"{criterion.earned:g}"
     points = f"{earned} of {criterion.points:g}"
-    if verdict.status == "not started":
-        return Row(criterion.name, verdict.status, points)
     case = Example(criterion.case, criterion.finding) if criterion.case else Example(criterion.finding)
     shown = criterion.status != "right" and bool(criterion.finding)
     return Row(criterion.name, criterion.status, points, [case] if shown else [])

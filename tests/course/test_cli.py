@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -126,3 +128,39 @@ def test_a_console_without_the_marks_still_tells_right_from_wrong(tmp_path):
     assert lines[0].startswith("~ softmax: 4 of 7 points")
     assert [line[:4] for line in lines if line.startswith(("  + ", "  x "))].count("  + ") >= 1
     assert any(line.startswith("  x ") for line in lines)
+
+
+def fields(table: str) -> dict[str, str]:
+    """The fields of a table of docs/json.md, with their types."""
+    return dict(re.findall(r"^\| (\w+) \| ([a-z ]+) \|", table, re.MULTILINE)[1:])
+
+
+def test_the_record_of_a_report_has_the_fields_that_the_page_gives_it(attention):
+    Path("my_answers.py").write_text(
+        f"import torch\n{WRONG}\ndef entropy(p, dim=-1):\n    return -(p * p.log()).sum(dim)\n"
+    )
+    status, out, err = attention("check", "--json", "my_answers.py")
+    assert (status, err) == (1, "")
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    report, case = page.split("\n## report\n")[1].split("\nA case (")
+    types = {"number": (int, float), "text": str, "object": dict, "list of text": list, "list of objects": list}
+    softmax, entropy = map(json.loads, out.splitlines())
+    for record in (softmax, entropy):
+        assert record.pop("record") == "report"
+        assert list(record) == list(fields(report))
+        assert all(isinstance(record[name], types[kind]) for name, kind in fields(report).items())
+    assert (softmax["exercise"], softmax["points"], softmax["most"]) == ("softmax", 4.0, 7.0)
+    cases = [softmax["example"], *(case for row in softmax["criteria"] for case in row["cases"])]
+    assert len(cases) > 3
+    for found in cases:
+        assert list(found) == list(fields(case))
+        assert all(isinstance(found[name], types[kind]) for name, kind in fields(case).items())
+
+
+def test_all_cases_are_shown_on_demand(attention):
+    Path("my_answers.py").write_text(f"import torch\n{WRONG}")
+    short, whole = (attention("check", *options, "my_answers.py", "softmax")[1] for options in ([], ["--all"]))
+    assert short.splitlines()[-1] == "All cases and criteria: attention check --all my_answers.py"
+    assert "(0 of 1.5)" not in short
+    assert "(0 of 1.5)" in whole
+    assert whole.startswith("\n".join(short.splitlines()[:-1]))

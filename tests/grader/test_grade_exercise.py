@@ -112,6 +112,22 @@ def test_a_verdict_stored_by_version_0_1_is_read():
     assert verdict.criteria[0].stage == "shape"
 
 
+@pytest.mark.parametrize(
+    ("stored", "headline", "advice"),
+    [
+        ("You add 2. Multiply instead.", "You add 2.", "Multiply instead."),
+        ("Two things. First: You add 2. Multiply. Second: You cut.", "(1) You add 2. (2) You cut.", "(1) Multiply."),
+        ("One thing may be this: You add 2. Multiply.", "Possibly: you add 2.", "Multiply."),
+    ],
+)
+def test_a_verdict_of_before_makes_a_report(stored, headline, advice):
+    data = ExerciseVerdict("double", 2, 0, "wrong", explanation=stored).to_json()
+    for new in ("advice", "example"):
+        del data[new]
+    report = to_report(ExerciseVerdict.from_json(data))
+    assert (report.headline, report.advice) == (headline, advice)
+
+
 def test_a_mistake_that_would_lose_more_is_hedged(tmp_path):
     """Known as a mistake that loses both criteria; here one of them is earned."""
     mistakes = (

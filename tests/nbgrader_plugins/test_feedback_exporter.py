@@ -166,7 +166,7 @@ def test_unreadable_is_told_and_points_of_a_person_count(page_of: Any) -> None:
     assert "double ! needs a person open (of 3)" in text
     assert "halve ✎ graded by a person 4.5 of 5" in text
     assert "4.5 of 8 points; 3 of them are open" in text
-    assert "open, of 3 points" in text
+    assert "! double: needs a person, 3 points open" in text
     assert " 0 of " not in text
     assert "These count, not the points above" in text
 

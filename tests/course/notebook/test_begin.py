@@ -102,6 +102,6 @@ print("torch._dynamo" in sys.modules, found > 100_000, gc.get_freeze_count() <= 
 def test_a_plain_process_gets_the_report_as_text():
     code = f"{BEGIN}{RIGHT}\nprint(check(softmax))\nprogress()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/")
-    assert done.stdout.startswith("☑ softmax: 7 of 7 points\n")
+    assert done.stdout.startswith("☑ softmax: 7 of 7 points. ")
     assert "\n7.0\n◐ 02_softmax: 7 of 20 points\n" in done.stdout
     assert done.stderr == ""
