@@ -18,17 +18,19 @@ import pytest
 
 from .support.repository import ROOT
 
+PLACES = "in|at|on|there|here|above|below|beside|before|behind|under|between"
+NO_MATTER = r"longer\b|more\b|less\b|\w+ (?:left|for|in|on|to|at)\b"
 #: Idiom -> what to write instead (docs/style.md has the reasons)
 IDIOM = {
     r"(?:^|[.:;!] |\n)Who(?:ever)? (?!is\b|are\b|was\b)\w+\b[^?\n]*$": "If you … / Students who …",
     r"(?:^|[.;!] |\n)What (?!is |are |to |does |do |did |if |can )\w+[^?.\n]*[.;]": "a noun: The report lists …",
-    r"\b(?:stands?|stood|lies|lay|lying) (?:in|at|on|there|here|above|below|beside|before|behind|under|between)\b": "is",
+    rf"\b(?:stands?|stood|lies|lay|lying) (?:{PLACES})\b": "is",
     r"\b(?:is|are|was|were|be) told\b|\btold (?:of|by|with|here|once)\b": "is reported, is shown, gets",
     r"\btells? (?:of|what|how|which|where|whether|why)\b": "explains, describes, says",
     r"\b(?:anew|meanwhile|lately|therein|thereof)\b": "again; in the meantime; recently",
     r"\bin the place of\b|\b(?:takes?|took) the place of\b": "instead of, replaces",
     r"\b(?:is|are|was) another than\b": "differs from",
-    r"(?:[`'\"}]|\bit|\bthat|\bwhich|\bis it) (?:is|are) no (?!longer\b|more\b|less\b|\w+ (?:left|for|in|on|to|at)\b)[a-z]+": "is not a …",
+    rf"(?:[`'\"}}]|\bit|\bthat|\bwhich) (?:is|are) no (?!{NO_MATTER})[a-z]+": "is not a …",
     r"\band must (?:be|have)\b": "expected …, got …",
     r"\bone (?:row|number|column|vector|query|line|file|page|entry) an? [a-z]+": "one … per …",
     r"\bAll else\b|\beverything else is as\b": "Otherwise …; the rest …",
