@@ -104,7 +104,7 @@ class SettingError(CourseError):
 
 
 class RubricError(CourseError):
-    """A rubric's file cannot be read, or a new rubric cannot be used; the message says what is wrong."""
+    """A rubric's file cannot be read, or a new rubric cannot be used; the message says why."""
 
 
 class CommentBankError(CourseError):
@@ -140,7 +140,7 @@ class NotHandedIn(GradingError):
 
 
 class Unreadable(GradingError):
-    """The file is not a notebook that can be read; `args[0]` says why and what to do, in sentences."""
+    """The file is not a readable notebook; `args[0]` explains why and what to do."""
 
 
 class JudgeFailed(GradingError):
@@ -210,7 +210,7 @@ class UsageError(GradingError):
 
 
 class MissingExtra(GradingError):
-    """Packages of an extra are not installed; the message names them and the command that installs them."""
+    """Packages of an extra are missing; the message has the command that installs them."""
 
 
 class ReviewError(GradingError):

@@ -11,7 +11,7 @@ from course.report_html import inline_markdown
 
 
 def page_templates(folder: Path) -> Environment:
-    """An environment for the templates in `folder`, with the filter `prose` for texts of the graders."""
+    """An environment for templates in `folder`, with a filter `prose` for graders' texts."""
     environment = Environment(
         loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

@@ -19,7 +19,7 @@ MOST_DIMENSIONS = 8  # in a report: a kernel may send a shape of any length
 
 @checker
 def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
-    """The result is right, and was computed tile by tile in one pass over the keys.
+    """The result is right, and was computed tile by tile in a single pass.
 
     scores    shape of the scores of one tile, (..., T, tile); no tensor may be much larger
     products  number of multiplications that all pairs of a query and a key need

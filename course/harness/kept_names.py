@@ -1,4 +1,4 @@
-"""The notebook's names as they were at each grade cell, kept in the learner's own process.
+"""Copies of the notebook's names at each grade cell, in the learner's own process.
 
 A kernel runs all cells before the first hidden case, so later cells may bind an answer's names again. A copy of the
 namespace per exercise brings them back. Objects are shared, not copied.

@@ -1,3 +1,3 @@
-"""Lesson 00: how a lesson works, and what all others use: shapes, broadcasting, gradients, a module, a step."""
+"""Lesson 00: how a lesson works; shapes, broadcasting, gradients, modules, a step."""
 
 EXERCISES = ("twice", "centre", "Line", "gradient_step")

@@ -1,4 +1,4 @@
-"""Lesson 02: softmax, its logarithm, its temperature, and the entropy of what comes out.
+"""Lesson 02: softmax, its logarithm, its temperature, and the entropy of its weights.
 
 `softmax` and `log_softmax` are right for scores of any size, so `x - (m + log(sum))`, which rounds to the
 precision of the scores themselves, is a known mistake there. With a temperature such scores stay below

@@ -1,4 +1,4 @@
-"""Lesson 07: attention is order-blind; frequencies, rotation by position, two memory layouts, a module.
+"""Lesson 07: order-blindness, frequencies, rotation by position, two layouts, a module.
 
 Every rotation is judged with room for angles that were computed in float32, whatever the dtype of the input. The
 frequency is then wrong by a few units in the last place, and so is the angle: by up to about 4e-7 of itself. For

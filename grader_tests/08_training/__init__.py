@@ -1,4 +1,4 @@
-"""Lesson 08: batches, the loss, a block, the learning rate, a training step, evaluation, sampling, and the whole loop.
+"""Lesson 08: batches, loss, block, learning rate, step, evaluation, sampling, training.
 
 Random results are judged by how often each thing happens. Where a right answer draws n times independently and a thing
 happens with probability p, `within_chance` is the judge: its bound holds for every n and p, not only for many."""

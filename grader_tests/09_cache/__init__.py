@@ -1,4 +1,4 @@
-"""Lesson 09: what a key-value cache holds and costs, attention with one, windows, and fewer keys than queries."""
+"""Lesson 09: a KV cache and its size, attention with it, windows, grouped queries."""
 
 EXERCISES = (
     "cache_bytes",

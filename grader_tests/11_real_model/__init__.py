@@ -1,4 +1,4 @@
-"""Lesson 11: a checkpoint of GPT-2's form is taken apart, loaded, read layer by layer, and its heads examined."""
+"""Lesson 11: load a GPT-2 checkpoint, read it layer by layer, examine its heads."""
 
 EXERCISES = ("split_qkv", "load_gpt2", "logit_lens", "induction_score", "ablate", "qk_circuit")
 CHALLENGES = ("head_contributions",)

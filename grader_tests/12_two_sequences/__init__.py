@@ -1,4 +1,4 @@
-"""Lesson 12: attention to another sequence, an encoder with a decoder, what they look at, a search, and pictures."""
+"""Lesson 12: cross-attention, encoder and decoder, alignment, a search, images."""
 
 EXERCISES = (
     "CrossAttention",

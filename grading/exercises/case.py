@@ -172,7 +172,7 @@ class Case:
         return replace(self, seconds=seconds)
 
     def exact_in_float32(self) -> Case:
-        """Compute the exact reference in float32 rather than float64 (where the dtype is part of the contract)."""
+        """Compute the exact reference in float32, if the dtype is part of the contract."""
         return replace(self, exact_dtype=torch.float32)
 
 
@@ -219,7 +219,7 @@ def call(*args: Any, **kwargs: Any) -> Case:
 
 
 def bind_arguments(case: Case, exercise: str, oracle: Any) -> Case:
-    """Name the arguments of a `call` case by the oracle's signature and fill in the exercise's name."""
+    """Name a `call` case's arguments by the oracle's signature; fill in the exercise."""
     if not case.steps:
         args, kwargs = case.inputs["args"], case.inputs["kwargs"]
         names = list(inspect.signature(oracle).parameters)[: len(args)]
@@ -378,7 +378,9 @@ class Draw:
 
 
 def non_contiguous(tensor: torch.Tensor) -> torch.Tensor:
-    """The same values with other strides: the last two dimensions swapped in memory, or every second element.
+    """The same values with other strides.
+
+    Either the last two dimensions are swapped in memory, or the tensor uses every second element.
 
     Raises ValueError for a tensor of fewer than two elements, which is contiguous whatever its strides.
     """

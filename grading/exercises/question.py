@@ -1,4 +1,4 @@
-"""Written questions of a lesson, each with its rubric and a model answer. A person grades the answers.
+"""Written questions of a lesson, with rubrics and model answers, graded by a person.
 
 Each question is in grader_tests/NN_lesson/questions/NAME.toml; docs/contracts/README.md describes the file. Exercises
 and their proofs do not depend on questions, and grading a submission does not import this module.

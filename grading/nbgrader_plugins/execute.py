@@ -127,5 +127,5 @@ class JudgedExecute(Execute):
 def lesson_freshness(
     coursedir: CourseDirectory, config: Config, lesson: str, student: str = "", notebook: str = ""
 ) -> LessonFreshness:
-    """The freshness of a lesson's grades under this configuration. Raises MissingEntry if there is no such lesson."""
+    """The freshness of a lesson's grades under this configuration. Raises MissingEntry."""
     return LessonFreshness(coursedir, JudgedExecute(config=config, root=coursedir.root), lesson, student, notebook)

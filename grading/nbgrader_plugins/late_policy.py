@@ -23,7 +23,10 @@ POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of points
 
 
 class LatePolicy(LateSubmissionPlugin):
-    """A choice of common rules. With "none", nbgrader's `c.LateSubmissionPlugin.penalty_method` applies."""
+    """A choice of common rules; with "none", nbgrader's own penalty method applies.
+
+    That is `c.LateSubmissionPlugin.penalty_method`.
+    """
 
     policy = Enum(tuple(POLICIES), "none", help=f"One of {', '.join(POLICIES)}.").tag(config=True)
     grace_minutes = Float(0.0, help="Minutes after the due date that cost nothing and are not counted.").tag(

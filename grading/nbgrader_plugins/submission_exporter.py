@@ -191,7 +191,7 @@ class SubmissionExporter(NotebookExporter):
             raise NbGraderException("Nothing was graded.")
 
     def _ignore_unsafe_files(self) -> None:
-        """Make nbgrader ignore links out of a submission, files that may run when opened, and what fills a disk.
+        """Make nbgrader ignore unsafe files: links to the outside, runnable or huge ones.
 
         nbgrader copies all files beside a notebook, logs their names, follows links, and serves the copies from the
         teacher's server: it could copy any file of the grading user, fail at a broken link, hang at a pipe, write a

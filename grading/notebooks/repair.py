@@ -154,7 +154,7 @@ class _NotebookRepair:
                 self._keep_code_of(cell, marked)
 
     def _owners_above(self, name: str) -> dict[int, str | None]:
-        """For each cell, by its id(), the name of the nearest marked cell above that is not called `name`."""
+        """For each cell, by id(), the nearest marked cell above with a name other than `name`."""
         owner = {id(c): n for n, owners in self.owners.items() for c in owners}
         above, nearest = dict[int, str | None](), None
         for cell in self.cells:

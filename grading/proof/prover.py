@@ -149,7 +149,7 @@ class Proof:
 
 
 class Prover:
-    """Proves the exercises of one lesson of the course in `root`, with cases drawn from each of `seeds`."""
+    """Proves the exercises of one lesson, with cases drawn from each of `seeds`."""
 
     def __init__(self, root: Path, name: str, seeds: tuple[int, ...] = SEEDS) -> None:
         self.seeds = seeds

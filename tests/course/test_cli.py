@@ -55,7 +55,7 @@ def test_a_file_is_run_as_python_runs_it(attention):
     assert attention("check", "my_answers.py", "softmax")[0] == 0
 
 
-def test_a_file_may_begin_its_lesson_and_import_what_lies_beside_it(attention):
+def test_a_file_may_begin_its_lesson_and_import_its_neighbours(attention):
     Path("course").mkdir()
     Path("course", "helpers_of_mine.py").write_text("from torch import exp\n")
     Path("course", "answers.py").write_text(
@@ -66,7 +66,7 @@ def test_a_file_may_begin_its_lesson_and_import_what_lies_beside_it(attention):
     assert "○ entropy: not started" in out, "begin has put a placeholder there"
 
 
-def test_in_a_folder_called_course_the_learners_own_line_is_told(attention):
+def test_in_a_folder_called_course_the_learners_own_line_is_reported(attention):
     Path("course").mkdir()
     Path("course", "answers.py").write_text("def softmax(x, dim=-1):\n    return x.view(7, 7)\n")
     _, out, _ = attention("check", "course/answers.py")
@@ -95,7 +95,7 @@ def test_progress_tells_of_every_file_that_answers_something(attention):
         (RIGHT, ("sofmax",), "no exercise of 02_softmax is called sofmax. Available: softmax, log_softmax"),
     ],
 )
-def test_what_cannot_be_checked_is_told_in_a_line(attention, text, arguments, told):
+def test_a_file_that_cannot_be_checked_is_explained_in_one_line(attention, text, arguments, told):
     if text is not None:
         Path("my_answers.py").write_text(text)
     status, out, err = attention("check", "my_answers.py", *arguments)
@@ -104,13 +104,13 @@ def test_what_cannot_be_checked_is_told_in_a_line(attention, text, arguments, to
     assert err.count("\n") == 1
 
 
-def test_a_notebook_and_an_empty_folder_are_told_of(attention):
+def test_a_notebook_and_an_empty_folder_are_explained(attention):
     assert "open it and run check(...) there" in attention("check", "02_softmax.ipynb")[2]
     assert "no Python file in this folder answers an exercise" in attention("progress")[2]
 
 
 @pytest.mark.slow
-def test_what_stands_above_an_error_is_checked_all_the_same(attention):
+def test_answers_above_an_error_are_still_checked(attention):
     Path("my_answers.py").write_text(f"{RIGHT}\nprint(undefined)\ndef entropy(p): return 0\n")
     status, out, err = attention("check", "my_answers.py")
     assert status == 1

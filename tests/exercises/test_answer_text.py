@@ -16,7 +16,7 @@ CODE = """def f(x, y):
 """
 
 
-def test_an_edit_replaces_what_stands_once_in_several_places_at_once():
+def test_an_edit_replaces_several_unique_texts_at_once():
     assert edited(CODE, {"if x": "if y", "return x": "return y"}) == CODE.replace("if x", "if y").replace(
         "return x", "return y"
     )
@@ -65,23 +65,23 @@ def test_a_patch_that_does_not_fit_is_refused(patch, message):
         patched(CODE, patch)
 
 
-def test_lines_that_stand_twice_are_no_place_for_a_patch():
+def test_a_patch_of_lines_that_occur_twice_is_refused():
     with pytest.raises(EditError, match="stand 2 times"):
         patched("a = 1\nb = 2\na = 1\n", "- a = 1\n+ a = 2\n")
 
 
-def test_a_placeholder_is_filled_wherever_it_stands():
+def test_every_occurrence_of_a_placeholder_is_filled():
     assert filled("a + EPS - EPSILON * EPS", "EPS", 1e-8) == "a + 1e-08 - EPSILON * 1e-08"
     assert filled("x.VIEW(2)", "VIEW", "reshape") == "x.reshape(2)"
 
 
 @pytest.mark.parametrize("word", ["EPS", "eps", "x"])
-def test_a_placeholder_that_stands_nowhere_or_is_no_word_in_capitals_is_refused(word):
+def test_a_placeholder_that_is_missing_or_not_in_capitals_is_refused(word):
     with pytest.raises(EditError, match=word):
         filled("x + eps + EPSILON", word, 1)
 
 
-def test_a_family_of_mistakes_is_told_by_its_name_where_its_placeholder_is_missing():
+def test_a_missing_placeholder_is_reported_with_the_mistakes_name():
     made = exercise("f", points=1)
     made.criterion("any", points=1)(lambda draw: [])
     right = made.reference_answer("def f(x):\n    return x")
@@ -107,7 +107,7 @@ def test_a_cell_brings_the_imports_that_are_given_elsewhere():
     assert "nn" not in names
 
 
-def test_an_answer_that_defines_something_else_is_told():
+def test_an_answer_that_defines_something_else_is_reported():
     with pytest.raises(ValueError, match="does not define f"):
         _ = Answer("f", "other", "def g(x):\n    return x").load()
 

@@ -76,7 +76,7 @@ def test_what_writes_into_its_argument_loses_the_arguments(first, only):
     assert earned(first, wrong) == [1, 0]
 
 
-def test_what_writes_into_what_is_not_contiguous_loses_the_arguments(first):
+def test_an_answer_that_writes_into_non_contiguous_arguments_loses_them(first):
     def wrong(x, k):
         result = first_of(x, k)
         if not x.is_contiguous():
@@ -95,7 +95,7 @@ def test_settings_are_all_combinations_once():
 
 
 @pytest.mark.parametrize("setting", cases.settings(), ids=lambda one: one.label)
-def test_inputs_are_what_the_setting_says(setting):
+def test_inputs_match_the_setting(setting):
     inputs = cases.attention_inputs(Draw(3), setting)
     assert set(inputs) == {"x"} | ({"context"} if setting.context else set()) | ({"mask"} if setting.masked else set())
     assert inputs["x"].shape == (2, 5, 12)
@@ -105,6 +105,6 @@ def test_inputs_are_what_the_setting_says(setting):
         assert inputs["mask"].any()
 
 
-def test_labelled_cases_say_what_they_are():
+def test_labelled_cases_show_their_label():
     plain, own = call(torch.ones(2)), call(torch.ones(2)).label("ones")
     assert [case.description for case in cases.labelled([plain, own], "twice")] == ["twice", "twice: ones"]

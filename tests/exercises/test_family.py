@@ -70,7 +70,7 @@ def test_the_name_of_a_family_is_taken_once(scale):
         right.mistake(CUT, loses="values")
 
 
-def test_a_word_that_nobody_gives_is_refused(scale):
+def test_a_placeholder_without_a_value_is_refused(scale):
     with pytest.raises(KeyError, match="what"):
         scale.reference_answer(CODE).mistake(Family("f", "f", "No {what}."), loses="values")
 

@@ -75,7 +75,7 @@ def test_questions_are_sorted_by_name(tmp_path):
         ('"Because."', '"Because.', "(at line"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named_with_what_is_wrong(tmp_path, old, new, problem):
+def test_an_unreadable_file_is_named_with_its_fault(tmp_path, old, new, problem):
     with pytest.raises(ExerciseError) as raised:
         load(tmp_path, GOOD.replace(old, new))
     assert str(raised.value).startswith("01_small/questions/why.toml: ")
@@ -87,6 +87,6 @@ def test_all_problems_of_a_file_are_named_at_once(tmp_path):
         load(tmp_path, GOOD.replace("title", "tittle").replace('id = "variance"\n', ""))
 
 
-def test_a_name_that_is_no_grade_id_is_refused(tmp_path):
+def test_a_name_that_cannot_be_a_grade_id_is_refused(tmp_path):
     with pytest.raises(ExerciseError, match="'why so' is not a valid name"):
         load(tmp_path, GOOD, "why so")

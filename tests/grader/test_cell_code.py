@@ -87,7 +87,7 @@ RUN_BY_IPYTHON = [
 
 
 @pytest.mark.slow
-def test_a_cell_binds_what_it_binds_in_ipython(tmp_path):
+def test_a_cell_binds_the_same_names_as_in_ipython(tmp_path):
     code = (
         "import json, sys\n"
         "from IPython.core.interactiveshell import InteractiveShell\n"

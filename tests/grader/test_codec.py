@@ -57,7 +57,7 @@ def test_what_every_answer_is_asked_is_packed_once():
         repr(base64.b64encode(pack({"points": 5.0})).decode()),
     ],
 )
-def test_what_is_no_observation_is_malformed(text):
+def test_a_reply_that_is_not_an_observation_is_malformed(text):
     with pytest.raises(MalformedReply):
         decode_reply(text, 1)
 

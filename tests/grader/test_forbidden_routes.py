@@ -143,7 +143,7 @@ ROUTES = [
 @pytest.mark.parametrize(
     ("lesson", "exercise", "function"), [(a, b, d) for a, b, _, d in ROUTES], ids=[f"{b}: {c}" for _, b, c, _ in ROUTES]
 )
-def test_a_way_around_what_is_forbidden_is_seen(lesson, exercise, function):
+def test_a_way_around_a_forbidden_function_is_detected(lesson, exercise, function):
     forbidden = load_lesson(ROOT / "grader_tests" / lesson).exercises[exercise].forbidden
     names = [Node("ref", {"name": name, "path": []}) for name in "xy"]
     steps = [("out", Node("student", {"name": exercise}), names, {})]

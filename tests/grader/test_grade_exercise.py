@@ -192,14 +192,14 @@ right.mistake("guesses", {"2 * x": "torch.rand_like(x)"}, loses="values", when="
     assert judged(lesson, "double", guess.replace("+ 0", "+ 3 + 0")).mistake_names == ""
 
 
-def test_a_mistake_that_nobody_knows_is_not_named(lesson):
+def test_an_unknown_mistake_is_not_named(lesson):
     verdict = judged(lesson, "double", "def double(x): return 3 * x")
     assert (verdict.status, verdict.mistake) == ("wrong", "")
     assert verdict.section == "Doubling"
 
 
 @pytest.mark.slow
-def test_what_cannot_pass_over_the_wire_is_no_answer(lesson):
+def test_a_result_that_cannot_be_sent_is_not_an_answer(lesson):
     code = """
         kind = ValueError
         for _ in range(1100):
@@ -292,7 +292,7 @@ def test_no_report_tells_a_hidden_value(lesson):
         ({"mistakes": MISTAKES.replace('"2 * x": "x + 2"', "")}, "is a right answer unchanged"),
     ],
 )
-def test_what_an_author_must_mend_is_told(tmp_path, change, message):
+def test_an_authors_fault_is_reported(tmp_path, change, message):
     with pytest.raises(ExerciseError, match=message):
         load_lesson(written(tmp_path, **change))
 

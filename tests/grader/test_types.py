@@ -47,7 +47,7 @@ def with_a_slip(right: Any) -> Any:
 
 @pytest.mark.quick_cases("softmax")
 @pytest.mark.parametrize("exercise", FORMED, ids=lambda exercise: exercise.name)
-def test_a_slip_of_form_costs_what_judges_form_and_nothing_else(exercise):
+def test_a_wrong_type_costs_only_the_criterion_for_types(exercise):
     right = Answer(exercise.name, "right", exercise.alternatives[0].code).load()
     verdict = grade_in_process(exercise, {exercise.name: with_a_slip(right)}, lenient=True)
     lost = [seen.name for seen in verdict.criteria if seen.status != "right"]

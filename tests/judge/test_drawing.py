@@ -23,5 +23,5 @@ RELEASED = ["from course import begin, figures", " figures.show(figures.bars([1.
         (["figures.show(figures.bars([2.0]))"], True),
     ],
 )
-def test_only_what_a_student_wrote_or_changed_counts(own: list[str], likely: bool) -> None:
+def test_only_cells_that_a_student_wrote_or_changed_count(own: list[str], likely: bool) -> None:
     assert likely_to_draw([new_code_cell(code) for code in (*RELEASED, *own)], READY) is likely

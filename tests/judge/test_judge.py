@@ -204,7 +204,7 @@ def listening() -> Iterator[int]:
 
 @pytest.mark.quick_cases("True")
 @pytest.mark.parametrize("sandboxed", [True, False])
-def test_a_judge_reaches_no_gradebook_nobody_else_and_no_network(
+def test_a_judge_reaches_no_gradebook_no_other_process_and_no_network(
     course: Any, solved: Any, tmp_path: Path, listening: int, sandboxed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_TEACHERS_KEY", "open-sesame")
@@ -247,7 +247,7 @@ def slow_texts(solved: dict[str, Any]) -> bytes:
         (slow_texts, {"cpu_seconds": 6}, "used up its processor time"),
     ],
 )
-def test_what_is_too_much_to_read_goes_to_a_person_and_the_next_is_graded(
+def test_a_submission_too_large_to_read_goes_to_a_person_and_the_next_is_graded(
     course: Any, solved: Any, make: Callable[[Any], bytes], limits: Any, said: str, unsandboxed: bool
 ) -> None:
     submit_file(course.root, "ada", make(solved))

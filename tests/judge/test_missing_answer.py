@@ -37,14 +37,14 @@ RIGHT = "def softmax(x):\n    return x"
         ("def softmax(x):\n    return " + "(" * 900, "so nothing in it ran."),
     ],
 )  # fmt: skip
-def test_a_cell_that_cannot_be_read_is_told_with_its_line(cell: str, said: str) -> None:
+def test_an_unreadable_cell_is_reported_with_its_line(cell: str, said: str) -> None:
     why = explain_syntax_error([RIGHT, cell, "print(1)"], "softmax")
     assert why.startswith("Python cannot read the cell with `softmax`, so nothing in it ran.") and said in why
     assert why.count("`") % 2 == 0 and why.isprintable()
     assert not explain_syntax_error([cell.replace("softmax", "softmin")], "softmax")
 
 
-def test_what_can_be_read_is_not_told() -> None:
+def test_readable_cells_are_not_reported() -> None:
     assert explain_syntax_error(["def softmax(x", RIGHT], "softmax") == ""
     assert explain_syntax_error([], "softmax") == ""
 
@@ -66,11 +66,11 @@ def test_another_name_is_found_where_it_is_certain(cell: str, other: str) -> Non
     assert find_misnamed_answer([cell, RIGHT], "softmax", ["softmax", "entropy"]) == other
 
 
-def test_the_name_of_another_exercise_is_no_other_name() -> None:
+def test_the_name_of_another_exercise_is_not_a_misspelt_name() -> None:
     assert find_misnamed_answer(["class ScaledAttention: ..."], "scaled_attention", ["ScaledAttention"]) == ""
 
 
-def test_the_report_of_what_cannot_be_read_says_why_and_nothing_else() -> None:
+def test_the_report_on_an_unreadable_answer_gives_only_the_reason() -> None:
     criterion = CriterionVerdict("values", 2, 0, "wrong", "softmax(x)", "raised", "it raises NotImplementedError")
     verdict = unreadable_verdict(ExerciseVerdict("softmax", 2, 0, "not started", [criterion]), "Line 3 is it.")
     hide_cases(verdict, [])

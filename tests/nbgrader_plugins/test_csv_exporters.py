@@ -52,7 +52,7 @@ def export(graded_course: Any, tmp_path: Path) -> Any:
     return run
 
 
-def test_rows_say_what_was_found(export: Any) -> None:
+def test_rows_contain_the_findings(export: Any) -> None:
     with Gradebook(export.db) as gradebook:
         gradebook.add_student("zoe", first_name="Zoë", last_name="=cmd()")
     rows = export()

@@ -59,7 +59,7 @@ def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(released_course, 
 
 
 @pytest.mark.full("grades like its neighbours, with another device")
-def test_where_there_is_no_gpu_the_cpu_judges(released_course):
+def test_without_a_gpu_the_cpu_judges(released_course):
     case = next(case for case in cases("right"))
     root = released_course(case.lesson)
     config = configuration(root)

@@ -160,7 +160,7 @@ def test_repairs_are_shown(page_of: Any) -> None:
     assert "What was put in order" not in page_of("ada")
 
 
-def test_unreadable_is_told_and_points_of_a_person_count(page_of: Any) -> None:
+def test_an_unreadable_notebook_is_reported_and_a_persons_points_count(page_of: Any) -> None:
     text = " ".join(Elements(page_of("cleo")).text.split())
     assert "This notebook could not be graded by itself. The file is cut off" in text
     assert "double ! needs a person open (of 3)" in text
@@ -178,7 +178,7 @@ def test_what_a_person_is_still_to_grade_never_reads_as_a_zero(page_of: Any) -> 
     assert " 0 of " not in text
 
 
-def test_penalty_for_lateness_is_told_and_never_below_zero(page_of: Any) -> None:
+def test_the_late_penalty_is_shown_and_never_leads_below_zero(page_of: Any) -> None:
     text = " ".join(Elements(page_of("dan")).text.split())
     assert "2 points were taken off because it came late" in text
     assert "Came late −2 In all 0 of 8" in text

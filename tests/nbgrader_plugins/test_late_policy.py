@@ -54,7 +54,7 @@ def test_nbgraders_own_setting_still_holds() -> None:
     assert LatePolicy(penalty_method="zero").late_submission_penalty("ada", 10, 1) == 10
 
 
-def test_times_are_told_by_their_two_largest_units() -> None:
+def test_times_are_shown_in_their_two_largest_units() -> None:
     assert in_words(timedelta(days=2, hours=1, minutes=5)) == "2 days 1 hour"
     assert in_words(timedelta(seconds=1)) == "1 minute"
 

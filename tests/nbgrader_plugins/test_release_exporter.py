@@ -45,7 +45,7 @@ def files(root: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in (root / "release").rglob("*") if path.is_file()}
 
 
-def test_what_is_refused_leaves_the_release_as_it_was_and_says_what_can_be_done(
+def test_a_refused_release_leaves_the_old_one_and_explains_the_remedy(
     course: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:

@@ -119,7 +119,7 @@ def test_what_the_student_changed_is_said_also_in_an_earlier_release(
     assert "third" not in said
 
 
-def test_who_has_the_new_release_is_told_what_is_missing_of_it(course: Any, sanitize: Any) -> None:
+def test_missing_cells_are_reported_if_the_student_has_the_new_release(course: Any, sanitize: Any) -> None:
     release_again(course, add_thirds)
     newer = dict(released_notebook(course.root, LESSON))
     newer["cells"].remove(cell_of(newer, "check_third"))

@@ -211,7 +211,7 @@ def test_record_of_a_student_is_not_trusted(sanitize: Any, solved: Any) -> None:
 # A whole class in one batch: see `graded` in conftest
 
 
-def test_batch_goes_on_past_everything_that_cannot_be_read(graded_course: Any) -> None:
+def test_an_unreadable_submission_does_not_stop_the_batch(graded_course: Any) -> None:
     reasons = {}
     for student in CLASS:
         path = graded_course.root / "autograded" / student / LESSON / f"{LESSON}.ipynb"

@@ -56,7 +56,7 @@ def test_harmless_markdown_is_kept_to_the_byte(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", REWRITTEN)
-def test_what_is_not_harmless_is_written_anew(source: str) -> None:
+def test_harmful_text_is_rewritten(source: str) -> None:
     assert sanitize_markdown.cleaned(source) == REWRITTEN[source]
 
 
@@ -143,7 +143,7 @@ def test_latex_and_markdown_of_outputs_hold_no_tag() -> None:
 
 
 @pytest.mark.parametrize("count", [True, False, -1, 1.5, "7", "<b>", 10**30, None, [1]])
-def test_counts_of_other_types_are_no_counts(count: Any) -> None:
+def test_execution_counts_of_other_types_are_dropped(count: Any) -> None:
     cell = new_code_cell("1")
     cell["execution_count"] = count
     cell.outputs = [
@@ -296,7 +296,7 @@ def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) ->
     assert copied == {f"{LESSON}.ipynb", "notes.txt", "data.csv", "a.PNG"}
 
 
-def test_a_name_that_is_html_stops_nobody_else(course: Any) -> None:
+def test_a_student_id_of_html_does_not_stop_other_students(course: Any) -> None:
     for student in ("ada", "<b>bob"):
         path = course.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True)

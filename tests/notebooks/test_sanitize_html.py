@@ -117,7 +117,7 @@ def grows(shortest: int, longest: int) -> list[str]:
 
 
 @pytest.mark.parametrize("source", HOSTILE_MARKDOWN)
-def test_hostile_text_comes_out_harmless(source: str) -> None:
+def test_hostile_text_becomes_harmless(source: str) -> None:
     for made in (sanitize_html.from_markdown(source), sanitize_html.from_html(source)):
         assert_harmless(made)
         assert sanitize_html.from_html(made) == made or "<math" in made  # nothing new is made of what is cleaned twice

@@ -46,7 +46,7 @@ def dangers(page: str) -> list[str]:
 @pytest.mark.quick_cases("0")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
-def test_whatever_is_written_every_renderer_makes_a_harmless_page_of_what_is_left(seed: int) -> None:
+def test_every_renderer_makes_a_harmless_page_of_any_cleaned_text(seed: int) -> None:
     chosen, dangerous = random.Random(seed), 0
     plain = MarkdownIt("commonmark").enable("table")
     for _ in range(150):

@@ -78,7 +78,7 @@ def test_all_cells_come_back_from_nbconverts_file() -> None:
 
 
 @pytest.mark.parametrize("text", ["print('hello')", "# In", "hello", "def: in words"])
-def test_any_other_text_is_no_export(text: str) -> None:
+def test_any_other_text_is_not_an_export(text: str) -> None:
     assert exported_cells(text) is None
     assert "unreadable" in read_submission(text.encode()).metadata["attention_course"]
 

@@ -51,7 +51,7 @@ def doubling(*, even: bool = False) -> Exercise:
     return made
 
 
-def test_errors_are_told_as_multiples_of_what_is_allowed():
+def test_errors_are_reported_as_multiples_of_the_tolerance():
     right = {"exact": names("def double(x):\n    return x + x"), "rough": names(ROUGH.format(error=1e-5))}
     found = measure(doubling(), right, range(3))
     share, whose = found.right["float32"]
@@ -65,7 +65,7 @@ def test_errors_are_told_as_multiples_of_what_is_allowed():
     assert found.named == {"off by a percent": {"off by a percent": 3}}
 
 
-def test_points_that_depend_on_the_seed_are_told():
+def test_points_that_depend_on_the_seed_are_reported():
     wrong = "def double(x):\n    return 2 * x + (len(x) == 1) * (float(x.sum()) == 2)"
     found = measure(doubling(even=True), {"by chance": names(wrong)}, range(12))
     counts = found.changing["by chance"]
@@ -134,7 +134,7 @@ def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path
 
 
 @pytest.mark.slow
-def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Path, monkeypatch):
+def test_an_interruption_keeps_new_and_old_measurements(tmp_path: Path, monkeypatch):
     root = build_course(tmp_path / "course")
     reports = root / "build" / "reports"
     reports.mkdir(parents=True)
@@ -183,13 +183,13 @@ def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
     assert "| 02_halve/halve |" in (root / "build" / "reports" / "strength.md").read_text()
 
 
-def test_every_value_of_a_constant_goes_by_the_name_of_its_mistake():
+def test_every_value_of_a_constant_has_the_name_of_its_mistake():
     made = measured(Exactness(named={"off": {"off": 3}, "off (BY=0.1)": {"off": 2, "another": 1}}))
     assert made["named rightly"] == 5
     assert made["named otherwise"] == {"off (BY=0.1)": {"another": 1}}
 
 
-def test_the_right_answers_that_fail_on_another_device_are_no_error_of_numbers():
+def test_failures_on_another_device_are_not_counted_as_numerical_errors():
     made = doubling()
 
     @made.criterion("on any device", points=1, check_types=True)

@@ -33,7 +33,7 @@ def prover(lesson: str, seed: int) -> Prover:
 
 @pytest.mark.quick_cases("02_softmax-softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
-def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
+def test_a_grader_is_proved_and_its_verdicts_are_the_recorded_ones(lesson, name):
     seed = random.choice(SEEDS)
     found = prover(lesson, seed)
     proof = found.prove(found.lesson.all_exercises[name], mutate=False, replay=random.random() < 1 / 3)
@@ -44,7 +44,7 @@ def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
 
 @pytest.mark.quick_cases("02_softmax-softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
-def test_a_mutant_loses_something_or_stands_among_the_equivalents(lesson, name):
+def test_a_mutant_loses_something_or_is_listed_as_equivalent(lesson, name):
     found = prover(lesson, random.choice(SEEDS))
     exercise = found.lesson.all_exercises[name]
     listed, made = read_equivalents(ROOT / "grader_tests" / lesson / name), found.mutants(exercise)

@@ -67,7 +67,7 @@ def test_what_cannot_matter_is_left_alone():
     assert "torch.max(b, a)" not in str(changed("return torch.max(a, b)"))
 
 
-def test_every_tree_comes_once_and_none_that_is_known():
+def test_every_tree_is_made_once_and_no_known_one():
     bases = {"one": "def f(a):\n    return a + 1", "other": "def f(a):\n    return a + 1  # the same"}
     made = mutants(bases, known=["def f(a):\n    '''Known.'''\n    return a - 1"])
     codes = [mutant.code for mutant in made]

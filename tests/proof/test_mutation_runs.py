@@ -51,7 +51,7 @@ def tried(code: str, seeds=(0, 1, 2), **alone: str):
     "body",
     ["raise SystemExit", "return 1 / 0", "return None", "while True: pass", "x.add_(1)", "return torch.zeros(10**15)"],
 )
-def test_whatever_comes_out_costs_what_it_costs_an_answer(body):
+def test_every_outcome_costs_a_mutant_as_much_as_an_answer(body):
     found = tried(f"def double(x):\n    {body}")
     assert not found.survivors
     assert found.caught == {"values": 1}
@@ -67,7 +67,7 @@ def test_a_right_answer_survives_and_is_tried_with_every_seed():
     assert found.caught == {}
 
 
-def test_what_one_criterion_alone_catches_is_told():
+def test_a_mutant_that_only_one_criterion_catches_is_recorded():
     found = tried("def double(x):\n    return (2 * x).detach()")
     assert list(found.alone) == ["gradients"]
     assert tried("def double(x):\n    return 3 * x").alone == {}
@@ -76,7 +76,7 @@ def test_what_one_criterion_alone_catches_is_told():
     }
 
 
-def test_what_only_some_seeds_show_is_caught_and_told():
+def test_a_mutant_that_only_some_seeds_catch_is_caught_and_reported():
     wrong = "def double(x):\n    return 2 * x + (1.0 if len(x) == 1 and float(x) == 2 else 0.0)"
     seeds = tuple(range(8))
     shown = [seed for seed in seeds if list(lost(doubling(), names(wrong), seed))]

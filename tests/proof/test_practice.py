@@ -54,7 +54,7 @@ def test_what_check_passes_and_names_is_compared_answer_by_answer():
     assert found.names == []
 
 
-def test_a_criterion_for_the_grade_alone_is_no_practice_and_what_only_it_shows_is_told():
+def test_a_graded_only_criterion_has_no_practice_and_its_disagreements_are_reported():
     of = doubling(graded_only="The size is a surprise.")
     assert [p.criterion for p in practice_cases(of)] == [0]
     told = [str(one) for one in replayed(of).passed]
@@ -73,6 +73,6 @@ def test_a_judge_that_is_code_cannot_be_practised():
         replay(of, {}, {})
 
 
-def test_no_course_draws_what_is_practised():
+def test_no_course_draws_the_practice_cases():
     largest = max(seeds.seed_of(seeds.lesson_seed(f"{n:032x}", "02_softmax"), "softmax") for n in range(100))
     assert largest < 1 << 56 <= PRACTICE_SEED

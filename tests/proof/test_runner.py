@@ -55,7 +55,7 @@ def faults(course: Path) -> list[str]:
     return [str(problem) for one in check(course, [ONE]) for problem in one.problems]
 
 
-def test_a_survivor_blocks_and_file_fault_and_remedy_are_told(course, monkeypatch, capsys):
+def test_a_survivor_blocks_with_file_fault_and_remedy(course, monkeypatch, capsys):
     monkeypatch.chdir(course)
     assert main.main(["prove", ONE]) == 1
     told = capsys.readouterr()
@@ -120,7 +120,7 @@ def test_a_list_of_another_shape_is_refused(tmp_path, text):
         read_equivalents(tmp_path)
 
 
-def test_any_text_comes_back_from_the_list(tmp_path):
+def test_any_text_survives_a_round_trip_through_the_list(tmp_path):
     mutants = ["a 'quoted' \"text\"", "einsum('ij->j')", 'x = "a"', "back\\slash", "tab\there", "ü → −∞"]
     (tmp_path / "equivalent.toml").write_text(written(mutants, dict.fromkeys(mutants, WHY)), encoding="utf-8")
     assert read_equivalents(tmp_path) == dict.fromkeys(mutants, WHY)

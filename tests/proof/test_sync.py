@@ -152,7 +152,7 @@ def test_files_that_somebody_wrote_into_are_made_again(course, work, capsys):
 
 
 @pytest.mark.slow
-def test_what_fails_is_told_and_not_shipped(course, capsys):
+def test_a_failed_proof_is_reported_and_not_shipped(course, capsys):
     gone = "solution 00000000, line 2: return 2 * x -> return x"
     (course / "grader_tests" / ONE / "double" / "equivalent.toml").write_text(written([gone], {gone: "It is right."}))
     verdicts = (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes()
@@ -201,7 +201,7 @@ def test_of_a_lesson_only_the_stale_exercises_are_exported(tmp_path, work):
     assert work == [f"export {ONE}: double, halve", f"export {ONE}: halve", f"export {ONE}: "]
 
 
-def test_a_name_that_is_no_lesson_and_no_exercise_is_refused(tmp_path):
+def test_an_unknown_lesson_or_exercise_is_refused(tmp_path):
     with pytest.raises(CourseError, match="no lesson or exercise called triple"):
         sync(build_course(tmp_path / "course"), ["double", "triple"], check=True)
 

@@ -51,7 +51,7 @@ def needs(groups: Groups, what: str) -> None:
 
 
 @pytest.mark.slow
-def test_time_is_counted_of_processes_that_nobody_waits_for(groups: Groups) -> None:
+def test_time_of_processes_that_are_never_waited_for_is_counted(groups: Groups) -> None:
     group = groups.kernel(256 * MIB, 20)
 
     def work() -> None:
@@ -71,7 +71,7 @@ def test_time_is_counted_of_processes_that_nobody_waits_for(groups: Groups) -> N
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_memory_ends_all_processes_and_is_told(groups: Groups) -> None:
+def test_exceeding_memory_ends_all_processes_and_is_reported(groups: Groups) -> None:
     needs(groups, "memory")
     group = groups.kernel(64 * MIB, 20)
     assert not group.ran_out_of_memory()

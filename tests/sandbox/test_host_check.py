@@ -107,7 +107,7 @@ def test_the_error_survives_pickling() -> None:
 
 
 @pytest.mark.slow
-def test_doctor_tells_what_is_granted() -> None:
+def test_doctor_reports_what_the_system_grants() -> None:
     text = doctor()
     for grant in grants():
         assert grant.name in text

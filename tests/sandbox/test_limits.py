@@ -262,7 +262,7 @@ def test_a_limit_that_is_none_is_refused(wrong: dict[str, object]) -> None:
         Policy(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_crowd_of_sleepers_is_ended_and_keeps_nobody_waiting(start: Callable[..., Box]) -> None:
+def test_a_crowd_of_sleepers_is_ended_and_delays_no_other_kernel(start: Callable[..., Box]) -> None:
     """Shared memory counts in full for each of a crowd: to look at its shares would take the server of kernels long."""
     if "memory" in server().counted:
         pytest.skip("a control group counts memory here, and nobody looks at shares")

@@ -149,7 +149,7 @@ def test_nbclient_runs_a_notebook_in_it() -> None:
     assert notebook.cells[1].outputs[0].data["text/plain"] == "tensor([1., 1.])"
 
 
-def test_a_name_that_is_no_limit_is_refused() -> None:
+def test_an_unknown_limit_is_refused() -> None:
     with pytest.raises(TypeError, match="'memry' is no limit"):
         sandboxed(memry=1).start_kernel()
 

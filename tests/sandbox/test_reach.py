@@ -301,7 +301,7 @@ def test_nothing_shown_can_be_written(box: Box, place: str) -> None:
 
 
 @pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock, the second lock")
-def test_landlock_forbids_what_the_file_tree_would_allow(box: Box) -> None:
+def test_landlock_forbids_writes_that_the_file_tree_would_allow(box: Box) -> None:
     assert box.value(f"{TRY}\nvalue = trying(lambda: open('/proc/self/comm', 'w').write('mine'))") == "PermissionError"
 
 

@@ -37,7 +37,7 @@ class Stop:
 
 @dataclass
 class CellRun:
-    """The result of running a cell. `note`: what was cut or stopped; `stop`: where it raised an exception."""
+    """The result of a cell. note: what was cut or stopped; stop: where it raised."""
 
     outputs: list[NotebookNode] = field(default_factory=list)
     note: str = ""
@@ -51,7 +51,7 @@ def code_lines(code: str) -> list[str]:
 
 
 def stop_of(reply: bytes, code: str) -> Stop | None:
-    """Where a cell with this code raised an exception, from the kernel's reply; None if it did not."""
+    """Where a cell raised an exception, from the kernel's reply; None if it did not."""
     read = parsed(reply)
     if read.get("status") != "error":
         return None

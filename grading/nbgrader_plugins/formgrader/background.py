@@ -31,7 +31,7 @@ class Grading:
         return self._reading is not None and not self._reading.done()
 
     async def start(self, root: Path, lessons: list[str]) -> None:
-        """Grade new submissions of these lessons, or all, of the course in `root`, unless a run is in progress."""
+        """Grade new submissions of these lessons, or all, unless a run is in progress."""
         if self.running:
             return
         self._outcomes, self._errors = {}, []

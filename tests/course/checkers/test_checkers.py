@@ -18,7 +18,7 @@ def result(value: object) -> Observation:
     return Observation({"result": value}, devices=["cpu"])
 
 
-def test_a_named_checker_uses_the_function_of_its_name_and_what_it_is_given():
+def test_a_named_checker_calls_the_function_of_its_name_with_its_values():
     holds = NamedChecker(*unpack(pack(["windows", {"data": torch.arange(9), "block_size": 2, "batch_size": 1}])))
     reference = Reference(result(None), result((torch.tensor([[3, 4]]), torch.tensor([[4, 5]]))), checker=holds)
     assert check_case(reference.native, reference) is None
@@ -34,7 +34,7 @@ def test_what_is_not_of_the_right_form_is_the_results_fault():
     assert "does not have the form" in found.text
 
 
-def test_a_name_that_there_is_not_is_told_with_those_that_there_are():
+def test_an_unknown_name_is_reported_with_the_known_ones():
     with pytest.raises(LookupError, match=r"no checker 'wrong'; there are .*windows"):
         NamedChecker("wrong", {})
 
@@ -70,7 +70,7 @@ def shaped(message: str) -> bool:
 
 
 @pytest.mark.parametrize("shape", ["(9, 4)", "[9,4]", "torch.Size([9, 4])", "9x4", "9 x 4", "9 × 4"])
-def test_a_shape_may_be_told_in_any_notation(shape):
+def test_a_shape_may_be_written_in_any_notation(shape):
     assert shaped(f"h.1.ln_1.bias has the shape {shape}")
 
 

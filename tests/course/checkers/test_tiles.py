@@ -109,12 +109,12 @@ def test_half_a_tile_is_left_as_room(shape):
 
 
 @pytest.mark.parametrize("shape", [(4, 16), (4, 10, 2), (4, 100), (61,)])
-def test_a_tensor_of_more_is_told_with_what_may_be(shape):
+def test_a_tensor_that_is_too_large_is_reported_with_the_limit(shape):
     times = " x ".join(map(str, shape))
     assert judged(measured(shape=shape)) == f"you created a tensor of {times}; the largest allowed is 4 x 10"
 
 
-def test_what_a_kernel_says_of_a_shape_is_not_told_at_any_length():
+def test_a_shape_of_any_length_from_a_kernel_is_shortened():
     said = judged(measured(shape=(2,) * 4000))
     assert said is not None
     assert len(said) < 200
@@ -178,7 +178,7 @@ FINITE = NamedChecker("finite_gradients", {})
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
-def test_a_gradient_that_is_not_finite_is_told_by_its_input(broken):
+def test_a_nonfinite_gradient_is_reported_by_its_input(broken):
     seen = with_gradients(torch.zeros(2), query=torch.zeros(2), lse=torch.tensor([0.0, broken]))
     assert FINITE(seen, seen) == "the gradient for `lse` is NaN or infinite"
 
@@ -188,6 +188,6 @@ def test_no_gradient_and_minus_infinity_in_a_result_are_fine():
     assert FINITE(seen, seen) is None
 
 
-def test_nan_in_any_part_of_a_result_is_told():
+def test_nan_in_any_part_of_a_result_is_reported():
     seen = with_gradients((torch.zeros(2), torch.tensor([math.nan, 0.0])), query=torch.zeros(2))
     assert FINITE(seen, seen) == "the result is NaN"

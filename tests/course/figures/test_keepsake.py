@@ -26,7 +26,7 @@ def drawn() -> None:
     keepsake(figures.bars([1.0, 2.0]), alt="Two bars.", caption="Drawn by your softmax.")
 
 
-def test_it_tells_what_was_built_and_needs_nothing_from_elsewhere(learner, capsys):
+def test_it_lists_what_was_built_and_needs_no_other_files(learner, capsys):
     learner.record("02_softmax", "softmax", ExerciseProgress("passes", 7.0, True))
     learner.record("02_softmax", "entropy", ExerciseProgress("wrong", 1.0, True))
     learner.record("03_queries_keys_values", "embed", ExerciseProgress("wrong", 1.0))

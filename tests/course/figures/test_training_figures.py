@@ -33,7 +33,7 @@ def curve(ax, label):
     return [list(map(float, data)) for data in line.get_data()]
 
 
-def test_each_letter_stands_above_its_target():
+def test_each_letter_is_above_its_target():
     figure, alt = drawn(training.batch(["the ", "ship"], ["he b", "hips"]))
     places = {text.get_position(): text.get_text() for text in figure.axes[0].texts}
     assert "".join(places[t, 0.0] for t in range(4)) == "the␣"
@@ -42,7 +42,7 @@ def test_each_letter_stands_above_its_target():
     assert "'the ' above 'he b'" in alt
 
 
-def test_starts_are_counted_beside_what_equal_chances_give():
+def test_starts_are_counted_beside_the_expected_counts():
     figure, alt = drawn(training.starts(torch.tensor([4, 0, 5]), 9))
     assert [bar.get_height() for bar in figure.axes[0].patches] == [4, 0, 5]
     assert alt == "3 starts, drawn 0 to 5 times each; equal chances give 3."
@@ -105,7 +105,7 @@ def test_small_maps_carry_numbers_and_large_ones_share_a_colour_bar():
         assert "before: 0.25 on itself" in alt
 
 
-def test_wanted_cells_are_framed_and_their_share_is_told():
+def test_wanted_cells_are_framed_and_their_share_is_shown():
     weights = torch.tensor([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.2, 0.5, 0.3]])
     wanted = torch.zeros(3, 3, dtype=torch.bool)
     wanted[2, 1] = True

@@ -14,7 +14,7 @@ def test_the_largest_tensor_is_noted_though_it_is_gone_again():
     assert (making.shape, making.most) == ((6, 30), 180)
 
 
-def test_a_view_counts_what_it_looks_at_and_a_mask_nothing():
+def test_a_view_counts_as_its_base_and_a_mask_not_at_all():
     with AllocationProbe() as making:
         torch.ones(8, 1).expand(8, 1000)
         torch.ones(50, 50, dtype=torch.bool).triu(1)

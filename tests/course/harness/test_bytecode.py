@@ -75,7 +75,7 @@ def test_the_line_of_an_error_in_it_is_the_learners_own():
     assert "raise" not in told["line"]
 
 
-def test_another_python_is_told(monkeypatch):
+def test_another_python_is_reported(monkeypatch):
     sealed = compile_stand_in("x = 1")
     monkeypatch.setattr("importlib.util.MAGIC_NUMBER", b"\0\0\r\n")
     with pytest.raises(ValueError, match="version of Python"):

@@ -65,7 +65,7 @@ def test_the_items_of_a_result_are_called_by_their_names_where_they_are_as_many(
         ("values", lambda x: right(-x)),
     ],
 )
-def test_a_wrong_result_is_told_by_its_first_stage(stage, wrong):
+def test_a_wrong_result_is_reported_by_its_first_stage(stage, wrong):
     finding = compare(seen(wrong, X), reference(right, X))
     assert finding is not None
     assert finding.stage == stage, finding
@@ -191,7 +191,7 @@ def named(one, outcomes):
     return found.names[0] if found.names and found.sure else None
 
 
-def test_a_mistake_is_named_only_where_it_alone_explains_what_was_seen():
+def test_a_mistake_is_named_only_if_it_alone_explains_the_observation():
     outcomes = {
         "columns": [seen(lambda x: torch.softmax(x, 0), X)],
         "doubled": [seen(lambda x: right(2 * x), X)],
@@ -282,7 +282,7 @@ def test_a_slip_of_form_is_found_where_form_is_judged_and_nowhere_else(function,
 
 
 @pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
-def test_half_precision_is_no_slip_of_form_but_wrong_numbers(dtype):
+def test_half_precision_counts_as_wrong_numbers_rather_than_a_wrong_type(dtype):
     assert compare(seen(lambda x: shares(x).to(dtype), X), reference(shares, X, check_types=False)).stage == "values"
 
 
@@ -353,7 +353,7 @@ def test_forms_are_put_right_within_tuples_and_dicts():
         ("left", "right", "got 'left', which is wrong"),
     ],
 )
-def test_a_wrong_answer_of_one_word_is_told(found, wanted, told):
+def test_a_wrong_answer_of_one_word_is_reported(found, wanted, told):
     finding = compare(seen(lambda x: found, X), reference(lambda x: wanted, X))
     assert (finding.stage, finding.text) == ("values", told)
 

@@ -66,7 +66,7 @@ def test_what_reads_numbers_or_fails_otherwise_has_the_benefit_of_the_doubt(read
         lambda x: torch.einsum("ij,jk->ik", x, torch.ones(4, 2)),
     ],
 )
-def test_what_strays_from_the_device_is_told(straying):
+def test_a_tensor_on_another_device_is_reported(straying):
     finding = check_device(asked(straying))
     assert finding.stage == "device"
     assert "default device" in finding.text
@@ -81,7 +81,7 @@ def doubled_on_the_cpu(x):
 
 
 @pytest.mark.parametrize("moved", [on_the_cpu, doubled_on_the_cpu])
-def test_what_is_returned_on_the_cpu_by_name_is_told(moved):
+def test_a_result_moved_to_the_cpu_by_name_is_reported(moved):
     finding = check_device(asked(moved))
     assert finding.stage == "device"
     assert "moved to the CPU" in finding.text
@@ -101,7 +101,7 @@ def by_the_cpu_into_a_new_tensor(x):
 
 
 @pytest.mark.parametrize("moved", [by_the_cpu, by_the_cpu_in_steps, by_the_cpu_into_a_new_tensor])
-def test_a_detour_by_the_cpu_is_not_told_from_a_right_answer(moved):
+def test_a_detour_by_the_cpu_passes_like_a_right_answer(moved):
     assert check_device(asked(moved)) is None
 
 

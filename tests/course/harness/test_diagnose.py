@@ -65,19 +65,19 @@ def test_what_is_alike_where_it_was_right_tells_nothing():
     assert said("..9.....", A).names == ()
 
 
-def test_half_of_what_was_lost_is_enough_and_less_is_hedged():
+def test_half_of_the_lost_criteria_is_enough_and_less_is_hedged():
     assert said("11..7...", A) == Diagnosis(("a",), True, ("a", "", "", ""))
     less = said("11..7.7.", A)
     assert (less.names, less.sure) == (("a",), False)
     assert less.explain({"a": "You add. Do not."}) == ("Possibly: you add.", "Do not.")
 
 
-def test_a_mistake_that_loses_what_the_answer_earned_is_hedged():
+def test_a_mistake_that_loses_an_earned_criterion_is_hedged():
     found = said("33......", C)
     assert (found.names, found.sure) == (("c",), False)
 
 
-def test_a_mistake_that_loses_what_was_earned_and_explains_less_than_half_is_not_said():
+def test_a_mistake_that_loses_an_earned_criterion_and_explains_less_than_half_is_not_named():
     assert said("33..7.7.", C).names == ()
 
 
@@ -124,7 +124,7 @@ def test_a_tag_names_a_mistake_that_gives_other_numbers():
     assert said("9.9.....", known("untagged", "4.4....."), tags={0: ""}).names == ()
 
 
-def test_a_tag_explains_only_what_its_mistake_gets_wrong():
+def test_a_tag_explains_only_cases_that_its_mistake_fails():
     chance = known("drops", "4.......", when="too many")
     found = said("9.9.9...", chance, tags={0: "too many"})
     assert (found.names, found.sure) == (("drops",), False)
@@ -140,7 +140,7 @@ def test_a_tag_explains_only_what_its_mistake_gets_wrong():
         ("tftftftf", (), True),
     ],
 )
-def test_a_yes_or_no_tells_something_only_with_what_was_right(row, names, sure):
+def test_a_wrong_boolean_is_evidence_only_together_with_right_ones(row, names, sure):
     right = "ffffffff"
     known_ones = {"the first": "tfffffff", "the first four": "ttttffff", "always": "tttttttt"}
     mistakes = [known(name, row, right=right) for name, row in known_ones.items()]
@@ -148,7 +148,7 @@ def test_a_yes_or_no_tells_something_only_with_what_was_right(row, names, sure):
     assert (found.names, found.sure) == (names, sure)
 
 
-def test_what_only_raises_is_no_yes_or_no():
+def test_an_answer_that_only_raises_gives_no_booleans():
     """Half of the lost criteria are explained, which a yes or no would not do."""
     assert said("!!..7...", known("raises", "!!......")).names == ("raises",)
     found = said("!!..!...", known("raises", "!!......"), known("twin", "....!..."), known("third", "....!..."))
@@ -160,8 +160,8 @@ def test_a_slip_is_said_where_no_mistake_is_known():
     assert (found.names, found.sure, found.explain({})) == ((), True, ("No return.", ""))
 
 
-def test_a_slip_in_fewer_than_half_of_what_was_lost_is_named_too():
-    assert said("!!..7.7.", slips={0: "No return."}).explain({}) == ("No return.", "")
+def test_a_slip_in_fewer_than_half_of_the_lost_criteria_is_hedged():
+    assert said("!!..7.7.", slips={0: "No return."}).to_sentence({}) == "One thing is this: No return."
 
 
 def test_a_certain_mistake_is_said_before_a_slip_and_a_slip_before_a_hedge():
@@ -172,10 +172,10 @@ def test_a_certain_mistake_is_said_before_a_slip_and_a_slip_before_a_hedge():
     assert said("33......", C, slips={0: "No return."}).slip == "No return."
 
 
-def test_a_slip_in_fewer_than_half_of_what_was_lost_is_no_reason_against_a_hedge():
+def test_a_slip_in_fewer_than_half_of_the_lost_criteria_does_not_prevent_a_hedge():
     assert said("11..7.7.", A, slips={4: "No return."}).names == ("a",)
 
 
-def test_one_equal_number_is_no_reason_for_a_hedge():
+def test_one_equal_number_is_not_enough_for_a_hedge():
     assert said("1...7.7.", known("by chance", "1.......")).names == ()
     assert said("11..7.7.", A).names == ("a",)

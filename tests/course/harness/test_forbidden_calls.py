@@ -133,7 +133,7 @@ def test_an_operator_that_is_made_of_others_is_seen_where_only_torchscript_names
     assert seen.used == ["torch.ops.aten.cosine_similarity"]
 
 
-def test_torchscript_may_do_what_is_not_forbidden():
+def test_torchscript_may_use_functions_that_are_not_forbidden():
     unit = torch.jit.CompilationUnit("def f(x):\n    e = torch.exp(x)\n    return e / torch.sum(e, -1, True)\n")
     assert not used_by(unit.f)
 
@@ -178,7 +178,7 @@ def test_without_the_dispatchers_notes_calls_from_python_are_seen_still(monkeypa
     assert not used_by(lambda x: x.exp())
 
 
-def test_operators_are_told_only_where_nothing_else_was_noted():
+def test_operators_are_reported_only_if_nothing_else_was_recorded():
     with ForbiddenCallWatcher(["scaleddotproduct.*"]) as watch:
         x = torch.randn(1, 3, 4)
         F.scaled_dot_product_attention(x, x, x)
@@ -227,7 +227,7 @@ def trusts_itself(x):
 
 
 @pytest.mark.parametrize("answer", [stops_the_profiler, takes_the_watch_away])
-def test_who_stops_the_watch_has_used_what_is_forbidden(answer):
+def test_stopping_the_watcher_counts_as_a_forbidden_call(answer):
     assert used_by(answer) == ["stopping the watch for forbidden functions"]
 
 

@@ -33,7 +33,7 @@ def test_every_input_gets_its_gradient_for_the_given_cotangent():
     assert torch.allclose(seen.gradients["x1"], (cotangent[:, None] * a).sum(0))
 
 
-def test_a_detached_result_is_told():
+def test_a_detached_result_is_reported():
     seen = call(lambda x: x.detach() * 2, torch.randn(3), cotangents=[torch.ones(3)])
     assert seen.detached == [0]
 
@@ -63,7 +63,7 @@ def test_minus_infinity_is_not_the_lowest_number_and_nan_is_not_0(change):
     assert "x0" in call(change, torch.tensor([1.0, torch.nan, -torch.inf, torch.inf])).changed
 
 
-def test_arguments_are_sent_back_and_compared_by_whoever_asked(monkeypatch):
+def test_arguments_are_sent_back_and_compared_by_the_caller(monkeypatch):
     """What compares in the learner's process may be replaced: it is not asked."""
     program = Program({"x": torch.randn(4), "y": torch.randn(3)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
     monkeypatch.setattr(torch, "equal", lambda a, b: True)
@@ -108,7 +108,7 @@ def test_a_gradient_that_is_left_in_an_argument_is_seen():
 
 
 @pytest.mark.parametrize("sent", [torch.zeros(1), torch.zeros(4, dtype=torch.float64), None, "as it was", 0])
-def test_an_argument_that_comes_back_as_something_else_was_changed(sent):
+def test_an_argument_returned_as_another_type_was_changed(sent):
     program = Program({"x": torch.zeros(4)}, [], [])
     assert drop_unchanged(Observation(changed={"x": sent}), program).changed.keys() == {"x"}
     assert drop_unchanged(Observation(changed={"z": sent}), program).changed.keys() == {"z"}
@@ -131,7 +131,7 @@ def test_whatever_is_raised_is_an_observation(raising, kind):
     assert call(raising, torch.randn(2)).raised["type"] == kind
 
 
-def test_an_error_whose_text_cannot_be_had_is_an_observation_all_the_same():
+def test_an_error_whose_text_is_unavailable_is_still_an_observation():
     class Hostile(ValueError):
         def __str__(self):
             raise RuntimeError("no")
@@ -174,7 +174,7 @@ def test_the_same_program_draws_the_same_random_numbers():
     assert torch.equal(first, second)
 
 
-def test_a_foreign_object_is_told_by_its_type_only():
+def test_a_foreign_object_is_described_only_by_its_type():
     class Hostile:
         def __repr__(self):
             raise RuntimeError
@@ -208,7 +208,7 @@ def test_a_stand_in_takes_the_place_of_another_of_the_learners_functions():
     assert names["helper"] is helper
 
 
-def test_a_kind_of_device_is_told_once_however_many_results_lie_there():
+def test_a_kind_of_device_is_listed_once_for_any_number_of_results():
     seen = call(lambda x: [x + i for i in range(2000)], torch.zeros(1))
     assert seen.devices == ["cpu"]
     assert len(seen.values["out"]) == 2000

@@ -39,12 +39,12 @@ def test_plain_values_come_back(value):
     assert type(back) is type(value)
 
 
-def test_a_node_comes_back():
+def test_a_node_survives_a_round_trip():
     back = unpack(pack(Node("ref", {"name": "x", "path": [0]})))
     assert (back.kind, back.name, back.path) == ("ref", "x", [0])
 
 
-def test_nan_comes_back_as_nan():
+def test_nan_survives_a_round_trip():
     assert math.isnan(unpack(pack(math.nan)))
 
 
@@ -76,7 +76,7 @@ def test_a_tensor_subclass_arrives_as_a_plain_tensor():
     assert type(unpack(pack(torch.ones(2).as_subclass(Lying)))) is torch.Tensor
 
 
-def test_what_is_no_data_is_refused():
+def test_a_value_that_is_not_data_is_refused():
     with pytest.raises(PackingError, match="function"):
         pack([lambda: 0])
 

@@ -137,7 +137,7 @@ def test_what_waits_is_ended_by_the_clock_and_not_before(monkeypatch):
     assert time.monotonic() - began > 0.6
 
 
-def test_what_shows_that_it_goes_on_gets_its_whole_time_again(where):
+def test_progress_restarts_the_time_limit(where):
     def training() -> None:
         until = time.process_time() + 3 * SOON
         while time.process_time() < until:
@@ -162,7 +162,7 @@ def test_a_training_that_is_followed_has_its_whole_time_again_with_each_step(cap
         assert stopped(training), "more steps than there should be are no sign of an end"
 
 
-def test_somebody_elses_alarm_goes_off_when_it_would_have():
+def test_an_earlier_alarm_goes_off_at_its_own_time():
     rang = []
     before = signal.signal(signal.SIGALRM, lambda *_: rang.append(time.monotonic()))
     timer = signal.setitimer(signal.ITIMER_REAL, 3600, 7)

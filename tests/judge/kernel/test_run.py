@@ -74,7 +74,7 @@ def test_a_wrong_answer_in_a_sound_kernel_is_judged_there_alone(start, lesson):
         "del double",
     ],
 )
-def test_what_a_cell_spoils_is_judged_apart_with_what_it_needs(start, lesson, spoils):
+def test_an_answer_spoiled_by_a_cell_is_judged_apart_with_the_code_it_needs(start, lesson, spoils):
     run = start(["import torch", "FACTOR = 2", "def double(x):\n    return FACTOR * x", spoils])
     assert judged(run, lesson, "double").status == "right"
 
@@ -86,7 +86,7 @@ def test_a_limit_of_the_process_that_a_cell_lowers_costs_no_answer(start, lesson
 
 
 @pytest.mark.full("starts kernels for half a minute")
-def test_the_cell_of_another_answer_is_needed_without_what_it_does_besides(start, lesson):
+def test_of_another_answers_cell_only_its_definitions_are_needed(start, lesson):
     run = start(
         ["import torch", f"import sys\n{DOUBLE}\nsys.modules.clear()", "def halve(x):\n    return double(x) / 4"]
     )
@@ -209,7 +209,7 @@ def test_an_answer_that_the_time_did_not_reach_needs_a_person(start, lesson):
     assert "the notebook's time was over" in found.grader_error
 
 
-def test_what_is_asked_after_the_notebooks_time_is_no_longer_waited_for(start, lesson):
+def test_nothing_is_waited_for_after_the_notebooks_time(start, lesson):
     """Whether a kernel is sound was asked, and a kernel was started, for each answer that was left."""
     slow = "import time, torch\ntorch.get_default_dtype = lambda: time.sleep(600)"
     run = start([])

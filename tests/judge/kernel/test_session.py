@@ -92,7 +92,7 @@ def growth() -> Iterator[Callable[[], int]]:
     ],
     ids=["unfinished", "large", "empty"],
 )
-def test_what_a_kernel_writes_to_its_own_sockets_fills_nobodys_memory(start, data):
+def test_data_that_a_kernel_writes_to_its_own_sockets_fills_no_memory(start, data):
     session = start(cell=10.0)
     session.run(RAW)
     with growth() as grown:
@@ -117,7 +117,7 @@ def test_a_cell_that_is_run_again_takes_no_room_of_other_outputs(start):
 
 
 @pytest.mark.parametrize("value", ["[[]] * 2**20", "'[' * 2**22", "{'x': [0] * 2**20}"])
-def test_a_reply_of_another_form_is_no_answer_and_is_not_read(start, value):
+def test_a_reply_of_another_form_is_not_read_and_not_an_answer(start, value):
     session = start()
     session.run(f"import course.harness.runner as r\nr.handle_request = lambda request: {value}")
     with growth() as grown:

@@ -64,7 +64,7 @@ def looked_at(watch: Stopwatch, wall: float = LONG, seconds: float = LONG) -> St
 
 @pytest.mark.quick_cases("while True: pass")
 @pytest.mark.parametrize("code", ["import time; time.sleep(999)", BUSY, "import os; os.fork() and os.wait()\n" + BUSY])
-def test_what_sleeps_and_what_computes_comes_to_its_limit(code):
+def test_sleeping_and_computing_code_both_reach_the_limit(code):
     with running(code) as process:
         watch = looked_at(Stopwatch(process.pid), seconds=1.0)
         assert watch.seconds >= 1.0

@@ -63,7 +63,7 @@ def drain(channel: Channel) -> None:
         HELLO + frame(COMMAND, bytes(1001)),
     ],
 )
-def test_what_is_no_message_of_ours_ends_the_connection(sent):
+def test_a_malformed_message_ends_the_connection(sent):
     with pytest.raises(ConnectionBroken):
         read(sent)
 
@@ -103,7 +103,7 @@ def test_libzmq_is_understood_and_understands(tmp_path: Path, ours: str, theirs:
             assert found[0] == large
 
 
-def test_a_closed_connection_is_told(tmp_path: Path):
+def test_a_closed_connection_is_reported(tmp_path: Path):
     with zmq.Context() as context:
         peer = context.socket(zmq.ROUTER)
         peer.bind(f"ipc://{tmp_path}/s")
