@@ -188,6 +188,6 @@ def test_nothing_sticks_out_of_a_report_and_it_is_for_everyone(screen):
     page = screen.new_page()
     page.set_content("".join(map(to_html, reports)))
     assert [one for one in violations(page) if not one.startswith(("document-title", "html-has-lang"))] == []
-    for report, status in zip(page.get_by_role("group").all(), MARKS, strict=True):
+    for report, status in zip(page.locator(".attn-report").all(), MARKS, strict=True):
         assert report.inner_text().startswith(f"{MARKS[status][0]} softmax_with_temperature")
     assert overflow(page) == []
