@@ -26,7 +26,7 @@ STYLE = f"""
 .attn-bad {{ --attn-tone: color-mix(in srgb, #d8203f 62%, {INK}); }}
 .attn-person {{ --attn-tone: color-mix(in srgb, #7d4bc0 62%, {INK}); }}
 .attn-plain {{ --attn-tone: color-mix(in srgb, {INK} 72%, transparent); }}
-.attn-report p, .attn-report ul, .attn-report details {{ margin: 6px 0 0; padding: 0; }}
+.attn-report p, .attn-report ul, .attn-report details {{ margin: 6px 0 0; padding: 0; border: 0; }}
 .attn-report p.attn-head, .attn-report details p {{ margin: 0; }}
 .attn-mark {{ color: var(--attn-tone); font-weight: bold; }}
 .attn-report .attn-headline {{ font-weight: 600; }}

@@ -129,7 +129,7 @@ def wrong_numbers(stage: str, where: str, wrong: torch.Tensor, error: torch.Tens
     worst = int(torch.where(wrong, error - allowed, -torch.inf).nan_to_num(torch.inf).flatten().argmax())
     place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), wrong.shape)) if wrong.ndim else ()
     off = f"{float(error.flatten()[worst]):.3g} (allowed: {float(allowed.flatten()[worst]):.2g})"
-    if not place:
+    if wrong.numel() == 1:
         return Finding(stage, f"{_at(where)}wrong by {off}")
     return Finding(stage, f"{_at(where)}{int(wrong.sum())} of {wrong.numel()} entries wrong; at {place} by {off}")
 
@@ -197,7 +197,7 @@ def _dtype(tensor: torch.Tensor) -> str:
 
 
 def _count(what: str, wrong: torch.Tensor) -> str:
-    if not wrong.ndim:
+    if wrong.numel() == 1:
         return f"the number is {what}"
     return f"{int(wrong.sum())} of {wrong.numel()} entries {what}, first at {_first_place(wrong)}"
 

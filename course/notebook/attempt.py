@@ -112,7 +112,7 @@ class Attempt:
     def _smallest(self) -> int:
         """The case that shows best what is wrong: an example before a practice case, then the one with fewest numbers.
 
-        A case that the named mistake does not explain would show something else.
+        A case that the named mistake does not explain would show something else. NaN hides what was computed.
         """
         asked, diagnosis = self.asked, self._diagnosis
         failing = asked.wrong(range(len(asked.cases)))
@@ -124,9 +124,10 @@ class Attempt:
             hints = slips(self.name, asked.seen, asked.findings) if diagnosis.slip else []
             telling = {i for i, hint in enumerate(hints) if hint == diagnosis.slip}
 
-        def order(i: int) -> tuple[bool, bool, int, int]:
-            case = asked.cases[i]
-            return i >= self.examples, not self._shows_values(i), size(case.program, case.reference.native), i
+        def order(i: int) -> tuple[bool, bool, bool, int, int]:
+            case, finding = asked.cases[i], asked.findings[i]
+            hidden = bool(finding and finding.stage == "finite")
+            return i >= self.examples, not self._shows_values(i), hidden, size(case.program, case.reference.native), i
 
         return min([i for i in failing if i in telling] or failing, key=order)
 

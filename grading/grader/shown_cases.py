@@ -108,11 +108,12 @@ def _show_smallest(
     """Show the smallest practice case, of a criterion that the mistake explains if there is one."""
     other_numbers = drawn(exercise)
 
-    def order(found: tuple[CriterionVerdict, int]) -> tuple[bool, bool, int, int]:
+    def order(found: tuple[CriterionVerdict, int]) -> tuple[bool, bool, bool, int, int]:
         criterion, i = found
         p = cases[i]
         explained = not verdict.mistake or criterion.mistake == verdict.mistake
-        return not explained, not other_numbers[i], size(p.program(()), p.reference.native), i
+        small = size(p.program(()), p.reference.native)
+        return not explained, not other_numbers[i], criterion.stage == "finite", small, i
 
     _, chosen = min(alike, key=order)
     p, finding = cases[chosen], findings[chosen]
