@@ -160,8 +160,8 @@ def test_a_slip_is_said_where_no_mistake_is_known():
     assert (found.names, found.sure, found.explain({})) == ((), True, ("No return.", ""))
 
 
-def test_a_slip_in_fewer_than_half_of_the_lost_criteria_is_hedged():
-    assert said("!!..7.7.", slips={0: "No return."}).to_sentence({}) == "One thing is this: No return."
+def test_a_slip_in_fewer_than_half_of_what_was_lost_is_named_too():
+    assert said("!!..7.7.", slips={0: "No return."}).explain({}) == ("No return.", "")
 
 
 def test_a_certain_mistake_is_said_before_a_slip_and_a_slip_before_a_hedge():
