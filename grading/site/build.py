@@ -83,7 +83,7 @@ def build_site(
     """
     demand_extra("site", "A web site")
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
-        raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
+        raise SiteError(f"{out} is not a site; name an empty directory, or one that is not there yet")
     names = list_lessons(root, named)
     source = source or origin(delivery(root))
     kept = (
@@ -190,7 +190,7 @@ def _sphinx(text: Path, made: Path, title: str) -> None:
 
 
 def _replace(out: Path, made: Path) -> None:
-    """One site in the place of another."""
+    """Replace one site by another."""
     (made / ".nojekyll").touch()  # GitHub's pages leave out what begins with _ otherwise
     if out.exists():
         shutil.rmtree(out)
