@@ -40,7 +40,7 @@ $$\\sum_{i=1}^{n} a_i b_i = a_1 b_1 + a_2 b_2 + a_3 b_3 + a_4 b_4 + a_5 b_5 + a_
 
 A causal mask hides what comes later.
 
-## A table
+## A table for `a_function_with_a_long_name(of_something)`
 
 | letter | counts |
 |---|---|
