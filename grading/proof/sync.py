@@ -3,7 +3,7 @@
     check data           course/examples, or beside the notebook of a course's own lesson
     recorded verdicts    tests/verdicts, in a course that has the folder
     shipped proofs       grading/proof/shipped_proofs.json, in a checkout of the engine
-    tables of authors    docs/authors.md, in a checkout
+    tables of authors    docs/exercise-reference.md, in a checkout
     page of mistakes     build/reports/mistakes.md
     strength figures     build/reports/strength.json and its pages, with --measure
 

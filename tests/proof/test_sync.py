@@ -214,6 +214,6 @@ def test_tables_of_authors_are_compared_and_written(tmp_path, capsys):
     before = page.read_text(encoding="utf-8")
     rewrite(page, "| `normal(", "| `abnormal(")
     assert sync(root, check=True) == 1
-    assert capsys.readouterr().out == "docs/authors.md: out of date: the table 'draw'. Run `grading sync`.\n"
+    assert capsys.readouterr().out == "docs/exercise-reference.md: out of date: the table 'draw'. Run `grading sync`.\n"
     author_tables.write(root)
     assert page.read_text(encoding="utf-8") == before
