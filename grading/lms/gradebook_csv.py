@@ -162,8 +162,8 @@ def _find_id_column(heads: Sequence[str], rows: Sequence[Sequence[str]], people:
     best = max(range(len(heads)), key=counts.__getitem__)
     if not counts[best]:
         raise GradebookCsvError(
-            "no student of the class is in this file: no column has the ids or e-mail addresses of the gradebook. Names "
-            "are not used, because two people may have the same one."
+            "no student of the class is in this file: no column has the ids or e-mail addresses of the gradebook. "
+            "Names are not used, because two people may have the same one."
         )
     return best
 

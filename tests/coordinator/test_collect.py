@@ -93,7 +93,7 @@ def test_what_is_asked_stands_in_the_course_and_is_taken_up(collect: Collect, co
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({"jane_7_600_mine.ipynb": b""}, f"the names in it tell of no lesson. Say which one it is: --lesson {ONE}"),
+        ({"jane_7_600_mine.ipynb": b""}, f"the file names show no lesson. Name the lesson: --lesson {ONE}"),
         ({f"jane_7_600_{ONE}.ipynb": b"", f"bo_8_601_{TWO}.ipynb": b""}, f"several lessons ({ONE}, {TWO})"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_file_of_another_lesson_in_an_assignments_download_is_not_sorted_to_th
     status, said, _ = collect(archive)
     assert status == 1 and submitted(course) == {}
     assert submitted(course, TWO) == {"ada": "ada", "bo": "bo"}
-    assert f"no notebook of this lesson in it: cy_9_609_{ONE}.ipynb" in said
+    assert f"it has no notebook of this lesson: cy_9_609_{ONE}.ipynb" in said
 
 
 def test_an_assignment_that_asks_for_two_lessons_is_sorted_to_both(
@@ -145,7 +145,7 @@ def test_an_assignment_that_asks_for_two_lessons_is_sorted_to_both(
     files |= {moodle("Bo", 2, f"{name}.ipynb"): notebook(name) for name in (ONE, TWO)}
     status, said, _ = collect(download(tmp_path, {**files, moodle("Cy", 3, "mine.ipynb"): notebook("which?")}))
     assert submitted(course) == {"jane": ONE, "bo": ONE} and submitted(course, TWO) == {"jane": TWO, "bo": TWO}
-    assert status == 1 and "the names in it tell of no lesson" in said and "Cy (3)" in said
+    assert status == 1 and "the file names show no lesson" in said and "Cy (3)" in said
 
 
 def test_what_a_teacher_mended_is_asked_about_and_brought_back(
@@ -198,5 +198,5 @@ def test_nothing_is_collected_while_the_course_is_graded(course: Path, tmp_path:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with exclusive(course):
         done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2 and "is being graded already" in done.stderr
+    assert done.returncode == 2 and "is already being graded" in done.stderr
     assert submitted(course) == {}

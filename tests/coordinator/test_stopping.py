@@ -36,7 +36,7 @@ def test_only_one_grades_a_course_at_a_time(course, command, status):
         second = start_command(course, *command)
         said, _ = second.communicate()
     assert second.returncode == status
-    assert f"is being graded already, by {getpass.getuser()} on" in said
+    assert f"is already being graded, by {getpass.getuser()} on" in said
     assert f"(process {os.getpid()})" in said
     assert "Traceback" not in said
     assert not scores(course)
@@ -57,7 +57,7 @@ def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
     said, _ = process.communicate()
     assert process.returncode == 130
     kept = len(scores(course))
-    told = f"grading: stopped. {kept} of 6 submissions are graded and kept; run the same command again to go on."
+    told = f"grading: stopped. {kept} of 6 submissions are graded and kept; run the same command again to continue."
     assert told in said
     assert "Traceback" not in said
     kept = len(scores(course))

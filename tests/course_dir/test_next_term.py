@@ -104,7 +104,7 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
     assert config.CourseDirectory.course_id == "spring"
     assert config.LatePolicy.policy == "half"
     assert "c.CourseDirectory.db_url, is commented out: it names the gradebook of the last term" in told
-    assert "c.CourseDirectory.root, is as it was: see whether it holds for the new term" in told
+    assert "c.CourseDirectory.root, is unchanged: check that it is right for the new term" in told
     assert "c.Delivery.repository, is as it was" in told
     assert "course.toml: commented out, because it holds for one term only: lines 3, 7, 8, 9, 14" in told
 
@@ -128,11 +128,11 @@ def test_settings_of_one_term_are_comments_and_all_else_is_as_it_was():
 
 
 def test_a_course_that_is_there_or_cannot_be_read_is_told_and_nothing_is_made(autumn, tmp_path):
-    with pytest.raises(CourseError, match="is a course already"):
+    with pytest.raises(CourseError, match="is already a course"):
         begin_next_term(autumn, autumn)
     with pytest.raises(CourseError, match="is inside the course"):
         begin_next_term(autumn / "spring", autumn)
-    with pytest.raises(CourseError, match="no directory"):
+    with pytest.raises(CourseError, match="does not exist"):
         begin_next_term(tmp_path / "spring", autumn, exchange=str(tmp_path / "nowhere"))
     with (autumn / "nbgrader_config.py").open("a") as config:
         config.write("c.LatePolicy.policy = \n")

@@ -79,7 +79,7 @@ def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
 def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
     root = build_course(tmp_path / "course")
     before = (root / "nbgrader_config.py").read_bytes()
-    with pytest.raises(CourseError, match="is a course already"):
+    with pytest.raises(CourseError, match="is already a course"):
         init_course(root)
     assert (root / "nbgrader_config.py").read_bytes() == before
     with pytest.raises(CourseError, match="nothing was made"):
@@ -90,10 +90,10 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
         with pytest.raises(CourseError, match="has no lessons"):
             init_course(tmp_path / "term", nothing)
     assert not (tmp_path / "term").exists()
-    with pytest.raises(CourseError, match="is there already"):
+    with pytest.raises(CourseError, match="already exists"):
         new_lesson(root, TINY_LESSONS[0])
     for name in ("double", "9_x", "09_X", "../09_x"):
-        with pytest.raises(CourseError, match="names no lesson"):
+        with pytest.raises(CourseError, match="expected a name of two digits"):
             new_lesson(root, name)
 
 
@@ -185,7 +185,7 @@ def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monk
     assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
     assert [(root / "source" / TINY_LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
     assert main.main(["build", "--course", str(here / "source")]) == 2
-    assert "is no course: it has no nbgrader_config.py" in capsys.readouterr().err
+    assert "is not a course: it has no nbgrader_config.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_an_older_download_does_not_replace_a_newer_one(collect: Any) -> None:
 
     assert collect(attempt("9")) == {"jane": "at 9"}
     assert collect.replace(attempt("8")) == {"jane": "at 9"}
-    assert "it is older than what is in submitted/" in collect.outcome_line("Jane (7)")
+    assert "it is older than the submission in submitted/" in collect.outcome_line("Jane (7)")
     assert collect.replace(attempt("10")) == {"jane": "at 10"}
 
 
@@ -83,7 +83,7 @@ def test_an_environment_that_was_handed_in_is_one_line_and_the_notebook_counts(c
     files |= {moodle("Jane", 1): notebook("jane"), moodle("Bo", 2, "a/site-packages/02_halves.ipynb"): notebook("bo")}
     assert collect({"class.zip": zipped(files)}) == {"jane": "jane"}
     (jane,) = (one for one in collect.outcomes if one.student == "jane")
-    assert jane.why == "not looked into: venv"
+    assert jane.why == "not searched: venv"
 
 
 def test_the_table_says_what_became_of_each(collect: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
@@ -99,8 +99,8 @@ def test_the_table_says_what_became_of_each(collect: Any, capsys: pytest.Capture
     rows = {line.split("  ")[0]: line for line in said}
     assert "jane_smith" in rows["taken"] and "Jane Smith (1) in class.zip" in rows["taken"]
     assert "it was a file of type .ipynb.txt" in rows["repaired"]
-    assert "no notebook of this lesson in it" in rows["skipped"]
-    assert "its name does not tell whose it is" in rows["whose?"]
+    assert "it has no notebook of this lesson" in rows["skipped"]
+    assert "its name does not show whose it is" in rows["whose?"]
     assert "1 taken, 1 repaired, 1 skipped, 1 whose?" in said
     assert "Whose? Fill in the column student of student-ids.csv, then collect again." in said
 
@@ -142,7 +142,7 @@ def test_a_late_mark_without_a_due_date_is_told(collect: Any, course: Any) -> No
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         assert gradebook.find_assignment(LESSON).duedate is None
     collect({f"jane_LATE_1_600_{LESSON}.ipynb": notebook("jane")})
-    assert "late; the download does not tell by how much" in collect.outcomes[0].why
+    assert "late; the download does not show by how much" in collect.outcomes[0].why
     assert collect.timestamps() == {}
 
 
@@ -160,6 +160,6 @@ def test_a_course_begun_with_version_0_1_keeps_the_name_that_its_gitignore_lists
 def test_somebody_with_nothing_but_what_programs_make_is_in_the_table(collect: Any, junk: str) -> None:
     files = {moodle("Jane", 1): notebook("jane"), moodle("Jane", 1, junk): b"", moodle("Eve Ma", 2, junk): b"x"}
     assert collect({"class.zip": zipped(files)}) == {"jane": "jane"}
-    assert collect.outcome_line("Eve Ma").endswith("it is empty, but for checkpoints and installed or hidden files")
+    assert collect.outcome_line("Eve Ma").endswith("it is empty, except for checkpoints and installed or hidden files")
     assert len(collect.outcomes) == 2
     assert not any(one.why for one in collect.outcomes if one.student == "jane")

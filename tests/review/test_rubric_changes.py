@@ -133,11 +133,11 @@ def test_a_rubric_follows_the_points_that_the_course_gives(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("points = ", "Mend the file"),
+        ("points = ", "Correct the file"),
         ("[[rubric]]\nid = 'a'\ntext = 'b'\npoints = 1", "'points' is missing"),
         ("points = 1\n[[rubric]]\nid = 'a'\ntext = ''\npoints = 1", "no text"),
         ("points = 1\n[[rubric]]\nid = 'a'\ntext = 'b'\npoints = nan", "not a valid number"),
-        ("points = 1\nrubric = 3", "Mend the file"),
+        ("points = 1\nrubric = 3", "Correct the file"),
     ],
 )
 def test_a_file_that_is_no_rubric_is_named_with_what_to_do(tmp_path, text, said):
