@@ -39,9 +39,7 @@ def ensure_data_only(program: Mapping[str, Any], exercise: str) -> None:
         raise PackingError(f"{exercise}: a program with compiled code")
     for node in _nodes([program["inputs"], [list(step) for step in program["steps"]]]):
         if not _is_known(node, exercise):
-            raise PackingError(
-                f"{exercise}: {node.kind} {str(node.fields.get('name'))[:80]!r} is no part of check data"
-            )
+            raise PackingError(f"{exercise}: {node.kind} {str(node.fields.get('name'))[:80]!r} cannot be in check data")
 
 
 def _is_known(node: Node, exercise: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a teacher's course asks of its students: its lessons in order, and the points of each exercise.
+"""The outline of a teacher's course: its lessons in order, and the points of each exercise.
 
 A course that differs from the package's lessons has an `outline.json` next to each notebook (`grading build` writes it
 from course.toml). Without the file, all lessons of the package count as they are.

@@ -1,4 +1,4 @@
-"""What this package ships that an answer must not use: its own right answers, and what such are made of.
+"""Shipped code that an answer must not use: the package's own right answers, and what such are made of.
 
 Does not cover: how an answer is watched while it runs (`course.harness.forbidden_calls`), and how its source is read
 (the grader does).

@@ -21,12 +21,12 @@
     ├── SubmissionNotGraded         our fault, to be tried again
     │   └── InvalidResult           a cluster worker returned something else than a grade
     ├── NotHandedIn                 a submission without the lesson's notebook
-    ├── Unreadable                  a submitted file that is no readable notebook
+    ├── Unreadable                  a submitted file that cannot be read as a notebook
     ├── JudgeFailed                 the judge ended because of what it read
     ├── KernelDied                  the kernel is gone
     ├── KernelStarved               the machine did not let the kernel run
     ├── NoAnswer                    a call returned nothing
-    ├── MalformedReply              a kernel's reply that is no observation
+    ├── MalformedReply              a kernel's reply that is not an observation
     ├── MalformedMessage            a judge's message that cannot be read
     ├── ConnectionBroken            a kernel's connection that cannot be read any further
     ├── ArchiveError                a file or archive from an LMS that is left unread
@@ -43,7 +43,7 @@
     └── ChoiceTableError            the table of choices cannot be read
 
 The first argument is the message, for a person; all survive pickling, since they cross processes. The sandbox's
-exceptions (`grading.sandbox`) and those of `course` are no part of this tree: those packages import nothing of ours.
+exceptions (`grading.sandbox`) and those of `course` are not in this tree: those packages import nothing of ours.
 """
 
 from __future__ import annotations

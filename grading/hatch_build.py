@@ -2,7 +2,7 @@
 
 Settings of hatchling alone do not do it. `sources = {"" = "grading"}` would also move the setting for Jupyter's server
 (`shared-data`) below `grading/`; `packages` and `only-include` take no path outside this folder; and a static
-`force-include` would copy the package where it is installed as it lies here (`pip install -e`). This hook includes
+`force-include` would copy the package where it is installed in place (`pip install -e`). This hook includes
 nothing then.
 """
 

@@ -1,4 +1,4 @@
-"""What a student wrote on its way to a terminal or a log: it moves no cursor and forges no line.
+"""Students' text on its way to a terminal or a log: it moves no cursor and forges no line.
 
 Every module that shows such text uses `say`, a `SafeConsole` or a logger that was made `safe` (tests/test_exits.py).
 """

@@ -1,4 +1,4 @@
-"""What Ctrl-C leaves behind, in one line."""
+"""One line on the state that Ctrl-C leaves."""
 
 from __future__ import annotations
 

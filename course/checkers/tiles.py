@@ -19,7 +19,7 @@ MOST_DIMENSIONS = 8  # in a report: a kernel may send a shape of any length
 
 @checker
 def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
-    """The result is right, and was computed tile by tile in one pass over the keys.
+    """The result is right, and was computed tile by tile, with the keys read once.
 
     scores    shape of the scores of one tile, (..., T, tile); no tensor may be much larger
     products  number of multiplications that all pairs of a query and a key need
@@ -33,7 +33,7 @@ def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[in
     if prod(shape) > ROOM * prod(scores):
         return tagged("too large", f"you created a tensor of {_times(shape)}; the largest allowed is {_times(scores)}")
     if multiplied > 1.2 * products:
-        times = f"{multiplied / products:.1f} times the multiplications of one pass over the keys"
+        times = f"{multiplied / products:.1f} times the multiplications of reading the keys once"
         return tagged("read twice", f"the matrix products take {times}; read each key once")
     return None
 

@@ -44,7 +44,7 @@ class Program:
 
 @dataclass(eq=False)
 class Observation:
-    """What one run of a program produced.
+    """The outcome of one run of a program.
 
     values     observed name -> result; tensors on the CPU, anything but plain data as a node
     devices    kinds of device of the observed tensors, each once

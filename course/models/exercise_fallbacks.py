@@ -128,7 +128,7 @@ def padding_mask(lengths: torch.Tensor, S: int) -> torch.Tensor:
 def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
     """Radians per position of each pair, float32 (dim / 2,), by logspace. Raises ValueError for an odd dim."""
     if dim % 2:
-        raise ValueError(f"dim is {dim}, and must be even")
+        raise ValueError(f"expected an even dim, got {dim}")
     last = math.log10(base) * (2 / dim - 1)
     return torch.logspace(0, last, dim // 2, dtype=torch.float64).float()
 

@@ -123,7 +123,7 @@ def read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _outline() -> Outline | None:
-    """What this course asks, if it differs from the package's lessons. Raises ValueError for a damaged file."""
+    """The outline of this course, if it differs from the package's lessons. Raises ValueError for a damaged file."""
     path = find_file(OUTLINE).resolve()
     try:
         return _read_outline(path, path.stat().st_mtime_ns)

@@ -73,7 +73,7 @@ def readiness(lesson: str) -> list[str]:
     try:
         notebook = saved(lesson, session.current.names)
     except NotFound as error:
-        return [f"Ready to hand in? That cannot be told: {error}"]
+        return [f"Ready to hand in? That is not known: {error}"]
     unwritten = [f"`{name}`" for name in exercises if not is_written(notebook, name)]
     found = problems(notebook, exercises)
     if unwritten and len(unwritten) == len(exercises):
@@ -184,7 +184,7 @@ def read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise NotFound(f"{path} cannot be read ({error}): save the notebook again.") from None
     if not _is_notebook(content):
-        raise NotFound(f"{path} is no notebook: save it again.")
+        raise NotFound(f"{path} is not a notebook: save it again.")
     found: dict[str, Any] = content
     return found
 

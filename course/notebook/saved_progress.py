@@ -86,7 +86,9 @@ class ProgressStore:
             return _parse(text)
         except (ValueError, TypeError, RecursionError):
             aside = self.path.with_name(f"{self.path.name}.damaged")
-            print(f"{self.path} is damaged and was set aside as {aside.name}. What was remembered begins anew.")
+            print(
+                f"{self.path} is damaged and was set aside as {aside.name}. Your saved progress starts again from zero."
+            )
             with suppress(OSError):
                 self.path.replace(aside)
             return {}

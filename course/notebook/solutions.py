@@ -50,12 +50,12 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
             "notebook, and put that file beside it."
         ) from None
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} cannot be read: get it anew from where you got this notebook.") from None
+        raise ValueError(f"{path} cannot be read: get it again from where you got this notebook.") from None
     return answers
 
 
 def _still_missing(lesson: str, name: str) -> str:
-    """What the learner still has to do before solutions open; empty if nothing."""
+    """The tasks left before solutions open; empty if there are none."""
     known, hints = session.current.store.get(lesson, name), len(catalog.exercises_of(lesson)[name]["hints"])
     if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
         return ""

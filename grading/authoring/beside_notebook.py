@@ -66,7 +66,7 @@ def _write_or_delete(path: Path, content: bytes) -> bool:
 
 
 def course_outline(root: Path) -> outline.Outline | None:
-    """What the course asks, if it has a course.toml and asks something else than the package; else None."""
+    """The outline of the course, if it has a course.toml and asks something else than the package; else None."""
     if not (root / COURSE_FILE).exists():
         return None
     course = load_course_file(root)
@@ -95,7 +95,7 @@ def _not_in_the_package(root: Path, name: str) -> list[str]:
 
 
 def shipped_fingerprints() -> dict[str, str]:
-    """What the check data in the student's package were made of, from the engine's wheel or from the checkout."""
+    """The sources of the check data in the student's package, from the engine's wheel or from the checkout."""
     here = Path(__file__).parents[1]
     places = (here / "templates" / FINGERPRINTS, here.parent / "grader_tests" / FINGERPRINTS)
     return next((FingerprintFile(path).read() for path in places if path.is_file()), {})

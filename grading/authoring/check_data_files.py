@@ -77,7 +77,7 @@ def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None)
 
 
 def fingerprint_file(grader_tests: Path) -> FingerprintFile:
-    """What committed data was made of: a fresh clone need not make it again."""
+    """The sources of committed data, so that a fresh clone need not make it again."""
     return FingerprintFile(grader_tests / FINGERPRINTS)
 
 

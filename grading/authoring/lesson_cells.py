@@ -38,7 +38,7 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """What a person finds it by: its heading, or else its first line."""
+        """Its heading, or else its first line."""
         lines = (line.removeprefix("#").strip() for line in self.text.splitlines()[1:])
         return self.heading or next(filter(None, lines), "")
 

@@ -17,7 +17,7 @@ class Answer:
     """One exercise of one submission, or one cell that a person grades.
 
     points   the gradebook's, so a teacher's count; None until a person has given them
-    verdict  the grader's; for a cell that a person grades, one that says so
+    verdict  the grader's; for a cell that a person grades, one that says that
     waiting  whether its grade is open: a person has to look at it
     source   what the student wrote; "" if not available
     why      why it is open; "": for the reason in the verdict

@@ -32,7 +32,7 @@ def demonstrate(root: Path, console: Console) -> int:
 
 
 def hand_in_sample(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
-    """Write a sample notebook and its time; returns whether anything changed. What somebody else put there stays."""
+    """Write a sample notebook and its time; returns whether anything changed. Files from anyone else stay."""
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     contents = {lesson: io.BytesIO(text.encode())}

@@ -26,7 +26,7 @@ EXCUSED = "EX"
 
 @dataclass
 class GradebookFile:
-    """What was written. Each list holds (lesson, student)."""
+    """The written rows. Each list holds (lesson, student)."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a migration keeps of a course, so that it can be finished after a kill, and undone.
+"""The copy of a course that a migration keeps, so that it can be finished after a kill, and undone.
 
     before-migrating-…/
         source/, grader_tests/, .lessons-base/   the lessons of before
@@ -65,7 +65,7 @@ class KeptMigration:
 
     @property
     def files(self) -> dict[str, str | None]:
-        """What the migration writes: the text of each file, None for one that goes."""
+        """Files that the migration writes: the text of each file, None for one that goes."""
         merged = read_lessons(self.folder / MERGED)
         return {**{path: merged[path] for path in self.written}, **dict.fromkeys(self.gone)}
 

@@ -1,7 +1,7 @@
 """Move a course to a new version of its lessons in mid-term.
 
 The lessons are merged, and the outcome is tried on a copy of the course, in which everything with a grade is graded
-again, to show the changes. Only then does the course itself change. What it was before is kept beside it.
+again, to show the changes. Only then does the course itself change. Its earlier state is kept beside it.
 
 Does not cover: how lessons merge (`authoring.merge_course`), taking a migration back (`undo_migration`).
 """
@@ -44,7 +44,7 @@ PROOFS = ".proofs.json"
 
 @dataclass(frozen=True)
 class Migration:
-    """What a new version changes.
+    """Changes of a new version.
 
     merge    of the lessons; based: whether it is known with which lessons the course began; moves_base: whether the
              next migration will compare with other lessons

@@ -36,7 +36,7 @@ def show_migration(plan: Migration, new: Path, console: Console) -> None:
 
 
 def plan_lines(plan: Migration) -> Iterator[str]:
-    """What changes in each lesson, and what does not and why."""
+    """Lines on the changes in each lesson, and on the rest with the reasons."""
     merge = plan.merge
     if not plan.based:
         yield UNKNOWN

@@ -44,7 +44,7 @@ class PersonalData:
     outside: list[str] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """What there is, for a person."""
+        """Lines that list the data."""
         for name, rows in self.rows.items():
             yield f"gradebook, {name}: {plural(len(rows), 'row')}"
         for folder in self.files.folders:
@@ -54,7 +54,7 @@ class PersonalData:
 
     @property
     def left(self) -> list[str]:
-        """What mentions the student and is also about others, so that a person has to look at it."""
+        """Entries that mention the student and others, so that a person has to look at it."""
         return [*map(str, self.files.mentions), *(f"gradebook, {place}" for place in self.named)]
 
 

@@ -143,7 +143,7 @@ def _regrade_lesson(
 
 
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
-    """What a change of lateness alone does: its verdicts stand, so that nothing is judged."""
+    """The effect of a change of lateness alone: verdicts stay, so nothing is judged."""
     standing, made_of = regrade.standing, regrade.standing.made_of(student)
     try:
         with _gradebook(standing) as gradebook:
@@ -193,7 +193,7 @@ def _new_snapshot(
 
 
 def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str) -> float:
-    """By how many seconds it came late. text: of timestamp.txt. Raises SubmissionNotGraded if that is no time."""
+    """By how many seconds it came late. text: of timestamp.txt. Raises SubmissionNotGraded if that is not a time."""
     submission = submitted.assignment
     granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate

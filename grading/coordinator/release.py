@@ -20,7 +20,7 @@ from .nbgrader_api import is_registered, release
 def release_lessons(
     root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
 ) -> dict[str, bool]:
-    """Build lessons, `workers` at a time (default: one per processor), and release them; which are released anew.
+    """Build lessons, `workers` at a time (default: one per processor), and release them; which are released again.
 
     again  also those whose release is newer than what was built
 

@@ -25,7 +25,7 @@ from .write_feedback import write_feedback
 
 @dataclass
 class HandedBack:
-    """What was packed. `names`: by student, in the zip; `left_out`: why, by student; `nobodys`: unknown names in the
+    """The packed pages. `names`: by student, in the zip; `left_out`: why, by student; `nobodys`: unknown names in the
     download; `not_in_it`: students with a page who are not in the download."""
 
     names: dict[str, str] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
 
 
 def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
-    """Names of feedback files by student, last attempt last; "": nobody's names."""
+    """Names of feedback files by student, last attempt last; "": names of no known student."""
     config, identities = configuration(root), IdentityTable.of(root)
     config.CourseDirectory.assignment_id = lesson
     _, people = about(CourseDirectory(config=config), identities)

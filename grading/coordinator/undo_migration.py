@@ -1,7 +1,7 @@
 """Take a migration back: the lessons of before, their releases and the grades of before.
 
 A lesson in which something was handed in with other exercises since then stays as it is; so does one that the new
-version added, once it is released. What the course has now is kept in the migration's folder before it goes.
+version added, once it is released. The present state of the course is kept in the migration's folder before it goes.
 
 Does not cover: the folder (`kept_migration`).
 """
@@ -38,7 +38,7 @@ AFTER = "after"  # folder in the migration's, with the lessons that undoing take
 
 @dataclass(frozen=True)
 class Undoing:
-    """What taking a migration back changes. `files`: text by path, None for one that goes; `stays`: why a lesson, or
+    """Changes that undoing a migration makes. `files`: text by path, None for one that goes; `stays`: why a lesson, or
     what is shared, stays as it is; `edited`: files that were changed since, whose text is kept in `after/`; `release`:
     lessons to release again."""
 

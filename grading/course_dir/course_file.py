@@ -62,7 +62,7 @@ class LessonEntry(Table):
 
 
 class Late(Table):
-    """What coming late costs (`nbgrader_plugins/late_policy.py`)."""
+    """The late policy (`nbgrader_plugins/late_policy.py`)."""
 
     policy: Policy = "none"
     grace_minutes: float = Field(default=0.0, ge=0)

@@ -28,7 +28,7 @@ IGNORED = {"ctx", "kind", "type_comment"}
 
 
 class Code(NamedTuple):
-    """What one file means and imports.
+    """The meaning and the imports of one file.
 
     digest   a hash of its meaning
     imports  each (level, module, names) of `from <level dots><module> import <names>`; `import a.b` is (0, "a.b", ())

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class LessonChange:
-    """What a course changes in a lesson. `points`: of exercises; `left_out`: exercises that the course does not ask."""
+    """A course's changes to a lesson. `points`: of exercises; `left_out`: exercises that the course does not ask."""
 
     points: dict[str, int] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()

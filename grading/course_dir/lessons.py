@@ -15,7 +15,7 @@ def list_lessons(root: Path, named: Iterable[str] = (), *, ordinary: bool = Fals
 
     ordinary  also list ordinary nbgrader assignments: source/NAME/ with one notebook, NAME.ipynb, but no NAME.py
 
-    Raises CourseError if `named` has a name that is no lesson, and CourseFileError.
+    Raises CourseError if `named` has a name without a lesson, and CourseFileError.
     """
     texts, wanted = sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py")), list(named)
     there = _ordered(root, texts)

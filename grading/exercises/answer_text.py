@@ -78,7 +78,7 @@ def read_cells(path: Path) -> dict[str, str]:
 
 
 def edited(code: str, edit: Mapping[str, str]) -> str:
-    """`code` with every key of `edit` replaced by its value; each key must stand in `code` exactly once.
+    """`code` with every key of `edit` replaced by its value; each key must be in `code` exactly once.
 
     Raises EditError.
     """
@@ -93,7 +93,7 @@ def edited(code: str, edit: Mapping[str, str]) -> str:
 def patched(code: str, patch: str) -> str:
     """`code` after a patch of whole lines, as `diff` writes them: "- gone", "+ new", "  kept", hunks parted by "@@".
 
-    What is gone and kept in a hunk must stand in `code` together exactly once, in any indentation; new lines get that
+    What is gone and kept in a hunk must be in `code` together exactly once, in any indentation; new lines get that
     indentation. Raises EditError.
     """
     spans = []

@@ -102,7 +102,7 @@ class LessonFreshness:
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:
-        """What decides on a late penalty, besides the time of submission."""
+        """Inputs of a late penalty, besides the time of submission."""
         if self._due is None:
             return ""
         rules = self.penalties.plugin_class

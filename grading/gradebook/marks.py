@@ -2,7 +2,7 @@
 which items of the rubric they were given for.
 
 Two people, or a person and the formgrader, may write at once. So each write says which state it has seen; if another
-is there, nothing is written (`Conflict`). The rows of the submissions are locked meanwhile, as grading locks them.
+is there, nothing is written (`Conflict`). The rows of the submissions are locked during that, as grading locks them.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def locked(gradebook: Gradebook, notebooks: Iterable[str]) -> Iterator[None]:
 
 
 def demand_unchanged(now: Mapping[str, Mark], seen: Mapping[str, str]) -> None:
-    """Raise Conflict if a mark is another than was seen. seen: stamp by id."""
+    """Raise Conflict if a mark differs from the one seen. seen: stamp by id."""
     changed = [key for key, stamp in seen.items() if key not in now or now[key].stamp != stamp]
     if changed:
         raise Conflict("somebody else changed this in the meantime", changed)

@@ -165,7 +165,7 @@ def save(
 def save_lateness(
     gradebook: Gradebook, ids: Mapping[str, str], made_of: Mapping[str, str], penalties: AssignLatePenalties
 ) -> None:
-    """Compute the late penalty of a stored grade anew, in one transaction; its verdicts and points stay.
+    """Compute the late penalty of a stored grade again, in one transaction; its verdicts and points stay.
 
     Arguments as of `save`; of `made_of` only LATENESS counts.
     """

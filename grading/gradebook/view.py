@@ -1,4 +1,4 @@
-"""What the coordinator reads from the gradebook for a judge, as plain data.
+"""The gradebook's data for a judge, which the coordinator reads, as plain data.
 
 The gradebook is the authority for a lesson's marked cells (source, points, checksum). The lesson's own notebook, if
 available, adds what the gradebook does not store: the cells' order and ids, and the unmarked cells.

@@ -1,7 +1,7 @@
 """Grade cells of ordinary nbgrader assignments, whose own code decides.
 
 nbgrader's rule: no points if the cell raises an exception, else the number that its last expression gives, else all
-points. What it writes to stderr costs nothing here.
+points. Output on stderr costs nothing here.
 """
 
 from __future__ import annotations

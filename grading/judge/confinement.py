@@ -1,4 +1,4 @@
-"""What a judge can see and do once it reads a submission.
+"""The limits of a judge once it reads a submission.
 
 `tree_for` is what the warm process and thus every judge sees: the system, Python, its packages, `course`, `grading`,
 and of the course directory the graders, the lessons and their releases; no gradebook, no submission, no home. Each
@@ -30,7 +30,7 @@ def of_the_course(root: Path) -> list[Path]:
 
 
 def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
-    """What judges see, as in `filesystem.plan`: their kernels' files plus ours."""
+    """Paths that judges see, as in `filesystem.plan`: their kernels' files plus ours."""
     packages = [str(Path(package.__file__ or "").resolve().parent) for package in (course, grading)]
     ours = [*packages, *map(str, of_the_course(root))]
     return {

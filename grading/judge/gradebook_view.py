@@ -1,4 +1,4 @@
-"""What the gradebook knows of one submission, as plain data for a judge."""
+"""The gradebook's data on one submission, as plain data for a judge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CellGrade:
 
 @dataclass(frozen=True)
 class GradebookView:
-    """What the gradebook knows of one submission, and about its lesson.
+    """The gradebook's data on one submission and its lesson.
 
     late      by how much it came late, and the rule; "": in time
     title     the lesson's title; "" if unknown

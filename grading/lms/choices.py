@@ -1,7 +1,7 @@
 """The teacher's choices: `hand-ins/which-counts.csv`, where nothing shows which of two files is newer.
 
 A row without a choice is a question. An answer holds for exactly that file: another one that arrives later is asked
-about anew.
+about again.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ UNKNOWN = "time unknown"
 
 
 class Evidence(Enum):
-    """What speaks for the file that arrives."""
+    """Evidence for the file that arrives."""
 
     NEWER = "it is newer"
     OLDER = "it is older"

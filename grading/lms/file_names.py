@@ -17,7 +17,7 @@ SHOWN = 120  # characters of a name in a message
 
 
 class Meant(NamedTuple):
-    """What a file name means: notebook, whether it is named, copy count, version."""
+    """The meaning of a file name: notebook, whether it is named, copy count, version."""
 
     notebook: str
     by_name: bool

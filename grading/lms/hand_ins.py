@@ -1,7 +1,7 @@
 """The folder `hand-ins/` of a course: where each submission came from, and what was replaced.
 
     hand-ins/origins/STUDENT/LESSON.json          what a command wrote into submitted/, with digests
-    hand-ins/replaced/STUDENT/LESSON/TIME/        files that a newer submission took the place of
+    hand-ins/replaced/STUDENT/LESSON/TIME/        files that a newer submission replaced
     hand-ins/which-counts.csv                     questions for the teacher (`choices`)
 
 It is never inside a student's folder in submitted/, which nbgrader copies whole. Its own `.gitignore` keeps it out of

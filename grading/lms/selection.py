@@ -106,7 +106,7 @@ class Selection:
 
     contents, best: the files and their candidates, by notebook.
     trouble: unreadable files, each with path and reason; the others still count.
-    passed_over: names of files that are no notebook of this lesson. older: those that do not count.
+    passed_over: names of files that are not notebooks of this lesson. older: those that do not count.
     """
 
     def __init__(self, submission: Submission, notebooks: list[str], is_one_persons: bool = True) -> None:

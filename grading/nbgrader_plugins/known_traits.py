@@ -1,6 +1,6 @@
 """Which settings nbgrader's configuration may have: of nbgrader, of what a course plugs into it, and of the engine.
 
-traitlets passes over a setting that no class has, so that a misspelt one does nothing. Here it is found, with the name
+traitlets ignores a setting that no class has, so that a misspelt one does nothing. Here it is found, with the name
 that may be meant.
 """
 

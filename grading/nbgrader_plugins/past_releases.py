@@ -1,6 +1,6 @@
 """The releases that a lesson has had: `.releases/LESSON.json`, with the checksum of each cell that nbgrader marks.
 
-With it feedback can tell what a student changed from what the teacher changed after handing out.
+With it feedback can distinguish what a student changed from what the teacher changed after handing out.
 """
 
 from __future__ import annotations

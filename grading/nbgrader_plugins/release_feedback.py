@@ -1,4 +1,4 @@
-"""The exchange's `release_feedback`: pass over whoever did not hand in by the exchange, and go on.
+"""The exchange's `release_feedback`: skip students who did not hand in by the exchange, and go on.
 
 nbgrader's own stops with a traceback at the first of them, and those after get no feedback.
 """

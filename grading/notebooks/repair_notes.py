@@ -1,4 +1,4 @@
-"""What was repaired in a notebook, in sentences for its feedback."""
+"""Sentences on the repairs in a notebook, for its feedback."""
 
 from __future__ import annotations
 

@@ -67,6 +67,6 @@ def _quoted(text: str) -> str:
 
 
 def _edit(mutant: str) -> str:
-    """What was changed in which answer, whatever else was changed there: neither the base's hash nor the line."""
+    """The change and its answer, whatever else was changed there: neither the base's hash nor the line."""
     base, _, edit = mutant.partition(", line ")
     return f"{base.split()[0]} {edit.partition(': ')[2]}"

@@ -35,7 +35,7 @@ Extreme = tuple[float, str]  # a figure, and whose it is
 
 @dataclass
 class Exactness:
-    """What was measured of one exercise.
+    """Measurements of one exercise.
 
     draws     cases that numbers were compared in, over all right answers and seeds
     right     dtype -> the largest error of a right answer, as a share of what is allowed

@@ -1,4 +1,4 @@
-"""What goes wrong: a page for teachers, made of what `grader_tests` says."""
+"""The page of known mistakes for teachers, made from `grader_tests`."""
 
 from __future__ import annotations
 

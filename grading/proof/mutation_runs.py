@@ -23,7 +23,7 @@ from .mutants import Mutant
 
 @dataclass
 class Trials:
-    """What became of an exercise's mutants.
+    """The outcome of an exercise's mutants.
 
     caught     criterion -> how many mutants it was the first to catch
     alone      criterion -> an answer that it alone catches, where one is known

@@ -52,7 +52,7 @@ class Replay:
 
 
 class Notebook:
-    """What a learner's `check` knows of one exercise, and what it makes of an answer."""
+    """A learner's `check` of one exercise, and its verdict on an answer."""
 
     def __init__(self, exercise: Exercise) -> None:
         examples = unpack(pack(exported_examples(exercise)))

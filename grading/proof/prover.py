@@ -51,7 +51,7 @@ SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", r
 
 @dataclass(frozen=True)
 class Problem:
-    """What blocks a release: the file to mend, what is wrong, and what to do."""
+    """A problem that blocks a release: the file, the fault and the remedy."""
 
     file: str
     fault: str
@@ -63,7 +63,7 @@ class Problem:
 
 @dataclass
 class Proof:
-    """What was found about one exercise; `problems` block a release.
+    """Findings on one exercise; `problems` block a release.
 
     verdicts    of every answer that was judged, by its name: one for each seed
     trials      of the mutants; None where none were tried
@@ -200,7 +200,7 @@ class Prover:
         return {"solution": dict(self.solved), **alternatives}
 
     def tried(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
-        """What becomes of these mutants; `alone` as in `try_mutants`."""
+        """The outcome of these mutants; `alone` as in `try_mutants`."""
         return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
 
     def unchanged(self, exercise: Exercise, survivor: Mutant) -> str:
@@ -317,7 +317,7 @@ def own_code(root: Path, name: str) -> list[NotebookNode]:
 
 
 def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
-    """What a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run.
+    """Names that a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run.
 
     It runs where a notebook would, beside what is released with it."""
     beside = root / "source" / name

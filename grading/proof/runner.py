@@ -41,7 +41,7 @@ Wanted = tuple[str, str]
 
 @dataclass
 class Found:
-    """What was found about one exercise, as plain data.
+    """Findings on one exercise, as plain data.
 
     figures   what is published of it (`report_data.figures`)
     verdicts  of each known answer, as they are recorded (`Proof.in_short`)
@@ -174,7 +174,7 @@ def write_shipped(path: Path, proofs: Mapping[str, str]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """What a proof that is shipped holds for: a torch for other devices computes the same on the processor."""
+    """The versions that a shipped proof is valid for: a torch for other devices computes the same on the processor."""
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "torch": torch.__version__.partition("+")[0],
@@ -190,7 +190,7 @@ def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wante
 
 
 def with_versions(fingerprint: str) -> str:
-    """What a proof here is of: a fingerprint, and the exact versions."""
+    """The key of a proof here: a fingerprint, and the exact versions."""
     return f"{fingerprint} Python {platform.python_version()} torch {torch.__version__}"
 
 

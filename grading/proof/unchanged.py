@@ -1,7 +1,7 @@
 """Mutants that change nothing in any case: a result that is cast to the dtype that it has, or detached without a graph.
 
 A first exercise, whose cases are all of float32 and ask for no gradient, would otherwise have survivors that none of
-its cases can catch. What a mutant does is seen where the cases reach it, and not read from its text.
+its cases can catch. The effect of a mutant is observed in the cases, not read from its text.
 
 Does not cover: mutants that are right for other reasons (`equivalents.py`).
 """

@@ -198,7 +198,7 @@ class ReviewDesk:
         stamp     of the rubric that the page shows
         expected  `digest` of the answers that change, as shown before; None only shows them
 
-        Raises Conflict if the rubric, or what would change, is another than was shown.
+        Raises Conflict if the rubric, or the effect of the change, differs from what was shown.
         """
         question = self._question(key)
         everyone = self._submitted(question)

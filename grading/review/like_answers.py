@@ -1,8 +1,8 @@
 """Which answers say the same, so that a person grades them once.
 
 Answers are alike if their texts are equal but for case, spaces, marks of Markdown, and punctuation that ends or
-separates sentences. What may carry meaning stays: brackets, operators, signs, a point between digits. A missed likeness
-costs a key; a false one would give somebody the points of another.
+separates sentences. Anything that may carry meaning stays: brackets, operators, signs, a point between digits. A missed
+likeness costs a key; a false one would give one student the points of another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the page asks to be done to an answer."""
+"""Requests of the page about an answer."""
 
 from __future__ import annotations
 

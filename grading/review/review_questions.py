@@ -1,4 +1,4 @@
-"""What of a lesson a person grades: written answers, tasks, and exercises that the grader left to a person."""
+"""The parts of a lesson that a person grades: written answers, tasks, exercises that the grader left to a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a changed rubric does to the answers that were graded with it."""
+"""The effect of a changed rubric on the answers that were graded with it."""
 
 from __future__ import annotations
 

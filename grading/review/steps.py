@@ -31,7 +31,7 @@ class StepRow(Base):
 
 
 class ChangeRow(Base):
-    """What a step changed of one answer. A table of its own, so that one person's rows can be found and deleted."""
+    """The change of one answer in a step. A table of its own, so that one person's rows can be found and deleted."""
 
     __tablename__ = "attention_review_change"
 
@@ -43,7 +43,7 @@ class ChangeRow(Base):
 
 @dataclass(frozen=True)
 class Step:
-    """What one step changed, with what was there before it.
+    """The changes of one step, with the state before it.
 
     question       key of the question; "" if it is about none
     before, after  marks by id of the submitted notebook

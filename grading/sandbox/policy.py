@@ -24,7 +24,7 @@ class Policy:
     """
 
     memory: int = 2048 * MEBIBYTE
-    """What a process, and all processes of the kernel together, may use beyond what torch takes."""
+    """Limits of a process, and of all processes of a kernel, beyond the needs of torch."""
     cpu_seconds: int = 600
     """CPU time of all the kernel's processes, over its whole life."""
     processes: int = 128

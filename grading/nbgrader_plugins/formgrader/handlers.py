@@ -111,9 +111,9 @@ def _render_formulas(settings: dict[str, Any]) -> None:
 
 
 def _read_anew(settings: dict[str, Any]) -> None:
-    """Have nbgrader read the gradebook anew for each request: it keeps one session, and would show what it read first.
+    """Have nbgrader read the gradebook again for each request: it keeps one session, and would show what it read first.
 
-    So the page shows what another program has written meanwhile, such as a grade that `grading reopen` has opened.
+    So the page shows what another program has written since, such as a grade that `grading reopen` has opened.
     """
     log: Callable[[web.RequestHandler], None] = settings["log_function"]  # tornado calls it after each request
 
