@@ -22,13 +22,13 @@ from .support.repository import ROOT
 IDIOM = {
     r"(?:^|[.:;!] |\n)Who(?:ever)? (?!is\b|are\b|was\b)\w+\b[^?\n]*$": "If you … / Students who …",
     r"(?:^|[.;!] |\n)What (?!is |are |to |does |do |did |if |can )\w+[^?.\n]*[.;]": "a noun: The report lists …",
-    r"\b(?:stands?|stood|lies|lay|lying) (?:in|at|on|there|here|above|below|beside|before|behind|under|between)\b": "is",
+    r"\b(?:stands?|stood|lies|lay|lying) (?:in|at|on|there|here|above|below|beside|before|behind|under|between)\b": "is",  # noqa: E501
     r"\b(?:is|are|was|were|be) told\b|\btold (?:of|by|with|here|once)\b": "is reported, is shown, gets",
     r"\btells? (?:of|what|how|which|where|whether|why)\b": "explains, describes, says",
     r"\b(?:anew|meanwhile|lately|therein|thereof)\b": "again; in the meantime; recently",
     r"\bin the place of\b|\b(?:takes?|took) the place of\b": "instead of, replaces",
     r"\b(?:is|are|was) another than\b": "differs from",
-    r"(?:[`'\"}]|\bit|\bthat|\bwhich|\bis it) (?:is|are) no (?!longer\b|more\b|less\b|\w+ (?:left|for|in|on|to|at)\b)[a-z]+": "is not a …",
+    r"(?:[`'\"}]|\bit|\bthat|\bwhich|\bis it) (?:is|are) no (?!longer\b|more\b|less\b|\w+ (?:left|for|in|on|to|at)\b)[a-z]+": "is not a …",  # noqa: E501
     r"\band must (?:be|have)\b": "expected …, got …",
     r"\bone (?:row|number|column|vector|query|line|file|page|entry) an? [a-z]+": "one … per …",
     r"\bAll else\b|\beverything else is as\b": "Otherwise …; the rest …",
@@ -38,6 +38,7 @@ IDIOM = {
     r"\bnobody's\b|\bfor whom\b": "no student's; who …",
     r"\b(?:Asked for|Not allowed|Left out) (?:is|are)\b|\bGiven, it\b": "subject first: You may not use …",
     r"\bthe trail\b|\b(?:a|the|each|every) bunch\b": "computation graph; batch",
+    r"\b[Mm]end (?:the|it|that|this)\b": "correct the …",
     r"\bis said\b|\bsays so\b|\bsaid here\b": "names who does it",
     r"\bmust be, and\b|\bnot one of the two, neither\b": "one negation",
 }

@@ -105,7 +105,7 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
     assert config.LatePolicy.policy == "half"
     assert "c.CourseDirectory.db_url, is commented out: it names the gradebook of the last term" in told
     assert "c.CourseDirectory.root, is unchanged: check that it is right for the new term" in told
-    assert "c.Delivery.repository, is as it was" in told
+    assert "c.Delivery.repository, is unchanged" in told
     assert "course.toml: commented out, because it holds for one term only: lines 3, 7, 8, 9, 14" in told
 
 

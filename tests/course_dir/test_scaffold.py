@@ -71,7 +71,7 @@ def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
     zipped = shutil.make_archive(str(tmp_path / "v1.0"), "zip", tmp_path, "attention-1.0")
     for number, place in enumerate((other, Path(zipped))):
         root = tmp_path / f"term-{number}"
-        assert "2 lessons taken" in " ".join(init_course(root, place))
+        assert "2 lessons copied" in " ".join(init_course(root, place))
         assert sorted(path.stem for path in (root / "source").glob("*.py")) == TINY_LESSONS
         assert load_lesson(root / "grader_tests" / TINY_LESSONS[0]).exercises["double"].points == 5
 
