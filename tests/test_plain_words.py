@@ -38,7 +38,7 @@ IDIOM = {
     r"\bnobody's\b|\bfor whom\b": "no student's; who …",
     r"\b(?:Asked for|Not allowed|Left out) (?:is|are)\b|\bGiven, it\b": "subject first: You may not use …",
     r"\bthe trail\b|\b(?:a|the|each|every) bunch\b": "computation graph; batch",
-    r"\b[Mm]end (?:the|it|that|this)\b": "correct the …",
+    r"\b[Mm]end (?:it|the (?:file|case))\b": "correct the …",
     r"\bis said\b|\bsays so\b|\bsaid here\b": "names who does it",
     r"\bmust be, and\b|\bnot one of the two, neither\b": "one negation",
 }

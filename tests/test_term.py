@@ -178,7 +178,7 @@ TERM: list[Step] = [
     ("grading doctor", nothing, "sandbox"),
     ("make demo", nothing, ""),  # tests/coordinator/test_grade_class.py
     ("source .venv/bin/activate", nothing, ""),
-    ("grading init autumn --lessons attention-course-0.2.0.zip", lessons_come, "2 lessons taken"),
+    ("grading init autumn --lessons attention-course-0.2.0.zip", lessons_come, "2 lessons copied"),
     ("cd autumn", nothing, "^$"),
     ("grading settings", course_is_adapted, f"{LESSON} .* 17 (?s:.*)10% a day +course.toml"),
     ("grading init --upgrade .", file_is_missing, "course.toml: written"),

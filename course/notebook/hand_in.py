@@ -106,7 +106,7 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     groups = (
         ("Missing", missing, "Take what is missing from a fresh copy of the lesson."),
         ("There more than once", doubled, "Delete all but one."),
-        ("Ended in an error, in the file", failed, "Mend it, run it and save."),
+        ("Ended in an error, in the file", failed, "Correct it, run it and save."),
         ("Not in the file as it ran last", unsaved, "Save the notebook; run the cell if it was changed since."),
     )
     return [f"{what}: {_join(which)}. {todo}" for what, which, todo in groups if which]
