@@ -40,6 +40,7 @@ IDIOM = {
     r"\bnobody's\b|\bfor whom\b": "no student's; who …",
     r"\b(?:Asked for|Not allowed|Left out) (?:is|are)\b|\bGiven, it\b": "subject first: You may not use …",
     r"\bthe trail\b|\b(?:a|the|each|every) bunch\b": "computation graph; batch",
+    r"\b[Mm]end (?:it|the (?:file|case))\b": "correct the …",
     r"\bis said\b|\bsaid here\b": "names who does it",
 }
 #: A fragment of a sentence that has the idiom and keeps it -> why

@@ -205,7 +205,7 @@ def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
 
 
 def _verdicts(proof: str, recorded: verdict_records.Verdicts | None) -> str:
-    """Fingerprint of recorded verdicts: of their proof and of the verdicts themselves."""
+    """The sources of recorded verdicts, and the verdicts."""
     return digest([proof, json.dumps(recorded)])
 
 

@@ -400,7 +400,7 @@ def test_ctrl_c_says_what_was_saved_and_how_to_go_on(course, open_page):
         running.send_signal(signal.SIGINT)
         said = running.communicate(timeout=60)[0]
         assert said.splitlines()[-1] == (
-            "1 step of grading saved; 27 answers wait for a person. `grading review 01_essay` goes on."
+            "1 step of grading saved. 27 answers wait for a person. Run `grading review 01_essay` to continue."
         )
         assert running.returncode == 1
         page.keyboard.press("2")

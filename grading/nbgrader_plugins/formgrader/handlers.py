@@ -114,10 +114,9 @@ def _render_formulas(settings: dict[str, Any]) -> None:
 
 
 def _read_anew(settings: dict[str, Any]) -> None:
-    """Make nbgrader read the gradebook again for each request.
+    """Have nbgrader read the gradebook again for each request: it keeps one session, and would show what it read first.
 
-    It keeps one database session, which would go on showing what it read first. So the page also shows what another
-    program has written, such as a grade that `grading reopen` has opened.
+    So the page shows what another program has written since, such as a grade that `grading reopen` has opened.
     """
     log: Callable[[web.RequestHandler], None] = settings["log_function"]  # tornado calls it after each request
 
