@@ -68,8 +68,16 @@ def demonstrate(root: Path, names: Sequence[str], console: Console) -> int:
     return len(grade_class(root, names, console).failed) + write_feedback(root, names, console)
 
 
-def hand_in_sample(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
-    """Write a sample notebook and its time; returns whether anything changed. Files from anyone else stay."""
+def pages_to_open(root: Path, lesson: str) -> Iterator[tuple[Path, str]]:
+    """Files to open, with a description each: feedback pages and the notebook."""
+    for student, about in SHOWN.items():
+        if (page := root / _page(student, lesson)).exists():
+            yield page, about
+    yield root / "release" / lesson / f"{lesson}.ipynb", "the notebook that students get"
+
+
+def hand_in_sample(root: Path, lesson: str, student: str, text: str, when: datetime) -> bool:
+    """Write a sample file and its time; returns whether anything changed. Files from anybody else stay."""
     folder = SubmittedFolder(root, root / "submitted" / student / lesson, student, lesson)
     contents = {lesson: io.BytesIO(text.encode())}
     there = folder.origin(contents)
