@@ -85,7 +85,9 @@ def _spaced(name: str) -> str:
 
 
 def _shade(share: float | None) -> str:
-    """A background for a share of the points, paler for more. Dark text is readable on it."""
+    """A background for a share of the points, fainter for more. Text is readable on it in both themes."""
     if share is None:
         return "transparent"
-    return f"hsl({28 + 180 * share:.0f} {70 - 25 * share:.0f}% {82 + 12 * share:.0f}%)"
+    hue = f"{28 + 180 * share:.0f}"
+    light, dark = (f"{70 - 25 * share:.0f}% {82 + 12 * share:.0f}%", f"{55 - 25 * share:.0f}% {26 - 8 * share:.0f}%")
+    return f"light-dark(hsl({hue} {light}), hsl({hue} {dark}))"

@@ -265,7 +265,7 @@ def _output(output: NotebookNode) -> Markup:
     data = {mime: "".join(value) if isinstance(value, list) else value for mime, value in output.data.items()}
     plain = str(data.get("text/plain", ""))
     if "application/vnd.jupyter.widget-view+json" in data or WIDGET.match(plain):
-        return Markup('<p class="aside">A slider or another control stands here in the notebook.</p>')
+        return Markup('<p class="aside">Interactive control: open the notebook to use it.</p>')
     for mime in ("text/html", "image/png", "image/jpeg", "text/markdown", "text/latex"):
         if isinstance(data.get(mime), str):
             return _rich(mime, data[mime], plain)

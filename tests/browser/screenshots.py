@@ -56,7 +56,7 @@ def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
         yield from _in_lab(browser, address)
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
     page.goto((_site(place / "course") / f"{LESSON}.html").as_uri())
-    page.locator("figure img").first.evaluate("picture => picture.scrollIntoView({block: 'end'})")
+    page.locator("figure svg").first.evaluate("picture => picture.scrollIntoView({block: 'end'})")
     page.wait_for_load_state("networkidle")
     yield "site", page.screenshot()
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
@@ -80,10 +80,10 @@ def _in_lab(browser: Browser, address: str) -> Iterator[tuple[str, bytes]]:
     yield "check", _under(page, notebook.cell("def softmax("), notebook.report("softmax"))
     sliders = page.locator(".jp-CodeCell", has=page.locator(".jupyter-widgets")).first
     sliders.scroll_into_view_if_needed()
-    moving = sliders.locator(".jupyter-widgets figure img")
-    before = moving.get_attribute("src") or ""
+    moving = sliders.locator(".jupyter-widgets figure svg")
+    before = moving.get_attribute("aria-label") or ""
     sliders.get_by_role("slider").first.press("ArrowRight")
-    expect(moving).not_to_have_attribute("src", before)
+    expect(moving).not_to_have_attribute("aria-label", before)
     page.mouse.move(0, 0)
     yield "slider", sliders.screenshot()
 
