@@ -60,7 +60,7 @@ def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
     page.wait_for_load_state("networkidle")
     yield "site", page.screenshot()
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
-    page.set_content(class_page(_class(), "A sample class", MistakeTexts(ROOT)))
+    page.set_content(class_page(sample_class(), "A sample class", MistakeTexts(ROOT)))
     yield "class", page.screenshot()
 
 
@@ -112,11 +112,11 @@ def _site(course: Path) -> Path:
     return build_site(course, course / "site", Console(quiet=True), workers=1).parent
 
 
-def _class() -> Course:
+def sample_class(students: int = STUDENTS) -> Course:
     """Students whose answers to one lesson are drawn from those that are known."""
     drawn, when = random.Random(0), datetime(2026, 10, 1, tzinfo=UTC)
     answers, submissions = [], []
-    for number in range(1, STUDENTS + 1):
+    for number in range(1, students + 1):
         student, own = f"student-{number:02}", list[Answer]()
         for exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.values():
             given = drawn.choice([drawn.choice(exercise.alternatives), drawn.choice(exercise.mistakes[:4])])
