@@ -27,7 +27,7 @@ MOST_NAMED = 12  # mistakes that are not folded
 def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
     """Render the page as HTML."""
     environment = page_templates(TEMPLATES)
-    environment.filters |= {"percent": _percent, "named": _spaced}
+    environment.filters |= {"percent": _percent, "named": _spaced, "counted": _counted}
     environment.globals |= {"shade": _shade}
     return environment.get_template("class.html.j2").render(_context(course, title, graders))
 
@@ -78,6 +78,10 @@ def _weak(item: Item) -> bool:
 
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def _counted(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def _spaced(name: str) -> str:
