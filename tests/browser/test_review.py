@@ -315,7 +315,7 @@ def test_names_are_hidden_if_asked_and_in_no_answer_of_the_server(course, open_p
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("width", [1280, 320])
 def test_the_page_and_its_boxes_are_for_everyone(course, address, open_page, theme, width):
     page = open_page(address, color_scheme=theme, viewport={"width": width, "height": 800})
     page.keyboard.press("1")

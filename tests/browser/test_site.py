@@ -78,15 +78,15 @@ def opened(browser: Browser, site, name="01_alike", *, width=1280, theme="light"
 def test_sliders_move_by_keyboard_without_a_kernel(browser, site):
     page = opened(browser, site)
     slider, picture = page.get_by_label("k", exact=True), page.get_by_role("group", name="Sliders").get_by_role("img")
-    expect(picture).to_have_attribute("alt", "bars of 2 and 0.5")
+    expect(picture).to_have_attribute("aria-label", "bars of 2 and 0.5")
     slider.focus()
     slider.press("ArrowRight")
-    expect(picture).to_have_attribute("alt", "bars of 3 and 0.5")
+    expect(picture).to_have_attribute("aria-label", "bars of 3 and 0.5")
     expect(slider).to_have_attribute("aria-valuetext", "3")
     page.get_by_label("t", exact=True).press("End")
-    expect(picture).to_have_attribute("alt", "bars of 3 and 2.0")
+    expect(picture).to_have_attribute("aria-label", "bars of 3 and 2.0")
     slider.press("Home")
-    expect(picture).to_have_attribute("alt", "bars of 1 and 2.0")
+    expect(picture).to_have_attribute("aria-label", "bars of 1 and 2.0")
     page.context.close()
 
 
