@@ -85,11 +85,9 @@ def _summary(report: Report) -> str:
     right = sum(bool(row.points) and row.status == "right" for row in report.rows)
     if not criteria:
         return "Details"
-    return (
-        f"Points by criterion, all failing cases ({right} of {criteria} met)"
-        if right < criteria
-        else "Points by criterion"
-    )
+    if right < criteria:
+        return f"Points by criterion, all failing cases ({right} of {criteria} met)"
+    return "Points by criterion, printed output" if report.output else "Points by criterion"
 
 
 def _rest(report: Report) -> Iterator[str]:
