@@ -39,7 +39,7 @@ def ensure_data_only(program: Mapping[str, Any], exercise: str) -> None:
     for node in _nodes([program["inputs"], [list(step) for step in program["steps"]]]):
         if not _is_known(node, exercise):
             raise PackingError(
-                f"{exercise}: {node.kind} {str(node.fields.get('name'))[:80]!r} is no part of check data"
+                f"{exercise}: {node.kind} {str(node.fields.get('name'))[:80]!r} is not part of check data"
             )
 
 

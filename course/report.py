@@ -145,7 +145,7 @@ class Report:
 
     @property
     def head(self) -> str:
-        """What follows the exercise's name: the points, and the status where they do not show it."""
+        """The points, and the status where the points do not show it; follows the exercise's name."""
         word = MARKS[self.status][1]
         if self.status == "not started":
             return word

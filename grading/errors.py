@@ -21,7 +21,7 @@
     ├── SubmissionNotGraded         our fault, to be tried again
     │   └── InvalidResult           a cluster worker returned something other than a grade
     ├── NotHandedIn                 a submission without the lesson's notebook
-    ├── Unreadable                  a submitted file that is not a readable notebook
+    ├── Unreadable                  a submitted file that cannot be read as a notebook
     ├── JudgeFailed                 the judge ended because of what it read
     ├── KernelDied                  the kernel is gone
     ├── KernelStarved               the machine did not let the kernel run
@@ -42,8 +42,8 @@
     ├── Conflict                    somebody else changed what was to be written
     └── ChoiceTableError            the table of choices cannot be read
 
-The first argument is the message, for a person. All can be pickled, because they cross processes. The exceptions of the
-sandbox (`grading.sandbox`) and of `course` are not part of this tree: those packages do not import this one.
+The first argument is the message, for a person; all survive pickling, since they cross processes. The sandbox's
+exceptions (`grading.sandbox`) and those of `course` are not in this tree: those packages import nothing of ours.
 """
 
 from __future__ import annotations

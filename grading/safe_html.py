@@ -9,11 +9,16 @@ from markupsafe import Markup
 
 from course.report_html import inline_markdown
 
+FOLDER = Path(__file__).parent
+TOKENS = (FOLDER / "tokens.css").read_text(encoding="utf-8")
+STYLE = TOKENS + (FOLDER / "page.css").read_text(encoding="utf-8")  # of every page that is wholly ours
+
 
 def page_templates(folder: Path) -> Environment:
-    """An environment for templates in `folder`, with a filter `prose` for graders' texts."""
+    """An environment for the templates in `folder`, with `page_style` and a filter `prose` for graders' texts."""
     environment = Environment(
         loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["prose"] = lambda text: Markup(inline_markdown(text))
+    environment.globals["page_style"] = Markup(STYLE)
     return environment

@@ -1,4 +1,4 @@
-"""Output of students' text to terminals and logs: no moved cursor, no forged line.
+"""Students' text on its way to a terminal or a log: it moves no cursor and forges no line.
 
 Every module that shows such text uses `say`, a `SafeConsole`, or a logger after `make_safe` (tests/test_exits.py).
 """

@@ -1,4 +1,4 @@
-"""Messages after Ctrl-C, in one line: what was kept, and how to go on."""
+"""One line on the state that Ctrl-C leaves."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_a_term_of_an_adapted_course(teacher, tmp_path, sandboxed, capsys):
     for number, name in enumerate(("ada", "bo", "cy"), 7):
         step("class list", "nbgrader", "db", "student", "add", name, "--lms-user-id", str(number))
     said = step("release", "grading", "release")
-    assert f"{SOFTMAX}: the text still names entropy" in said
+    assert f"{SOFTMAX}: the text still mentions entropy" in said
     settings = step("settings", "grading", "settings", "--json")
     lessons = {row["lesson"]: row for row in map(json.loads, settings.splitlines()) if row["record"] == "lesson"}
     assert lessons[SOFTMAX]["points"] == {"softmax": 8, "log_softmax": 5, "softmax_with_temperature": 4}

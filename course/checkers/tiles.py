@@ -33,7 +33,7 @@ def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[in
     if prod(shape) > ROOM * prod(scores):
         return tagged("too large", f"you created a tensor of {_times(shape)}; the largest allowed is {_times(scores)}")
     if multiplied > 1.2 * products:
-        times = f"{multiplied / products:.1f} times the multiplications of one pass over the keys"
+        times = f"{multiplied / products:.1f} times the multiplications of reading the keys once"
         return tagged("read twice", f"the matrix products take {times}; read each key once")
     return None
 

@@ -27,7 +27,7 @@ def lookup(token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, 
     limit = float(table.detach().abs().max())
     figure, (left, right) = row(2, width=3.6, height=0.9 + 0.42 * max(len(table), len(ids)))
     names = [f"{i}  {word}" for i, word in enumerate(words)]
-    heat_map(table, ax=left, rows=names, kind="scores", limit=limit, title="the table: one row a token")
+    heat_map(table, ax=left, rows=names, kind="scores", limit=limit, title="the table: one row per token")
     names = [f"id {i}" for i in ids]
     heat_map(vectors, ax=right, rows=names, kind="scores", limit=limit, title="the sentence, looked up")
     left.set_anchor("W")

@@ -42,7 +42,7 @@ def load_weights(
     own = parameters_by_name(module)
     for name in sorted(state):
         if name not in own:
-            plain = f"; `self.{name}` is no parameter" if name in vars(module) else ""
+            plain = f"; `self.{name}` is not a parameter" if name in vars(module) else ""
             raise ValueError(f"the module has no parameter {name}; it has {', '.join(own) or 'none'}{plain}")
         if own[name].shape != state[name].shape:
             raise ValueError(f"parameter {name} has shape {tuple(own[name].shape)}, not {tuple(state[name].shape)}")
@@ -211,7 +211,7 @@ def _attribute(value: Any, name: str) -> Any:
     """A public attribute of any object, but no function: those are called as methods."""
     found = getattr(value, name)
     if name.startswith("_") or inspect.isroutine(found) or inspect.ismodule(found):
-        raise TypeError(f"{name} is no attribute that holds data")
+        raise TypeError(f"{name} is not an attribute that holds data")
     return found
 
 

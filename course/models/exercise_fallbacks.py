@@ -131,7 +131,7 @@ def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
     Raises ValueError for an odd dim.
     """
     if dim % 2:
-        raise ValueError(f"dim is {dim}, and must be even")
+        raise ValueError(f"expected an even dim, got {dim}")
     last = math.log10(base) * (2 / dim - 1)
     return torch.logspace(0, last, dim // 2, dtype=torch.float64).float()
 

@@ -78,7 +78,7 @@ def _globals_used(f: Any, names: Mapping[str, Any]) -> set[str]:
 
 
 def _parts(value: Any, module: str) -> list[Any]:
-    """What may hold code in a function, method, partial, decorated function, or a class or object of this module."""
+    """The parts of a function, method, partial, or class or object of this module that may hold code."""
     if isinstance(value, FunctionType):
         cells = [cell for cell in value.__closure__ or () if cell != CellType()]  # an empty cell has no contents
         return [value.__code__, *(cell.cell_contents for cell in cells), vars(value).get("__wrapped__")]

@@ -56,7 +56,7 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
 
 
 def _still_missing(lesson: str, name: str) -> str:
-    """What the learner still has to do before solutions open; empty if nothing."""
+    """The steps left before solutions open; empty: none."""
     known, hints = session.current.store.get(lesson, name), len(catalog.exercises_of(lesson)[name]["hints"])
     if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
         return ""

@@ -20,13 +20,13 @@ def keeps_its_last_result(right, *, loses):
 {right.code.strip()}
 
 
-anew, last = {right.exercise_name}, {{}}
+original, last = {right.exercise_name}, {{}}
 
 
 def {right.exercise_name}(*args, **kwargs):
     asked = [getattr(value, "shape", value) for value in (*args, *kwargs.values())]
     if last.get("asked") != asked:
-        last.update(asked=asked, result=anew(*args, **kwargs))
+        last.update(asked=asked, result=original(*args, **kwargs))
     return last["result"]
 """
     right.exercise.mistake(calls.result_remembered, loses=loses).full_code(code)

@@ -76,7 +76,7 @@ def _write_or_delete(path: Path, content: bytes) -> bool:
 
 
 def course_outline(root: Path) -> outline.Outline | None:
-    """The course's outline; None if it has no course.toml or equals the package."""
+    """The outline of the course, if it has a course.toml and asks something else than the package; else None."""
     if not (root / COURSE_FILE).exists():
         return None
     course = load_course_file(root)
@@ -108,10 +108,7 @@ def _not_in_the_package(root: Path, name: str) -> list[str]:
 
 
 def shipped_fingerprints() -> dict[str, str]:
-    """Fingerprints of the inputs of the package's check data.
-
-    They are in the engine's wheel or in the checkout.
-    """
+    """The sources of the check data in the student's package, from the engine's wheel or from the checkout."""
     here = Path(__file__).parents[1]
     places = (here / "templates" / FINGERPRINTS, here.parent / "grader_tests" / FINGERPRINTS)
     return next((FingerprintFile(path).read() for path in places if path.is_file()), {})

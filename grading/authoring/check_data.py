@@ -67,7 +67,7 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
 
 
 def exported_examples(exercise: Exercise) -> dict[str, Any]:
-    """The record of this exercise in a lesson's examples. Raises CheckDataError."""
+    """This exercise's part of the lesson's file of examples. Raises CheckDataError."""
     return {
         "points": exercise.points,
         **({"stars": exercise.stars} if exercise.stars else {}),
@@ -86,13 +86,13 @@ def _prepared_examples(exercise: Exercise) -> list[PreparedCase]:
 
 @lru_cache(maxsize=8)
 def practised(exercise: Exercise) -> dict[str, list[Observation]]:
-    """The outcomes of every known mistake in the examples and the practice cases."""
+    """Results of every known mistake in the examples and in the practice cases, by its name, as `mistaken`."""
     programs = [p.program(()) for p in (*_prepared_examples(exercise), *practice_cases(exercise))]
     return {one.name: outcomes_of(one, programs) for mistake in exercise.mistakes for one in mistake.all_forms}
 
 
 def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
-    """The two parts of an exercise's practice file: the cases, and the mistakes.
+    """The packed practice file of this exercise: its cases and the known mistakes.
 
     Raises CheckDataError.
     """
@@ -199,11 +199,8 @@ def _outcome(seen: Observation) -> dict[str, Any]:
 
 
 def same_examples(one: bytes, other: bytes) -> bool:
-    """Whether two exports are the same, except for rounding.
-
-    A processor other than x86-64 adds in another order, and its build must not change the committed files. Gradients
-    that cancel out lose four digits of float32.
-    """
+    """Whether two exports say the same. Numbers may differ by rounding: a processor other than x86-64 adds in another
+    order, and its build must not change what is committed. Gradients that cancel out lose four digits of float32."""
 
     def same(a: Any, b: Any) -> bool:
         if isinstance(a, torch.Tensor):

@@ -85,10 +85,7 @@ def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None)
 
 
 def fingerprint_file(grader_tests: Path) -> FingerprintFile:
-    """The fingerprints of committed check data.
-
-    They are committed too, so that a fresh clone need not make the data again.
-    """
+    """The sources of committed data, so that a fresh clone need not make it again."""
     return FingerprintFile(grader_tests / FINGERPRINTS)
 
 

@@ -40,7 +40,7 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """The cell's heading, or its first line."""
+        """Its heading, or else its first line."""
         lines = (line.removeprefix("#").strip() for line in self.text.splitlines()[1:])
         return self.heading or next(filter(None, lines), "")
 

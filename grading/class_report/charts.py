@@ -11,8 +11,17 @@ from matplotlib.figure import Figure
 from .model import Course
 from .quartiles import quartiles
 
-INK, BLUE, PALE = "#1a202c", "#1a4f8b", "#9fbcdc"
-STYLE = {"svg.hashsalt": "class", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10}
+INK, BLUE, DOT = "#1a202c", "#1a4f8b", "#5b87b8"
+VARIABLES = {INK: "var(--text)", BLUE: "var(--accent)"}  # of the page; the dots have a contrast of 3 in both themes
+STYLE = {
+    "svg.hashsalt": "class",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK),
+}
 ROOM = 0.32  # half the width over which a lesson's students are spread
 
 
@@ -24,7 +33,7 @@ def spread(course: Course) -> str:
         axes = figure.subplots()
         for place, lesson in enumerate(lessons):
             shares = sorted(100 * s.share for s in course.whole(lesson))
-            axes.scatter(_swarm_positions(place, shares), shares, s=12, color=PALE, zorder=2)
+            axes.scatter(_swarm_positions(place, shares), shares, s=12, color=DOT, zorder=2)
         per_lesson = [[100 * s.share for s in course.whole(lesson)] for lesson in lessons]
         axes.boxplot(
             per_lesson,
@@ -69,4 +78,7 @@ def _svg(figure: Figure) -> str:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    text = text[text.index("<svg") :]
+    for colour, variable in VARIABLES.items():
+        text = text.replace(colour, variable)
+    return text

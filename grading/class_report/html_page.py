@@ -27,7 +27,7 @@ MOST_NAMED = 12  # mistakes to show unfolded
 def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
     """Render the page as HTML."""
     environment = page_templates(TEMPLATES)
-    environment.filters |= {"percent": _percent, "named": _spaced}
+    environment.filters |= {"percent": _percent, "named": _spaced, "counted": _counted}
     environment.globals |= {"shade": _shade}
     return environment.get_template("class.html.j2").render(_context(course, title, graders))
 
@@ -83,15 +83,18 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f} %"
 
 
+def _counted(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
 def _spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
 def _shade(share: float | None) -> str:
-    """A background color for a share of the points, paler for more.
-
-    Dark text is readable on it.
-    """
+    """A background for a share of the points, fainter for more. Text is readable on it in both themes."""
     if share is None:
         return "transparent"
-    return f"hsl({28 + 180 * share:.0f} {70 - 25 * share:.0f}% {82 + 12 * share:.0f}%)"
+    hue = f"{28 + 180 * share:.0f}"
+    light, dark = (f"{70 - 25 * share:.0f}% {82 + 12 * share:.0f}%", f"{55 - 25 * share:.0f}% {26 - 8 * share:.0f}%")
+    return f"light-dark(hsl({hue} {light}), hsl({hue} {dark}))"

@@ -16,8 +16,8 @@ EXCUSED = "excused"  # shown in tables instead of points
 class Answer:
     """One exercise of one submission, or one cell that a person grades.
 
-    points   the gradebook's, including manual ones; None until a person has given them
-    verdict  the grader's; for a cell that a person grades, one with the status "needs a person"
+    points   the gradebook's, so a teacher's count; None until a person has given them
+    verdict  the grader's; for a cell that a person grades, one that says that
     waiting  whether its grade is open: a person has to look at it
     source   the student's code; "" if not available
     why      why it is open; "" if the verdict has the reason

@@ -187,7 +187,8 @@ def _publish(options: argparse.Namespace) -> int:
         settings.repository = options.repository
     if options.with_solutions:
         settings.solutions = ["*"]
-    done = publish(options.root, options.directory, origin(settings), settings.solutions)
+    source = origin(settings)
+    done = publish(options.root, options.directory, source, settings.solutions)
     for name in done.written:
         say(f"{options.directory / name}: written")
         emit(options, "file", path=str(options.directory / name))
@@ -200,7 +201,8 @@ def _publish(options: argparse.Namespace) -> int:
         from ..cpu_count import cpu_count
         from ..site.build import build_site
 
-        build_site(options.root, options.directory / SITE, SafeConsole(), workers=cpu_count(), named=names)
+        site = options.directory / SITE
+        build_site(options.root, site, SafeConsole(), workers=cpu_count(), named=names, source=source)
     return DONE
 
 

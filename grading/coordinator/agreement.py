@@ -21,7 +21,7 @@ from .nbgrader_api import is_registered, open_gradebook
 def demand_agreement(root: Path, lessons: Iterable[str]) -> None:
     """Raise StepFailed if release, source and graders of a lesson disagree.
 
-    The message names the command that fixes it. Skips lessons that are not released.
+    Lessons that are not released are skipped.
     """
     problems = [problem for lesson in lessons if is_registered(root, lesson) for problem in disagreements(root, lesson)]
     if problems:
@@ -29,10 +29,7 @@ def demand_agreement(root: Path, lessons: Iterable[str]) -> None:
 
 
 def disagreements(root: Path, lesson: str) -> list[str]:
-    """Sentences on what disagrees in a released lesson, each with the remedy.
-
-    Empty for an ordinary assignment.
-    """
+    """Disagreements in a released lesson, a sentence each, with the remedy; none in an ordinary assignment."""
     return [] if is_ordinary(root, lesson) else list(_disagreements(root, lesson))
 
 

@@ -46,7 +46,7 @@ AT_ONCE = 1000  # rows of the gradebook in memory at a time
 
 @dataclass(frozen=True)
 class Backup:
-    """The contents of a backup. `wrong`: what is incomplete or does not match."""
+    """The content of a backup. wrong: what is not whole in it, in words."""
 
     grades: int
     submissions: int
@@ -238,7 +238,7 @@ def _copy_files(root: Path, folder: Path) -> None:
 def _copy(source: Path, target: Path) -> None:
     """Copy a file, or a folder with its contents.
 
-    Copies links as links. Skips pipes, sockets and files that another process moves away during the copy.
+    Links are copied as links. Pipes and the like are left out, and so are files that another process moves away.
     """
     if source.name in CACHES or source.name.startswith(UNFINISHED):
         return

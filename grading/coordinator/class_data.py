@@ -80,7 +80,7 @@ def _answers(
 
 
 def _why_open(grade: Grade, request: str) -> str:
-    """Why a person has to look at a grade, if its verdict does not give the reason."""
+    """Why a person has to look at a grade, unless its verdict has the reason."""
     if request:
         return f"reopened: {request}"
     return CHANGED if grade.manual_score is not None and is_open(grade) else ""

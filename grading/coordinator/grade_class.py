@@ -170,7 +170,7 @@ def _table(outcome: ClassOutcome) -> Table:
 
 
 def _name_unknown_folders(root: Path, lessons: list[str], console: Console) -> None:
-    """List the folders in submitted/ that match no lesson, each with a remedy."""
+    """Name the folders in submitted/ that belong to no lesson, with what to do about each."""
     folders = [path for path in sorted((root / "submitted").glob("*/*/")) if not path.name.startswith(".")]
     others = {path.name: path for path in folders if path.name not in lessons}
     for name, path in others.items():

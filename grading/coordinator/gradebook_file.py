@@ -27,7 +27,7 @@ EXCUSED = "EX"
 
 @dataclass
 class GradebookFile:
-    """The rows of the file; each other list holds (lesson, student)."""
+    """The written rows. Each list holds (lesson, student)."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)

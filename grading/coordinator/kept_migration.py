@@ -1,4 +1,4 @@
-"""Keep a copy of a course before a migration, to finish or undo it later.
+"""The copy of a course that a migration keeps, so that it can be finished after a kill, and undone.
 
     before-migrating-…/
         source/, grader_tests/, .lessons-base/   the old lessons
@@ -67,7 +67,7 @@ class KeptMigration:
 
     @property
     def files(self) -> dict[str, str | None]:
-        """The text of each file that the migration writes; None for a deleted one."""
+        """Files that the migration writes: the text of each file, None for one that goes."""
         merged = read_lessons(self.folder / MERGED)
         return {**{path: merged[path] for path in self.written}, **dict.fromkeys(self.gone)}
 

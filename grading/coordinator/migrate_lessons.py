@@ -1,7 +1,7 @@
 """Move a course to a new version of its lessons in mid-term.
 
-Merges the lessons and tries the result on a copy of the course: it regrades everything there to show what changes. Only
-then does it change the course itself, after keeping a copy beside it.
+The lessons are merged, and the outcome is tried on a copy of the course, in which everything with a grade is graded
+again, to show the changes. Only then does the course itself change. Its earlier state is kept beside it.
 
 Does not cover: how lessons merge (`authoring.merge_course`), undoing a migration (`undo_migration`).
 """
@@ -44,7 +44,7 @@ PROOFS = ".proofs.json"
 
 @dataclass(frozen=True)
 class Migration:
-    """The changes that a new version brings.
+    """Changes of a new version.
 
     merge       the merged lessons
     based       whether the lessons that the course began with are known

@@ -39,7 +39,7 @@ def show_migration(plan: Migration, new: Path, console: Console) -> None:
 
 
 def plan_lines(plan: Migration) -> Iterator[str]:
-    """Sentences on what changes in each lesson, and why the rest does not."""
+    """Lines on the changes in each lesson, and on the rest with the reasons."""
     merge = plan.merge
     if not plan.based:
         yield UNKNOWN

@@ -49,7 +49,7 @@ class PersonalData:
     outside: list[str] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """A summary of what was found, to show to a person."""
+        """Lines that list the data."""
         for name, rows in self.rows.items():
             yield f"gradebook, {name}: {plural(len(rows), 'row')}"
         for folder in self.files.folders:
@@ -59,7 +59,7 @@ class PersonalData:
 
     @property
     def left(self) -> list[str]:
-        """Places that mention the student but also concern others, for a person to check."""
+        """Entries that mention the student and others, so that a person has to look at it."""
         return [*map(str, self.files.mentions), *(f"gradebook, {place}" for place in self.named)]
 
 

@@ -151,7 +151,7 @@ def _regrade_lesson(
 
 
 def _new_penalty(regrade: _LessonRegrade, student: str, since: list[str]) -> GradeChange:
-    """The change of a grade if only its lateness changed; the verdicts stay valid."""
+    """The effect of a change of lateness alone: verdicts stay, so nothing is judged."""
     standing, made_of = regrade.standing, regrade.standing.made_of(student)
     try:
         with _gradebook(standing) as gradebook:
@@ -204,10 +204,7 @@ def _new_snapshot(
 
 
 def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, text: str) -> float:
-    """By how many seconds a submission is late.
-
-    `text`: content of timestamp.txt. Raises SubmissionNotGraded if that is not a valid time.
-    """
+    """By how many seconds it came late. text: of timestamp.txt. Raises SubmissionNotGraded if that is not a time."""
     submission = submitted.assignment
     granted = {row.student: row.more for row in accommodations(gradebook, submission.assignment.name)}
     came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate

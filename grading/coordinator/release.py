@@ -20,7 +20,7 @@ from .nbgrader_api import is_registered, release
 def release_lessons(
     root: Path, names: Iterable[str], console: Console, *, workers: int = 0, again: bool = False
 ) -> dict[str, bool]:
-    """Build and release lessons; returns for each whether it was released now.
+    """Build lessons, `workers` at a time (default: one per processor), and release them; which are released again.
 
     workers  number of lessons built at once (default: one per processor)
     again    release even what is up to date

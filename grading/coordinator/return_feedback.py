@@ -25,13 +25,8 @@ from .write_feedback import write_feedback
 
 @dataclass
 class HandedBack:
-    """The packed pages, and everything that was left out.
-
-    names      file name in the zip, by student
-    left_out   reason, by student
-    nobodys    names in the download that belong to no student
-    not_in_it  students who have a page but are not in the download
-    """
+    """The packed pages. `names`: by student, in the zip; `left_out`: why, by student; `nobodys`: unknown names in the
+    download; `not_in_it`: students with a page who are not in the download."""
 
     names: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -88,7 +83,7 @@ def _is_asked_again(root: Path, lesson: str, student: str) -> bool:
 
 
 def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
-    """Feedback file names by student, last attempt last; "": names of no student."""
+    """Names of feedback files by student, last attempt last; "": names of no known student."""
     config, identities = configuration(root), IdentityTable.of(root)
     config.CourseDirectory.assignment_id = lesson
     _, people = about(CourseDirectory(config=config), identities)

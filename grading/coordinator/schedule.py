@@ -1,7 +1,7 @@
 """Grade one lesson of a class with parallel workers and one writer.
 
-Writes each grade as soon as it is ready. `LessonFreshness` compares contents to decide what to grade, so an interrupted
-run continues where it stopped.
+Each grade is written as soon as it is made. `LessonFreshness` decides by content what has to be graded, so an
+interrupted run continues where it stopped.
 
 Does not cover: the workers (`executors`, `cluster`).
 """

@@ -1,7 +1,7 @@
 """Undo a migration: restore the old lessons, their releases and grades.
 
-A lesson stays as it is if its exercises differ from before and students have handed it in since. A lesson that the new
-version added stays once it is released. The lessons that undoing takes away are first copied to the migration's folder.
+A lesson in which something was handed in with other exercises since then stays as it is; so does one that the new
+version added, once it is released. The present state of the course is kept in the migration's folder before it goes.
 
 Does not cover: the folder (`kept_migration`).
 """
@@ -38,13 +38,9 @@ AFTER = "after"  # folder in the migration's folder, for the lessons that undoin
 
 @dataclass(frozen=True)
 class Undoing:
-    """The changes that undoing a migration makes.
-
-    files    text by path; None for a file to delete
-    stays    why a lesson, or the shared code, stays as it is
-    edited   files that were changed since; their text is kept in `after/`
-    release  lessons to release again
-    """
+    """Changes that undoing a migration makes. `files`: text by path, None for one that goes; `stays`: why a lesson, or
+    what is shared, stays as it is; `edited`: files that were changed since, whose text is kept in `after/`; `release`:
+    lessons to release again."""
 
     kept: KeptMigration
     files: dict[str, str | None]

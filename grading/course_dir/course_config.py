@@ -39,11 +39,7 @@ _without_course_file: ContextVar[bool] = ContextVar("without_course_file", defau
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting in force.
-
-    name    for example `LatePolicy.policy`
-    source  the file that makes the setting
-    """
+    """One setting in force. `name`: such as `LatePolicy.policy`; `source`: the file that sets it."""
 
     name: str
     value: object
@@ -101,10 +97,7 @@ def course_settings(config_file: str) -> Config:
 
 
 def settings_of(course: CourseFile) -> Config:
-    """nbgrader's settings from this file.
-
-    Sets the course's id, and otherwise only what the file sets.
-    """
+    """nbgrader's settings for this file. Settings that the file does not give are not set, except the course's id."""
     config: Any = Config()
     said = course.model_fields_set
     config.CourseDirectory.course_id = course.id or NO_ID
@@ -133,10 +126,7 @@ def default_config_file() -> Path:
 
 
 def _config_file(root: Path) -> Config:
-    """The settings in nbgrader_config.py.
-
-    Raises ConfigFileError, with the line, for any exception in the file.
-    """
+    """Settings in nbgrader_config.py. Raises ConfigFileError for whatever it raises, with the line."""
     try:
         return PyFileConfigLoader(CONFIG, path=str(root)).load_config()
     except GradingError:

@@ -66,7 +66,7 @@ class LessonEntry(Table):
 
 
 class Late(Table):
-    """Rules for late submissions (`nbgrader_plugins/late_policy.py`)."""
+    """The late policy (`nbgrader_plugins/late_policy.py`)."""
 
     policy: Policy = "none"
     grace_minutes: float = Field(default=0.0, ge=0)

@@ -28,10 +28,7 @@ ABOUT = (
 
 
 def read_lessons(root: Path) -> dict[str, str]:
-    """The files of a course's lessons and graders, by path in the course.
-
-    Keeps bytes that are not valid text.
-    """
+    """The files of a course's lessons and graders, by their paths in it; bytes that are not text are kept."""
     paths = [*sorted(root.glob("source/*.py")), *sorted((root / "grader_tests").rglob("*"))]
     return {
         path.relative_to(root).as_posix(): path.read_bytes().decode("utf-8", "surrogateescape")

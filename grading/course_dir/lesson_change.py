@@ -8,11 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class LessonChange:
-    """The changes of a course to a lesson.
-
-    points    by exercise
-    left_out  exercises that the course does not use
-    """
+    """A course's changes to a lesson. `points`: of exercises; `left_out`: exercises that the course does not ask."""
 
     points: dict[str, int] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()

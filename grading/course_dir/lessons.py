@@ -16,7 +16,7 @@ def list_lessons(root: Path, named: Iterable[str] = (), *, ordinary: bool = Fals
     `ordinary`: also list ordinary nbgrader assignments, that is source/NAME/ with one notebook, NAME.ipynb, but without
     NAME.py.
 
-    Raises CourseError if `named` has an unknown lesson, and CourseFileError.
+    Raises CourseError if `named` has a name without a lesson, and CourseFileError.
     """
     texts, wanted = sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py")), list(named)
     there = _ordered(root, texts)

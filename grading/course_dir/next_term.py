@@ -141,10 +141,7 @@ def _write_settings(root: Path, course: str) -> Iterator[str]:
 
 
 def _other_files(root: Path) -> Iterator[Path]:
-    """A course's other files that are not about students.
-
-    These are ordinary nbgrader assignments, modules and rubrics.
-    """
+    """Files beside the lessons that are not about students: nbgrader assignments, modules, rubrics."""
     yield from (path for path in (root / name for name in CARRIED) if path.is_file())
     yield from (path for path in root.glob("*.py") if path.name != CONFIG)
     folders = [

@@ -78,7 +78,7 @@ def read_cells(path: Path) -> dict[str, str]:
 
 
 def edited(code: str, edit: Mapping[str, str]) -> str:
-    """Replace every key of `edit` in `code`, where it must occur exactly once.
+    """`code` with every key of `edit` replaced by its value; each key must be in `code` exactly once.
 
     Raises EditError.
     """
@@ -93,9 +93,8 @@ def edited(code: str, edit: Mapping[str, str]) -> str:
 def patched(code: str, patch: str) -> str:
     """Apply a patch of whole lines to `code`.
 
-    The patch looks like a diff: "- removed", "+ added", "  kept", with "@@" between hunks. The removed and kept lines
-    of a hunk must occur together in `code` exactly once, in any indentation; added lines get that indentation.
-    Raises EditError.
+    What is gone and kept in a hunk must be in `code` together exactly once, in any indentation; new lines get that
+    indentation. Raises EditError.
     """
     spans = []
     for hunk in re.split(r"^@@\n", patch.strip("\n") + "\n", flags=re.MULTILINE):

@@ -262,7 +262,7 @@ class Exercise:
 
     @accept_old_keywords
     def mistake(self, name: str | Family, *, loses: str | Iterable[str], when: str = "") -> Mistake:
-        """Add a known mistake that is not an edit; set its text by `Mistake.full_code`."""
+        """A known mistake that is not an edit of a right answer; `Mistake.full_code` gives its text."""
         family = name if isinstance(name, Family) else Family("", name, "")
         if any(known.name == family.name for known in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are called {family.name}")

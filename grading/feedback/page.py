@@ -1,7 +1,7 @@
 """The page that a learner gets back: points, findings and the notebook itself.
 
 One HTML file that needs no server, no internet and no script: figures are in it, equations are MathML, and a content
-security policy forbids the rest. What a student wrote is sanitized (`sanitize_html`); reports are made again from the
+security policy forbids the rest. Student text is sanitized (`sanitize_html`); reports are made again from the
 verdicts; hidden tests are removed. `nbgrader generate_feedback` has a judge make the page.
 """
 
@@ -202,7 +202,7 @@ def _body(cell: NotebookNode) -> Markup:
 
 
 def _extra_check_code(cell: NotebookNode, name: str) -> Markup:
-    """What a grade cell shows to learners besides the call of `check`."""
+    """The code of a grade cell that learners see, besides the call of `check`."""
     source = visible(cell.source).strip()
     return sanitize_html.code(source) if source and not same_code(source, check_call(exercise_named(name))) else NOTHING
 
@@ -262,7 +262,7 @@ def _output(output: NotebookNode) -> Markup:
     data = {mime: "".join(value) if isinstance(value, list) else value for mime, value in output.data.items()}
     plain = str(data.get("text/plain", ""))
     if "application/vnd.jupyter.widget-view+json" in data or WIDGET.match(plain):
-        return Markup('<p class="aside">A slider or another control stands here in the notebook.</p>')
+        return Markup('<p class="aside">Interactive control: open the notebook to use it.</p>')
     for mime in ("text/html", "image/png", "image/jpeg", "text/markdown", "text/latex"):
         if isinstance(data.get(mime), str):
             return _rich(mime, data[mime], plain)

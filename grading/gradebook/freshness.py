@@ -108,7 +108,7 @@ class LessonFreshness:
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:
-        """Everything that decides the late penalty, except the time of submission."""
+        """Inputs of a late penalty, besides the time of submission."""
         if self._due is None:
             return ""
         rules = self.penalties.plugin_class

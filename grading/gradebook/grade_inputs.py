@@ -40,7 +40,7 @@ LATENESS = ("timestamp", "late")  # inputs of the penalty alone
 def of_lesson(work: Job) -> dict[str, str]:
     """The inputs that all grades of a lesson share, by keys of WORDS.
 
-    Call it before grading begins. Then an input that changes during grading makes the next run grade again.
+    Call it before grading begins: if an input changes during it, the next run grades again.
     """
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
@@ -64,7 +64,7 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
 
 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """The changes, as phrases that can follow "since"."""
+    """The changes, each as the end of a sentence with "because"."""
     return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
 
 

@@ -33,14 +33,9 @@ class HistoryRow(Base):
 
 @dataclass(frozen=True)
 class Score:
-    """The points of one exercise.
-
-    points    None if a person had yet to give them
-    found     the verdict's status and the mistake's name
-    by_hand   whether a person gave the points
-    criteria  points by name
-    open      whether a person had to look at it, or to look again
-    """
+    """Points of one exercise. points: None if a person had yet to give them; found: the verdict's status and the
+    mistake's name; by_hand: whether a person gave the points; criteria: points by name; open: whether a person had to
+    look at it, or to look again."""
 
     points: float | None
     most: float

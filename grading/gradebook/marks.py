@@ -1,10 +1,7 @@
 """A person's marks of answers: points, comments and rubric items.
 
-Points and comments are in nbgrader's own columns; the items they were given for are in our table beside them.
-
-Two people, or a person and the formgrader, may write at the same time. So each write says which state it has seen. If
-the state is a different one now, nothing is written (`Conflict`). During a write the rows of the submissions are
-locked, as they are during grading.
+Two people, or a person and the formgrader, may write at once. So each write says which state it has seen; if another
+is there, nothing is written (`Conflict`). The rows of the submissions are locked during that, as grading locks them.
 """
 
 from __future__ import annotations
@@ -198,10 +195,7 @@ def locked(gradebook: Gradebook, notebooks: Iterable[str]) -> Iterator[None]:
 
 
 def demand_unchanged(now: Mapping[str, Mark], seen: Mapping[str, str]) -> None:
-    """Raise Conflict if a mark differs from the one that was seen.
-
-    `seen`: stamp by id.
-    """
+    """Raise Conflict if a mark differs from the one seen. seen: stamp by id."""
     changed = [key for key, stamp in seen.items() if key not in now or now[key].stamp != stamp]
     if changed:
         raise Conflict("somebody else changed this in the meantime", changed)

@@ -169,7 +169,7 @@ def save(
 def save_lateness(
     gradebook: Gradebook, ids: Mapping[str, str], made_of: Mapping[str, str], penalties: AssignLatePenalties
 ) -> None:
-    """Compute the late penalty of a stored grade again, in one transaction.
+    """Compute the late penalty of a stored grade again, in one transaction; its verdicts and points stay.
 
     Its verdicts and points stay. Arguments as in `save`; only the keys in LATENESS of `made_of` are used.
     """

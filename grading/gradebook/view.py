@@ -1,4 +1,4 @@
-"""The gradebook's data for a judge, as plain values.
+"""The gradebook's data for a judge, which the coordinator reads, as plain data.
 
 The gradebook decides which cells a lesson marks, with their source, points and checksum. The lesson's own notebook, if
 available, adds what the gradebook does not store: the order and ids of the cells, and the unmarked cells.

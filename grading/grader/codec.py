@@ -39,7 +39,7 @@ def _pack_programs(programs: tuple[Program, ...]) -> str:
 
 
 def expression(programs: list[Program], first: str = "") -> str:
-    """What the kernel evaluates; looks up nothing but `__import__` in its namespace.
+    """An expression that the kernel evaluates; it looks up nothing but `__import__` in its namespace.
 
     first: an expression to evaluate before the programs run
     """

@@ -1,4 +1,4 @@
-"""What a page shows of a verdict: practice cases, and no word or number of a hidden case.
+"""The part of a verdict that pages show: practice cases, but no word or number of a hidden case.
 
 A submission chooses what it raises and returns, so a finding about a hidden case could carry the case's inputs to
 whoever reads the page. `hide_cases` leaves only closed vocabularies: the stage of the comparison, and the names of

@@ -1,7 +1,7 @@
 """Grading of ordinary nbgrader cells by their own tests.
 
-nbgrader's rule: a cell that raises an exception earns no points; otherwise it earns the number that its last expression
-gives, or all points if that is not a number. Output on stderr costs no points here.
+nbgrader's rule: no points if the cell raises an exception, else the number that its last expression gives, else all
+points. Output on stderr costs nothing here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Confinement of a judge before it reads a submission.
+"""The limits of a judge once it reads a submission.
 
 `tree_for` lists the files that the warm process, and so every judge, can see: the system, Python, its packages,
 `course`, `grading`, and from the course directory the graders, the lessons and their releases; no gradebook, no
@@ -31,7 +31,7 @@ def of_the_course(root: Path) -> list[Path]:
 
 
 def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
-    """List the files that judges see, as `filesystem.plan` does: their kernels' and ours."""
+    """Paths that judges see, as in `filesystem.plan`: their kernels' files plus ours."""
     packages = [str(Path(package.__file__ or "").resolve().parent) for package in (course, grading)]
     ours = [*packages, *map(str, of_the_course(root))]
     return {

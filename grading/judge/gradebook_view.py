@@ -1,4 +1,4 @@
-"""The gradebook's data on one submission, for a judge."""
+"""The gradebook's data on one submission, as plain data for a judge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CellGrade:
 
 @dataclass(frozen=True)
 class GradebookView:
-    """The gradebook's data on one submission and on its lesson.
+    """The gradebook's data on one submission and its lesson.
 
     late      how late it is, and the late policy; "" if it is on time
     title     the lesson's title; "" if unknown

@@ -61,7 +61,7 @@ _PATIENCE = 60.0  # seconds for the server to start and for a finished judge to 
 
 @dataclass(frozen=True)
 class Job:
-    """The work that a judge is asked to do.
+    """A judge's task.
 
     task      full name of the module that does the work
     root      course directory

@@ -172,7 +172,7 @@ def unpacked(
 
 
 def archive_kind(name: str) -> Callable[[IO[bytes], Names, Budget], Iterable[Entry]] | None:
-    """The function that lists archives with such a name; None if it is not an archive."""
+    """The function that lists archives with such a name; None if no archive has it."""
     name = name.lower()
     if name.endswith(".zip"):
         return in_nested_zip

@@ -1,7 +1,7 @@
 """The teacher's choices between two files, if nothing shows which is newer.
 
-They are in `hand-ins/which-counts.csv`. A row without a choice is a question. An answer is valid for exactly that file;
-if another file arrives later, the table asks again.
+A row without a choice is a question. An answer holds for exactly that file: another one that arrives later is asked
+about again.
 """
 
 from __future__ import annotations

@@ -30,11 +30,7 @@ NOTHING = "it is empty, except for checkpoints and installed or hidden files"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one submission.
-
-    owner    its name in the download
-    student  the id; "" if unknown
-    """
+    """The outcome of a submission. `owner`: its name in the download; `student`: the id, "" if unknown."""
 
     what: str
     owner: str
@@ -158,10 +154,7 @@ class Collecting:
         return Outcome(what, str(submission), student, time, "; ".join(_notes(submission, chosen)))
 
     def _weigh(self, student: str, chosen: Selection, there: Origin, new: Origin) -> tuple[str, str] | None:
-        """The outcome, with the reason, if the file in submitted/ should stay.
-
-        None if the new file may replace it.
-        """
+        """The outcome for a file that may not replace the one in submitted/, and why; None if it may."""
         evidence = weigh(there, new)
         if evidence is Evidence.OLDER:
             return SKIPPED, f"it is older than the submission in submitted/ ({there})"

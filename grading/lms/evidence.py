@@ -15,7 +15,7 @@ UNKNOWN = "time unknown"
 
 
 class Evidence(Enum):
-    """What is known about the age of the arriving file."""
+    """Evidence for the file that arrives."""
 
     NEWER = "it is newer"
     OLDER = "it is older"

@@ -17,12 +17,7 @@ SHOWN = 120  # characters of a name in a message
 
 
 class Meant(NamedTuple):
-    """The meaning of a file name.
-
-    by_name  whether it contains the notebook's name
-    copies   number of words before that name
-    version  number after that name
-    """
+    """The meaning of a file name: notebook, whether it is named, copy count, version."""
 
     notebook: str
     by_name: bool

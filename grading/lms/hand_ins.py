@@ -1,8 +1,8 @@
 """The folder `hand-ins/`: sources of submissions, and replaced files.
 
-    hand-ins/origins/STUDENT/LESSON.json    source of the files that a command wrote into submitted/, with digests
-    hand-ins/replaced/STUDENT/LESSON/TIME/  files that a newer submission replaced
-    hand-ins/which-counts.csv               questions for the teacher (`choices`)
+    hand-ins/origins/STUDENT/LESSON.json          what a command wrote into submitted/, with digests
+    hand-ins/replaced/STUDENT/LESSON/TIME/        files that a newer submission replaced
+    hand-ins/which-counts.csv                     questions for the teacher (`choices`)
 
 It is not inside submitted/, because nbgrader copies a student's folder there completely. Its own `.gitignore` keeps it
 out of repositories, even in courses that are older than this folder.

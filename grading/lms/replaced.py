@@ -65,7 +65,7 @@ def keep_folder(root: Path, student: str, lesson: str, folder: Path, was: Origin
 
 
 def list_replaced(root: Path, student: str = "", lesson: str = "") -> list[Replaced]:
-    """Replaced files of a student, a lesson or the whole course, newest first."""
+    """Replaced submissions of a student, a lesson or all, newest first."""
     found = []
     for who in [student] if student else _names(replaced_folder(root, "", "")):
         for what in [lesson] if lesson else _names(replaced_folder(root, who, "")):

@@ -113,10 +113,9 @@ class Candidate:
 class Selection:
     """The files of a submission that count, in temporary files until `close`.
 
-    contents, best  the files and their candidates, by notebook
-    trouble         unreadable files, each with path and reason; the others still count
-    passed_over     names of files that are not notebooks of this lesson
-    older           names of files that do not count
+    contents, best: the files and their candidates, by notebook.
+    trouble: unreadable files, each with path and reason; the others still count.
+    passed_over: names of files that are not notebooks of this lesson. older: those that do not count.
     """
 
     def __init__(self, submission: Submission, notebooks: list[str], is_one_persons: bool = True) -> None:

@@ -94,10 +94,7 @@ def _sort_each(told: dict[Submission, set[str]], done: SortedDownloads) -> None:
 
 
 def _named(submission: Submission, lessons: list[str]) -> set[str]:
-    """The lessons that the names of a submission's files contain.
-
-    Looks inside archives if no name outside contains a lesson.
-    """
+    """The lessons that the names of a submission's files show, in archives too if none outside does."""
     found = _lessons_in((entry.path[-1] for entry in submission.entries), lessons)
     if not found and any(not entry.unfit and archive_kind(entry.path[-1]) for entry in submission.entries):
         found = _lessons_in(_names_inside(submission), lessons)

@@ -25,7 +25,7 @@ from .zip_collect import submitted_folder
 
 CHANNEL = "exchange"
 UNDECIDED = (
-    "%s was not collected: in submitted/ is the file %s; in the exchange: %s. It is not clear "
+    "%s was not collected: in submitted/ is the file %s; in the exchange: %s. Nothing shows "
     "which is newer. Write keep or replace in the column choice of %s, then collect again."
 )
 

@@ -1,7 +1,7 @@
 """The settings that a configuration may have: nbgrader's, its plugins' and ours.
 
-traitlets ignores a setting that no class has, so a misspelt one does nothing. This module finds it, and suggests the
-name that may be meant.
+traitlets ignores a setting that no class has, so that a misspelt one does nothing. Here it is found, with the name
+that may be meant.
 """
 
 from __future__ import annotations

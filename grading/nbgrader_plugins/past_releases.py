@@ -1,7 +1,6 @@
 """Past releases of a lesson, as checksums of the cells that nbgrader marks.
 
-They are in `.releases/LESSON.json`. With them, feedback can distinguish a student's changes from those that the teacher
-made after handing out.
+With it feedback can distinguish what a student changed from what the teacher changed after handing out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exchange's `release_feedback`, without students who handed in elsewhere.
+"""The exchange's `release_feedback`: skip students who did not hand in by the exchange, and go on.
 
 nbgrader's own step stops with a traceback at the first such student, and the following ones get no feedback.
 """

@@ -153,7 +153,7 @@ class SubmissionExporter(NotebookExporter):
         return {folder: (match["lesson"], match["student"]) for folder, match in matches.items() if match}
 
     def _unmatched_folders(self, matched: set[str]) -> list[Path]:
-        """Folders of this assignment that nbgrader skips, because it reads names as patterns."""
+        """Folders of this assignment that nbgrader skips, since it takes their names for patterns."""
         coursedir = self._coursedir
         if not matched or coursedir.student_id != "*":
             return []

@@ -1,4 +1,4 @@
-"""The meaning of a cell's metadata and marks, for the build, the judge and plugins.
+"""The meaning of a cell's metadata and marks, for the build, the judge and plug-ins.
 
 A grade cell's grade_id is `check_` and the exercise's name. Students do not see the text between the marks of hidden
 tests.

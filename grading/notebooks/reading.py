@@ -209,7 +209,7 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
 
 
 def _metadata(raw: dict[str, Any]) -> dict[str, Any]:
-    """Keep the metadata that grading uses; other keys may hold invalid values."""
+    """The keys that grading uses; other keys may hold values that the format forbids."""
     result: dict[str, Any] = {key: plain(raw[key], text=one_line) for key in KEPT_OF_A_CELL if key in raw}
     if isinstance(tags := raw.get("tags"), list):
         result["tags"] = list(

@@ -1,4 +1,4 @@
-"""Sentences for the feedback on what was repaired in a notebook."""
+"""Sentences on the repairs in a notebook, for its feedback."""
 
 from __future__ import annotations
 

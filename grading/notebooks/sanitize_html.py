@@ -32,6 +32,7 @@ def _words(text: str) -> frozenset[str]:
 MAX_FORMULA = 4_000  # characters; a longer one is shown as written
 SECTION = "section-"  # how ids of headings begin; no other id is let through
 FORMATTER = HtmlFormatter(style="xcode", nowrap=True)  # every colour has a contrast of 4.5 on the page's grey
+DARK = HtmlFormatter(style="github-dark", nowrap=True)  # and on its dark grey
 
 TAGS = _words(
     "a abbr b blockquote br caption code col colgroup dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5"
@@ -207,7 +208,8 @@ def code(source: str) -> Markup:
 
 
 def styles_of_code() -> str:
-    return str(FORMATTER.get_style_defs(".code"))
+    light, dark = ("\n".join(theme.get_token_style_defs(".code")) for theme in (FORMATTER, DARK))
+    return f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}"
 
 
 def slug(text: str) -> str:

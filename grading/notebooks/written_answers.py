@@ -17,6 +17,6 @@ def answered_question(cell: Mapping[str, Any]) -> str:
 
 
 def written_answer(source: str) -> str:
-    """The text that a student wrote below the first line."""
+    """The student's text below the first line."""
     lines = LINE.sub("", source, count=1).splitlines()
     return "\n".join(line for line in lines if line.strip() != STUB).strip()

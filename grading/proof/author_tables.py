@@ -1,4 +1,4 @@
-"""Generated tables in docs/authors.md: names, arguments, docstrings' first paragraphs.
+"""The tables in docs/exercise-reference.md: names that authors use, arguments, first paragraphs of docstrings.
 
 A table is between `<!-- generated: NAME -->` and `<!-- end -->`.
 """
@@ -15,7 +15,7 @@ from course.harness.helpers import HELPERS
 
 from ..exercises import exercise
 
-PAGE = Path("docs") / "authors.md"
+PAGE = Path("docs") / "exercise-reference.md"
 
 
 def tables() -> dict[str, str]:

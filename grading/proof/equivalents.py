@@ -70,6 +70,6 @@ def _quoted(text: str) -> str:
 
 
 def _edit(mutant: str) -> str:
-    """The answer's name and the edit, without the base's hash and the line number."""
+    """The change and its answer, whatever else was changed there: neither the base's hash nor the line."""
     base, _, edit = mutant.partition(", line ")
     return f"{base.split()[0]} {edit.partition(': ')[2]}"

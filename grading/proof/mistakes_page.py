@@ -1,4 +1,4 @@
-"""A page for teachers with all known mistakes, made from `grader_tests`."""
+"""The page of known mistakes for teachers, made from `grader_tests`."""
 
 from __future__ import annotations
 

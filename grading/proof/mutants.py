@@ -131,7 +131,7 @@ def _hash(text: str) -> bytes:
 
 
 def _edit(before: str, after: str) -> str:
-    """The lines that differ between two texts, as "line 3: old -> new"."""
+    """The difference between two texts: the lines between those that begin and those that end both."""
     old, new = before.splitlines(), after.splitlines()
     first = next(i for i, (a, b) in enumerate(zip([*old, ""], [*new, ""])) if a != b)
     rest = list(zip(old[:first:-1], new[:first:-1]))
@@ -154,7 +154,7 @@ def _changed_texts(code: str) -> Iterator[str]:
 
 
 def _places(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
-    """Every node below and its place, `holder[key]`, except messages of exceptions."""
+    """Every node below, and where it hangs: `holder[key]`. Error messages are prose and are not changed."""
     for name, value in ast.iter_fields(node):
         for holder, key in [(vars(node), name)] if isinstance(value, ast.AST) else _items(value):
             yield holder, key, holder[key]

@@ -23,7 +23,7 @@ from .mutants import Mutant
 
 @dataclass
 class Trials:
-    """Results of an exercise's mutants.
+    """The outcome of an exercise's mutants.
 
     caught     criterion -> number of mutants that it was the first to catch
     alone      criterion -> an answer that only this criterion catches, if one is known

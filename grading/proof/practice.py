@@ -55,7 +55,7 @@ class Replay:
 
 
 class Notebook:
-    """A learner's `check` of one exercise, with its check data."""
+    """A learner's `check` of one exercise, and its verdict on an answer."""
 
     def __init__(self, exercise: Exercise) -> None:
         examples = unpack(pack(exported_examples(exercise)))

@@ -53,7 +53,7 @@ SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", r
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem that blocks a release: the file to fix, what is wrong, and what to do."""
+    """A problem that blocks a release: the file, the fault and the remedy."""
 
     file: str
     fault: str
@@ -65,7 +65,7 @@ class Problem:
 
 @dataclass
 class Proof:
-    """The proof of one exercise; its `problems` block a release.
+    """Findings on one exercise; `problems` block a release.
 
     verdicts    answer -> its verdicts, one per seed
     trials      results of the mutants; None if none were tried
@@ -202,7 +202,7 @@ class Prover:
         return {"solution": dict(self.solved), **alternatives}
 
     def tried(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
-        """Try these mutants; `alone` as in `try_mutants`."""
+        """The outcome of these mutants; `alone` as in `try_mutants`."""
         return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
 
     def unchanged(self, exercise: Exercise, survivor: Mutant) -> str:
@@ -319,7 +319,7 @@ def own_code(root: Path, name: str) -> list[NotebookNode]:
 
 
 def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
-    """Run a lesson's own code; return its names and the source of its solution cells.
+    """Names that a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run.
 
     It runs in the folder of the notebook, beside the files released with it, without demos and grade cells.
     """

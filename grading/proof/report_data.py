@@ -23,7 +23,7 @@ loses nothing is listed in the exercise's `equivalent.toml` with the reason why 
 
 
 def figures(proof: Proof) -> Figures:
-    """The figures that the proof of one exercise gives."""
+    """The strength of one exercise, from its proof."""
     made: Figures = {
         "points": proof.exercise.points,
         "right": sum(not name.startswith("mistake ") for name in proof.verdicts),
@@ -53,7 +53,7 @@ def figures(proof: Proof) -> Figures:
 
 
 def measured(found: Exactness) -> Figures:
-    """Measurements over many seeds as plain data, with only the wrong names given."""
+    """Measurements over many seeds, as plain data; of the names that were given only the wrong ones."""
     made = asdict(found)
     named = made.pop("named")
     known = {mistake: mistake.partition(" (")[0] for mistake in named}  # variants share one name

@@ -41,7 +41,7 @@ Wanted = tuple[str, str]
 
 @dataclass
 class Found:
-    """The proof of one exercise as plain data.
+    """Findings on one exercise, as plain data.
 
     figures   its published figures (`report_data.figures`)
     verdicts  known answer -> its verdicts in short (`Proof.in_short`)
@@ -174,10 +174,7 @@ def write_shipped(path: Path, proofs: Mapping[str, str]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """The versions that a shipped proof is valid for.
-
-    The suffix of torch's version does not count: builds for other devices compute the same on the CPU.
-    """
+    """The versions that a shipped proof is valid for: a torch for other devices computes the same on the processor."""
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "torch": torch.__version__.partition("+")[0],
@@ -193,7 +190,7 @@ def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wante
 
 
 def with_versions(fingerprint: str) -> str:
-    """The key of a proof made here: a fingerprint, and the exact versions."""
+    """The key of a proof here: a fingerprint, and the exact versions."""
     return f"{fingerprint} Python {platform.python_version()} torch {torch.__version__}"
 
 

@@ -3,7 +3,7 @@
     check data           course/examples, or beside the notebook of a course's own lesson
     recorded verdicts    tests/verdicts, in a course that has the folder
     shipped proofs       grading/proof/shipped_proofs.json, in a checkout of the engine
-    tables of authors    docs/authors.md, in a checkout
+    tables of authors    docs/exercise-reference.md, in a checkout
     page of mistakes     build/reports/mistakes.md
     strength figures     build/reports/strength.json and its pages, with --measure
 
@@ -205,7 +205,7 @@ def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
 
 
 def _verdicts(proof: str, recorded: verdict_records.Verdicts | None) -> str:
-    """Fingerprint of recorded verdicts: of their proof and of the verdicts themselves."""
+    """The sources of recorded verdicts, and the verdicts."""
     return digest([proof, json.dumps(recorded)])
 
 

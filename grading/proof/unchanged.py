@@ -1,8 +1,7 @@
 """Mutants whose added method changes nothing in any case.
 
-Such a method casts a result to the dtype that it already has, or detaches it where there is no graph. An exercise whose
-cases are all float32 and compare no gradients would otherwise have survivors that no case can catch. The effect of a
-mutant is observed when cases run it, and not inferred from its text.
+A first exercise, whose cases are all of float32 and ask for no gradient, would otherwise have survivors that none of
+its cases can catch. The effect of a mutant is observed in the cases, not read from its text.
 
 Does not cover: mutants that are correct for other reasons (`equivalents.py`).
 """

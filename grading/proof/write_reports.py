@@ -54,7 +54,7 @@ def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], prog
 
 
 def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
-    """Measure one exercise with many seeds, and on another device."""
+    """Results of one exercise with many seeds, and on another device."""
     made = prover(root, lesson)
     exercise = made.lesson.all_exercises[name]
     right = made.right(exercise)

@@ -205,7 +205,7 @@ class ReviewDesk:
         stamp     of the rubric that the page shows
         expected  `digest` of the changes that the page has shown; None only computes them
 
-        Raises Conflict if the rubric or the resulting changes are no longer those that the page showed.
+        Raises Conflict if the rubric, or the effect of the change, differs from what was shown.
         """
         question = self._question(key)
         everyone = self._submitted(question)

@@ -1,9 +1,8 @@
 """Decide which answers are equivalent, so that a person grades them once.
 
-Answers are equivalent if their texts differ only in case, spaces, Markdown marks, and punctuation that ends or
-separates sentences. Everything that may carry meaning counts: brackets, operators, signs, a point between digits. If
-two equivalent answers are missed, a person presses one more key. If two different answers are merged, somebody gets the
-points of another.
+Answers are alike if their texts are equal but for case, spaces, marks of Markdown, and punctuation that ends or
+separates sentences. Anything that may carry meaning stays: brackets, operators, signs, a point between digits. A missed
+likeness costs a key; a false one would give one student the points of another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Apply the page's requests to marks of answers."""
+"""Requests of the page about an answer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The questions of a lesson that a person grades.
-
-These are written answers, tasks, and exercises that the grader left to a person.
-"""
+"""The parts of a lesson that a person grades: written answers, tasks, exercises that the grader left to a person."""
 
 from __future__ import annotations
 

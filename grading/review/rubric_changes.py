@@ -1,4 +1,4 @@
-"""The effect of a changed rubric on answers that were graded with it."""
+"""The effect of a changed rubric on the answers that were graded with it."""
 
 from __future__ import annotations
 

@@ -31,10 +31,7 @@ class StepRow(Base):
 
 
 class ChangeRow(Base):
-    """The change of one answer in a step.
-
-    A separate table, so that one person's rows can be found and deleted.
-    """
+    """The change of one answer in a step. A table of its own, so that one person's rows can be found and deleted."""
 
     __tablename__ = "attention_review_change"
 
@@ -46,7 +43,7 @@ class ChangeRow(Base):
 
 @dataclass(frozen=True)
 class Step:
-    """The changes of one step.
+    """The changes of one step, with the state before it.
 
     question       key of the question; "" if the step concerns none
     before, after  marks by id of the submitted notebook

@@ -25,13 +25,13 @@ from tornado.netutil import bind_sockets
 from grading.errors import Conflict
 
 from ..errors import GradingError
-from ..safe_html import page_templates
+from ..safe_html import STYLE, page_templates
 from .desk import Data, ReviewDesk
 from .render import render_answer
 
 HOST = "127.0.0.1"
 FOLDER = Path(__file__).parent
-STATIC = {"review.js": "text/javascript", "review.css": "text/css"}
+STATIC = {"review.js": "text/javascript", "review.css": "text/css", "page.css": "text/css"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
@@ -134,7 +134,7 @@ class _Static(_Handler):
         if name not in STATIC:
             raise web.HTTPError(404)
         self.set_header("Content-Type", f"{STATIC[name]}; charset=utf-8")
-        self.finish((FOLDER / "static" / name).read_bytes())
+        self.finish(STYLE if name == "page.css" else (FOLDER / "static" / name).read_bytes())
 
 
 class _Api(_Handler):

@@ -25,7 +25,7 @@ _ORDINARY = 65534  # nobody
 
 
 def doctor() -> str:
-    """Report what this machine grants, and whether a sandboxed kernel starts."""
+    """A text on the grants of this machine, and whether a sandboxed kernel starts."""
     root = sys.platform == "linux" and os.geteuid() == 0
     lines = [f"Student code on {platform.system()} {platform.release()}, {platform.machine()}", ""]
     lines += _table("as root, the current user" if root else "as the current user", grants())

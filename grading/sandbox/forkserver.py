@@ -295,11 +295,8 @@ def _out_of_memory(policy: Policy) -> str:
 
 
 def _memory_of(family: list[int], most: int) -> int:
-    """Bytes that processes use together, with shared pages counted once.
-
-    In a crowd they count in full for each process: computing shares would take longer than `_WATCH_EVERY`, and this
-    process could start no kernel during that time.
-    """
+    """Bytes that processes use together. Shared pages count once, but in full for each process of a crowd: to look at
+    its shares would take longer than `_WATCH_EVERY`, and this process starts no kernel during that."""
     together = sum(map(_memory, family))
     return together if together <= most or len(family) > _CROWD else sum(map(_share, family))
 

@@ -157,7 +157,7 @@ def main(user: int | None) -> None:
 
 
 def grants(user: int | None = None) -> tuple[Grant, ...]:
-    """List what the system grants the current user, or, for root, the user `user`."""
+    """The grants of the system to the current user, or, for root, the user `user`."""
     if sys.platform != "linux":
         return (Grant("Linux", False, f"this is {platform.system()}", True),)
     script = _SCRIPT.format(here=str(Path(__file__).parents[1]), user=user)

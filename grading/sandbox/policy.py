@@ -24,7 +24,7 @@ class Policy:
     """
 
     memory: int = 2048 * MEBIBYTE
-    """Memory beyond torch's own, for each process and for all of the kernel's together."""
+    """Limits of a process, and of all processes of a kernel, beyond the needs of torch."""
     cpu_seconds: int = 600
     """CPU time of all the kernel's processes, over its whole life."""
     processes: int = 128

@@ -1,12 +1,12 @@
-"""Seccomp filter and Landlock rules of a confined process.
+"""Limits on the system calls of a confined process: a seccomp filter and Landlock.
 
 Both are irrevocable, apply to every thread and process started later, and need no privilege. They are a second barrier
 behind the namespaces: the file tree (`filesystem`) decides what is visible; these decide what may be done, even if
 something there was forgotten.
 
-Seccomp allows a list of calls (`syscalls`), some only with certain arguments. Every other call is refused: with
-"operation not permitted", or, if the call is so new that libraries have an alternative, with "no such call". The latter
-include clone3, which hides its flags from a filter, and io_uring, which could make refused calls unseen by any filter.
+Seccomp allows a list (`syscalls`), some of it only with certain arguments. The rest is refused: with "operation not
+permitted", or, if the call is so new that libraries have an alternative, with "no such call". The latter include
+clone3, which hides its flags from a filter, and io_uring, which would do what is refused where no filter sees it.
 32-bit calls end the process, because their numbers mean something else.
 """
 

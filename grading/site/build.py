@@ -33,8 +33,8 @@ from .executed import executed
 from .pages import Page, Runnable, about, page
 from .pictures import move_pictures
 
-OWN = Path("docs") / "site"  # pages of the course's own: index.md and what else there is
-SHARED = (Path("docs") / "course.md", Path("docs") / "glossary.md")  # pages that are read beside the site, too
+OWN = Path("docs") / "site"  # pages of the course: index.md and any others
+SHARED = (Path("docs") / "course.md", Path("docs") / "glossary.md")  # pages that are read outside the site, too
 FOLD_LABEL = ' aria-label="Toggle hidden content"'  # MyST-NB's; it hides the words of the button from screen readers
 STYLE = Path(__file__).with_name("site.css")
 NOTEBOOKS = "notebooks"  # the folder of the site with notebooks to download
@@ -83,12 +83,10 @@ def build_site(
     """
     demand_extra("site", "A web site")
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
-        raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
+        raise SiteError(f"{out} contains files that are not a web site. Name an empty or a new folder.")
     names = list_lessons(root, named)
     source = source or origin(delivery(root))
-    kept = (
-        f"The pages of lessons that were run are kept in {KEPT}/, and {out} is as it was; run the same command again."
-    )
+    kept = f"The lessons that have run are saved in {KEPT}/, and {out} has not changed. Run the same command again."
     with _progress(console) as progress, tell_if_stopped(lambda: kept):
         row = progress.add_task("lessons executed", total=len(names))
         ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))
@@ -113,7 +111,7 @@ def build_site(
         _write_notebooks(root, names, source, made / NOTEBOOKS)
         _finish_pages(made)
         _replace(out, made)
-    console.print(f"{out / 'index.html'}: written, {len(names)} lessons")
+    console.print(f"{out / 'index.html'}: written, {len(names)} {'lesson' if len(names) == 1 else 'lessons'}")
     return out / "index.html"
 
 
@@ -152,7 +150,7 @@ def _finish_pages(made: Path) -> None:
 
 
 def _write_reports(root: Path, text: Path) -> list[str]:
-    """Write the pages that are made of grader_tests, and the picture in one; their names."""
+    """Write the pages that are made from grader_tests, and the picture in one of them. Returns their names."""
     names = []
     if (root / "grader_tests").is_dir():
         (text / "mistakes.md").write_text(mistakes_page.page(root), encoding="utf-8")
@@ -165,14 +163,15 @@ def _write_reports(root: Path, text: Path) -> list[str]:
 
 
 def _contents(listed: list[Page], others: list[str]) -> str:
-    told = "\n\n".join(
-        f"## [{one.title}]({one.name}.ipynb)\n\n{one.question}" + (f"\n\n*{one.time}*" if one.time else "")
-        for one in listed
+    lessons = "\n\n".join(
+        f"## [{lesson.title}]({lesson.name}.ipynb)\n\n{lesson.question}"
+        + (f"\n\n*{lesson.time}*" if lesson.time else "")
+        for lesson in listed
     )
-    names = "\n".join(one.name for one in listed)
+    names = "\n".join(lesson.name for lesson in listed)
     beside = "\n".join(others)
-    return f"{told}\n\n```{{toctree}}\n:hidden:\n:caption: Lessons\n\n{names}\n```\n" + (
-        f"\n```{{toctree}}\n:hidden:\n:caption: Beside them\n\n{beside}\n```\n" if others else ""
+    return f"{lessons}\n\n```{{toctree}}\n:hidden:\n:caption: Lessons\n\n{names}\n```\n" + (
+        f"\n```{{toctree}}\n:hidden:\n:caption: More pages\n\n{beside}\n```\n" if others else ""
     )
 
 
@@ -181,16 +180,16 @@ def _sphinx(text: Path, made: Path, title: str) -> None:
     (text / "conf.py").write_text(
         "".join(f"{name} = {value!r}\n" for name, value in settings.items()), encoding="utf-8"
     )
-    said = text.parent / "said"
-    program = [sys.executable, *RUN, "-w", str(said), "-d", str(text.parent / "trees"), str(text), str(made)]
+    log = text.parent / "log"
+    program = [sys.executable, *RUN, "-w", str(log), "-d", str(text.parent / "trees"), str(text), str(made)]
     ran = subprocess.run(program, capture_output=True, text=True)
-    complaints = said.read_text(encoding="utf-8").replace(f"{text}{os.sep}", "").strip() if said.exists() else ""
-    if ran.returncode or complaints:
-        raise SiteError(f"Sphinx complains:\n{complaints or ran.stderr.strip()}")
+    problems = log.read_text(encoding="utf-8").replace(f"{text}{os.sep}", "").strip() if log.exists() else ""
+    if ran.returncode or problems:
+        raise SiteError(f"Sphinx reports problems:\n{problems or ran.stderr.strip()}")
 
 
 def _replace(out: Path, made: Path) -> None:
-    """One site in the place of another."""
+    """Replace a site by another."""
     (made / ".nojekyll").touch()  # GitHub's pages leave out what begins with _ otherwise
     if out.exists():
         shutil.rmtree(out)

@@ -1,6 +1,6 @@
 """The released notebooks, run once from top to bottom as a page shows them: untouched, sliders without a kernel.
 
-What was run is kept and told by content, as grades are: a lesson is run again where it or `course` has changed.
+Results of runs are kept by content, as grades are: a lesson is run again where it or `course` has changed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RUN = [
 def executed(
     root: Path, names: list[str], kept: Path, *, workers: int, done: Callable[[str], object]
 ) -> dict[str, NotebookNode]:
-    """By lesson, the released notebook with its outputs. `done` is told each as it is ready.
+    """By lesson, the released notebook with its outputs. `done` gets each when it is ready.
 
     Raises CourseError where a lesson is not released, or does not run.
     """

@@ -94,8 +94,8 @@ def test_building_twice_gives_the_same_bytes(course):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("%%answer why", "%%answer wy", "`%%answer wy`: the lesson has no question of this name (did you mean why?)"),
-        ("%%answer why", "Nothing.", "why.toml needs one Markdown cell `%%answer why`; there are 0"),
+        ("%%answer why", "%%answer wy", "`%%answer wy`: the lesson has no question with this name (did you mean why?)"),
+        ("%%answer why", "Nothing.", "got 0"),
         ("[markdown]\n# %%answer", "\n# %%answer", "`%%answer why` is a code cell: make it a Markdown cell"),
     ],
 )

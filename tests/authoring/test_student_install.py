@@ -52,10 +52,10 @@ def test_one_setting_decides_where_the_package_comes_from(package, asked):
 @pytest.mark.parametrize(
     ("package", "told"),
     [
-        ("attention-course", "neither the URL of a wheel"),
-        ("attention-course>=0.1", "neither the URL of a wheel"),
-        ('https://example.org/"x"/attention_course-1-py3-none-any.whl', "neither the URL of a wheel"),
-        ("attention-course==99.0", "neither the URL of a wheel"),
+        ("attention-course", "expected the URL of a wheel"),
+        ("attention-course>=0.1", "expected the URL of a wheel"),
+        ('https://example.org/"x"/attention_course-1-py3-none-any.whl', "expected the URL of a wheel"),
+        ("attention-course==99.0", "expected the URL of a wheel"),
         ("https://example.org/attention_course-99.0-py3-none-any.whl", f"version {NOW} is installed here"),
     ],
 )
@@ -70,7 +70,7 @@ def test_the_setting_is_read_from_the_courses_own_file(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text(text)
     where = origin(delivery(tmp_path))
     assert (where.name, where.branch) == ("you/attention", "autumn")
-    with pytest.raises(CourseError, match="no repository that Colab opens"):
+    with pytest.raises(CourseError, match="expected https://github"):
         origin(Delivery(repository="https://example.org/you/attention"))
 
 
@@ -114,7 +114,7 @@ def test_an_imported_package_of_another_version_is_reported_and_not_replaced(tmp
         [sys.executable, "-c", f"import course\n{cell}"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(
-        f"This notebook belongs to version 99.0 of the course's package, and {NOW} is at work."
+        f"This notebook needs version 99.0 of the course's package, but version {NOW} is running."
     )
 
 
@@ -122,7 +122,7 @@ def test_another_module_called_course_is_named(tmp_path):
     (tmp_path / "course.py").write_text("")
     status, told = run_first(sys.executable, tmp_path, first_cell(PackageSource(NOW, WHEEL)))
     assert status == 1
-    assert f"`course` is not the course's package here, but {tmp_path / 'course.py'}. Give that another name" in told
+    assert f"`course` is {tmp_path / 'course.py'} here, not the course's package. Rename that file" in told
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_without_pytorch_the_cell_says_where_to_get_it_and_downloads_nothing(bare, tmp_path):
     status, told = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)))
     assert status == 1
-    assert told.endswith("(CPU is enough), then run this cell again.")
+    assert told.endswith("(the CPU version is enough), then run this cell again.")
     assert "PyTorch is not installed here." in told
 
 
@@ -175,7 +175,7 @@ def with_torch(folder: Path, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("package", "told"),
     [
-        (WHEEL, f"This notebook needs the file {WHEEL} beside it, which is not there. Get it from"),
+        (WHEEL, f"This notebook needs the file {WHEEL} in its own folder, but it is missing. Get it from"),
         (f"http://127.0.0.1:9/{WHEEL}", "Check that this computer is on the internet, then run this cell again."),
     ],
 )
@@ -233,7 +233,10 @@ def test_a_system_python_is_left_alone_and_an_environment_recommended(tmp_path):
     small_wheel(tmp_path)
     status, said = run_first(python, tmp_path, first_cell(PackageSource(NOW, WHEEL)), with_torch(tmp_path))
     assert status == 1
-    assert "This Python belongs to the system. Make an environment of your own" in said or "No module named pip" in said
+    assert (
+        "This Python belongs to the operating system. Make your own environment" in said
+        or "No module named pip" in said
+    )
 
 
 @pytest.mark.full("builds a wheel and makes an environment, for twenty seconds")
@@ -257,9 +260,12 @@ def test_a_damaged_wheel_gives_the_advice_to_get_it_again(bare, tmp_path):
     [
         (
             "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/x'",
-            "You may not write",
+            "You have no permission to write",
         ),
-        ("ERROR: Could not install packages due to an OSError: [Errno 122] Disk quota exceeded", "Delete what you do"),
+        (
+            "ERROR: Could not install packages due to an OSError: [Errno 122] Disk quota exceeded",
+            "Free some disk space",
+        ),
         ("ERROR: Cannot install torch==1.0 because these package versions have conflicts", "It needs other versions"),
         (
             "ERROR: HTTP error 404 while getting x\nERROR: 404 Client Error: Not Found for url: x",

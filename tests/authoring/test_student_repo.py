@@ -75,7 +75,7 @@ def test_publishing_into_a_course_directory_is_refused(released_course, tmp_path
     root = released_course(LESSON)
     before = (root / "nbgrader_config.py").read_bytes()
     for place in (root, root / "source" / "students"):
-        with pytest.raises(CourseError, match="publish into a folder of its own"):
+        with pytest.raises(CourseError, match="Publish into another folder"):
             publish(root, place, origin(Delivery()))
     assert (root / "nbgrader_config.py").read_bytes() == before
     with pytest.raises(CourseError, match="run `grading release` first"):

@@ -56,11 +56,11 @@ def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
         yield from _in_lab(browser, address)
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
     page.goto((_site(place / "course") / f"{LESSON}.html").as_uri())
-    page.locator("figure img").first.evaluate("picture => picture.scrollIntoView({block: 'end'})")
+    page.locator("figure svg").first.evaluate("picture => picture.scrollIntoView({block: 'end'})")
     page.wait_for_load_state("networkidle")
     yield "site", page.screenshot()
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
-    page.set_content(class_page(_class(), "A sample class", MistakeTexts(ROOT)))
+    page.set_content(class_page(sample_class(), "A sample class", MistakeTexts(ROOT)))
     yield "class", page.screenshot()
 
 
@@ -80,10 +80,10 @@ def _in_lab(browser: Browser, address: str) -> Iterator[tuple[str, bytes]]:
     yield "check", _under(page, notebook.cell("def softmax("), notebook.report("softmax"))
     sliders = page.locator(".jp-CodeCell", has=page.locator(".jupyter-widgets")).first
     sliders.scroll_into_view_if_needed()
-    moving = sliders.locator(".jupyter-widgets figure img")
-    before = moving.get_attribute("src") or ""
+    moving = sliders.locator(".jupyter-widgets figure svg")
+    before = moving.get_attribute("aria-label") or ""
     sliders.get_by_role("slider").first.press("ArrowRight")
-    expect(moving).not_to_have_attribute("src", before)
+    expect(moving).not_to_have_attribute("aria-label", before)
     page.mouse.move(0, 0)
     yield "slider", sliders.screenshot()
 
@@ -112,11 +112,11 @@ def _site(course: Path) -> Path:
     return build_site(course, course / "site", Console(quiet=True), workers=1).parent
 
 
-def _class() -> Course:
+def sample_class(students: int = STUDENTS) -> Course:
     """Students whose answers to one lesson are drawn from those that are known."""
     drawn, when = random.Random(0), datetime(2026, 10, 1, tzinfo=UTC)
     answers, submissions = [], []
-    for number in range(1, STUDENTS + 1):
+    for number in range(1, students + 1):
         student, own = f"student-{number:02}", list[Answer]()
         for exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.values():
             given = drawn.choice([drawn.choice(exercise.alternatives), drawn.choice(exercise.mistakes[:4])])

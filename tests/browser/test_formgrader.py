@@ -65,7 +65,7 @@ def test_the_feedback_on_it_does_nothing(teacher, case):
 
 
 def test_a_name_that_is_html_is_told_and_never_reaches_the_gradebook(teacher):
-    with pytest.raises(StepFailed, match="nbgrader cannot take a student id with"):
+    with pytest.raises(StepFailed, match="nbgrader does not accept a student id with"):
         autograde(teacher.root, LESSON, STRANGE)
     with Gradebook(f"sqlite:///{teacher.root / 'gradebook.db'}", "attention") as gradebook:
         assert STRANGE not in {student.id for student in gradebook.students}

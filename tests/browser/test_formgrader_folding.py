@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from rich.console import Console
 
+from course.report import MARKS
 from grading.coordinator.grade_class import grade_class
 
 from ..support.by_hand_lesson import (
@@ -27,6 +28,7 @@ from .teacher import Teacher, opening
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
+RIGHT, WAITS = (" ".join(MARKS[status][:2]) for status in ("right", "needs a person"))
 SCREEN = {"width": 1280, "height": 900}
 
 
@@ -53,7 +55,7 @@ def test_what_needs_a_person_is_open_and_what_is_right_is_one_line(teacher):
     page = opened(teacher, "ada")
     expect(page.locator("#open-work button")).to_have_text([ANSWER, CODE, TASK, WHY])
     expect(page.locator("details.graded > summary .found")).to_have_text(
-        ["right · 5 of 5", *["needs a person"] * 4], use_inner_text=True
+        [f"{RIGHT} · 5 of 5", *[WAITS] * 4], use_inner_text=True
     )
     expect(page.get_by_text("My essay.")).to_be_visible()
     expect(page.get_by_text("Explain why twice is")).to_be_visible()  # the question is beside its answer

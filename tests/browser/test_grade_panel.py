@@ -77,7 +77,7 @@ def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
     start, stop = (panel.get_by_role("button", name=name) for name in ("Grade all that is new", "Stop"))
     with exclusive(course):
         start.click()
-        expect(panel.locator("pre")).to_contain_text("is being graded already")
+        expect(panel.locator("pre")).to_contain_text("is already being graded")
     start.click()
     expect(panel.get_by_role("status")).to_contain_text(re.compile(r"[1-5] of 7 graded …"))
     stop.click()

@@ -315,7 +315,7 @@ def test_names_are_hidden_if_asked_and_in_no_answer_of_the_server(course, open_p
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("width", [1280, 320])
 def test_the_page_and_its_boxes_are_for_everyone(course, address, open_page, theme, width):
     page = open_page(address, color_scheme=theme, viewport={"width": width, "height": 800})
     page.keyboard.press("1")
@@ -400,7 +400,7 @@ def test_ctrl_c_says_what_was_saved_and_how_to_go_on(course, open_page):
         running.send_signal(signal.SIGINT)
         said = running.communicate(timeout=60)[0]
         assert said.splitlines()[-1] == (
-            "1 step of grading saved; 27 answers wait for a person. `grading review 01_essay` goes on."
+            "1 step of grading saved. 27 answers wait for a person. Run `grading review 01_essay` to continue."
         )
         assert running.returncode == 1
         page.keyboard.press("2")

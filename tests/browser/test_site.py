@@ -1,9 +1,14 @@
-"""A site in a real browser, from disk: sliders by keyboard, both themes, wide and narrow, for everyone.
+"""A site in a real browser: sliders by keyboard, search, formulas, both themes, wide and narrow, print.
 
 Does not cover: what is on its pages (tests/site).
 """
 
 from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import nbformat
 import pytest
@@ -33,7 +38,9 @@ Here $a_i \\cdot b$, and with `a_name_that_is_very_long(of_something, and_of_som
 
 $$\\sum_{i=1}^{n} a_i b_i = a_1 b_1 + a_2 b_2 + a_3 b_3 + a_4 b_4 + a_5 b_5 + a_6 b_6 + a_7 b_7 + a_8 b_8 + a_9 b_9$$
 
-## A table
+A causal mask hides what comes later.
+
+## A table for `a_function_with_a_long_name(of_something)`
 
 | letter | counts |
 |---|---|
@@ -54,7 +61,7 @@ def site(browser, tmp_path_factory):
     (root / "release" / "01_alike").mkdir(parents=True)
     cells = [
         new_markdown_cell(TEXT),
-        new_code_cell("print('x' * 300)"),
+        new_code_cell(f"print('x' * 300)\n# {'y' * 98}"),
         new_code_cell(LESSON, metadata={"tags": ["demo"]}),
         new_code_cell("from course import check\n\ndef softmax(x):\n    return x\n\ncheck(softmax)"),
     ]
@@ -71,15 +78,15 @@ def opened(browser: Browser, site, name="01_alike", *, width=1280, theme="light"
 def test_sliders_move_by_keyboard_without_a_kernel(browser, site):
     page = opened(browser, site)
     slider, picture = page.get_by_label("k", exact=True), page.get_by_role("group", name="Sliders").get_by_role("img")
-    expect(picture).to_have_attribute("alt", "bars of 2 and 0.5")
+    expect(picture).to_have_attribute("aria-label", "bars of 2 and 0.5")
     slider.focus()
     slider.press("ArrowRight")
-    expect(picture).to_have_attribute("alt", "bars of 3 and 0.5")
+    expect(picture).to_have_attribute("aria-label", "bars of 3 and 0.5")
     expect(slider).to_have_attribute("aria-valuetext", "3")
     page.get_by_label("t", exact=True).press("End")
-    expect(picture).to_have_attribute("alt", "bars of 3 and 2.0")
+    expect(picture).to_have_attribute("aria-label", "bars of 3 and 2.0")
     slider.press("Home")
-    expect(picture).to_have_attribute("alt", "bars of 1 and 2.0")
+    expect(picture).to_have_attribute("aria-label", "bars of 1 and 2.0")
     page.context.close()
 
 
@@ -107,4 +114,65 @@ def test_nothing_sticks_out_on_a_telephone_and_nothing_is_asked_of_others(browse
     page.wait_for_load_state("networkidle")
     assert [line for line in overflow(page) if "sidebar" not in line] == []
     assert asked == []
+    page.context.close()
+
+
+def test_code_of_a_hundred_characters_fits_at_1280_pixels_and_scrolls_on_a_telephone(browser, site):
+    widths = "code => [code.scrollWidth, code.clientWidth]"
+    for width, fits in ((1280, True), (390, False)):
+        page = opened(browser, site, width=width)
+        needed, given = page.locator(".cell_input pre").first.evaluate(widths)
+        assert (needed <= given) == fits
+        page.context.close()
+
+
+@contextmanager
+def served(folder):
+    """The address of a server for a folder's files."""
+    handler = partial(SilentHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class SilentHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.mark.parametrize("from_server", [False, True], ids=["from a file", "from a server"])
+def test_search_finds_a_term(browser, site, from_server):
+    with served(site) if from_server else nullcontext(site.as_uri()) as address:
+        page = patient(browser).new_page()
+        page.goto(f"{address}/search.html?q=causal+mask")
+        expect(page.locator("#search-results li a").first).to_contain_text("How alike?")
+        page.context.close()
+
+
+def test_the_switch_of_themes_works_and_print_and_forced_colours_keep_the_text(browser, site):
+    page = opened(browser, site)
+    page.get_by_role("button", name="Color mode").click()
+    page.get_by_role("button", name="Color mode").click()
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    page.emulate_media(forced_colors="active")
+    expect(page.get_by_role("heading", name="How alike?", level=1)).to_be_visible()
+    page.emulate_media(media="print", forced_colors="none")
+    expect(page.locator(".where-to-run")).to_be_visible()
+    expect(page.locator(".bd-sidebar-primary")).to_be_hidden()
+    page.context.close()
+
+
+def test_nothing_overflows_at_a_zoom_of_400_percent(browser, site):
+    page = opened(browser, site, width=320)
+    assert [line for line in overflow(page) if "sidebar" not in line] == []
+    page.context.close()
+
+
+def test_formulas_are_drawn_with_katex_fonts(browser, site):
+    page = opened(browser, site)
+    page.wait_for_function("document.fonts.status === 'loaded'")
+    loaded = "[...document.fonts].filter(font => font.status === 'loaded').map(font => font.family)"
+    assert {"KaTeX_Main", "KaTeX_Math"} <= set(page.evaluate(loaded))
     page.context.close()

@@ -87,7 +87,7 @@ def test_an_unknown_lesson_gives_an_error_with_the_known_ones(tmp_path, grading,
 def test_an_unknown_student_gives_an_error_with_a_similar_id(course, grading, verb):
     status, _, err = grading(course, verb, "--students", "ad", "ada")
     assert status == 2
-    assert err == "grading: there is no student ad; do you mean ada?\n"
+    assert err == "grading: there is no student ad; did you mean ada?\n"
 
 
 def test_version_prints_the_version(capsys):
@@ -100,10 +100,8 @@ def test_version_prints_the_version(capsys):
 def test_outside_a_course_the_error_says_where_to_go(tmp_path, grading, verb):
     status, out, err = grading(tmp_path, verb)
     assert status == 2
-    assert err.startswith(
-        f"grading: no course here: neither {tmp_path} nor a directory above it has an nbgrader_config"
-    )
-    assert "Go to your course's directory" in err
+    assert err.startswith(f"grading: course not found: no nbgrader_config.py in {tmp_path} or above it. Change to")
+    assert "Change to your course folder" in err
     assert out == ""
     assert not list(tmp_path.iterdir())
 
@@ -122,7 +120,7 @@ def test_the_judge_in_a_notebook_finds_the_grader_tests_above_it(course, monkeyp
     monkeypatch.chdir(course / "source" / ONE)
     assert find_exercise("double")[1].points == 5
     monkeypatch.chdir(course.parent)
-    with pytest.raises(NoCourseError, match="Go to your course's directory"):
+    with pytest.raises(NoCourseError, match="Change to your course folder"):
         find_exercise("double")
 
 
@@ -193,8 +191,8 @@ def test_nothing_is_graded_without_a_sandbox(course):
     assert done.returncode == 0, done.stderr
     for verb, status in (("doctor", 1), ("grade", 2), ("demo", 2)):
         assert f"{verb} ends with {status}" in done.stdout
-    assert "Nothing is graded here" in done.stdout
-    message = "grading: nothing was graded. This machine does not let student code be confined. Missing: "
+    assert "Nothing can be graded here" in done.stdout
+    message = "grading: nothing was graded. This machine cannot confine student code. Missing: "
     assert done.stderr.count(message) == 2
     assert done.stderr.count("--unsandboxed") == 2
     assert "Traceback" not in done.stderr
@@ -213,7 +211,7 @@ def test_a_change_of_lateness_alone_is_shown_and_written_without_a_judge(course,
     half = f"regrade {ONE} --LatePolicy.policy=half"
     shown = without_sandbox(course, half)
     assert "ends with 0" in shown.stdout, shown.stderr
-    assert "taken off for being late: 0 before, 2.5 now" in shown.stdout
+    assert "late penalty: 0 before, 2.5 now" in shown.stdout
     assert scores(course) == {("ada", ONE): (5, 5)}, "it is only shown"
     done = without_sandbox(course, f"{half} --yes", f"grade {ONE} --LatePolicy.policy=zero")
     assert (

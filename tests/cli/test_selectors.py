@@ -88,13 +88,13 @@ def test_a_missing_argument_is_named(selected, arguments, why):
     "arguments", ["grade 1_double", "grade --lesson 1_double", "push canvas 1_double --url u --canvas-course 1"]
 )
 def test_an_unknown_lesson_gives_an_error_with_a_similar_name(selected, arguments):
-    with pytest.raises(CourseError, match=rf"no lesson 1_double; do you mean {ONE}\? There are {ONE}, {TWO}"):
+    with pytest.raises(CourseError, match=rf"no lesson 1_double; did you mean {ONE}\? The lessons are {ONE}, {TWO}"):
         selected(arguments)
 
 
 @pytest.mark.parametrize("arguments", ["grade --students", f"excuse {ONE}", f"excuse --lesson {ONE} --students"])
 def test_an_unknown_student_gives_an_error_with_a_similar_name(selected, arguments):
-    with pytest.raises(StepFailed, match=r"there is no student adda; do you mean ada\?"):
+    with pytest.raises(StepFailed, match=r"there is no student adda; did you mean ada\?"):
         selected(f"{arguments} adda")
 
 
@@ -112,4 +112,4 @@ def test_review_takes_its_lesson_by_position_and_by_option(tmp_path, capsys, arg
     assert main.main(["review", "--course", str(tmp_path), "--no-browser", *arguments]) == 2
     assert "no lesson nope" in capsys.readouterr().err
     assert main.main(["review", "--course", str(tmp_path)]) == 2
-    assert "name the lesson, by LESSON or --lesson" in capsys.readouterr().err
+    assert "no lesson given: add LESSON or --lesson LESSON" in capsys.readouterr().err

@@ -47,8 +47,8 @@ def test_the_command_line_overrides_the_course_for_one_command_only(course):
 @pytest.mark.parametrize(
     ("argument", "why"),
     [
-        ("--JudgdExecute.seed=1", "no class JudgdExecute; do you mean JudgedExecute? (JudgdExecute.seed)"),
-        ("--JudgedExecute.unsandboxd=1", "has no setting unsandboxd; do you mean JudgedExecute.unsandboxed?"),
+        ("--JudgdExecute.seed=1", "no class JudgdExecute; did you mean JudgedExecute? (JudgdExecute.seed)"),
+        ("--JudgedExecute.unsandboxd=1", "has no setting unsandboxd; did you mean JudgedExecute.unsandboxed?"),
         ("--LatePolicy.policy=halff", "--LatePolicy.policy=halff: expected any of ['none', 'zero', 'half'"),
         ("--ExecutePreprocessor.timeout=soon", "--ExecutePreprocessor.timeout=soon: expected an int"),
         ("--JudgedExecute.limits={'memory': ", "expected a dict"),
@@ -63,7 +63,10 @@ def test_an_unknown_setting_gives_an_error_with_a_similar_name(course, capsys, a
 
 def test_a_verb_that_reads_no_configuration_takes_no_setting(course, capsys):
     assert main.main(["doctor", "--LatePolicy.policy=half"]) == 2
-    assert "it reads no nbgrader_config.py, so --LatePolicy.policy would change nothing" in capsys.readouterr().err
+    assert (
+        "this verb does not read nbgrader_config.py, so --LatePolicy.policy would change nothing"
+        in capsys.readouterr().err
+    )
 
 
 def test_values_have_the_types_that_the_settings_have():
@@ -92,8 +95,8 @@ def test_all_settings_of_a_new_course_and_of_its_own_plugins_are_known(course):
         "c.Delivery.repositry = 'x'",
     )
     assert unknown_traits(load_config(course)) == [
-        "OurRule has no setting dais; do you mean OurRule.days?",
-        "Delivery has no setting repositry; do you mean Delivery.repository?",
+        "OurRule has no setting dais; did you mean OurRule.days?",
+        "Delivery has no setting repositry; did you mean Delivery.repository?",
     ]
 
 

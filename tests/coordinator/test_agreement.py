@@ -83,7 +83,7 @@ def test_a_mistake_in_course_toml_ends_nbgrader_without_a_traceback(course):
     (course / "course.toml").write_text('[publish]\nrepositry = "x"\n')
     done = subprocess.run([NBGRADER, "generate_assignment", LESSON], cwd=course, capture_output=True, text=True)
     assert done.returncode != 0 and "Traceback" not in done.stderr
-    assert "course.toml:2: unknown key 'repositry'; do you mean 'repository'?" in done.stderr
+    assert "course.toml:2: unknown key 'repositry'; did you mean 'repository'?" in done.stderr
 
 
 def test_due_dates_are_copied_to_the_gradebook(course, capsys):

@@ -186,11 +186,12 @@ def test_nbgraders_export_command_accepts_the_trait(course):
     said, points = run()
     assert points == {"ada": "", "bob": ""}
     assert (
-        f"2 submissions have no points in it, because a person has yet to grade something (ada, {LESSON}; bob" in said
+        f"2 submissions have no points in the file, because a person has yet to grade something (ada, {LESSON}; bob"
+        in said
     )
     said, points = run("--GradesCsvExporter.provisional=True")
     assert points == {"ada": "5", "bob": "5"}
-    assert "no points in it" not in said
+    assert "no points in the file" not in said
 
 
 def test_grading_again_keeps_manual_points_and_reopens_only_changed_answers(course, capsys):
@@ -209,9 +210,9 @@ def test_grading_again_keeps_manual_points_and_reopens_only_changed_answers(cour
     capsys.readouterr()
     assert main.main(["history", LESSON]) == 0
     told = capsys.readouterr().out
-    assert "essay 2.5 by hand" in told and "what was handed in changed" in told
+    assert "essay 2.5 by hand" in told and "the submission changed" in told
     assert main.main(["report"]) == 0
-    assert "essay, survey (points by hand, and the answer or what the grader found has changed since)" in (
+    assert "essay, survey (graded by hand, but the answer or its verdict changed afterwards)" in (
         capsys.readouterr().out
     )
 
@@ -266,7 +267,7 @@ def test_a_reopened_grade_is_listed_with_the_reason_until_a_person_has_graded_ag
     assert main.main(["history", LESSON]) == 0
     told = capsys.readouterr().out
     assert "double reopened: asked about the gradient" in told and "double 5 right" in told
-    assert "12.5" in told and "stands now" in told
+    assert "12.5" in told and "current grade" in told
 
     hand_in_by_hand(course, "ada", essay="Another essay.")
     regrade(course)
@@ -283,9 +284,9 @@ def test_a_whole_lesson_can_be_reopened(course):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["adda", LESSON], f"adda has no grade of {LESSON}; do you mean ada?"),
+        (["adda", LESSON], f"adda has no grade of {LESSON}; did you mean ada?"),
         (["ada", "09_none"], "the gradebook has no lesson 09_none"),
-        (["ada", LESSON, "duoble"], f"{LESSON} has no exercise or question duoble; do you mean double?"),
+        (["ada", LESSON, "duoble"], f"{LESSON} has no exercise or question duoble; did you mean double?"),
     ],
 )
 def test_a_grade_that_cannot_be_reopened_gives_an_error(course, capsys, arguments, why):

@@ -98,7 +98,7 @@ def test_questions_are_saved_in_the_course_and_their_answers_are_used(
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({"jane_7_600_mine.ipynb": b""}, f"the names in it tell of no lesson. Say which one it is: --lesson {ONE}"),
+        ({"jane_7_600_mine.ipynb": b""}, f"the file names show no lesson. Name the lesson: --lesson {ONE}"),
         ({f"jane_7_600_{ONE}.ipynb": b"", f"bo_8_601_{TWO}.ipynb": b""}, f"several lessons ({ONE}, {TWO})"),
     ],
 )
@@ -140,7 +140,7 @@ def test_a_file_of_another_lesson_in_a_download_is_not_sorted_to_that_lesson(
     status, said, _ = collect(archive)
     assert status == 1 and submitted(course) == {}
     assert submitted(course, TWO) == {"ada": "ada", "bo": "bo"}
-    assert f"no notebook of this lesson in it: cy_9_609_{ONE}.ipynb" in said
+    assert f"it has no notebook of this lesson: cy_9_609_{ONE}.ipynb" in said
 
 
 def test_an_assignment_for_two_lessons_is_sorted_to_both(collect: Collect, course: Path, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_an_assignment_for_two_lessons_is_sorted_to_both(collect: Collect, cours
     files |= {moodle("Bo", 2, f"{name}.ipynb"): notebook(name) for name in (ONE, TWO)}
     status, said, _ = collect(download(tmp_path, {**files, moodle("Cy", 3, "mine.ipynb"): notebook("which?")}))
     assert submitted(course) == {"jane": ONE, "bo": ONE} and submitted(course, TWO) == {"jane": TWO, "bo": TWO}
-    assert status == 1 and "the names in it tell of no lesson" in said and "Cy (3)" in said
+    assert status == 1 and "the file names show no lesson" in said and "Cy (3)" in said
 
 
 def test_a_file_that_a_teacher_corrected_is_asked_about_and_can_be_restored(
@@ -201,5 +201,5 @@ def test_nothing_is_collected_while_the_course_is_being_graded(course: Path, tmp
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with exclusive(course):
         done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2 and "is being graded already" in done.stderr
+    assert done.returncode == 2 and "is already being graded" in done.stderr
     assert submitted(course) == {}

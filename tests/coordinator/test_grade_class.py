@@ -40,7 +40,7 @@ def test_release_makes_missing_and_outdated_notebooks_and_names_them(course):
     shutil.rmtree(course / "release" / ONE)
     console = RecordingConsole()
     release_lessons(course, [TWO], console)
-    assert console.text == f"{TWO}: released to release/{TWO}/{TWO}.ipynb\n"
+    assert console.text == f"{TWO}: released as release/{TWO}/{TWO}.ipynb\n"
     assert "Newly told." in (course / "release" / TWO / f"{TWO}.ipynb").read_text()
     assert not (course / "release" / ONE).exists()
 
@@ -49,7 +49,7 @@ def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(co
     (course / "gradebook.db").unlink()
     console = RecordingConsole()
     release_lessons(course, [ONE], console)
-    assert "released to" in console.text
+    assert "released as" in console.text
 
 
 @pytest.mark.full("grades or releases a class twice")
@@ -86,7 +86,7 @@ def test_an_id_that_nbgrader_cannot_handle_is_refused_by_every_command(course, s
     assert list(failed) == [(ONE, student)]
     assert "rename the folder in submitted/" in failed[ONE, student]
     for act in (autograde, feedback):
-        with pytest.raises(StepFailed, match="nbgrader cannot take a student id with"):
+        with pytest.raises(StepFailed, match="nbgrader does not accept a student id with"):
             act(course, ONE, student)
     assert not scores(course)
 
@@ -103,13 +103,13 @@ def test_a_class_is_graded_once_and_again_for_a_newer_submission(course):
     before = graded.read_bytes()
     console = RecordingConsole()
     assert not grade_class(course, [], console).failed
-    assert "01_double: 2 graded before, and not changed since" in console.text
+    assert "01_double: 2 graded before and unchanged" in console.text
     assert graded.read_bytes() == before
 
     hand_in(course, ONE, "bob", solved_notebook(course, ONE))
     console = RecordingConsole()
     assert not grade_class(course, [], console).failed
-    assert "01_double: 1 graded before, and not changed since" in console.text
+    assert "01_double: 1 graded before and unchanged" in console.text
     assert scores(course)["bob", ONE] == (5, 5)
 
 
@@ -287,9 +287,9 @@ def test_a_dry_run_lists_what_would_be_graded_and_why_and_changes_nothing(course
     assert [(one["student"], one["outcome"]) for one in told] == [("ada", "to be graded"), ("bob", "to be graded")]
     assert told[1]["why"] == "it was not graded yet"
     assert console.text.strip().splitlines() == [
-        f"{ONE}, ada: to be graded, since what was handed in changed and when it was handed in changed",
-        f"{ONE}, bob: to be graded, since it was not graded yet",
-        f"{ONE}: 2 to be graded, 0 graded and not changed since",
+        f"{ONE}, ada: to grade, because the submission changed and the time of submission changed",
+        f"{ONE}, bob: to grade, because it was not graded yet",
+        f"{ONE}: 2 to grade, 0 graded before and unchanged",
     ]
     assert grading_results(course) == before
 
@@ -309,7 +309,7 @@ def test_each_outcome_is_a_line_of_json_and_everything_else_goes_to_stderr(cours
     assert {record["lesson"] for record in records} == {ONE}
     grades = {record["student"]: record["points"] for record in records if record["record"] == "grade"}
     assert grades == {"ada": 5, "bob": 5, "cem": 3}
-    assert "what was handed in changed" in lines[-1]["why"]
+    assert "the submission changed" in lines[-1]["why"]
     assert "1 graded" in told.err
 
 
@@ -358,7 +358,7 @@ def test_the_demonstration_shows_one_page_first_and_reuses_its_work_the_second_t
     for lesson in TINY_LESSONS:
         assert f"{lesson}: release is up to date" in console.text
         assert f"{lesson}: sample class reused" in console.text
-        assert f"{lesson}: 9 graded before, and not changed since" in console.text
+        assert f"{lesson}: 9 graded before and unchanged" in console.text
     assert {path: path.read_bytes() for path in (root / "autograded").rglob("*.ipynb")} == graded
     assert scores(root) == points
 

@@ -107,8 +107,8 @@ def test_the_changes_of_grades_are_shown_and_made_once_confirmed(course_of_three
     assert f"{ONE}, from the new version: double (grader and text)" in told
     rows = [" ".join(line.split()) for line in told.splitlines()]
     assert any(row.startswith(f"{ONE} ada 5 6 +1 double: 5 of 5, right before, 6 of 6, right now") for row in rows)
-    assert "3 grades do not stand as things are now: 1 gain, 0 lose, 2 keep their points." in rows
-    assert "Nothing is changed yet" in told
+    assert "Out of date: 3 grades. With the current graders and settings: 1 higher, 0 lower, 2 the same." in rows
+    assert "Nothing has changed yet" in told
     assert everything(course) == before
     assert points(course) == OLD_POINTS
     assert main.main(["migrate", str(new_version), "--json"]) == 0
@@ -119,7 +119,7 @@ def test_the_changes_of_grades_are_shown_and_made_once_confirmed(course_of_three
     assert main.main(["migrate", str(new_version), "--yes"]) == 0
     told = capsys.readouterr().out
     assert "3 grades written" in told
-    assert "`grading release 03_halve` releases the new lessons." in told
+    assert "Run `grading release 03_halve` to release the new lessons." in told
     assert points(course) == NEW_POINTS
     assert "and why" in (course / "release" / ONE / f"{ONE}.ipynb").read_text()
     assert not stale_releases(course, [ONE, TWO])
@@ -138,7 +138,7 @@ def test_a_killed_migration_can_be_finished_or_undone_with_the_old_grades(course
     kill_as_it_begins_to_write(course, new_version)
     assert main.main(["migrate", str(new_version)]) != 0
     told = capsys.readouterr().err
-    assert "`grading migrate --resume` finishes it, `grading migrate --undo` takes it back" in told
+    assert "Run `grading migrate --resume` to finish it, or `grading migrate --undo` to undo it" in told
     grading("migrate", "--resume")
     assert points(course) == NEW_POINTS
     assert kept_base(course) == read_lessons(new_version)
@@ -149,11 +149,11 @@ def test_a_killed_migration_can_be_finished_or_undone_with_the_old_grades(course
 
     assert main.main(["migrate", "--undo"]) == 0
     told = capsys.readouterr().out
-    assert f"{TEXT} was changed since; its text will be in before-migrating-" in told
+    assert f"{TEXT} was changed after the migration; its present text will be in before-migrating-" in told
     assert points(course) == {**NEW_POINTS, "dan": (6, 6)}
     assert main.main(["migrate", "--undo", "--yes"]) == 0
     told = capsys.readouterr().out
-    assert "3 grades of before restored, 1 graded again" in told
+    assert "3 earlier grades restored, 1 graded again" in told
     after = {path: text for path, text in everything(course).items() if not is_kept(path, course)}
     assert {path for path in after if after[path] != before.get(path)} == {autograded(course, "dan")}
     assert after.keys() == before.keys()
@@ -190,14 +190,17 @@ def test_a_lesson_with_submissions_keeps_its_exercises_and_other_grades_stay(cou
     edit(new / f"source/{TWO}.py", "# # To halve", "# # To halve\n#\n# Half of it.")
     rows = grade_rows(course_of_three)
     told = grading("migrate", str(new), "--yes")
-    assert f"{ONE} stays as it is: 3 students have handed it in, and the new version adds check_twice" in told
-    assert "Every grade stands." in told and "0 grades written" in told
+    assert (
+        f"{ONE} stays unchanged: 3 students have handed it in, so nbgrader refuses the new version, which "
+        "adds check_twice" in told
+    )
+    assert "Every grade is up to date." in told and "0 grades written" in told
     assert grade_rows(course_of_three) == rows
     changed = {path for path, text in everything(course_of_three).items() if before.get(path) != text}
     inside = {path.relative_to(course_of_three).as_posix() for path in changed if not is_kept(path, course_of_three)}
     two = {f"source/{TWO}.py", f"source/{TWO}/{TWO}.ipynb", f"release/{TWO}/{TWO}.ipynb"}
     assert inside == two | {f"{FOLDER}/source/{TWO}.py"}
-    assert f"{ONE} stays as it is" in grading("migrate", str(new))  # the second time too, while the lesson is handed in
+    assert f"{ONE} stays unchanged" in grading("migrate", str(new))  # another time, as long as it is handed in
 
 
 def grade_rows(root: Path) -> list[tuple[object, ...]]:
@@ -212,11 +215,14 @@ def test_conflicts_are_shown_side_by_side_and_left_to_the_teacher(lessons_only, 
     before = read_lessons(lessons_only)
     assert main.main(["migrate", str(new_version), "--yes"]) == 1
     told = capsys.readouterr().out
-    assert f"{ONE}, left to you, for both changed the same: double (contract.py, “To make it twice”)" in told
+    assert (
+        f"{ONE}, changed by you and in the new version, in the same lines; yours is kept, and you decide: "
+        "double (contract.py, “To make it twice”)" in told
+    )
     assert any("# # To make it twice" in line and "# # To double, and why" in line for line in told.splitlines())
     assert f"yours: {TEXT}; the new one: {new_version}/{TEXT}" in told
     (kept,) = lessons_only.glob("before-migrating-*")
-    assert f"{kept.name}/new/ has the new version of it" in told
+    assert f"{kept.name}/new/ has the new one" in told
     assert (kept / "new" / TEXT).read_bytes() == (new_version / TEXT).read_bytes()
     after = read_lessons(lessons_only)
     assert {path: after[path] for path in before} == before
@@ -234,7 +240,7 @@ def test_removed_lessons_stay_removed_and_the_teachers_own_lessons_stay(lessons_
     assert main.main(["migrate", zipped, "--yes"]) == 0
     told = capsys.readouterr().out
     assert f"removed by you, and not added again: {TWO}" in told
-    assert "yours alone, and kept: 09_halve" in told
+    assert "only in your course, and kept: 09_halve" in told
     assert sorted(path.stem for path in Path("source").glob("*.py")) == [ONE, "03_halve", "09_halve"]
     assert main.main(["migrate", "--undo", "--yes"]) == 0
     assert sorted(path.stem for path in Path("source").glob("*.py")) == [ONE, "09_halve"]
@@ -244,7 +250,7 @@ def test_removed_lessons_stay_removed_and_the_teachers_own_lessons_stay(lessons_
     before = read_lessons(lessons_only)
     kept_migrations(lessons_only)[-1].moved_to(UNDOING)  # as if a kill had interrupted it
     assert main.main(["migrate", zipped, "--yes"]) != 0
-    assert "`grading migrate --undo` finishes it" in capsys.readouterr().err
+    assert "run `grading migrate --undo` to finish" in capsys.readouterr().err
     assert main.main(["migrate", "--undo", "--yes"]) == 0
     assert read_lessons(lessons_only) == before
     assert kept_migrations(lessons_only)[-1].state == UNDONE
@@ -263,7 +269,10 @@ def test_undo_keeps_a_lesson_with_submissions_to_an_added_exercise(lessons_only,
     (lessons_only / "submitted" / "ada" / ONE).mkdir(parents=True)
     assert main.main(["migrate", "--undo", "--yes"]) == 1
     told = capsys.readouterr().out
-    assert f"{ONE} stays as it is: it is handed in since, with other exercises than it had before" in told
+    assert (
+        f"{ONE} stays unchanged: students have handed it in since the migration, and its exercises were "
+        "different before" in told
+    )
     after = read_lessons(lessons_only)
     assert {path: text for path, text in after.items() if ONE not in path} == {
         path: text for path, text in before.items() if ONE not in path
@@ -284,7 +293,10 @@ def test_shared_code_stays_if_the_new_one_breaks_the_build_of_a_lesson(lessons_o
     edit(lessons_only / f"grader_tests/{TWO}/halve/contract.py", "\nhalve =", "\nfrom ...shared import FIVE\n\nhalve =")
     assert main.main(["migrate", str(new), "--yes"]) == 1
     told = capsys.readouterr().out
-    assert f"shared stays as it is: of {TWO}, after the merge it could not be built: grader_tests/{TWO}/" in told
+    assert (
+        f"shared stays unchanged: {TWO} depends on it: it could not be built after the merge: grader_tests/{TWO}/"
+        in told
+    )
     assert "FIVE" in (lessons_only / "grader_tests" / "shared" / "__init__.py").read_text()
     assert "and why" in (lessons_only / TEXT).read_text()
     assert kept_base(lessons_only)["grader_tests/shared/__init__.py"] == "THREE = 3\nFIVE = 5\n"
@@ -297,7 +309,7 @@ def test_the_base_can_be_named_if_the_course_keeps_none(lessons_only, tmp_path, 
     new = make_new_version(tmp_path / "new")
     assert main.main(["migrate", str(new)]) == 1
     told = capsys.readouterr().out
-    assert "`--base DIR`" in told and f"{ONE} stays as it is" in told
+    assert "`--base DIR`" in told and f"{ONE} stays unchanged" in told
     assert main.main(["migrate", str(new), "--base", str(base), "--yes"]) == 0
     text = (lessons_only / TEXT).read_text()
     assert "def check(g):" in text and "To double, and why" in text
@@ -310,7 +322,7 @@ def test_graders_that_mix_both_sides_changes_are_proved_first(lessons_only, new_
     before = read_lessons(lessons_only)
     assert main.main(["migrate", str(new_version), "--yes"]) == 1
     told = capsys.readouterr().out
-    assert f"{ONE} stays as it is: after the merge double fails its proof (grader_tests/{ONE}/" in told
+    assert f"{ONE} stays unchanged: double fails its proof after the merge (grader_tests/{ONE}/" in told
     after = read_lessons(lessons_only)
     assert {path: after[path] for path in before} == before
 
@@ -335,20 +347,20 @@ def test_an_exercise_that_mixes_both_sides_changes_is_proved_and_released_with_i
     edit(new / source, "## Summary", "## What to keep\n#\n# ## Summary")
     monkeypatch.chdir(root)
     told = grading("migrate", str(new), "--yes")
-    assert "your change and the new one, in different lines: have a look: mean (contract.py)" in told
+    assert "changed by you and in the new version, in different lines; check the result: mean (contract.py)" in told
     contract = (root / tests / "contract.py").read_text()
     assert "points=21" in contract and "9.0" in contract
     assert (root / "release" / "09_means" / "09_means.examples").read_bytes() != examples
     assert main.main(["prove", "09_means"]) == 0
-    assert "proved as they are, and not again without `--again`: 1" in capsys.readouterr().out
+    assert "(`--again` proves all): 1" in capsys.readouterr().out
 
 
 def test_a_new_version_that_is_not_another_course_is_refused(course_of_three, tmp_path, capsys):
     assert main.main(["migrate", str(course_of_three), "--yes"]) != 0
-    assert "is no other course" in capsys.readouterr().err
+    assert "is this course" in capsys.readouterr().err
     assert main.main(["migrate", str(tmp_path), "--yes"]) != 0
     assert "has no lessons" in capsys.readouterr().err
     assert main.main(["migrate", "--undo", "--yes"]) != 0
-    assert "no migration is there to undo" in capsys.readouterr().err
+    assert "there is no migration to undo" in capsys.readouterr().err
     assert main.main(["migrate", "--resume"]) != 0
     assert "no migration was interrupted" in capsys.readouterr().err

@@ -125,7 +125,7 @@ def test_everything_about_a_person_is_exported(course, tmp_path, capsys):
     assert any(name.startswith(f"hand-ins/replaced/{WHO}/") for name in names)
     assert not any(f"/{OTHER}/" in name for name in names)
     assert main.main(["export-student", "zoe_zimer", "--course", str(course)]) != 0
-    assert f"do you mean {WHO}?" in capsys.readouterr().err
+    assert f"did you mean {WHO}?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -137,11 +137,11 @@ def test_forgetting_a_person_removes_all_their_data_and_no_other(course, capsys)
     before = scores(course)[OTHER, ONE]
     arguments = ["forget", WHO, "--course", str(course)]
     assert main.main(arguments) == 0
-    assert "Nothing is changed yet" in capsys.readouterr().out
+    assert "Nothing has changed yet" in capsys.readouterr().out
     assert grep(WHO, course), "nothing was removed yet"
     assert main.main([*arguments, "--yes"]) == 0
     said = capsys.readouterr()
-    assert "removed from the course" in said.out and "learning platform" in said.err
+    assert "deleted from the course" in said.out and "learning platform" in said.err
     assert grep(WHO, course) == []
     assert grep("zz@example.org", course) == []
     with open_gradebook(course) as gradebook:

@@ -100,7 +100,7 @@ def test_a_whole_term_gives_the_same_grades_as_sqlite(course, tmp_path):
     assert exported == {"right": "5", "wrong": "0", "partly": "3", "late": "5"}
     assert len(list((course / "feedback").rglob("*.html"))) == 4
     assert "right" in command(course, "grading", "report", "--students")
-    assert f"{ONE}: 4 graded before, and not changed since" in command(course, "grading", "grade")
+    assert f"{ONE}: 4 graded before and unchanged" in command(course, "grading", "grade")
     assert scores(course)["new", ONE] == (5, 5)
 
 
@@ -210,8 +210,8 @@ def test_a_course_moves_to_a_new_version_and_writes_nothing_before_confirmation(
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     keep_base(course, read_lessons(course))
     told = command(course, "grading", "migrate", str(new))
-    assert "2 grades do not stand as things are now: 1 gain, 0 lose, 1 keep their points." in told
-    assert "Nothing is changed yet" in told
+    assert "Out of date: 2 grades. With the current graders and settings: 1 higher, 0 lower, 1 the same." in told
+    assert "Nothing has changed yet" in told
     assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (3, 5)}
     assert "2 grades written" in command(course, "grading", "migrate", str(new), "--yes")
     assert scores(course) == {("ada", ONE): (6, 6), ("bob", ONE): (3, 6)}

@@ -50,10 +50,10 @@ def test_changes_are_shown_first_and_written_once_confirmed(course_of_three, cap
     assert row_of(told, "ada").startswith(f"{ONE} ada 5 0 -5 double: 5 of 5, right before, 0 of 5, wrong")
     assert row_of(told, "bob").startswith(f"{ONE} bob 0 5 +5")
     assert row_of(told, "cem").startswith(f"{ONE} cem 4 4 double: ")
-    assert "by hand, and as it was: double" in told
+    assert "by hand, unchanged: double" in told
     assert "since the graders changed" in told
-    assert "3 grades do not stand as things are now: 1 gain, 1 lose, 1 keep their points." in told
-    assert "Nothing is changed yet" in told
+    assert "Out of date: 3 grades. With the current graders and settings: 1 higher, 1 lower, 1 the same." in told
+    assert "Nothing has changed yet" in told
     assert points(course) == before
 
     assert main.main(["regrade", ONE, "--yes"]) == 0
@@ -62,7 +62,7 @@ def test_changes_are_shown_first_and_written_once_confirmed(course_of_three, cap
     assert not grade_class(course, [ONE], Console(quiet=True)).graded  # they are up to date
 
     assert main.main(["regrade", ONE, "--yes"]) == 0
-    assert "Every grade stands." in capsys.readouterr().out
+    assert "Every grade is up to date." in capsys.readouterr().out
     assert main.main(["history", ONE]) == 0
     told = capsys.readouterr().out
     assert "double 5 right" in told
@@ -81,10 +81,10 @@ def test_a_new_seed_changes_no_points_and_adds_no_history(course_of_three, capsy
     (course / FILE).write_text("0" * 32)
     assert main.main(["regrade", "--yes"]) == 0
     told = capsys.readouterr().out
-    assert "3 grades do not stand as things are now: 0 gain, 0 lose, 3 keep their points." in told
+    assert "Out of date: 3 grades. With the current graders and settings: 0 higher, 0 lower, 3 the same." in told
     assert points(course) == {"ada": 5, "bob": 0, "cem": 3}
     assert main.main(["history"]) == 0
-    assert "No grade has taken another's place." in capsys.readouterr().out
+    assert "No grade was replaced." in capsys.readouterr().out
 
 
 @pytest.mark.full("regrades a class of three like its neighbours")
@@ -100,7 +100,7 @@ def test_a_late_policy_is_shown_before_it_takes_off_points(course_of_three, caps
     assert f"cem, {ONE}: 2 days more, until 2026-11-22 23:59 UTC" in capsys.readouterr().out
     assert main.main(["regrade"]) == 0
     told = capsys.readouterr().out
-    assert row_of(told, "ada").startswith(f"{ONE} ada 5 4 -1 taken off for being late: 0 before, 1 now")
+    assert row_of(told, "ada").startswith(f"{ONE} ada 5 4 -1 late penalty: 0 before, 1 now")
     assert "cem" not in told
     assert main.main(["regrade", "--yes"]) == 0
     assert points(course) == {"ada": 4, "bob": 0, "cem": 3}
@@ -112,7 +112,7 @@ def test_a_late_policy_is_shown_before_it_takes_off_points(course_of_three, caps
         (["extend", ONE, "ada", "--days", "1"], f"{ONE} has no due date"),
         (
             ["extend", ONE, "nobody", "--days", "1"],
-            "there is no student nobody: `nbgrader db student add nobody` adds one",
+            "there is no student nobody: add one with `nbgrader db student add nobody`",
         ),
         (["excuse", "09_none", "ada"], "no lesson 09_none"),
     ],
@@ -129,6 +129,6 @@ def test_a_submission_that_cannot_be_graded_is_reported_and_keeps_its_grade(cour
     assert main.main(["regrade", ONE, "--yes"]) == 2
     told = capsys.readouterr().out
     assert f"no {ONE}.ipynb was handed in" in told
-    assert "timestamp.txt holds no time: yesterday evening" in told
-    assert "2 could not be graded and stay as they are" in told
+    assert "timestamp.txt: expected a time, got yesterday evening" in told
+    assert "2 could not be graded and keep their old grade" in told
     assert points(course_of_three) == {"ada": 5, "bob": 5, "cem": 3}

@@ -39,7 +39,7 @@ def test_only_one_process_grades_a_course_at_a_time(course, command, status):
         second = start_command(course, *command)
         said, _ = second.communicate()
     assert second.returncode == status
-    assert f"is being graded already, by {getpass.getuser()} on" in said
+    assert f"is already being graded, by {getpass.getuser()} on" in said
     assert f"(process {os.getpid()})" in said
     assert "Traceback" not in said
     assert not scores(course)
@@ -60,7 +60,7 @@ def test_stopped_grading_reports_what_is_kept_and_continues_there(course, by):
     said, _ = process.communicate()
     assert process.returncode == 130
     kept = len(scores(course))
-    told = f"grading: stopped. {kept} of 6 submissions are graded and kept; run the same command again to go on."
+    told = f"grading: stopped. {kept} of 6 submissions are graded and kept; run the same command again to continue."
     assert told in said
     assert "Traceback" not in said
     kept = len(scores(course))

@@ -148,7 +148,7 @@ FORGED = [
 def test_a_forged_result_is_refused(course, forge):
     nb = copy.deepcopy(course.notebook)
     forge(nb)
-    with pytest.raises(SubmissionNotGraded, match="handed back"):
+    with pytest.raises(SubmissionNotGraded, match="the worker"):
         validate_result.validate_remote(graded(nb), course.task)
 
 
@@ -156,14 +156,14 @@ def test_a_forged_result_is_refused(course, forge):
     "text", ["", "{}", "[" * 100_000, '{"cells": 1, "metadata": {}}', '{"cells": [1], "metadata": {}}', "\x00", 5, None]
 )
 def test_a_text_that_is_not_a_notebook_is_refused(course, text):
-    with pytest.raises(SubmissionNotGraded, match="handed back"):
+    with pytest.raises(SubmissionNotGraded, match="the worker"):
         validate_result.validate_remote(GradedNotebook("ada", text, frozenset()), course.task)
 
 
 def test_another_students_grade_a_large_one_and_a_non_grade_are_refused(course, monkeypatch):
     honest = graded(course.notebook)
     for other in (replace(honest, student="bob"), honest.text, None, replace(honest, diagnosed=5)):
-        with pytest.raises(SubmissionNotGraded, match="handed back"):
+        with pytest.raises(SubmissionNotGraded, match="the worker"):
             validate_result.validate_remote(other, course.task)
     large = replace(honest, text=honest.text + " " * validate_result.MAX_TEXT)
     with pytest.raises(SubmissionNotGraded, match="too large: 50 MB"):

@@ -51,7 +51,7 @@ def test_a_missing_seed_gives_an_error_with_the_file_to_restore(course, capsys):
     (course / FILE).write_text("0" * 32)
     assert main.main(["verify-grades", ONE, "--students", "ada"]) == 2
     said = capsys.readouterr().out
-    assert f"{ONE}, ada: not computed, the seed named {name} is not here" in said
+    assert f"{ONE}, ada: not computed, the seed named {name} is missing" in said
     assert f"{FILE}-{name}" in said
 
 
@@ -59,11 +59,11 @@ def test_differences_are_reported_by_exercise_with_what_changed(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE, double=WRONG))
     (found,) = verify_grades(course, [ONE], students=["ada"])
     assert found.differs == ["double: 5 of 5, right before, 0 of 5, wrong, squares now (values, gradients)"]
-    assert "what was handed in changed" in found.changed
+    assert "the submission changed" in found.changed
     assert grades(course)[0].verdict.earned == 5
 
 
 @pytest.mark.full("regrades like its neighbours, with another seed")
 def test_another_seed_is_used_on_request(course):
     with_another = list(verify_grades(course, [ONE], students=["ada"], seed="00000000"))
-    assert "the seed named 00000000 is not here" in with_another[0].failed
+    assert "the seed named 00000000 is missing" in with_another[0].failed

@@ -87,9 +87,9 @@ def test_progress_tells_of_every_file_that_answers_something(attention):
     ("text", "arguments", "told"),
     [
         (None, (), "my_answers.py cannot be read: No such file or directory"),
-        ("def softmax(x)\n    pass", (), "my_answers.py, line 1: Python cannot read the file: expected ':'."),
+        ("def softmax(x)\n    pass", (), "my_answers.py, line 1: Python cannot read the file: expected ':'"),
         ("x = 1", (), "my_answers.py defines no function or class with the name of an exercise"),
-        (RIGHT, ("--lesson", "03_queries_keys_values"), "the name of an exercise of 03_queries_keys_values"),
+        (RIGHT, ("--lesson", "03_queries_keys_values"), "called like an exercise of 03_queries_keys_values"),
         (RIGHT, ("--lesson", "softmax"), "There is no lesson 'softmax'. The lessons are 00_start, 01_dot_products"),
         (RIGHT, ("entropy",), "my_answers.py does not define entropy"),
         (RIGHT, ("sofmax",), "02_softmax has no exercise sofmax. Its exercises are softmax, log_softmax"),
@@ -105,7 +105,7 @@ def test_a_file_that_cannot_be_checked_is_explained_in_one_line(attention, text,
 
 
 def test_a_notebook_and_an_empty_folder_are_explained(attention):
-    assert "Open it in Jupyter, and run check(...) there." in attention("check", "02_softmax.ipynb")[2]
+    assert "and run check(...) there" in attention("check", "02_softmax.ipynb")[2]
     assert "No Python file in this folder answers an exercise" in attention("progress")[2]
 
 

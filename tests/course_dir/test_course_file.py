@@ -26,25 +26,25 @@ from ..support.course_builder import TINY_LESSONS, build_course
 from ..support.repository import LESSONS, ROOT
 
 WRONG = {
-    'titel = "x"': "course.toml:1: unknown key 'titel'; do you mean 'title'?",
-    '[publish]\nrepositry = "x"': "course.toml:2: unknown key 'repositry'; do you mean 'repository'?",
-    '[limits]\nmemroy = "2 GiB"': "course.toml:2: unknown key 'memroy'; do you mean 'memory'?",
+    'titel = "x"': "course.toml:1: unknown key 'titel'; did you mean 'title'?",
+    '[publish]\nrepositry = "x"': "course.toml:2: unknown key 'repositry'; did you mean 'repository'?",
+    '[limits]\nmemroy = "2 GiB"': "course.toml:2: unknown key 'memroy'; did you mean 'memory'?",
     '[limits]\nmemory = "2GB"': """course.toml:2: memory: expected a size such as "2 GiB", got '2GB'""",
     '[late]\npolicy = "10%"': "course.toml:2: policy is '10%'; use one of 'none', 'zero', 'half', '10% a day'",
-    "[late]\nmost = 2": "course.toml:2: most is 2; it has to be at most 1",
+    "[late]\nmost = 2": "course.toml:2: most: expected at most 1, got 2",
     'id = "a b"': "course.toml:1: id: expected letters, digits, - and _, got 'a b'",
     "title = 3": "course.toml:1: title: expected text in quotation marks, got 3",
-    'timezone = "Europe/Berln"': "course.toml:1: unknown time zone 'Europe/Berln'; do you mean 'Europe/Berlin'?",
-    '[[lesson]]\nname = "01_duoble"': "course.toml:2: unknown lesson '01_duoble'; do you mean '01_double'?",
+    'timezone = "Europe/Berln"': "course.toml:1: unknown time zone 'Europe/Berln'; did you mean 'Europe/Berlin'?",
+    '[[lesson]]\nname = "01_duoble"': "course.toml:2: unknown lesson '01_duoble'; did you mean '01_double'?",
     "[[lesson]]\ninclude = false": "course.toml:1: 'name' is missing",
     '[[lesson]]\nname = "01_double"\n\n[[lesson]]\nname = "01_double"': "course.toml:5: 01_double is listed twice",
     '[[lesson]]\nname = "01_double"\ndue = 2026-11-20 23:59:00': "course.toml:3: due has no time zone",
     '[[lesson]]\nname = "01_double"\ndue = 2026-11-20': "course.toml:3: due: expected a date with a time",
-    '[[lesson]]\nname = "01_double"\nexercises.double.points = -3': "course.toml:3: points is -3; it has to be more",
+    '[[lesson]]\nname = "01_double"\nexercises.double.points = -3': "course.toml:3: points: expected more",
     '[[lesson]]\nname = "01_double"\nexercises.double.points = "8"': "course.toml:3: points: expected a whole number",
     '[[lesson]]\nname = "01_double"\nexercises.dubble.points = 3': "course.toml:3: unknown exercise 'dubble'; do you",
     '[[lesson]]\nname = "01_double"\nexercises.double.include = false': "course.toml:1: 01_double has no exercise left",
-    '[publish]\nsolutions = ["02_halv"]': "course.toml:2: unknown lesson '02_halv'; do you mean '02_halve'?",
+    '[publish]\nsolutions = ["02_halv"]': "course.toml:2: unknown lesson '02_halv'; did you mean '02_halve'?",
     "title = ": "course.toml: Invalid value (at end of document)",
 }
 
@@ -78,7 +78,7 @@ def test_all_mistakes_are_reported_at_once(course):
 def test_a_mistake_ends_a_command_without_a_traceback(course, toml, capsys):
     toml('[publish]\nrepositry = "x"')
     assert main(["settings", "--course", str(course)]) != 0
-    assert capsys.readouterr().err == "grading: course.toml:2: unknown key 'repositry'; do you mean 'repository'?\n"
+    assert capsys.readouterr().err == "grading: course.toml:2: unknown key 'repositry'; did you mean 'repository'?\n"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_file_that_init_writes_is_valid_and_changes_nothing(course, toml):
 def test_a_course_begun_without_the_file_can_be_upgraded(tmp_path, capsys):
     root = build_course(tmp_path / "old", config='c.CourseDirectory.course_id = "spring"')
     settings = (root / "nbgrader_config.py").read_text()
-    start, end = settings.index("# What course.toml says"), settings.index("c.merge(course_settings(__file__))\n")
+    start, end = settings.index("# Reads course.toml"), settings.index("c.merge(course_settings(__file__))\n")
     (root / "nbgrader_config.py").write_text(settings[:start] + settings[end:].partition("\n")[2])
     assert main(["init", "--upgrade", str(root)]) == 0
     assert load_course_file(root).id == "spring"

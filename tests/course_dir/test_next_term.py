@@ -104,8 +104,8 @@ def test_the_next_term_has_this_ones_lessons_and_settings_and_none_of_its_studen
     assert config.CourseDirectory.course_id == "spring"
     assert config.LatePolicy.policy == "half"
     assert "c.CourseDirectory.db_url, is commented out: it names the gradebook of the last term" in told
-    assert "c.CourseDirectory.root, is as it was: see whether it holds for the new term" in told
-    assert "c.Delivery.repository, is as it was" in told
+    assert "c.CourseDirectory.root, is unchanged: check that it is right for the new term" in told
+    assert "c.Delivery.repository, is unchanged" in told
     assert "course.toml: commented out, because it holds for one term only: lines 3, 7, 8, 9, 14" in told
 
 
@@ -128,11 +128,11 @@ def test_settings_of_one_term_are_commented_out_and_the_rest_is_unchanged():
 
 
 def test_an_existing_or_unreadable_course_gives_an_error_and_nothing_is_written(autumn, tmp_path):
-    with pytest.raises(CourseError, match="is a course already"):
+    with pytest.raises(CourseError, match="is already a course"):
         begin_next_term(autumn, autumn)
     with pytest.raises(CourseError, match="is inside the course"):
         begin_next_term(autumn / "spring", autumn)
-    with pytest.raises(CourseError, match="no directory"):
+    with pytest.raises(CourseError, match="does not exist"):
         begin_next_term(tmp_path / "spring", autumn, exchange=str(tmp_path / "nowhere"))
     with (autumn / "nbgrader_config.py").open("a") as config:
         config.write("c.LatePolicy.policy = \n")

@@ -71,7 +71,7 @@ def test_lessons_are_copied_from_a_course_or_a_zip_of_one(tmp_path):
     zipped = shutil.make_archive(str(tmp_path / "v1.0"), "zip", tmp_path, "attention-1.0")
     for number, place in enumerate((other, Path(zipped))):
         root = tmp_path / f"term-{number}"
-        assert "2 lessons taken" in " ".join(init_course(root, place))
+        assert "2 lessons copied" in " ".join(init_course(root, place))
         assert sorted(path.stem for path in (root / "source").glob("*.py")) == TINY_LESSONS
         assert load_lesson(root / "grader_tests" / TINY_LESSONS[0]).exercises["double"].points == 5
 
@@ -79,7 +79,7 @@ def test_lessons_are_copied_from_a_course_or_a_zip_of_one(tmp_path):
 def test_nothing_is_overwritten_and_a_folder_without_lessons_is_refused(tmp_path):
     root = build_course(tmp_path / "course")
     before = (root / "nbgrader_config.py").read_bytes()
-    with pytest.raises(CourseError, match="is a course already"):
+    with pytest.raises(CourseError, match="is already a course"):
         init_course(root)
     assert (root / "nbgrader_config.py").read_bytes() == before
     with pytest.raises(CourseError, match="nothing was made"):
@@ -90,10 +90,10 @@ def test_nothing_is_overwritten_and_a_folder_without_lessons_is_refused(tmp_path
         with pytest.raises(CourseError, match="has no lessons"):
             init_course(tmp_path / "term", nothing)
     assert not (tmp_path / "term").exists()
-    with pytest.raises(CourseError, match="is there already"):
+    with pytest.raises(CourseError, match="already exists"):
         new_lesson(root, TINY_LESSONS[0])
     for name in ("double", "9_x", "09_X", "../09_x"):
-        with pytest.raises(CourseError, match="names no lesson"):
+        with pytest.raises(CourseError, match="expected a name of two digits"):
             new_lesson(root, name)
 
 
@@ -183,7 +183,7 @@ def test_commands_act_only_on_the_named_course(tmp_path, monkeypatch, capsys):
     assert main.main(["build", TINY_LESSONS[0], "--course", "../there"]) == 0
     assert [(root / "source" / TINY_LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
     assert main.main(["build", "--course", str(here / "source")]) == 2
-    assert "is no course: it has no nbgrader_config.py" in capsys.readouterr().err
+    assert "is not a course: it has no nbgrader_config.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_two_courses_draw_different_secrets(tmp_path: Path):
 @pytest.mark.parametrize("held", ["", "7", "x" * 32])
 def test_an_invalid_secret_gives_an_error_and_is_not_replaced(tmp_path: Path, held: str):
     (tmp_path / FILE).write_text(held)
-    with pytest.raises(CourseError, match="holds no seed"):
+    with pytest.raises(CourseError, match="has no seed"):
         course_seed(tmp_path)
     assert (tmp_path / FILE).read_text() == held
 

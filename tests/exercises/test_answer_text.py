@@ -56,7 +56,7 @@ def test_a_patch_may_only_take_away():
     [
         ("- y = x\n+ y = 1\n", "stand 0 times"),  # a part of a line
         ("  if x:\n- y = x + 1\n", "stand 0 times"),  # another indentation than its neighbour's
-        ("+ pass\n", "has no place"),
+        ("+ pass\n", "has no position"),
         ("y = x + 1\n", "begins with"),
     ],
 )
@@ -95,7 +95,7 @@ def test_a_criterion_is_named_by_its_first_words_which_only_it_may_have():
     made.criterion("any shape and dtype", points=1)(lambda draw: [])
     made.mistake("one", loses="any shape")  # the whole name of one goes before the beginning of both
     assert made.mistakes[0].loses == ("any shape",)
-    with pytest.raises(ValueError, match="2 criteria begin with 'any'"):
+    with pytest.raises(ValueError, match="begins with 'any', got 2"):
         made.mistake("two", loses="any")
 
 

@@ -96,9 +96,9 @@ REFUSED = {
         {"a.zip": zipped({f"{n}.zip": with_comment(60_000) for n in range(40)})},
         "longer than 1 MiB",
     ),
-    "too deep": lambda: ({"a.zip": nested(3)}, "0.zip: it lies too deep, in archives within archives"),
+    "too deep": lambda: ({"a.zip": nested(3)}, "0.zip: it is nested too deeply, in archives within archives"),
     "cut off": lambda: ({"a.zip": nested(0)[:60]}, r"a.zip: it could not be read \(BadZipFile"),
-    "cut off, tar.gz": lambda: ({"a.tar.gz": tarred({MINE: os.urandom(9_000)})[:5_000]}, "it ends in the middle"),
+    "cut off, tar.gz": lambda: ({"a.tar.gz": tarred({MINE: os.urandom(9_000)})[:5_000]}, "it is cut off"),
     "no tar": lambda: ({"a.tar": b"x" * 1024}, "a.tar: it could not be read"),
     "encrypted": lambda: ({"a.zip": patched(nested(0), b"PK\1\2", 8, b"\1")}, f"{MINE}: it is encrypted"),
     "lzma": lambda: ({"a.zip": zipped({MINE: b"1"}, compression=zipfile.ZIP_LZMA)}, "compressed in an unusual way"),
@@ -131,19 +131,19 @@ REFUSED = {
     ),
     "names that lead out": lambda: (
         {"a.zip": zipped({f"/{MINE}": b"", f"../{MINE}": b"", f"x/../../{MINE}": b"", f"C:\\{MINE}": b""})},
-        "its name leads out of the archive.* and 1 more",
+        "its path leads outside the archive.* and 1 more",
     ),
     "a name of 60,000 letters": lambda: ({"a.zip": zipped({"x" * 60_000 + MINE: b""})}, "its name is too long"),
     "60,000 folders": lambda: ({"a.zip": zipped({"x/" * 30_000 + MINE: b""})}, "its name is too long"),
     "names that differ in case": lambda: (
         {"a.zip": zipped({MINE: b"1", MINE.upper().replace("IPYNB", "ipynb"): b"2"})},
-        "nothing tells which file counts",
+        "it is not clear which file counts",
     ),
     "names that differ in normal form": lambda: (
         {"a.zip": zipped({f"Zo\u00eb {MINE}": b"1", f"Zoe\u0308 {MINE}": b"2"})},
-        "nothing tells which file counts: .*Zo\u00eb .* and .*Zoe\u0308 ",
+        "it is not clear which file counts: .*Zo\u00eb .* and .*Zoe\u0308 ",
     ),
-    "one name twice": lambda: ({"a.zip": zipped([(MINE, b"1"), (MINE, b"2")])}, "nothing tells which file counts"),
+    "one name twice": lambda: ({"a.zip": zipped([(MINE, b"1"), (MINE, b"2")])}, "it is not clear which file counts"),
 }
 
 

@@ -69,7 +69,7 @@ def test_an_older_download_does_not_replace_a_newer_one(collect: Any) -> None:
 
     assert collect(attempt("9")) == {"jane": "at 9"}
     assert collect.replace(attempt("8")) == {"jane": "at 9"}
-    assert "it is older than what is in submitted/" in collect.outcome_line("Jane (7)")
+    assert "it is older than the submission in submitted/" in collect.outcome_line("Jane (7)")
     assert collect.replace(attempt("10")) == {"jane": "at 10"}
 
 
@@ -86,7 +86,7 @@ def test_a_submitted_environment_is_reported_in_one_line_and_the_notebook_counts
     files |= {moodle("Jane", 1): notebook("jane"), moodle("Bo", 2, "a/site-packages/02_halves.ipynb"): notebook("bo")}
     assert collect({"class.zip": zipped(files)}) == {"jane": "jane"}
     (jane,) = (one for one in collect.outcomes if one.student == "jane")
-    assert jane.why == "not looked into: venv"
+    assert jane.why == "not searched: venv"
 
 
 def test_the_table_shows_each_outcome(collect: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
@@ -102,8 +102,8 @@ def test_the_table_shows_each_outcome(collect: Any, capsys: pytest.CaptureFixtur
     rows = {line.split("  ")[0]: line for line in said}
     assert "jane_smith" in rows["taken"] and "Jane Smith (1) in class.zip" in rows["taken"]
     assert "it was a file of type .ipynb.txt" in rows["repaired"]
-    assert "no notebook of this lesson in it" in rows["skipped"]
-    assert "its name does not tell whose it is" in rows["whose?"]
+    assert "it has no notebook of this lesson" in rows["skipped"]
+    assert "its name does not show whose it is" in rows["whose?"]
     assert "1 taken, 1 repaired, 1 skipped, 1 whose?" in said
     assert "Whose? Fill in the column student of student-ids.csv, then collect again." in said
 
@@ -145,7 +145,7 @@ def test_a_late_mark_without_a_due_date_is_reported(collect: Any, course: Any) -
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         assert gradebook.find_assignment(LESSON).duedate is None
     collect({f"jane_LATE_1_600_{LESSON}.ipynb": notebook("jane")})
-    assert "late; the download does not tell by how much" in collect.outcomes[0].why
+    assert "late; the download does not show by how much" in collect.outcomes[0].why
     assert collect.timestamps() == {}
 
 
@@ -163,6 +163,6 @@ def test_a_course_of_version_0_1_keeps_the_table_name_in_its_gitignore(tmp_path)
 def test_a_person_with_only_junk_files_is_in_the_table(collect: Any, junk: str) -> None:
     files = {moodle("Jane", 1): notebook("jane"), moodle("Jane", 1, junk): b"", moodle("Eve Ma", 2, junk): b"x"}
     assert collect({"class.zip": zipped(files)}) == {"jane": "jane"}
-    assert collect.outcome_line("Eve Ma").endswith("it is empty, but for checkpoints and installed or hidden files")
+    assert collect.outcome_line("Eve Ma").endswith("it is empty, except for checkpoints and installed or hidden files")
     assert len(collect.outcomes) == 2
     assert not any(one.why for one in collect.outcomes if one.student == "jane")

@@ -137,7 +137,9 @@ def test_files_without_an_owners_name_are_asked_about_or_reported(collect: Any) 
     asked = [one.owner.partition(" (")[0] for one in collect.outcomes if one.what == "whose?"]
     assert sorted(asked) == sorted(["!!!", LESSON + ".ipynb", LESSON + ".ipynb", "hand-in.zip", "loose.tar.gz"])
     assert "its name has no letter or digit" in collect.outcome_line("!!!")
-    assert collect.outcome_line("../../up.ipynb; /etc/a.ipynb").endswith("it is nobody's by its name, and no notebook")
+    assert collect.outcome_line("../../up.ipynb; /etc/a.ipynb").endswith(
+        "no student matches its name, and it is not a notebook"
+    )
     assert "left out" in collect.outcome_line("notes.txt")
 
 
@@ -182,7 +184,7 @@ def test_an_answer_does_not_make_two_numbers_one_person(collect: Any) -> None:
     assert collect(files) == {}
     collect.answer(smithjane="jane")
     assert collect({}) == {}
-    assert "it would be jane's, and so would smithjane (2)" in collect.outcome_line("smithjane (1)")
+    assert "it would belong to jane, and so would smithjane (2)" in collect.outcome_line("smithjane (1)")
 
 
 def test_equal_names_on_two_platforms_are_not_one_person(collect: Any, class_list: Any) -> None:
@@ -207,5 +209,5 @@ def test_an_exact_number_overrides_a_match_by_name_in_another_lesson(collect: An
     assert collect({moodle("Jane Smith", 1): notebook("on Moodle")}) == {"s1": "on Moodle"}
     assert collect({f"renamed_12345_600_{LESSON}.ipynb": notebook("on Canvas")}) == {"s1": "on Moodle"}
     assert collect.statuses()["renamed (12345)"] == "which counts?"
-    assert "and renamed (12345) is by an exact id" in collect.outcome_line("Jane Smith (1)")
+    assert "but renamed (12345) has that student's exact id" in collect.outcome_line("Jane Smith (1)")
     assert collect({}, undecided="replace") == {"s1": "on Canvas"}

@@ -173,7 +173,7 @@ def test_each_command_after_each_other(
     assert course_of_jane.kept == []
     assert (course_of_jane.folder / "mine.txt").exists()
     if before and after and after < before:
-        assert "it is older than what is in submitted/" in course_of_jane.said
+        assert "it is older than the submission in submitted/" in course_of_jane.said
         return
     assert "othing shows which is newer" in course_of_jane.said
     for choice, text in {"keep": "first", "replace": "second"}.items():

@@ -126,7 +126,7 @@ def test_a_file_without_a_platforms_name_is_asked_about_once(collect: Any, names
 def test_an_answer_for_a_name_applies_in_other_lessons(collect: Any, class_list: Any) -> None:
     class_list(s1={"first_name": "Robert", "last_name": "Jones"})
     assert collect({"a.zip": zipped({moodle("Bob Jones", 71): notebook("bob")})}) == {}
-    assert "nobody in the class list is called so" in collect.outcome_line("Bob Jones")
+    assert "no student in the class list has this name" in collect.outcome_line("Bob Jones")
     collect.answer(**{"Bob Jones": "s2"})
     assert collect({}) == {}
     assert "the class list has no student s2" in collect.outcome_line("Bob Jones")
@@ -203,7 +203,7 @@ def test_gradescopes_export_is_collected_with_its_groups(collect: Any, class_lis
         "bo": "group",
         "ada": "group",
     }
-    assert "nobody in the class list" in collect.outcome_line("No Body")
+    assert "no student in the class list" in collect.outcome_line("No Body")
     assert collect.outcome_line("submission_444")
     assert collect.timestamps()["s001"] == "2026-11-20 23:59:00 UTC"
     assert collect.timestamps()["ada"] == collect.timestamps()["bo"] == "2026-11-21 01:00:00 UTC"

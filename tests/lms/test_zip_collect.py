@@ -62,7 +62,9 @@ def test_a_moodle_download_is_collected(collect: Any, capsys: pytest.CaptureFixt
     assert "skipped: no notebook of this lesson" in collect.outcome_line("Wrong Lesson (5) in Attention-02-1234.zip")
     assert "03_thirds.ipynb" in collect.outcome_line("Wrong Lesson")
     assert "answers.pdf" in collect.outcome_line("No Notebook (6)")
-    assert f"put what counts at submitted/<student>/{LESSON}/{LESSON}.ipynb yourself." in capsys.readouterr().out
+    assert (
+        f"put the file that counts at submitted/<student>/{LESSON}/{LESSON}.ipynb yourself." in capsys.readouterr().out
+    )
     assert collect.statuses()["Łukasz Żak (77) in Attention-02-1234.zip"] == "taken"
 
 
@@ -115,11 +117,11 @@ def test_students_are_found_in_the_class_list(collect: Any, class_list: Any) -> 
 def test_two_new_people_with_one_name_are_asked_about_and_kept_apart(collect: Any) -> None:
     files = {moodle("Jane Smith", 1): notebook("one"), moodle("Jane Smith", 2): notebook("two")}
     assert collect(files) == {}
-    assert "several people are called so" in collect.outcome_line("Jane Smith (1)")
+    assert "several people have this name" in collect.outcome_line("Jane Smith (1)")
 
 
 def test_a_name_of_several_known_students_is_asked_about(collect: Any, class_list: Any) -> None:
     class_list(jane_smith={"first_name": "Jane", "last_name": "Smith"}, s2={"first_name": "Jane", "last_name": "Smith"})
     found = collect({moodle("Jane Smith", 1): notebook("which?"), f"s2/{LESSON}.ipynb": notebook("by id")})
     assert found == {"s2": "by id"}
-    assert "the class list has several students of that name (jane_smith, s2)" in collect.outcome_line("Jane Smith (1)")
+    assert "several students in the class list have this name: jane_smith, s2" in collect.outcome_line("Jane Smith (1)")

@@ -47,7 +47,7 @@ def test_grace_costs_nothing_and_does_not_count_and_there_is_a_most() -> None:
     assert rule.late_submission_penalty("ada", 10, 30 * 60) is None
     assert rule.late_submission_penalty("ada", 10, 30 * 60 + DAY) == 1
     assert rule.late_submission_penalty("ada", 10, 30 * DAY) == 3
-    assert rule.in_words() == "10% of the points for each day begun after 30 minutes of grace, 30% at most"
+    assert rule.in_words() == "10% of the points are deducted for each day begun after 30 minutes of grace, 30% at most"
 
 
 def test_nbgraders_own_setting_still_holds() -> None:
@@ -85,7 +85,8 @@ def graded_late(course: Any) -> Callable[..., str]:
 @pytest.mark.slow
 def test_the_feedback_says_what_was_taken_off_and_why(graded_late: Any) -> None:
     text = graded_late("10% a day")
-    why = "It came 1 day 1 hour after it was due (2026-11-20 23:59 UTC): 10% of the points for each day begun."
+    rule = "10% of the points are deducted for each day begun"
+    why = f"It was handed in 1 day 1 hour after the due date (2026-11-20 23:59 UTC): {rule}."
     assert f"1.6 points were taken off because it came late. {why}" in text
     assert "Came late −1.6 In all 6.4 of 8" in text
 
@@ -93,16 +94,16 @@ def test_the_feedback_says_what_was_taken_off_and_why(graded_late: Any) -> None:
 @pytest.mark.slow
 def test_the_feedback_says_how_late_it_came_also_where_that_costs_nothing(graded_late: Any) -> None:
     text = graded_late("none")
-    assert "It came 1 day 1 hour after it was due (2026-11-20 23:59 UTC). That cost no points." in text
-    assert "taken off" not in text
-    assert "after it was due" not in graded_late("none", timedelta(days=2))
+    assert "It was handed in 1 day 1 hour after the due date (2026-11-20 23:59 UTC). That cost no points." in text
+    assert "deducted" not in text
+    assert "after the due date" not in graded_late("none", timedelta(days=2))
 
 
 def test_an_extension_given_before_handing_in_counts_and_can_be_taken_back(graded_late: Any, course: Any) -> None:
     text = graded_late("10% a day", timedelta(days=1))
     assert "0.8 points were taken off" in text
     assert "(2026-11-20 23:59 UTC, with an extension of 1 day)" in text
-    assert "taken off" not in graded_late("10% a day", timedelta(days=2))
+    assert "deducted" not in graded_late("10% a day", timedelta(days=2))
     assert "1.6 points were taken off" in graded_late("10% a day")
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         assert list(accommodations(gradebook)) == []

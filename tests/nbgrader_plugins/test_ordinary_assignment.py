@@ -82,7 +82,7 @@ def course(tmp_path_factory: pytest.TempPathFactory, sandboxed: None) -> Path:
     """hw1, released and graded by the commands of the course, beside a lesson."""
     root = build_course(tmp_path_factory.mktemp("ordinary"), release=["01_double"])
     write_assignment(root, "hw1", "hw1")
-    assert "hw1: released to" in run(root, "grading release hw1")
+    assert "hw1: released as" in run(root, "grading release hw1")
     for student, (answer, _) in ANSWERS.items():
         hand_in(root, "hw1", student, answer, "hw1")
     assert f"hw1: {len(ANSWERS)} graded" in run(root, "grading grade")
@@ -107,7 +107,7 @@ def test_the_feedback_names_the_test_that_stopped_but_no_hidden_one(course: Path
 
 
 def test_it_is_graded_again_only_if_something_changed(course: Path) -> None:
-    assert "graded before, and not changed since" in run(course, "grading grade hw1")
+    assert "graded before and unchanged" in run(course, "grading grade hw1")
     assert "the same, to the last criterion" in run(course, "grading verify-grades hw1 --students ada")
 
 
@@ -137,4 +137,6 @@ def test_an_assignment_of_two_notebooks_is_graded_by_nbgraders_command(tmp_path:
     run(root, "nbgrader autograde ps1")
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
         assert before == {(grade.student, grade.notebook): grade.graded_at for grade in stored_grades(gradebook)}
-    assert "ps1: an ordinary nbgrader assignment; `nbgrader autograde ps1` grades it" in run(root, "grading grade")
+    assert "ps1: an ordinary nbgrader assignment; run `nbgrader autograde ps1` to grade it" in run(
+        root, "grading grade"
+    )

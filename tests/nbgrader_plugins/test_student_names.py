@@ -24,7 +24,7 @@ BIN = Path(sys.executable).parent
 LESSON = TINY_LESSONS[0]
 UNFIT = ["x(1)[2]", "DOM\\jdoe", "x&y<b>"]
 FIT = ["o'neil", "x(1)", "j.smith+2@example.org"]
-REMEDY = "rename the folder in submitted/, or the id"
+REMEDY = "rename the folder in submitted/, or change the id"
 
 
 @pytest.fixture

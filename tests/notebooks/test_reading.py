@@ -72,11 +72,11 @@ UNREADABLE = {
     "a merge half resolved": (b'{"cells": [\n=======\n', "marks of an unresolved merge (=======)"),
     "an old pointer of Git LFS": (b"version https://hawser.github.com/spec/v1\noid sha256:1", "Run `git lfs pull`"),
     "a pointer of git-annex": (b"../.git/annex/objects/1F/a.ipynb", "Run `git annex get`"),
-    "a link that git wrote as a file": (b"../shared/lesson.ipynb\n", "holds only the name of one"),
+    "a link that git wrote as a file": (b"../shared/lesson.ipynb\n", "only has its name"),
     "what macOS keeps beside a file": (b"\0\5\x16\7\0\2\0\0Mac OS X", "macOS"),
     "a saved web page": (b"<!-- saved from -->\n<html>", "a web page"),
-    "nested too deep": (long_string(), "nested or long beyond use"),
-    "a number of a million digits": (b'{"cells": ' + b"1" * 1_000_000 + b"}", "nested or long beyond use"),
+    "nested too deep": (long_string(), "nested too deeply or too long"),
+    "a number of a million digits": (b'{"cells": ' + b"1" * 1_000_000 + b"}", "nested too deeply or too long"),
     "a web page": (b"<!DOCTYPE html><html>", "a web page"),
     "a PDF": (b"%PDF-1.7\n", "a PDF document"),
     "a picture": (base64.b64decode("iVBORw0KGgoAAAANSUhEUg=="), "a picture"),
@@ -178,7 +178,7 @@ def test_strange_cells_and_sources_are_survived(sanitize: Any, solved: Any) -> N
     solved["cells"][3:3] = strange
     solved["cells"].append({"cell_type": "markdown", "source": "![a](attachment:a.png)", "attachments": {"a.png": 3}})
     notebook = sanitize(solved)
-    assert_read(notebook, "Entries that are no cells were left out: 4")
+    assert_read(notebook, "Entries that are not cells were left out: 4")
     assert "```\nx = 1\n```" in [cell.source for cell in notebook.cells]
 
 
@@ -218,9 +218,9 @@ def test_an_unreadable_submission_does_not_stop_the_batch(graded_course: Any) ->
         reasons[student] = nbformat.read(path, as_version=4).metadata[RECORD].get("unreadable", "")
     assert {student for student, reason in reasons.items() if reason} == {"cleo", "fay", "gus", "hal"}
     assert "cut off" in reasons["cleo"]
-    assert "a folder, not a file" in reasons["fay"]
-    assert "a link to a file somewhere else" in reasons["gus"]
-    assert "a link to a file somewhere else" in reasons["hal"]
+    assert "A folder was handed in" in reasons["fay"]
+    assert "A link to another file" in reasons["gus"]
+    assert "A link to another file" in reasons["hal"]
 
 
 def test_unreadable_gets_no_points_but_a_person(graded_course: Any) -> None:

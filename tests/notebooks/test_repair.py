@@ -183,7 +183,7 @@ def test_an_answer_above_the_untouched_stub_is_not_undone_by_it(
     assert_sound(made, course)
     assert cell_of(made, "mine").source == above
     assert (cell_of(made, "double").source == stub) != counts
-    assert any("stood in another cell" in text for text in made.metadata[RECORD].repairs) == counts
+    assert any("was in another cell" in text for text in made.metadata[RECORD].repairs) == counts
 
 
 def test_a_copy_of_the_stub_without_marks_does_not_undo_the_answer(sanitize: Any, solved: Any, course: Any) -> None:

@@ -61,7 +61,7 @@ def test_a_survivor_blocks_with_file_fault_and_remedy(course, monkeypatch, capsy
     told = capsys.readouterr()
     for mutant in SURVIVORS:
         assert f"✗ {HERE}/equivalent.toml: a mutant loses nothing: {mutant}\n" in told.out
-    remedy = "Add a case to contract.py that it gets wrong. Or, if it is as right, write here:\n      [[equivalent]]\n"
+    remedy = "If the mutant is right, add this entry here instead:\n      [[equivalent]]\n"
     assert told.out.count(remedy) == 2
     assert told.err == "2 problems\n"
 
@@ -86,10 +86,10 @@ def test_a_listed_mutant_that_is_caught_or_gone_blocks(course):
     listing(course, SURVIVORS)
     rewrite(course / HERE / "contract.py", "yield call(draw.normal(1, 1))\n\n", "yield call(draw.normal(3, 5))\n\n")
     assert sorted(fault.partition(": ")[2] for fault in faults(course)) == [
-        f"this one is caught: {mutant}\n    Take it from the list." for mutant in sorted(SURVIVORS)
+        f"this one is caught: {mutant}\n    Remove it from the list." for mutant in sorted(SURVIVORS)
     ]
     listing(course, ["solution 00000000, line 2: return 2 * x -> return (2 * x).transpose(-2, -1)"])
-    assert any("is no mutant of these texts: solution 00000000" in fault for fault in faults(course))
+    assert any("is not a mutant of these answers: solution 00000000" in fault for fault in faults(course))
 
 
 def test_a_listed_mutant_without_a_reason_blocks_like_one_that_is_not_listed(course):
@@ -116,7 +116,7 @@ def test_a_reason_is_offered_again_where_another_line_of_the_base_changed():
 @pytest.mark.parametrize("text", ["[[equivalent]]\nwhy = 3\nmutants = ['a']", "[[equivalent]]\nmutants = []", "why"])
 def test_a_list_of_another_shape_is_refused(tmp_path, text):
     (tmp_path / "equivalent.toml").write_text(text)
-    with pytest.raises(EquivalentsFileError, match="is no list of groups"):
+    with pytest.raises(EquivalentsFileError, match="expected a list of groups"):
         read_equivalents(tmp_path)
 
 
@@ -147,10 +147,10 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
     assert not is_registered(course, ONE)
     listing(course, SURVIVORS)
     assert main.main(["release", ONE]) == 0
-    assert "Not proved in their present form: 01_double" in capsys.readouterr().out
+    assert "New or changed since the last proof: 01_double" in capsys.readouterr().out
     assert is_registered(course, ONE)
     assert main.main(["release", ONE]) == 0
-    assert "Not proved" not in capsys.readouterr().out
+    assert "New or changed" not in capsys.readouterr().out
     assert unproved(course, TINY_LESSONS) == [TINY_LESSONS[1]]
     rewrite(course / "source" / f"{ONE}.py", "# # To double", "# # To double a number")
     assert unproved(course, [ONE]) == []
@@ -164,7 +164,7 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
 
 def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked_for(course, monkeypatch, capsys):
     kept, one, other = (
-        "proved as they are, and not again without `--again`: 1\n",
+        "(`--again` proves all): 1\n",
         f"{ONE} double: ",
         f"{TINY_LESSONS[1]} halve: ",
     )

@@ -158,7 +158,7 @@ def test_a_failed_proof_is_reported_and_not_shipped(course, capsys):
     verdicts = (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes()
     assert sync(course) == 1
     assert (
-        f"grader_tests/{ONE}/double/equivalent.toml: this one is no mutant of these texts: {gone}"
+        f"grader_tests/{ONE}/double/equivalent.toml: a listed mutant is not a mutant of these answers: {gone}"
         in capsys.readouterr().out
     )
     shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
@@ -175,7 +175,7 @@ def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(cours
     assert unproved(course, TINY_LESSONS) == []
     monkeypatch.chdir(course)
     assert main.main(["release", ONE]) == 0
-    assert "Not proved" not in capsys.readouterr().out
+    assert "New or changed" not in capsys.readouterr().out
     assert work == []
     rewrite(course / "grader_tests" / TWO / "halve" / "contract.py", "points=2", "points=2.0")
     assert unproved(course, TINY_LESSONS) == [TWO]
@@ -214,6 +214,6 @@ def test_tables_of_authors_are_compared_and_written(tmp_path, capsys):
     before = page.read_text(encoding="utf-8")
     rewrite(page, "| `normal(", "| `abnormal(")
     assert sync(root, check=True) == 1
-    assert capsys.readouterr().out == "docs/authors.md: out of date: the table 'draw'. Run `grading sync`.\n"
+    assert capsys.readouterr().out == "docs/exercise-reference.md: out of date: the table 'draw'. Run `grading sync`.\n"
     author_tables.write(root)
     assert page.read_text(encoding="utf-8") == before

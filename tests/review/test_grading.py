@@ -170,7 +170,7 @@ def test_everything_can_be_undone_in_turn(desk):
     desk.keep_comment("ann", "p", key_of(WHY), "Yes.", False)
     assert [desk.undo("ann", "p", None)["undone"] for _ in range(4)] == [
         "comment kept in the bank",
-        "1 answer taken out of the group of like ones",
+        "1 answer taken out of the group of equal answers",
         "1 answer graded",
         "3 answers graded",
     ]

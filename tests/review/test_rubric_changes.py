@@ -133,11 +133,11 @@ def test_a_rubric_is_scaled_to_the_courses_points(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("points = ", "Mend the file"),
+        ("points = ", "Correct the file"),
         ("[[rubric]]\nid = 'a'\ntext = 'b'\npoints = 1", "'points' is missing"),
         ("points = 1\n[[rubric]]\nid = 'a'\ntext = ''\npoints = 1", "no text"),
         ("points = 1\n[[rubric]]\nid = 'a'\ntext = 'b'\npoints = nan", "not a valid number"),
-        ("points = 1\nrubric = 3", "Mend the file"),
+        ("points = 1\nrubric = 3", "Correct the file"),
     ],
 )
 def test_an_invalid_rubric_file_is_named_with_the_remedy(tmp_path, text, said):

@@ -114,11 +114,11 @@ def test_doctor_reports_what_the_system_grants() -> None:
         assert grant.detail.split(" (")[0] in text
     enough = all(grant.granted for grant in grants() if grant.required)
     assert ("Grading is sandboxed on this machine." in text) is enough
-    assert ("Nothing is graded here" in text) is not enough
+    assert ("Nothing can be graded here" in text) is not enough
     if enough:  # and whether the system counts for all processes of a kernel, or we do
         from grading.sandbox.launch import server  # which needs Linux
 
-        told = text.partition("What all processes of a kernel use together is counted\n")[2].splitlines()[:3]
+        told = text.partition("Resources that all processes of a kernel use together are counted\n")[2].splitlines()[:3]
         for what, line in zip(("memory", "processes", "time"), told, strict=True):
             assert line.split()[:2] == [what, "by"]
             assert ("by a control group" in line) is (what in server().counted)
@@ -163,4 +163,4 @@ def test_below_the_minimum_nothing_is_run(lack: str, missing: str, remedy: str) 
     assert missing in said
     assert remedy in said
     assert "\nFalse\n" in said
-    assert "Nothing is graded here, unless `--unsandboxed` is said." in said
+    assert "Nothing can be graded here without `--unsandboxed`." in said

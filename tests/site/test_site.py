@@ -5,8 +5,10 @@ Does not cover: how it looks and moves (tests/browser/test_site.py).
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -15,9 +17,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
+from grading.authoring.student_install import BADGE, PackageSource, wheel_of
 from grading.course_dir.paths import CONFIG
 from grading.errors import CourseError, SiteError
+from grading.site import katex
 from grading.site.build import build_site
+from grading.site.pages import Runnable, page
+from grading.site.pictures import move_pictures
 
 from ..support.html_pages import Elements
 from ..support.repository import ROOT
@@ -41,6 +47,7 @@ interactive.slider(draw, k=(1, 3, 1))"""
 def write(root: Path, name: str, *cells: nbformat.NotebookNode) -> Path:
     (root / "source").mkdir(parents=True, exist_ok=True)
     (root / "source" / f"{name}.py").write_text("# %%\n")
+    (root / CONFIG).write_text("c = get_config()\n")
     place = root / "release" / name / f"{name}.ipynb"
     place.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(new_notebook(cells=list(cells)), place)
@@ -50,10 +57,11 @@ def write(root: Path, name: str, *cells: nbformat.NotebookNode) -> Path:
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("site") / "course"
+    labels = "### Predict first\n\nHow many?\n\n### Exercise 1: `grow(k, by=1)`\n\n### Predict first\n\nAnd now?"
     formula = new_markdown_cell("## A formula\n\nHere $a_i \\cdot b$, and\n\n$$\\frac{1}{2} \\sum_i a_i$$\n")
     secret = new_code_cell("word = open('table.txt').read()\nprint('found', word)")
     folded = new_code_cell(SLIDER, metadata={"tags": ["demo"]})
-    write(root, "01_alike", new_markdown_cell(FIRST), formula, secret, folded)
+    write(root, "01_alike", new_markdown_cell(FIRST), formula, secret, folded, new_markdown_cell(labels))
     (root / "release" / "01_alike" / "table.txt").write_text("a table")
     write(root, "02_next", new_markdown_cell("# What comes next\n\nAfter the [first](#a-word)?\n\n## A word"))
     own = root / "docs" / "site"
@@ -61,7 +69,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (own / "index.md").write_text("# Two lessons\n\nRead them.\n")
     shutil.copy(ROOT / "docs" / "glossary.md", root / "docs")
     (root / "docs" / "course.md").write_text("# The road through\n\nOne, then the other.\n")
-    (root / CONFIG).write_text("c = get_config()\n")
     (root / "grader_tests" / "01_alike").mkdir(parents=True)
     (root / "grader_tests" / "01_alike" / "__init__.py").write_text("EXERCISES = ()\n")
     reports = root / "build" / "reports"
@@ -79,15 +86,15 @@ def parsed(file: Path) -> Elements:
 def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
     page = (course / "site" / "01_alike.html").read_text(encoding="utf-8")
     assert "found a table" in page
-    assert page.count("<math ") == 2
+    assert page.count("<math ") == 2 and page.count('class="katex-html"') == 2  # for screen readers, and for the eye
     assert "Show the code: Bars that grow" in page and "@title" not in page
-    assert page.count("one bar of") >= 3 and 'type="range"' in page
+    assert "one bar of" in page and 'type="range"' in page
     assert "widget-view" not in page
 
 
 def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course):
     words = " ".join(parsed(course / "site" / "index.html").text.split())
-    for told in ("Two lessons", "How alike?", "Is one vector like another?", "about 5 minutes", "What comes next"):
+    for told in ("Two lessons", "How alike?", "Is one vector like another?", "About 5 minutes", "What comes next"):
         assert told in words
     assert not re.search(r"\d\. How alike", words)  # lessons have their own numbers, from 0
     glossary = parsed(course / "site" / "glossary.html")
@@ -117,6 +124,78 @@ def test_every_link_within_the_site_leads_somewhere_and_nothing_is_loaded_from_e
     assert looked_at > 50
 
 
+def test_contents_list_sections_and_exercises_without_labels_and_arguments(course):
+    page = (course / "site" / "01_alike.html").read_text(encoding="utf-8")
+    contents = re.search(r'<nav id="pst-page-toc-nav".*?</nav>', page, re.S)
+    assert contents
+    assert parsed_text(contents[0]) == "A formula Exercise 1: grow"
+    assert page.count(">Predict first<") == 2
+
+
+def parsed_text(html: str) -> str:
+    return " ".join(Elements(html).text.split())
+
+
+def test_a_page_says_where_to_run_it_and_which_sliders_move(course):
+    page = (course / "site" / "01_alike.html").read_text(encoding="utf-8")
+    line = re.search(r'<p class="where-to-run">.*?</p>', page, re.S)
+    assert line
+    package = wheel_of(version("attention-course"))
+    assert parsed_text(line[0]) == (
+        "This page is for reading. To run the code and have your answers checked, download the notebook and the "
+        "course’s package into one folder and open the notebook in JupyterLab. Sliders that work on this page: "
+        "Bars that grow."
+    )
+    assert re.findall(r'href="([^"]*)"', line[0]) == ["notebooks/01_alike.ipynb", f"notebooks/{package}", "#sliders-1"]
+    assert 'id="sliders-1"' in page
+    other = (course / "site" / "02_next.html").read_text(encoding="utf-8")
+    assert "where-to-run" in other and "Sliders that work" not in other
+
+
+def test_a_published_lesson_links_to_colab_and_loads_no_badge():
+    source = PackageSource("1.0", "attention-course==1.0", "you/attention", "autumn")
+    badge = BADGE.format(source.colab("01_alike.ipynb"))
+    made = page(
+        new_notebook(cells=[new_markdown_cell(f"# A\n\n{badge}\n\nWhy?")]), Runnable("a.ipynb", "https://c.org/")
+    )
+    assert made.cells[0].source == (
+        '# A\n\n<p class="where-to-run">This page is for reading. To run the code and have your answers checked, <a '
+        'href="https://c.org/">open it in Colab</a> or download <a href="a.ipynb" download>the notebook</a>.</p>'
+        "\n\nWhy?"
+    )
+
+
+def test_pages_are_small_and_every_file_that_they_name_is_there(course):
+    site = course / "site"
+    assert max(file.stat().st_size for file in site.glob("*.html")) < 10**6
+    page = (site / "01_alike.html").read_text(encoding="utf-8")
+    assert not re.search(r"data:image/[a-z+]+;base64,[^\"]{2000}", page)
+    style = (site / "_static" / "katex.min.css").read_text(encoding="utf-8")
+    fonts = {file.name for file in (site / "_static" / "fonts").iterdir()}
+    assert set(re.findall(r"fonts/([\w.-]+)", style)) == fonts  # of these formulas alone
+    assert {"KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2"} <= fonts and len(fonts) < 8
+
+
+def test_large_drawings_and_frames_move_into_files_and_come_back(tmp_path):
+    style = "<style>.attn-figure{color:red}</style>"
+    drawing = f'<svg role="img" aria-label="a line" viewBox="0 0 1 1" style="width:9px">{"<g></g>" * 4000}</svg>'
+    frames = f'<script type="application/json">["{"x" * 30_000}"]</script>'
+    small = '<svg role="img" aria-label="a dot"><g></g></svg>'
+    moved = move_pictures(f"<figure>{style}{drawing}</figure>{frames}{small}<noscript>{small}</noscript>", tmp_path)
+    assert len(moved) < 1000 and f"{small}<noscript>" in moved
+    written = {file.suffix: file.read_text() for file in (tmp_path / "_images").iterdir()}
+    scripts = [file.read_text() for file in (tmp_path / "_images").glob("*.js")]
+    assert sorted(json.loads(script.partition(" = ")[2].rstrip(";")) for script in scripts) == sorted([drawing, frames])
+    assert moved.count("<img") == 2 and 'alt="a line"' in moved and 'alt="a dot"' in moved
+    assert set(written) == {".js", ".svg"}
+
+
+@pytest.mark.parametrize("latex", [r"\frac{1}{", r"\nosuchcommand x"])
+def test_a_formula_that_katex_cannot_read_is_an_error(latex):
+    with pytest.raises(katex.UnreadableFormula, match="KaTeX parse error"):
+        katex.formula(latex, display=False)
+
+
 @pytest.mark.full("builds the site again")
 def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course, tmp_path):
     course = shutil.copytree(course, tmp_path / "course")
@@ -141,8 +220,12 @@ def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course, t
             "01_alike does not run from top to bottom: cell 1: ZeroDivisionError: division by zero",
         ),
         (
+            lambda root: write(root, "01_alike", new_markdown_cell("# A\n\n$\\nosuch$")),
+            r"01_alike.ipynb(?s:.*)Undefined control sequence: \\nosuch",
+        ),
+        (
             lambda root: write(root, "01_alike", new_markdown_cell("# A\n\n[gone](nowhere.md)")),
-            "Sphinx complains:(?s:.*)nowhere",
+            "Sphinx reports problems:(?s:.*)nowhere",
         ),
     ],
 )
@@ -163,6 +246,6 @@ def test_a_directory_that_holds_something_else_is_not_replaced(tmp_path):
     write(tmp_path, "01_alike", new_markdown_cell("# A"))
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "thesis.txt").write_text("mine")
-    with pytest.raises(SiteError, match="holds something that is no site"):
+    with pytest.raises(SiteError, match="contains files that are not a web site"):
         build_site(tmp_path, tmp_path / "site", Console(quiet=True), workers=1)
     assert (tmp_path / "site" / "thesis.txt").read_text() == "mine"

@@ -13,7 +13,7 @@ gradient_step = exercise(
         "errors, from errors to one loss? And which of the arguments should autograd watch?",
         "Watch a copy: `weights.detach().clone().requires_grad_()`. Then the predictions `x @ w`, the mean "
         "of their squared "
-        "differences from `y`, and `backward()`. The gradient lies in `w.grad`, and you go against it.",
+        "differences from `y`, and `backward()`. The gradient is in `w.grad`; step in the opposite direction.",
         "The shape of the code: `w = <a copy that autograd watches>`; `loss = (<predictions> - y)<squared, mean>`; "
         "`loss.…()`; `return w.detach() - <rate> * <gradient>`.",
     ),

@@ -14,10 +14,10 @@ cosine_similarity = exercise(
     forbidden=("cosine_similarity", "cosine_embedding_loss"),
     hints=(
         "What is left of a vector once you divide it by its own length? What does the dot product of "
-        "two such vectors tell? And which vectors cannot be divided by their length?",
-        "Vectors lie along the *last* dimension: take lengths and sums over `dim=-1` only, and keep that dimension for "
-        "as long as you divide by it (`keepdim=True`). For a vector of zeros put some other number in the place of its "
-        "length *before* you divide: any will do, since 0 divided by it is 0, and no NaN is ever made.",
+        "two such vectors measure? And which vectors cannot be divided by their length?",
+        "Vectors run along the *last* dimension: take lengths and sums over `dim=-1` only, and keep that dimension for "
+        "as long as you divide by it (`keepdim=True`). For a vector of zeros replace its length by some other number "
+        "*before* you divide: any will do, since 0 divided by it is 0, and no NaN is ever made.",
         "The shape of the code: `length_a = <length of a along the last dimension, kept>`, the same "
         "for b; `length_a = torch.where(<it is zero>, <something harmless>, length_a)`, the same for "
         "b; `return <sum over the last dimension of> (a / length_a) * (b / length_b)`.",

@@ -16,7 +16,7 @@ softmax_with_temperature = exercise(
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
-        "Where does the temperature stand in the formula: beside the scores, or beside the weights? "
+        "Where is the temperature in the formula: with the scores, or with the weights? "
         "And which answer does `nan > 0` give, which does `nan <= 0`?",
         "Divide the scores first; what comes then, you have already written. Check the temperature before that, and "
         "ask the question so that `nan` fails it: `not temperature > 0` is true for `nan`, `temperature <= 0` is not.",

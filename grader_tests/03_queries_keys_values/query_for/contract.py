@@ -14,7 +14,7 @@ query_for = exercise(
     see="6. Design a query",
     hints=(
         "Which scores would you like the keys to have: the targets, and the others? Write down the vector of wanted "
-        "scores, one number a key, before you think of the query.",
+        "scores, one number per key, before you think of the query.",
         "The scores are `keys @ query`. You know the keys and you know the scores that you want: that is a system of "
         "linear equations for the query. `keys` need not be square, so look for a solver that does not mind.",
         "Make a vector of S zeros, of the dtype of the keys, write some tens into the places of the targets, and "

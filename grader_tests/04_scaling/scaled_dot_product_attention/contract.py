@@ -19,8 +19,8 @@ scaled_dot_product_attention = exercise(
     hints=(
         "Of the three steps of attention, scores, weights, sum, between which two does the scale belong? And what is "
         "`scale or something` if `scale` is 0.0?",
-        "Only `None` stands for the default. The width K is the last dimension of the query that you were given, "
-        "whatever stands before it; the scale multiplies all scores, before the softmax over the keys.",
+        "Only `None` means the default. The width K is the last dimension of the given query, whatever comes before "
+        "it. The scale multiplies all scores, before the softmax over the keys.",
         "`if scale is ...: scale = ...`; `scores = ... * scale`, of shape `(..., T, S)`; `weights = ...`, the softmax "
         "over the last dimension; `return ..., weights`, where the first is `(..., T, V)`.",
     ),

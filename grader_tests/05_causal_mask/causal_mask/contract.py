@@ -12,7 +12,7 @@ causal_mask = exercise(
     forbidden=BUILT_IN,
     see="Exercise 1: `causal_mask(T, S=None, device=None)`",
     hints=(
-        "At which of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",
+        "At which of the S positions is query `i`, if the last query is at the last position? Try T = 2, S = 5.",
         "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is "
         "blocked where the key's number is the greater one; a column compared with a row gives the whole table at "
         "once.",

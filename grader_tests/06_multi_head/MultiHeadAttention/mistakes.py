@@ -37,7 +37,7 @@ add_mistakes(right, EVERYWHERE, cutting=SPLITTING, maps=LEVELS)
 right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
 right.mistake(scores.multiplied_by_root, {"key.mT / query": "key.mT * query"}, loses=EVERYWHERE)
 right.mistake("ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, loses=EVERYWHERE).feedback(
-    "You divide the scores by the square root of the number of heads. What counts is the width of one head."
+    "You divide the scores by the square root of the number of heads. Only the width of one head counts."
 )
 right.mistake(scores.scaled_by_number_of_keys, {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE)
 right.mistake("CutsAndMergesBetweenWords", loses=EVERYWHERE).patch("""

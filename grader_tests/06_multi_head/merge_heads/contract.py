@@ -13,8 +13,7 @@ merge_heads = exercise(
     see=SPLITTING,
     forbidden=BUILT_IN,
     hints=(
-        "In which order do the numbers of one word have to stand on the tape? In which order does (B, H, T, K) have "
-        "them?",
+        "In which order must the numbers of one word be on the tape? In which order does (B, H, T, K) have them?",
         "Undo the two steps of `split_heads`, the last one first: exchange heads and words, then make one dimension of "
         "the last two.",
         "`x.transpose(…, …)`, then `.reshape(B, T, …)`. If `view` complains, read the cell above again: what would "

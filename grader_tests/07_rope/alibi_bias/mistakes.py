@@ -30,7 +30,7 @@ right.mistake("keeps_the_sign_of_the_gap", loses=EVERYWHERE).patch("""
 - gaps = (places[:, None] - places[None, :]).abs()
 + gaps = places[:, None] - places[None, :]
 """).feedback(
-    "You keep the sign of the gap, so keys after the query get a positive bias. What counts is the distance, which "
+    "You keep the sign of the gap, so keys after the query get a positive bias. Only the distance counts, which "
     "has no sign."
 )
 right.mistake("squares_the_distance", {".abs()": ".square()"}, loses="every distance").feedback(

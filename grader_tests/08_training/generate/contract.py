@@ -14,8 +14,8 @@ generate = exercise(
     points=3,
     see=SAMPLING,
     hints=(
-        "The model gives logits for every position. Which one's tell what comes next? And what does it see when you "
-        "call it for the token after that?",
+        "The model gives logits for every position. Which position's logits predict the next token? And what does it "
+        "see when you call it for the token after that?",
         "A loop over n_tokens: show the last block_size tokens, take the last position's logits, choose a token for "
         "each row, append it. Around it, what you did in evaluate. temperature = 0 is a case of its own.",
         "`logits = model(tokens[:, -…:])[:, -1]`; `chosen = logits.argmax(…)` where temperature is 0, else "

@@ -9,9 +9,9 @@ top_k = challenge(
     stars=2,
     see="Challenge: `top_k(logits, k)`",
     hints=(
-        "Of the logits (1, 4, 2, 3) and with k = 2: which is the smallest that is kept? How do you tell of any logit "
-        "whether it is kept, knowing that one number?",
-        "The k-th greatest logit of a row is its threshold: what lies below is dropped, what equals it is kept. To "
+        "Of the logits (1, 4, 2, 3) and with k = 2: which is the smallest that is kept? How does that one "
+        "number decide whether a logit is kept?",
+        "The k-th greatest logit of a row is its threshold: smaller ones are dropped, equal ones kept. To "
         "drop is to give a share of exactly 0 *before* the others are made to sum to 1: lesson 5 says by which logit.",
         "Refuse a k below 1. `torch.topk` gives the greatest of each row in order, but no more than there are: "
         "`min(k, N)`. Its last column is the threshold, as (..., 1); fill what is below it, then softmax.",

@@ -19,8 +19,8 @@ gqa = exercise(
     see="Exercise 6: `GroupedQueryAttention(d_model, n_heads, n_groups)`",
     hints=(
         "Which of the four matrices become smaller when keys and values have fewer heads? How many rows do they keep?",
-        "Queries are split into H heads, keys and values into G. Before the scores, each head of keys and values has"
-        " to stand beside all the heads of queries that read it: H / G that follow each other.",
+        "Queries are split into H heads, keys and values into G. Before the scores, each head of keys and "
+        "values must be next to all the heads of queries that read it: H / G in a row.",
         "`query` is (B, H, T, K), `key` and `value` (B, G, T, K). Repeat the latter along the heads, each H / G "
         "times in a row (`repeat_interleave`), or give the queries a dimension for the group and let it broadcast. "
         "The rest is lesson 06.",

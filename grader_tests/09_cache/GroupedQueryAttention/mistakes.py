@@ -87,7 +87,7 @@ right.mistake(scores.scaled_by_width, {"query.shape[-1] ** 0.5": "query.shape[-1
 right.mistake(scores.scaled_by_model_width, {"query.shape[-1] **": "x.shape[-1] **"}, loses=SHARED)
 right.mistake(
     "scaled_by_the_width_of_all_groups", {"query.shape[-1] **": "self.W_k.out_features **"}, loses=SHARED
-).feedback("You divide the scores by the root of G * K. What counts is the width of one head, K.")
+).feedback("You divide the scores by the root of G * K. Only the width of one head counts, K.")
 right.mistake("shares_keys_only", loses=SHARED).patch("""
 - value = self.share(self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2))
 + value = self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)[:, :1]

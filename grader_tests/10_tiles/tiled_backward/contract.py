@@ -34,7 +34,7 @@ tiled_backward = exercise(
         "query, the sum of `grad_output · output`; and scores are made of queries and keys, so their gradient goes "
         "to both.",
         "Of the queries every tile has a part of the gradient: add them up. Keys and values get theirs from their "
-        "own tile: collect those and join them. Mind the scale, which stands between scores and products: once for "
+        "own tile: collect those and join them. Mind the scale, which is between scores and products: once for "
         "the queries' gradient, once for the keys'.",
     ),
 )

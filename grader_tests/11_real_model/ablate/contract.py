@@ -14,8 +14,8 @@ ablate = exercise(
         "In `(B, H, T, K)`, which dimension counts the heads? How do you reach several of them at once, "
         "for all texts and "
         "tokens?",
-        "Work on a new tensor: the model goes on using the old one. What takes the place of a head's outputs is 0, or "
-        "row h of `mean` at every text and token.",
+        "Work on a new tensor: the model goes on using the old one. Replace the outputs of a head by 0, or by row h of "
+        "`mean` for every text and token.",
         "`out = head_outputs.clone()`, then `out[:, heads] = …`; the mean of the heads asked for has the shape "
         "(number of heads, K), and wants a dimension for T.",
     ),

@@ -11,8 +11,8 @@ head_contributions = challenge(
     hints=(
         "The heads' outputs are merged side by side, head 0 first, and multiplied by `W_o.T`. Which columns of `W_o` "
         "does head h meet? Try it with two heads of width 1.",
-        "What a head adds is linear in its output, and so is a dot product: direction · (W_h o) = (direction W_h) · o. "
-        "The bracket is a vector of the width of one head, the same for every text and token.",
+        "The contribution of a head is linear in its output, and so is a dot product: direction · (W_h o) = "
+        "(direction W_h) · o. The bracket is a vector of the width of one head, the same for every text and token.",
         "`direction @ W_o` is (D,), with the numbers of head 0 first. View it as (H, 1, K), multiply, and sum over the "
         "last dimension.",
     ),

@@ -13,9 +13,9 @@ induction_score = exercise(
     hints=(
         "Take T = 6 and a period of 3: A B C A B C. Which queries have seen their token before? For each "
         "of them, at which "
-        "position did the token *after* that one stand?",
-        "Query t has seen its token at t − period, if that is not before the text. What came after it stands at "
-        "t − period + 1. So the weights lie on one diagonal of the map, but for where it begins.",
+        "position was the token *after* that one?",
+        "Query t has seen its token at t − period, if that is not before the text. The token after it is at "
+        "t − period + 1. So the weights are on one diagonal of the map, except at its beginning.",
         "Check the period first. Then either two index tensors, `weights[..., t, t - period + 1]` with "
         "`t = torch.arange(period, T)`, or `weights.diagonal(…, dim1=-2, dim2=-1)` without its first "
         "entry; then a mean "

@@ -13,9 +13,9 @@ qk_circuit = exercise(
     hints=(
         "A head's query is `W_q[rows] @ x_q`, a vector of K numbers; its key likewise. Write their dot "
         "product with the "
-        "two vectors x at the outside: which matrices stand between them, and which of them is turned?",
-        "Head h owns K = D / n_heads neighbouring rows of both weights. The score is x_q · (its rows of W_q, turned) · "
-        "(its rows of W_k) · x_k.",
+        "two vectors x at the outside: which matrices are between them, and which of them is transposed?",
+        "Head h owns K = D / n_heads neighbouring rows of both weights. The score is x_q · (its rows of W_q, "
+        "transposed) · (its rows of W_k) · x_k.",
         "Two checks that raise ValueError, with the name and the value of what was wrong. Then "
         "`rows = slice(head * K, …)` and a product of two slices of shapes (D, K) and (K, D).",
     ),

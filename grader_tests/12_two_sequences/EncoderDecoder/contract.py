@@ -15,8 +15,8 @@ encoder_decoder = exercise(
         "Who has to know of the padding in the source: the encoder, whose positions look at one another, the decoder, "
         "which looks at them, or both?",
         "`__init__` keeps the two modules as attributes, which makes them its parts. `encode` asks one of them, "
-        "`decode` the other, and `forward` is one call of each. What the encoder gives goes on as it is, whatever it "
-        "is.",
+        "`decode` the other, and `forward` is one call of each. Pass on the output of the encoder "
+        "unchanged, whatever it is.",
         "`def encode(self, source, source_mask=None): return self.encoder(…, …)`; `decode` takes `targets_in, memory, "
         "source_mask=None`; `forward` returns `self.decode(targets_in, self.encode(…), …)`.",
     ),

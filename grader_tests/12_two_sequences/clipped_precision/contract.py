@@ -9,7 +9,7 @@ clipped_precision = challenge(
     hints=(
         "Which pairs of neighbours are there in (4, 4, 4, 5)? How many sequences of n neighbours has a list of length "
         "T, and how many, if it is shorter than n?",
-        "Count how often each n-gram stands in what was written, and how often in the reference. Each one earns the "
+        "Count how often each n-gram is in the written text, and how often in the reference. Each one earns the "
         "smaller of its two counts.",
         "`collections.Counter` counts anything that can be a key, tuples of tokens among them; for a key that it does "
         "not know it says 0. Sum `min(…, …)` over the keys, and divide by the number of all n-grams that were written.",

@@ -10,7 +10,7 @@ teacher_inputs = exercise(
     see="3. Teacher forcing",
     hints=(
         "Write the targets 5, 8, 2 in a row, and under each what the decoder has read by the time it has to say it. "
-        "What stands under the first?",
+        "What is under the first?",
         "The result has the shape of `targets`. Its first column is `begin` for every sentence, and behind it come all "
         "columns of the targets but one. Which one is never read?",
         "Make a column (B, 1) that is full of `begin`, with the dtype and device of targets (`targets.new_full`), and "

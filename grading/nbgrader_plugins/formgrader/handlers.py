@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, PrefixLoader, pass_context
+from jinja2 import BaseLoader, ChoiceLoader, DictLoader, FileSystemLoader, PrefixLoader, pass_context
 from jinja2.runtime import Context
 from jupyter_server.utils import url_path_join
 from nbconvert.filters import Highlight2HTML
@@ -19,9 +19,11 @@ from tornado.ioloop import IOLoop
 from ...course_dir.student_ids import why_unfit
 from ...notebooks.sanitize_html import from_markdown
 from ...notebooks.written_answers import LINE, written_answer
+from ...safe_html import TOKENS
 from .background import Grading
 
 TEMPLATES = Path(__file__).parent / "templates"
+SHARED = DictLoader({"tokens.css": TOKENS})
 ADDRESS = "/grading/api/grade"
 AUTOGRADE = "/formgrader/api/submission/([^/]+)/([^/]+)/autograde"  # nbgrader's
 SETTING = "attention_grading"
@@ -99,7 +101,8 @@ def _add_panel(settings: dict[str, Any]) -> None:
     environment = settings.get("nbgrader_jinja2_env")
     if environment is not None:
         theirs: BaseLoader = environment.loader
-        environment.loader = ChoiceLoader([FileSystemLoader(TEMPLATES), PrefixLoader({"nbgrader": theirs}), theirs])
+        ours = FileSystemLoader(TEMPLATES)
+        environment.loader = ChoiceLoader([ours, SHARED, PrefixLoader({"nbgrader": theirs}), theirs])
 
 
 def _render_formulas(settings: dict[str, Any]) -> None:
@@ -109,15 +112,14 @@ def _render_formulas(settings: dict[str, Any]) -> None:
         exporter.filters = {**exporter.filters, "highlight_code": _code_or_answer}  # makes a new environment
         theirs: BaseLoader = exporter.environment.loader
         ours = FileSystemLoader(TEMPLATES / "notebook")
-        exporter.environment.loader = ChoiceLoader([ours, PrefixLoader({"nbgrader": theirs}), theirs])
+        exporter.environment.loader = ChoiceLoader([ours, SHARED, PrefixLoader({"nbgrader": theirs}), theirs])
         exporter.register_filter("markdown2html", _markdown)
 
 
 def _read_anew(settings: dict[str, Any]) -> None:
-    """Make nbgrader read the gradebook again for each request.
+    """Have nbgrader read the gradebook again for each request: it keeps one session, and would show what it read first.
 
-    It keeps one database session, which would go on showing what it read first. So the page also shows what another
-    program has written, such as a grade that `grading reopen` has opened.
+    So the page shows what another program has written since, such as a grade that `grading reopen` has opened.
     """
     log: Callable[[web.RequestHandler], None] = settings["log_function"]  # tornado calls it after each request
 

@@ -1,4 +1,4 @@
-// The review page. What comes from students is set as text; only what a judge has rendered and cleaned, and the lesson's
+// The review page. Students' content is set as text; only what a judge has rendered and cleaned, and the lesson's
 // own texts, come as HTML, in which the page's policy lets no script run. Every write says which state of an answer this page showed (`seen`), so that nothing is
 // overwritten that nobody here has read.
 "use strict";

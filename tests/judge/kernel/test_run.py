@@ -206,7 +206,7 @@ def test_an_answer_that_the_time_did_not_reach_needs_a_person(start, lesson):
     run._until = run.session.spent
     found = judged(run, lesson, "double")
     assert (found.status, found.earned) == ("needs a person", 0)
-    assert "the notebook's time was over" in found.grader_error
+    assert "the time limit of the notebook was reached" in found.grader_error
 
 
 def test_nothing_is_waited_for_after_the_notebooks_time(start, lesson):

@@ -1,14 +1,25 @@
-<style>#grade-new [hidden] { display: none; } /* nbgrader's buttons say otherwise */</style>
+<style>
+{% include "tokens.css" %}
+:root { color-scheme: light; } /* nbgrader's pages are white */
+#grade-new { color: var(--text); background: var(--box); border: 1px solid var(--line); border-radius: var(--radius);
+  box-shadow: none; }
+#grade-new [hidden] { display: none; } /* nbgrader's buttons say otherwise */
+#grade-new .btn { border-radius: var(--radius); border-color: var(--line); color: var(--text); background: var(--page); }
+#grade-new .btn-primary { color: var(--on-accent); background: var(--accent); border-color: var(--accent); }
+#grade-new .btn:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+#grade-new-bar { accent-color: var(--accent); margin: 0 1em; width: 20em; max-width: 100%; }
+#grade-new :is(ul, pre) { margin-top: 1em; }
+</style>
 <div class="panel panel-default" id="grade-new">
   <div class="panel-body">
     <button type="button" class="btn btn-primary" id="grade-new-start">Grade all that is new</button>
     <button type="button" class="btn btn-default" id="grade-new-stop" hidden>Stop</button>
-    <progress id="grade-new-bar" aria-label="graded" hidden style="margin: 0 1em; width: 20em"></progress>
+    <progress id="grade-new-bar" aria-label="graded" hidden></progress>
     <span role="status" id="grade-new-says">
       {%- if lesson %} What is new or has changed in {{ lesson | e }}.{% else %} What is new or has changed, in every lesson.{% endif -%}
     </span>
-    <ul id="grade-new-failed" style="margin-top: 1em" hidden></ul>
-    <pre id="grade-new-said" style="margin-top: 1em" hidden></pre>
+    <ul id="grade-new-failed" hidden></ul>
+    <pre id="grade-new-said" hidden></pre>
   </div>
 </div>
 <script>
