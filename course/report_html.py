@@ -7,6 +7,7 @@ Marks and words show each status, not only colours; without the style the page r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
@@ -48,7 +49,7 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
     """The report as HTML that needs nothing else.
 
     style  whether its style comes with it; a page with many reports has it once
-    links  section -> the address that leads there
+    links  section -> the address that leads there; None: headings of the notebook that shows the report
     """
     mark, word, tone = MARKS[report.status]
     head = f'<span class="attn-mark" title="{word}">{mark}</span> <code>{escape(report.exercise)}</code>: {report.head}'
@@ -67,8 +68,9 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
     parts += [f"<p>{inline_markdown(note)}</p>" for note in report.notes]
     if report.see:
         section = inline_markdown(report.see)
-        if place := (links or {}).get(report.see):
-            section = f'<a href="{escape(place)}">{section}</a>'
+        if place := heading_anchor(report.see) if links is None else links.get(report.see):
+            # Some front ends would open a new page otherwise, where a notebook has no such heading
+            section = f'<a href="{escape(place)}" target="_self">{section}</a>'
         parts.append(f"<p>Look at: {section}</p>")
     rows = "\n".join(map(_row, report.rows))
     rows = f"<ul>{rows}</ul>" if rows else ""
@@ -80,16 +82,24 @@ def to_html(report: Report, *, style: bool = True, links: Mapping[str, str] | No
     return "\n".join([*filter(None, parts), "</div>", *([f"<style>{STYLE}</style>"] if style else [])])
 
 
+def heading_anchor(section: str) -> str:
+    """The address of a heading in a notebook; "" if front ends do not agree on it.
+
+    JupyterLab, Jupyter Notebook and nbconvert make the same id from a heading without equations. A browser encodes
+    characters other than these, and JupyterLab then finds no such id.
+    """
+    text = re.sub(r"[`*]", "", section)
+    return f"#{text.replace(' ', '-')}" if re.fullmatch(r"[\w .,:;?!()=+'/-]+", text, re.ASCII) else ""
+
+
 def _summary(report: Report) -> str:
     criteria = sum(bool(row.points) for row in report.rows)
     right = sum(bool(row.points) and row.status == "right" for row in report.rows)
     if not criteria:
         return "Details"
-    return (
-        f"Points by criterion, all failing cases ({right} of {criteria} met)"
-        if right < criteria
-        else "Points by criterion"
-    )
+    if right < criteria:
+        return f"Points by criterion, all failing cases ({right} of {criteria} met)"
+    return "Points by criterion, printed output" if report.output else "Points by criterion"
 
 
 def _rest(report: Report) -> Iterator[str]:

@@ -88,7 +88,8 @@ class Attempt:
         what = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
         shown.details.insert(0, what)
         shown.output = self.run.prints.as_notes(self.name)
-        return replace(shown, status="passes", earned=shown.points, headline=cases)
+        headline = " ".join(filter(None, [cases, self.run.prints.in_one_line(self.name)]))
+        return replace(shown, status="passes", earned=shown.points, headline=headline)
 
     def _failed(self, shown: Report, section: str) -> Report:
         diagnosis, mistakes = self._diagnosis, self.practice.mistakes

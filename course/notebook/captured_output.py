@@ -45,6 +45,11 @@ class CapturedOutput:
         """The output of one call, shortened; "" if it printed nothing."""
         return next((_cut(text) for known, text in self.calls if known == call), "")
 
+    def in_one_line(self, exercise: str) -> str:
+        """How much was printed and what shows it, for a report of one line; "" for nothing."""
+        lines = sum(len(text.rstrip("\n").split("\n")) for _, text in self.calls)
+        return f"It printed {lines} line{'' if lines == 1 else 's'}: `course.printed({exercise})`." if lines else ""
+
     def as_notes(self, exercise: str, besides: str = "") -> list[CodeNote]:
         """Notes for a report on the output of the first calls. besides: a call whose output it shows already."""
         others = [(call, text) for call, text in self.calls if call != besides]

@@ -9,6 +9,7 @@ from itertools import accumulate, groupby
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -39,7 +40,8 @@ def show_class(course: Course, graders: MistakeTexts, console: Console, *, stude
     for row in named(course.answers)[:MOST]:
         head = (f"{row.count} × ", (row.name.replace("_", " "), "bold"), f" in {row.exercise} ({row.lesson}")
         console.print(Text.assemble(*head, f"; see “{row.see}”)" if row.see else ")"))
-        console.print(Text(f"    {graders.text(row.lesson, row.exercise, row.name)}"))
+        for sentence in filter(None, graders.explain(row.lesson, row.exercise, row.name)):
+            console.print(Padding(Text(sentence), (0, 0, 0, 4)))
     if course.submissions:
         console.print(_lessons_table(course))
     loose = len({(a.student, a.lesson) for a in course.answers if not a.verdict.sandboxed})

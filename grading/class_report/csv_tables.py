@@ -14,6 +14,7 @@ from .mistakes import by_family, named, unnamed
 from .model import EXCUSED, Course
 
 Rows = list[dict[str, Any]]
+TEXTS = ("headline", "advice")  # of a mistake
 
 
 def write(course: Course, graders: MistakeTexts, folder: Path) -> Iterator[Path]:
@@ -28,14 +29,17 @@ def write(course: Course, graders: MistakeTexts, folder: Path) -> Iterator[Path]
 
 
 def _tables(course: Course, graders: MistakeTexts) -> dict[str, tuple[list[str], Rows]]:
-    known = [asdict(row) | {"text": graders.text(row.lesson, row.exercise, row.name)} for row in named(course.answers)]
+    known = [
+        asdict(row) | dict(zip(TEXTS, graders.explain(row.lesson, row.exercise, row.name), strict=True))
+        for row in named(course.answers)
+    ]
     without = [asdict(row) | {"criteria": "; ".join(row.criteria)} for row in unnamed(course.answers)]
     return {
         "criteria.csv": (
             ["lesson", "exercise", "criterion", "answers", "begun", "easiness", "discrimination"],
             [asdict(item) for item in items(course)],
         ),
-        "mistakes.csv": (["lesson", "exercise", "name", "count", "likely", "see", "text", "example"], known),
+        "mistakes.csv": (["lesson", "exercise", "name", "count", "likely", "see", *TEXTS, "example"], known),
         "families.csv": (
             ["family", "students", "count", "exercises"],
             [asdict(row) | {"exercises": "; ".join(row.exercises)} for row in by_family(course.answers)],

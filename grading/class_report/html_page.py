@@ -47,7 +47,7 @@ def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any
         "criteria": {lesson: [item for item in found if item.lesson == lesson] for lesson in course.lessons},
         "fewest": FEWEST,
         "weak": [item for item in found if _weak(item)],
-        "named": [(row, graders.text(row.lesson, row.exercise, row.name)) for row in made],
+        "named": [(row, *graders.explain(row.lesson, row.exercise, row.name)) for row in made],
         "most_named": MOST_NAMED,
         "ideas": by_family(course.answers),
         "unnamed": unnamed(course.answers),

@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course.harness.sentences import split_sentence
+
 if TYPE_CHECKING:
     from ..exercises.exercise import Exercise
 
@@ -17,10 +19,10 @@ class MistakeTexts:
         self.root = root
         self._exercises = lru_cache(self._load)
 
-    def text(self, lesson: str, exercise: str, mistake: str) -> str:
-        """The sentence of a known mistake, or ""."""
+    def explain(self, lesson: str, exercise: str, mistake: str) -> tuple[str, str]:
+        """The headline and the advice on a known mistake, as in the report that the student gets; "" for none."""
         known = self._exercises(lesson).get(exercise)
-        return next((m.text for m in known.mistakes if m.name == mistake), "") if known else ""
+        return split_sentence(next((m.text for m in known.mistakes if m.name == mistake), "") if known else "")
 
     def answers(self, lesson: str, exercise: str) -> list[str]:
         """The code of all known answers, right and wrong."""

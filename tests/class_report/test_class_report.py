@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 from rich.console import Console
 
 from grading.class_report.at_risk import concerns
@@ -147,6 +148,23 @@ def test_the_three_most_frequent_mistakes_are_told_with_their_text(graders):
     assert "3 × squares in double (01_double; see “To double”)\n    That is the *square*." in text
     assert "1 × loses the gradient in double" in text
     assert text.count(" × ") == 3
+
+
+def test_a_mistake_has_the_sentences_of_the_students_report(graders):
+    said = "You *square* it, so the result is too large for all but 0 and 2. Add `x` to itself, or double it."
+    (mistakes,) = graders.root.glob("grader_tests/01_double/**/mistakes.py")
+    mistakes.write_text(mistakes.read_text().replace("That is the *square*.", said))
+    of = course(answer("ada", verdict(0, mistake="squares")))
+    assert [line.rstrip() for line in in_terminal(of, graders, width=60).splitlines()[1:4]] == [
+        "    You *square* it, so the result is too large for all but",
+        "    0 and 2.",
+        "    Add `x` to itself, or double it.",
+    ]
+    page = class_page(of, "A class", graders)
+    paragraphs = [Markup(text).striptags() for text in re.findall("<p>(.*?)</p>", page)]
+    assert paragraphs.count("You square it, so the result is too large for all but 0 and 2.") == 1
+    assert paragraphs.count("Add x to itself, or double it.") == 1
+    assert page.count("to itself") == 1
 
 
 def test_of_two_mistakes_at_once_both_count_and_what_is_only_likely_is_told_apart():
@@ -316,8 +334,8 @@ def test_the_tables_hold_what_the_page_shows_and_no_formula(graders, tmp_path):
     )
     files = {path.name: path for path in write(of, graders, tmp_path / "tables")}
     rows = {name: list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig")))) for name, path in files.items()}
-    assert [(row["count"], row["name"], row["text"]) for row in rows["mistakes.csv"]] == [
-        ("1", "squares", "That is the *square*.")
+    assert [list(row.items())[5:] for row in rows["mistakes.csv"]] == [
+        [("see", "To double"), ("headline", "That is the *square*."), ("advice", ""), ("example", "x")]
     ]
     assert rows["families.csv"] == []
     assert [row["student"] for row in rows["students.csv"]] == ["'=ada", "bob"]

@@ -61,7 +61,7 @@ def test_every_report_is_well_formed_and_stands_alone(status):
     assert {element.tag for element in page(full(status)).iter()} <= TAGS
     html = to_html(full(status))
     assert html.endswith(f"</div>\n<style>{STYLE}</style>")
-    assert not re.search(r"\burl\(|\bsrc=|\bhref=|\bid=|http|@import|<script", html)
+    assert not re.search(r"\burl\(|\bsrc=|\bhref=(?!.#)|\bid=|http|@import|<script", html)
 
 
 def test_the_parts_come_in_order_and_the_rest_is_folded():
@@ -159,6 +159,20 @@ def test_code_and_emphasis_are_marked_up_and_a_lone_star_stays():
 def test_a_section_is_a_link_where_one_leads_there():
     (link,) = page(full(), links={full().see: "#section-1"}).iter("a")
     assert (link.attrib["href"], text_of(link)) == ("#section-1", "Exercise 1: softmax(x, dim=-1)")
+
+
+@pytest.mark.parametrize(
+    ("section", "address"),
+    [
+        ("3. A thousand is too much", "#3.-A-thousand-is-too-much"),
+        ("Exercise 1: `softmax(x, dim=-1)`", "#Exercise-1:-softmax(x,-dim=-1)"),
+        ("And why not divide by $K$?", ""),
+        ("Zürich", ""),
+    ],
+)
+def test_in_a_notebook_a_section_is_a_link_to_its_heading(section, address):
+    assert [link.attrib["href"] for link in page(full(see=section)).iter("a")] == [address] * bool(address)
+    assert not list(page(full(see=section), links={}).iter("a"))
 
 
 @pytest.mark.parametrize("pair", list(combinations(MARKS, 2)), ids=" and ".join)

@@ -90,17 +90,17 @@ def test_page_says_points_status_and_mistake(page_of: Any) -> None:
     assert "Halves and doubles bob · 02_halves 0 of 8 points" in text
     assert "double ✗ not right yet 0 of 3 You multiplied x by itself: that is the square. Look at: Doubling" in text
     assert "halve ○ not started 0 of 5" in text
-    assert "In all 0 of 8" in text
+    assert "Total 0 of 8" in text
     assert "15 of 15 entries wrong" in text
     right = " ".join(Elements(page_of("ben")).text.split())
     assert "8 of 8 points" in right
     assert "double ✓ right 3 of 3" in right
-    assert "What was put in order" in right  # it was saved as UTF-16
+    assert "Repaired before grading" in right  # it was saved as UTF-16
     assert "not saved as UTF-8" in right
 
 
 def test_demonstrations_that_were_not_run_are_mentioned(whole_page: str) -> None:
-    assert "are not run again for grading" in whole_page
+    assert "are not run for grading" in whole_page
 
 
 def test_the_lessons_own_text_and_code_are_there_if_they_are_asked_for(page_of: Any, whole_page: str) -> None:
@@ -157,31 +157,31 @@ def test_comments_of_a_teacher_are_shown(page_of: Any) -> None:
 
 def test_repairs_are_shown(page_of: Any) -> None:
     assert "The check was missing and was put back: double." in page_of("eve")
-    assert "What was put in order" not in page_of("ada")
+    assert "Repaired before grading" not in page_of("ada")
 
 
 def test_an_unreadable_notebook_is_reported_and_a_persons_points_count(page_of: Any) -> None:
     text = " ".join(Elements(page_of("cleo")).text.split())
-    assert "This notebook could not be graded by itself. The file is cut off" in text
+    assert "This notebook could not be graded automatically. The file is cut off" in text
     assert "double ! needs a person open (of 3)" in text
     assert "halve ✎ graded by a person 4.5 of 5" in text
-    assert "4.5 of 8 points; 3 of them are open" in text
+    assert "4.5 of 8 points; a person still has to grade 3 of them" in text
     assert "! double: needs a person, 3 points open" in text
     assert " 0 of " not in text
-    assert "These count, not the points above" in text
+    assert "These points count, not those above" in text
 
 
 def test_what_a_person_is_still_to_grade_never_reads_as_a_zero(page_of: Any) -> None:
     text = " ".join(Elements(page_of("fay")).text.split())
-    assert "Open: 8 points, which a person is still to give" in text
-    assert "In all open (of 8)" in text
+    assert "Open: a person will grade 8 points" in text
+    assert "Total open (of 8)" in text
     assert " 0 of " not in text
 
 
 def test_the_late_penalty_is_shown_and_never_leads_below_zero(page_of: Any) -> None:
     text = " ".join(Elements(page_of("dan")).text.split())
-    assert "2 points were taken off because it came late" in text
-    assert "Came late −2 In all 0 of 8" in text
+    assert "Late submission: −2 points." in text
+    assert "Late submission −2 Total 0 of 8" in text
     assert "0 of 8 points" in text
 
 

@@ -44,6 +44,13 @@ def test_what_an_answer_prints_is_shown_with_the_call_that_printed_it(checked):
     assert text.count("Printed by") == CALLS
 
 
+def test_the_one_line_of_a_right_answer_says_that_something_was_printed(checked):
+    first = checked("print('a', 'b', sep='\\n')")[0].splitlines()[0]
+    assert (found := re.search(r" pass\. It printed (\d+) lines: `course\.printed\(softmax\)`\.$", first)), first
+    assert int(found[1]) > 2 * CALLS
+    assert "printed" not in checked("pass")[0].splitlines()[0]
+
+
 def test_of_many_calls_those_that_failed_are_shown(checked):
     text, _ = checked("print('sizes', tuple(x.shape), dim)", dim="0")
     assert text.startswith("◐ softmax: ")
