@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import torch
@@ -59,22 +58,6 @@ def headline_for(finding: Finding, example: Example) -> str:
     return as_sentence(
         general(finding.stage) if finding.stage in PHRASES else finding.text if example.expected else example.problem
     )
-
-
-def without_repetition(example: Example, *said: str) -> Example:
-    """Leave out of the problem what the report's sentences say already."""
-    if "is the `return` missing?" in " ".join(said).lower():
-        example.problem = example.problem.removesuffix("; is the `return` missing?")
-    problem, others = _plain(example.problem), [_plain(text) for text in said if text]
-    message = _plain(re.sub(r"^.*? raised \w+: (?:\S+\(\) )?", "", example.problem))
-    if message and any(message in text or text in problem for text in others):
-        example.problem = ""
-    return example
-
-
-def _plain(text: str) -> str:
-    """The words of a text, without quotation marks and the period."""
-    return re.sub(r"[`'\"]", "", text).strip(" .").lower()
 
 
 def size(program: Program, right: Observation) -> int:

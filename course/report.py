@@ -8,6 +8,7 @@ Does not cover: HTML (`report_html`), who finds the sentences (`course.notebook.
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -218,6 +219,22 @@ class Report:
 
     def __repr__(self) -> str:
         return self.to_text()
+
+
+def without_repetition(example: Example, *said: str) -> Example:
+    """Leave out of the problem what the report's sentences say already."""
+    if "is the `return` missing?" in " ".join(said).lower():
+        example.problem = example.problem.removesuffix("; is the `return` missing?")
+    problem, others = _bare(example.problem), [_bare(text) for text in said if text]
+    message = _bare(re.sub(r"^.*? raised \w+: (?:\S+\(\) )?", "", example.problem))
+    if message and any(message in text or text in problem for text in others):
+        example.problem = ""
+    return example
+
+
+def _bare(text: str) -> str:
+    """The words of a text, without quotation marks and the period."""
+    return re.sub(r"[`'\"]", "", text).strip(" .").lower()
 
 
 def display(shown: Report, everything: bool = False, more: str = "") -> None:

@@ -12,11 +12,11 @@ from itertools import groupby
 from typing import Any
 
 from ..check_data import CaseResults, Practice
-from ..failing_case import failing_case, headline_for, size, without_repetition
+from ..failing_case import failing_case, headline_for, size
 from ..harness.diagnose import Diagnosis
 from ..harness.sentences import does_not_allow, listed
 from ..harness.slips import slips
-from ..report import POINTS, CodeNote, Example, Report, Row
+from ..report import POINTS, CodeNote, Example, Report, Row, without_repetition
 from . import session
 from .check_run import CheckRun
 from .help.errors import WHERE, brief

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from course.failing_case import without_repetition
 from course.harness.sentences import as_sentence, listed, numbered, possibly, split_sentence
-from course.report import Example, Report, Row
+from course.report import Example, Report, Row, without_repetition
 
 from .verdict import CriterionVerdict, ExerciseVerdict
 
