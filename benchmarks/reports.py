@@ -51,7 +51,7 @@ def reports(lesson: str, every_form: bool = False) -> Iterator[Said]:
     session.current = session.Session()
     session.current.lesson, session.current.names = lesson, names
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
-        yield Said(exercise, "stub", _check(exercise, session._placeholder(exercise.name)))
+        yield Said(exercise, "stub", _check(exercise, session.placeholder(exercise.name)))
         for right in exercise.alternatives:
             yield Said(exercise, f"alternative {right.name}", _check(exercise, right.load()))
         for mistake in exercise.mistakes:

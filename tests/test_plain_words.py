@@ -31,7 +31,7 @@ IDIOM = {
     r"\bin the place of\b|\b(?:takes?|took) the place of\b": "instead of, replaces",
     r"\b(?:is|are|was) another than\b": "differs from",
     rf"(?:[`'\"}}]|\bit|\bthat|\bwhich) (?:is|are) no (?!{NO_MATTER})[a-z]+": "is not a …",
-    r"\b(?:is an? \w+|has [^.,]*), and must (?:be|have)\b": "expected …, got …",
+    r"\b(?:is an? [^.,]*|has [^.,]*), and must (?:be|have)\b": "expected …, got …",
     r"\bone (?:row|number|column|vector|query|line|file|page|entry) an? [a-z]+": "one … per …",
     r"\bAll else\b|\beverything else is as\b": "Otherwise …; the rest …",
     r"\bas it (?:stands|came|comes)\b(?! in| out)": "unchanged",

@@ -67,7 +67,7 @@ def begin(lesson: str) -> None:
     names = ipython.user_ns if ipython else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
     current.lesson, current.names = lesson, names
     for name in exercises:
-        names.setdefault(name, _placeholder(name))
+        names.setdefault(name, placeholder(name))
     restore_course_names()
     if ipython:
         register_answer_magic(ipython, lesson)
@@ -104,7 +104,9 @@ def exercise_data(name: str) -> dict[str, Any]:
     return catalog.exercises_and_challenges(lesson_of(name))[name]
 
 
-def _placeholder(name: str) -> Callable[..., Any]:
+def placeholder(name: str) -> Callable[..., Any]:
+    """A function for an exercise that is not written yet."""
+
     def missing(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{name} is not written yet")
 

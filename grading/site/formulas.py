@@ -8,6 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from ..errors import SiteError
 from . import katex
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,6 @@ def _block(translator: Any, node: nodes.math_block) -> None:
 def _formula(node: nodes.math | nodes.math_block, *, display: bool) -> str:
     try:
         return katex.formula(node.astext(), display=display)
-    except katex.UnreadableFormula as error:
+    except SiteError as error:
         log.warning("%s", error, location=node)
         return ""

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import quickjs
 
+from ..errors import SiteError
+
 FILES = Path(__file__).with_name("katex_files")
 STYLE = "katex.min.css"
 # In an object, because the wrapper cannot read a string that JavaScript has put together from parts
@@ -26,17 +28,13 @@ FONT_FILE = re.compile(r"fonts/([\w-]+\.woff2)")
 OTHER_FORMATS = re.compile(r',url\([^)]*\) format\("(?:woff|truetype)"\)')
 
 
-class UnreadableFormula(Exception):
-    """KaTeX cannot read a formula; the message says why, and where in the formula."""
-
-
 @cache
 def formula(latex: str, *, display: bool) -> str:
-    """The HTML of a formula. Raises UnreadableFormula."""
+    """The HTML of a formula. Raises SiteError, which says why KaTeX cannot read it, and where."""
     try:
         made: dict[str, str] = _katex()(latex.strip(), display, run_gc=False)
     except quickjs.JSException as error:
-        raise UnreadableFormula(str(error).partition("\n")[0]) from None
+        raise SiteError(str(error).partition("\n")[0]) from None
     return made["html"]
 
 

@@ -79,7 +79,7 @@ def course(handed_in: Path, tmp_path: Path) -> Path:
 def test_an_unknown_lesson_gives_an_error_with_the_known_ones(tmp_path, grading, verb):
     status, out, err = grading(build_course(tmp_path / "course"), verb, "09_none", ONE)
     assert status == 2
-    assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
+    assert err == "grading: no lesson 09_none; the lessons are 01_double, 02_halve\n"
     assert out == ""
 
 

@@ -112,7 +112,7 @@ def test_an_old_verb_is_not_in_help_but_runs_the_new_one(tmp_path, monkeypatch, 
     assert main.main(["check"]) == 2
     said = capsys.readouterr().err.splitlines()
     assert "`grading check` is now `grading prove`" in said[0]
-    assert said[1].startswith("grading: no course here")
+    assert said[1].startswith("grading: course not found")
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 grades"), (1, "1 grade"), (2, "2 grades")])

@@ -89,7 +89,7 @@ def test_progress_tells_of_every_file_that_answers_something(attention):
         (None, (), "my_answers.py cannot be read: No such file or directory"),
         ("def softmax(x)\n    pass", (), "my_answers.py, line 1: Python cannot read the file: expected ':'"),
         ("x = 1", (), "my_answers.py defines no function or class with the name of an exercise"),
-        (RIGHT, ("--lesson", "03_queries_keys_values"), "called like an exercise of 03_queries_keys_values"),
+        (RIGHT, ("--lesson", "03_queries_keys_values"), "with the name of an exercise of 03_queries_keys_values"),
         (RIGHT, ("--lesson", "softmax"), "There is no lesson 'softmax'. The lessons are 00_start, 01_dot_products"),
         (RIGHT, ("entropy",), "my_answers.py does not define entropy"),
         (RIGHT, ("sofmax",), "02_softmax has no exercise sofmax. Its exercises are softmax, log_softmax"),

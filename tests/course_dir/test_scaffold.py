@@ -101,7 +101,7 @@ def test_a_new_lesson_is_released_with_its_examples_and_check_uses_them(course):
     released = course / "release" / MINE
     assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", "outline.json", MINE}
     done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
-    assert "That is the sum. How many numbers went into it?" in done.stdout
+    assert "You return the sum instead of the mean." in done.stdout
     assert "all: 20.0" in done.stdout
 
 

@@ -88,15 +88,15 @@ def test_forms_of_one_name_are_one_person(collect: Any) -> None:
     composed, decomposed = "Zo\u00eb", "Zoe\u0308"
     found = collect({"a.zip": zipped({f"{composed}/{LESSON}.ipynb": b"1", f"{decomposed}/{LESSON}.ipynb": b"2"})})
     assert found == {}
-    assert "whose?: several people are called so" in collect.outcome_line(f"{composed} in a.zip")
-    assert "whose?: several people are called so" in collect.outcome_line(f"{decomposed} in a.zip")
+    assert "whose?: several people have this name, or similar names" in collect.outcome_line(f"{composed} in a.zip")
+    assert "whose?: several people have this name, or similar names" in collect.outcome_line(f"{decomposed} in a.zip")
 
 
 def test_a_borrowed_name_does_not_override_the_class_lists_number(collect: Any, class_list: Any) -> None:
     class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"}, bo={"first_name": "Bo"})
     found = collect({f"smithjane_999_1_{LESSON}.ipynb": b"mallory's", f"bo_3_2_{LESSON}.ipynb": notebook("bo")})
     assert found == {"bo": "bo"}
-    assert "whose?: it is jsmith's name, and jsmith has another number there" in collect.outcome_line("smithjane (999)")
+    assert "whose?: it has the name of jsmith, but jsmith has another" in collect.outcome_line("smithjane (999)")
 
 
 def test_a_namesake_does_not_replace_a_match_by_number(collect: Any, class_list: Any) -> None:
@@ -107,7 +107,7 @@ def test_a_namesake_does_not_replace_a_match_by_number(collect: Any, class_list:
     }
     for _ in range(2):
         assert collect(files) == {"jsmith": "jane"}
-        assert "something else was handed in under jsmith's own id" in collect.outcome_line("smithjane (999)")
+        assert "another file has jsmith's own id" in collect.outcome_line("smithjane (999)")
     assert collect({moodle("Jane Smith", 1): notebook("jane on Moodle")}) == {"jsmith": "jane"}
     assert "under jsmith's own id" in collect.outcome_line("Jane Smith (1)")
 

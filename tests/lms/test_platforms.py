@@ -144,7 +144,7 @@ def test_a_number_stays_one_persons(collect: Any) -> None:
     """Without a class list, two people share a name in Canvas; each does one lesson."""
     assert collect({canvas("smithjane", 12345, 600): notebook("one")}) == {"smithjane": "one"}
     assert collect.replace({canvas("smithjane", 999, 601): notebook("two")}) == {"smithjane": "one"}
-    assert "smithjane is smithjane (12345) already" in collect.outcome_line("smithjane (999)")
+    assert "smithjane already is smithjane (12345)" in collect.outcome_line("smithjane (999)")
     assert collect.replace({canvas("renamed", 12345, 602): notebook("new name")}) == {"smithjane": "new name"}
 
 

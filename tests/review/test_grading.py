@@ -158,7 +158,7 @@ def test_the_late_penalty_follows_points_given_by_hand(course):
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         submitted = gradebook.find_submission_notebook(LESSON, LESSON, "ada")
         assert submitted.late_submission_penalty == 2.5  # half of 3 for the exercise and 2 by hand
-        assert "6 hours after it was due" in reason_kept(gradebook, submitted.id)
+        assert "6 hours after the due date" in reason_kept(gradebook, submitted.id)
     desk.gradebook.close()
 
 
