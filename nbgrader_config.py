@@ -2,21 +2,20 @@
 
 c = get_config()
 
-# What course.toml says; what follows here wins
+# Reads course.toml; the lines below override it
 from grading.course_dir.course_config import course_settings  # noqa: E402
 
 c.merge(course_settings(__file__))
 
-# Sources lie beside, never inside, an assignment's folder; were one inside, it would still not be released
+# Sources are beside, never inside, an assignment's folder; if one were inside, it would still not be released
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pytest_cache", "*.py", ".git*"]
 
 c.Execute.skip_cells_with_tag = ""
 
-# A release is made beside the old one, and then swapped in
+# Writes a release beside the old one, then swaps the two
 c.GenerateAssignment.exporter_class = "grading.nbgrader_plugins.release_exporter.ReleaseExporter"
 
-# A judge, in a process of its own, reads and runs what was handed in (docs/judging.md); what stands here gets only what
-# the judge made harmless
+# A judge, in a process of its own, reads and runs submissions (docs/judging.md); this process gets only sanitized results
 c.Autograde.exporter_class = "grading.nbgrader_plugins.submission_exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.DeduplicateIds",
@@ -31,7 +30,7 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.LimitOutput",
 ]
 
-# What coming late costs: c.LatePolicy.policy (docs/teachers.md)
+# The penalty for late submissions: c.LatePolicy.policy (docs/teachers.md)
 c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late_policy.LatePolicy"
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_exporter.FeedbackExporter"
