@@ -1,4 +1,4 @@
-# Every verb of the project. `make help` lists them.
+# The tasks of the project; `make help` lists them.
 
 PYTHON ?= python3
 LESSONS ?=
@@ -16,11 +16,11 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help setup build release demo grade feedback report site lab prove check sync measure test test-all test-fast test-browser test-notebooks test-unprivileged test-install test-faults fuzz coverage screenshots bench wheels clean
 
-help:  ## list what can be made
+help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  LESSONS=\"02_softmax\" narrows build, release, demo, grade, feedback, prove, sync and measure."
 
-setup: $(VENV)/ready  ## make .venv and install everything, at the tested versions
+setup: $(VENV)/ready  ## create .venv and install the tested versions
 
 $(VENV)/ready: pyproject.toml grading/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -28,82 +28,82 @@ $(VENV)/ready: pyproject.toml grading/pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e ./grading
 	@touch $@
 
-build: setup  ## source/*.py -> notebooks with solutions, and the check data
+build: setup  ## build notebooks with solutions and check data from source/
 	$(BIN)/grading build $(LESSONS)
 
-release: setup  ## notebooks for students, by nbgrader generate_assignment
+release: setup  ## make the student notebooks, with nbgrader generate_assignment
 	$(BIN)/grading release $(LESSONS)
 
-demo: setup  ## grade a sample class in one lesson and name the pages to open; LESSONS=all: in all lessons
+demo: setup  ## grade a sample class in one lesson (LESSONS=all: in all) and name the pages to open
 	$(BIN)/grading demo $(if $(filter all,$(LESSONS)),--all,$(LESSONS))
 
-grade: setup  ## autograde what was handed in (submitted/), with progress
+grade: setup  ## grade new submissions in submitted/
 	$(BIN)/grading grade $(LESSONS)
 
-feedback: setup  ## feedback/<student>/<lesson>/<lesson>.html, by nbgrader generate_feedback
+feedback: setup  ## write feedback pages, with nbgrader generate_feedback
 	$(BIN)/grading feedback $(LESSONS)
 
-report: setup  ## students, lessons, points, and the most frequent mistakes
+report: setup  ## show points, open grades and the most frequent mistakes
 	$(BIN)/grading report
 
-site: setup  ## the released lessons as a web site, into site/
+site: setup  ## write the released lessons as a web site, into site/
 	$(BIN)/grading site
 
-lab: setup  ## JupyterLab, with the release open
+lab: setup  ## open the released notebooks in JupyterLab
 	$(BIN)/jupyter lab release
 
 prove: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
 	$(BIN)/grading prove $(LESSONS)
 
-check: prove  ## the old name of `prove`
+check: prove  ## old name of `prove`
 
-sync: setup  ## make again what is derived from source/ and grader_tests/ and is out of date
+sync: setup  ## update everything derived from source/ and grader_tests/ that is out of date
 	$(BIN)/grading sync $(LESSONS)
 
 measure: setup  ## measure the graders over a hundred seeds: errors, named mistakes, margins
 	$(BIN)/grading sync --measure $(LESSONS)
 
-test: setup  ## the tests of a change: about five minutes on two cores (CONTRIBUTING.md says what it leaves out)
+test: setup  ## run the tests for a change (CONTRIBUTING.md lists what they leave out)
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not (full or browser)"
 
-test-all: setup  ## every test, in a browser too: an hour on two cores
+test-all: setup  ## run every test, also in a browser: about an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
 
-test-fast: setup  ## the tests that take about a minute together, while you work
+test-fast: setup  ## run the quickest tests, about a minute
 	$(BIN)/python -m pytest -n 2 -m "not (slow or full or browser)"
 
-test-browser: setup  ## the formgrader, the feedback and the site in Chromium
+test-browser: setup  ## test the formgrader, the pages and the site in Chromium
 	$(BIN)/python -m pytest -m "not full" tests/browser
 
-test-notebooks: setup  ## every lesson in a real kernel from top to bottom, solved and untouched, and the site of them
+test-notebooks: setup  ## run every lesson in a real kernel, solved and untouched, and build the site
 	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py tests/site
 
-test-unprivileged: setup  ## as root: the sandbox and the hostile submissions, run as an ordinary user
+test-unprivileged: setup  ## as root: test the sandbox and hostile submissions as an ordinary user
 	$(BIN)/python -m tests.support.unprivileged $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
 
-test-install: setup  ## every lesson from its link in a new environment like Colab's; SHAPE=lowest: the lowest versions
+test-install: setup  ## run every lesson from its link in a new environment like Colab's (SHAPE=lowest: with the lowest versions)
 	$(BIN)/python -m tests.support.install_walk $(SHAPE) build/$(SHAPE) $(LESSONS)
 
-test-faults: setup  ## kill graders and parts of a cluster at random, ROUNDS=20 times, and check every grade
+test-faults: setup  ## kill graders and cluster processes at random, ROUNDS=20 times, and check every grade
 	$(BIN)/python -m tests.support.kill_graders $(ROUNDS)
 
-fuzz: setup  ## FUZZ=100 times as many random inputs as in the tests, within bounds of time and memory (an hour or more)
+fuzz: setup  ## try FUZZ=100 times as many random inputs as the tests do (an hour or more)
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/lms/test_archives.py
 
-coverage: setup  ## branches of the judge and the plugins that `make test` takes; fails if they become fewer
+coverage: setup  ## measure branch coverage of the judge and the plugins; fails if it shrinks
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not full" --cov --cov-fail-under=85 tests/grader tests/judge tests/notebooks tests/nbgrader_plugins tests/course tests/fuzz
 
-screenshots: setup  ## pictures for the README, of what students and teachers see, into docs/images
+screenshots: setup  ## make the pictures of README and docs, in docs/images
 	$(BIN)/python -m tests.browser.screenshots docs/images
 
-bench: setup  ## what grading costs, side by side with others, written to docs/performance.md
+bench: setup  ## measure the cost of grading beside other graders, and write docs/performance.md
 	$(BIN)/python -m benchmarks
 
-wheels: setup  ## what is published: a student's wheel and a teacher's, into dist/
+wheels: setup  ## build the wheels for students and teachers, in dist/
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist ./grading
 
-clean:  ## delete what was built and the sample class; never what students handed in
+clean:  ## delete built files and the sample class, never submissions
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf submitted/sample-* autograded/sample-* feedback/sample-*
 	find . -name __pycache__ -not -path "./$(VENV)/*" -prune -exec rm -rf {} +

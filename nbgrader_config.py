@@ -15,7 +15,7 @@ c.Execute.skip_cells_with_tag = ""
 # Writes a release beside the old one, then swaps the two
 c.GenerateAssignment.exporter_class = "grading.nbgrader_plugins.release_exporter.ReleaseExporter"
 
-# A judge, in a process of its own, reads and runs submissions (docs/judging.md); this process gets only sanitized results
+# A judge, in a process of its own, reads and runs submissions (docs/judging.md); this one gets sanitized results only
 c.Autograde.exporter_class = "grading.nbgrader_plugins.submission_exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.DeduplicateIds",
