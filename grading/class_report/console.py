@@ -34,9 +34,9 @@ def show_class(course: Course, graders: MistakeTexts, console: Console, *, stude
         )
         return
     _print_open_work(course, console)
-    _print_list("Excused, and not counted in any mean:", _by_student(course.excused), console)
+    _print_list("Excused (not in any mean):", _by_student(course.excused), console)
     signs = [f"{a.student}, {a.lesson}: {a.exercise} {SIGNS[sign]}" for a, sign in course.signs]
-    _print_list("Looks made for the grader; read the code:", signs, console)
+    _print_list("Code that may be written for the grader (read it):", signs, console)
     for row in named(course.answers)[:MOST]:
         head = (f"{row.count} × ", (row.name.replace("_", " "), "bold"), f" in {row.exercise} ({row.lesson}")
         console.print(Text.assemble(*head, f"; see “{row.see}”)" if row.see else ")"))
@@ -65,7 +65,7 @@ def _print_open_work(course: Course, console: Console) -> None:
         for (student, lesson, why), group in groups
     ]
     _print_list("Needs a person, in the formgrader:", lines, console)
-    _print_list("Handed in and not graded (`grading grade`):", _by_student(course.ungraded), console)
+    _print_list("Submitted but not graded (run `grading grade`):", _by_student(course.ungraded), console)
 
 
 def _by_student(pairs: Sequence[tuple[str, str]]) -> list[str]:

@@ -171,7 +171,7 @@ def test_open_grades_are_listed_and_named_where_they_are_left_out(course, there,
     assert f"all points of {LESSON} are provisional" in capsys.readouterr().err
     grade_by_hand(course, "bob", {CODE: 4, TASK: 0})
     assert main.main(["push", "canvas", LESSON, "--url", there.url, "--canvas-course", "7"]) == 0
-    assert "left as they are (--provisional sends them): ada" in capsys.readouterr().out
+    assert "not graded everything yet (--provisional sends the points so far): ada" in capsys.readouterr().out
 
 
 @pytest.mark.full("starts nbgrader twice")
@@ -186,7 +186,7 @@ def test_nbgraders_export_command_accepts_the_trait(course):
     said, points = run()
     assert points == {"ada": "", "bob": ""}
     assert (
-        f"2 submissions have no points in the file, because a person has yet to grade something (ada, {LESSON}; bob"
+        f"2 submissions have no points in the file, because a person has not graded everything yet (ada, {LESSON}; bob"
         in said
     )
     said, points = run("--GradesCsvExporter.provisional=True")
