@@ -9,6 +9,8 @@ from html import escape
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from course.report import MIME as REPORT
+
 from ..authoring.lesson_text import FOLDED
 from ..authoring.student_install import BADGE, SET_UP
 from ..notebooks.cells import grade_id
@@ -58,6 +60,8 @@ def page(notebook: NotebookNode, runnable: Runnable) -> NotebookNode:
         if cell.cell_type == "code":
             cell.source = FOLDED_LINE.sub("", cell.source)
             cell.outputs = [output for output in cell.outputs if WIDGETS not in output.get("data", {})]
+            for output in cell.outputs:
+                output.get("data", {}).pop(REPORT, None)  # Sphinx warns of it; the report is there as HTML
             if title and any(SLIDER in output.get("data", {}).get("text/html", "") for output in cell.outputs):
                 sliders[f"sliders-{len(sliders) + 1}"] = NAMES_SLIDERS.sub("", title)
                 anchor = f'<span id="sliders-{len(sliders)}"></span>'

@@ -43,6 +43,9 @@ def draw(k):
 
 interactive.slider(draw, k=(1, 3, 1))"""
 
+REPORT = """from course.report import Report, display
+display(Report("grow", "not started", 0, 1))"""
+
 
 def write(root: Path, name: str, *cells: nbformat.NotebookNode) -> Path:
     (root / "source").mkdir(parents=True, exist_ok=True)
@@ -61,7 +64,16 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     formula = new_markdown_cell("## A formula\n\nHere $a_i \\cdot b$, and\n\n$$\\frac{1}{2} \\sum_i a_i$$\n")
     secret = new_code_cell("word = open('table.txt').read()\nprint('found', word)")
     folded = new_code_cell(SLIDER, metadata={"tags": ["demo"]})
-    write(root, "01_alike", new_markdown_cell(FIRST), formula, secret, folded, new_markdown_cell(labels))
+    write(
+        root,
+        "01_alike",
+        new_markdown_cell(FIRST),
+        formula,
+        secret,
+        folded,
+        new_code_cell(REPORT),
+        new_markdown_cell(labels),
+    )
     (root / "release" / "01_alike" / "table.txt").write_text("a table")
     write(root, "02_next", new_markdown_cell("# What comes next\n\nAfter the [first](#a-word)?\n\n## A word"))
     own = root / "docs" / "site"
@@ -89,6 +101,7 @@ def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
     assert page.count("<math ") == 2 and page.count('class="katex-html"') == 2  # for screen readers, and for the eye
     assert "Show the code: Bars that grow" in page and "@title" not in page
     assert "one bar of" in page and 'type="range"' in page
+    assert '<div class="attn-report' in page
     assert "widget-view" not in page
 
 
