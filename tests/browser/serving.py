@@ -1,8 +1,9 @@
-"""A real JupyterLab server over a course directory, and what a page asks of others."""
+"""Real servers: JupyterLab over a course directory, the review page; and what a page asks of others."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -71,6 +72,25 @@ def serving(course: Path, home: Path) -> Iterator[str]:
             server.wait(20)
         except subprocess.TimeoutExpired:
             os.killpg(server.pid, signal.SIGKILL)
+
+
+@contextmanager
+def reviewing(root: Path, lesson: str, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """`grading review` of the lesson: its address, and its process."""
+    command = [BIN / "grading", "review", lesson, *options, "--no-browser", "--as", "ann"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    running = subprocess.Popen(
+        command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert running.stdout is not None
+        said = running.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", said)
+        assert found, said + running.stdout.read()
+        yield found[0], running
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
 
 
 def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:

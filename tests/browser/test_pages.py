@@ -41,9 +41,10 @@ display(HTML("<table><tr>" + "<td>a cell</td>" * 40 + "</tr></table><div style='
 """,
     "entropy": f"def entropy(p, dim=-1):\n    raise ValueError('{WIDE}')",
 }
-SIZES = {  # a page at 200 % has half the pixels
+SIZES = {  # a page at 200 % has half the pixels of 1280
     "telephone": {"width": 390, "height": 844},
     "200 %": {"width": 640, "height": 450},
+    "400 %": {"width": 320, "height": 225},
     "desk": {"width": 1280, "height": 900},
 }
 
@@ -128,6 +129,26 @@ def test_feedback_has_no_violation_of_accessibility(page, theme):
     page.emulate_media(color_scheme=theme)
     assert violations(page) == []
     assert page.locator("th", has_not_text=re.compile(r"\S")).count() == 0
+
+
+def test_feedback_keeps_system_colours(browser, returned):
+    page = patient(browser, forced_colors="active", offline=True).new_page()
+    page.goto(returned.as_uri())
+    assert violations(page) == []
+    page.context.close()
+
+
+def test_a_print_of_feedback_is_light_and_shows_all_points(browser, returned):
+    page = patient(browser, color_scheme="dark", offline=True).new_page()
+    page.goto(returned.as_uri())
+    by_criterion = page.locator(".attn-report details li", has_text=re.compile(r"\([\d.]+ of [\d.]+\)"))
+    assert by_criterion.count() > 10
+    assert not by_criterion.first.is_visible()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert all(row.is_visible() for row in by_criterion.all())
+    assert all(cell.is_visible() for cell in page.locator(".total, .points .number").all())
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.context.close()
 
 
 def test_a_link_in_the_table_of_points_leads_to_the_report(page):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,7 +17,7 @@ from grading.coordinator.nbgrader_api import open_gradebook
 from ..support.review_course import DOUBLE, ESSAY, LESSON, STUB, WHY, make_review_course
 from .axe import violations
 from .conftest import overflow
-from .serving import BIN, foreign_requests, patient
+from .serving import foreign_requests, patient, reviewing
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -50,25 +47,6 @@ HOSTILE_CLASS = {
 }
 
 
-@contextmanager
-def reviewing(root: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """`grading review` of the lesson: its address, and its process."""
-    command = [BIN / "grading", "review", LESSON, *options, "--no-browser", "--as", "ann"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    running = subprocess.Popen(
-        command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    try:
-        assert running.stdout is not None
-        said = running.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", said)
-        assert found, said + running.stdout.read()
-        yield found[0], running
-    finally:
-        running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_review_course(tmp_path_factory.mktemp("review") / "course", CLASS)
@@ -81,7 +59,7 @@ def course(made: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(course: Path) -> Iterator[str]:
-    with reviewing(course) as (found, _):
+    with reviewing(course, LESSON) as (found, _):
         yield found
 
 
@@ -215,7 +193,7 @@ def test_the_formgraders_grade_is_shown(course, open_page):
         row.manual_score, row.needs_manual_grade = 1.75, False
         formgrader.find_comment(WHY, LESSON, LESSON, "s05").manual_comment = "From the formgrader."
         formgrader.db.commit()
-    with reviewing(course) as (address, _):
+    with reviewing(course, LESSON) as (address, _):
         page = open_page(address)
         page.locator("#groups button", has_text="Nicer.").click()
         expect(page.locator("#points")).to_contain_text("1.75 of 2 points")
@@ -262,7 +240,7 @@ def test_a_changed_rubric_shows_what_changes_before_it_does(course, address, ope
     assert [given(course)[student][0] for student in ("s00", "s01", "s02")] == [1.5, 1.5, 1.5]
     page.keyboard.press("u")
     page.keyboard.press("u")
-    says(page, "Undone: rubric changed, 3 answers with it")
+    says(page, "Undone: rubric changed, and 3 answers with it")
     expect(page.locator("#items li")).to_have_count(3)
     assert given(course)["s00"][0] == 1.5
 
@@ -304,7 +282,7 @@ def test_a_comment_is_kept_in_the_bank_and_inserted_by_a_key(course, address, op
 
 
 def test_names_are_hidden_if_asked_and_in_no_answer_of_the_server(course, open_page):
-    with reviewing(course, "--anonymous") as (address, _):
+    with reviewing(course, LESSON, "--anonymous") as (address, _):
         page = open_page(address)
         expect(page.locator("#groups")).to_contain_text("Answer")
         assert "Doe" not in page.content()
@@ -333,9 +311,40 @@ def test_the_page_and_its_boxes_are_for_everyone(course, address, open_page, the
         page.keyboard.press("Escape")
 
 
+def test_system_colours_are_kept_and_show_what_is_chosen(course, address, open_page):
+    page = open_page(address, forced_colors="active")
+    page.keyboard.press("1")
+    says(page, "1.5 points")
+    assert violations(page) == []
+    ground = "button => getComputedStyle(button).backgroundColor"
+    for chosen, other in (
+        ("#questions [aria-current]", "#questions button:not([aria-current])"),
+        ("#groups [aria-current]", "#groups button:not([aria-current])"),
+        ("#items [aria-pressed=true]", "#items [aria-pressed=false]"),
+    ):
+        assert page.locator(chosen).first.evaluate(ground) != page.locator(other).first.evaluate(ground)
+
+
+def test_a_print_is_light_and_has_the_points_of_every_answer(course, address, open_page):
+    page = open_page(address, color_scheme="dark")
+    page.keyboard.press("1")
+    says(page, "1.5 points")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 720, "height": 400})  # paper in portrait
+    assert page.locator("#questions [aria-current]").is_visible()
+    assert page.locator("#points").is_visible()
+    groups = page.locator("#groups")
+    assert groups.evaluate("list => list.scrollHeight <= list.clientHeight + 1")
+    scores = page.locator(":is(#groups, #members) .score").all()
+    assert len(scores) == 7 + 3
+    assert all(score.is_visible() for score in scores)
+    assert overflow(page) == []
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
 def test_what_a_student_wrote_is_shown_and_does_nothing(tmp_path, open_page):
     root = make_review_course(tmp_path / "course", HOSTILE_CLASS)
-    with reviewing(root) as (address, _):
+    with reviewing(root, LESSON) as (address, _):
         page = open_page(address)
         tabs = {WHY: "Why scale?", ESSAY: "essay", DOUBLE: "double"}
         written = [
@@ -364,7 +373,7 @@ def test_what_a_student_wrote_is_shown_and_does_nothing(tmp_path, open_page):
 
 def test_an_answer_is_rendered_and_can_be_seen_as_it_was_written(tmp_path, open_page):
     root = make_review_course(tmp_path / "course", {"ada": {WHY: "The variance is **$d$**."}})
-    with reviewing(root) as (address, _):
+    with reviewing(root, LESSON) as (address, _):
         page = open_page(address)
         expect(page.locator("#rendered strong math")).to_be_visible()
         expect(page.locator("#answer")).to_be_hidden()
@@ -393,7 +402,7 @@ def test_a_page_without_the_token_or_from_elsewhere_gets_nothing(address, browse
 
 
 def test_ctrl_c_says_what_was_saved_and_how_to_go_on(course, open_page):
-    with reviewing(course, WHY) as (address, running):
+    with reviewing(course, LESSON, WHY) as (address, running):
         page = open_page(address)
         page.keyboard.press("1")
         says(page, "1.5 points")
