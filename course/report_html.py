@@ -3,6 +3,8 @@
 Text takes the colour of the page around it, and every other colour is mixed with that one: so it can be read in light
 and dark themes of JupyterLab, Notebook, VS Code, Colab and of pages, and of those that a front end may have later.
 Marks and words show each status, not only colours; without the style the page reads the same.
+
+Rules for code repeat the class: JupyterLab's own, of `.jp-RenderedHTMLCommon :not(pre) > code`, would win otherwise.
 """
 
 from __future__ import annotations
@@ -32,9 +34,10 @@ STYLE = f"""
 .attn-mark {{ color: var(--attn-tone); font-weight: bold; }}
 .attn-report .attn-headline {{ font-weight: 600; }}
 .attn-report .attn-quiet {{ color: var(--attn-quiet); }}
-.attn-report code {{ background: var(--attn-ground); color: inherit; padding: 0 3px; border-radius: 2px; }}
-.attn-report pre {{ background: var(--attn-ground); color: inherit; margin: 6px 0 0; padding: 6px 10px; border: 0;
-  border-radius: 3px; font-size: 13px; line-height: 1.4; white-space: pre-wrap; word-break: normal;
+.attn-report.attn-report code {{ background: var(--attn-ground); color: inherit; padding: 0 3px; border-radius: 2px;
+  font-size: 13px; }}
+.attn-report.attn-report pre {{ background: var(--attn-ground); color: inherit; margin: 6px 0 0; padding: 6px 10px;
+  border: 0; border-radius: 3px; font-size: 13px; line-height: 1.4; white-space: pre-wrap; word-break: normal;
   overflow-wrap: anywhere; }}
 .attn-report mark {{ background: var(--attn-differs); color: inherit; text-decoration: underline;
   text-underline-offset: 2px; }}

@@ -1,67 +1,84 @@
-"""Pictures of what students and teachers see, for the README: `make screenshots`, then look at them.
+"""The pictures in README and docs: run `make screenshots`, then look at them.
 
     python -m tests.browser.screenshots FOLDER
 
-A report that names a mistake and a slider in JupyterLab, a lesson on the site, and the page of a class whose answers
-are known right and wrong ones, judged here.
+Each picture stores the words that it shows (`SHOWS`), so that `test_screenshots.py` can tell whether it is out of date.
 """
 
 from __future__ import annotations
 
 import io
-import random
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from rich.console import Console
 
 from grading.class_report.html_page import class_page
 from grading.class_report.mistake_texts import MistakeTexts
-from grading.class_report.model import Answer, Course, Submission
 from grading.course_dir.paths import CONFIG
-from grading.exercises.lesson import load_lesson
-from grading.grader.local import grade_in_process
 from grading.site.build import build_site
 
 from .conftest import CHROMIUM, ROOT, student_lab
 from .notebook import Notebook
+from .pictured import ANSWERS, LESSON, NO_PROSE, WINDOW, WRONG, feedback_page, review_page, sample_class, shown_lines
 from .serving import patient
 
-LESSON = "02_softmax"
-STUDENTS = 14
-WRONG = "def softmax(x, dim=-1):\n    e = (x - x.amax(0, keepdim=True)).exp()\n    return e / e.sum(0, keepdim=True)"
 FEW = 128  # colours: enough for flat grounds and type
+SHOWS = "Shows"  # the key in the file, beside the picture
+
+
+@dataclass
+class Picture:
+    """A picture and the words in it, a line for each piece of text."""
+
+    name: str
+    png: bytes
+    shows: list[str]
+
+    def save(self, path: Path) -> None:
+        about = PngInfo()
+        about.add_itxt(SHOWS, "\n".join(self.shows), zip=True)
+        Image.open(io.BytesIO(self.png)).convert("RGB").quantize(FEW).save(path, optimize=True, pnginfo=about)
+
+
+def stored_words(path: Path) -> list[str]:
+    """The words that a picture's file says it shows."""
+    with Image.open(path) as image:
+        return str(image.info.get(SHOWS, "")).splitlines()
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made, chromium() as browser:
-        for name, picture in pictures(browser, Path(made)):
-            image = Image.open(io.BytesIO(picture)).convert("RGB").quantize(FEW)
-            image.save(folder / f"{name}.png", optimize=True)
-            print(f"{folder / name}.png: {(folder / f'{name}.png').stat().st_size / 1000:.0f} kB")
+        for picture in pictures(browser, Path(made)):
+            path = folder / f"{picture.name}.png"
+            picture.save(path)
+            print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 
-def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and picture, one after the other."""
-    (place / "home").mkdir()
-    with student_lab(place / "home") as address:
-        yield from _in_lab(browser, address)
-    page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
+def pictures(browser: Browser, place: Path) -> Iterator[Picture]:
+    """One picture after the other."""
+    yield _page(browser, "report", feedback_page(), {"width": 900, "height": 1136})
+    yield _page(browser, "class", class_page(sample_class(), "A sample class", MistakeTexts(ROOT)))
+    with review_page(browser, place / "review") as page:
+        yield Picture("review", page.screenshot(), shown_lines(page, bottom=WINDOW["height"], but=ANSWERS))
+    page = patient(browser, viewport=WINDOW).new_page()
     page.goto((_site(place / "course") / f"{LESSON}.html").as_uri())
     page.locator("figure svg").first.evaluate("picture => picture.scrollIntoView({block: 'end'})")
     page.wait_for_load_state("networkidle")
-    yield "site", page.screenshot()
-    page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
-    page.set_content(class_page(sample_class(), "A sample class", MistakeTexts(ROOT)))
-    yield "class", page.screenshot()
+    prose = shown_lines(page, page.locator("article"), bottom=WINDOW["height"], but=NO_PROSE)
+    yield Picture("site", page.screenshot(), [line for line in prose if len(line.split()) >= 4])
+    (place / "home").mkdir()
+    with student_lab(place / "home") as address:
+        yield from _in_lab(browser, address)
 
 
 @contextmanager
@@ -70,14 +87,22 @@ def chromium() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
 
 
-def _in_lab(browser: Browser, address: str) -> Iterator[tuple[str, bytes]]:
+def _page(browser: Browser, name: str, html: str, window: dict[str, int] = WINDOW) -> Picture:
+    """The top of a page."""
+    page = patient(browser, viewport=window).new_page()
+    page.set_content(html)
+    return Picture(name, page.screenshot(), shown_lines(page, bottom=window["height"]))
+
+
+def _in_lab(browser: Browser, address: str) -> Iterator[Picture]:
     page = patient(browser, viewport={"width": 1000, "height": 1000}).new_page()
     notebook = Notebook.opened(page, address.format(path=f"{LESSON}.ipynb"))
     page.keyboard.press("Control+b")
     notebook.run_all()
     notebook.write_and_run("def softmax(", WRONG)
-    expect(notebook.report("softmax")).to_contain_text("◐ partly right")
-    yield "check", _under(page, notebook.cell("def softmax("), notebook.report("softmax"))
+    report = notebook.report("softmax")
+    expect(report.locator(".attn-headline")).to_be_visible()
+    yield Picture("check", _under(page, notebook.cell("def softmax("), report), shown_lines(page, report))
     sliders = page.locator(".jp-CodeCell", has=page.locator(".jupyter-widgets")).first
     sliders.scroll_into_view_if_needed()
     moving = sliders.locator(".jupyter-widgets figure svg")
@@ -85,7 +110,7 @@ def _in_lab(browser: Browser, address: str) -> Iterator[tuple[str, bytes]]:
     sliders.get_by_role("slider").first.press("ArrowRight")
     expect(moving).not_to_have_attribute("aria-label", before)
     page.mouse.move(0, 0)
-    yield "slider", sliders.screenshot()
+    yield Picture("slider", sliders.screenshot(), [line for line in shown_lines(page, sliders) if "@title" in line])
 
 
 def _under(page: Page, first: Locator, last: Locator) -> bytes:
@@ -110,22 +135,6 @@ def _site(course: Path) -> Path:
     shutil.copytree(ROOT / "docs" / "site", course / "docs" / "site")
     shutil.copy(ROOT / "docs" / "course.md", course / "docs")
     return build_site(course, course / "site", Console(quiet=True), workers=1).parent
-
-
-def sample_class(students: int = STUDENTS) -> Course:
-    """Students whose answers to one lesson are drawn from those that are known."""
-    drawn, when = random.Random(0), datetime(2026, 10, 1, tzinfo=UTC)
-    answers, submissions = [], []
-    for number in range(1, students + 1):
-        student, own = f"student-{number:02}", list[Answer]()
-        for exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.values():
-            given = drawn.choice([drawn.choice(exercise.alternatives), drawn.choice(exercise.mistakes[:4])])
-            verdict = grade_in_process(exercise, {exercise.name: given.load()})
-            own.append(Answer(student, LESSON, verdict.earned, verdict))
-        answers += own
-        points, most = sum(one.verdict.earned for one in own), sum(one.verdict.points for one in own)
-        submissions.append(Submission(student, LESSON, points, most, when))
-    return Course(answers, submissions)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from grading.class_report.mistake_texts import MistakeTexts
 
 from .axe import violations
 from .conftest import ROOT, overflow
-from .screenshots import sample_class
+from .pictured import sample_class
 from .serving import patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
