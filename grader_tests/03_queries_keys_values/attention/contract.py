@@ -16,8 +16,8 @@ attention = exercise(
     hints=(
         "It is `simple_attention` with three roles instead of one. Where did `x` stand for the one who asks, where for "
         "the one who is found, where for what is handed over?",
-        "Queries meet keys in the first product only, and values come in at the second. The scores have one row a "
-        "query and one column a key: (T, S).",
+        "Queries meet keys in the first product only, and values come in at the second. The scores have one row per "
+        "query and one column per key: (T, S).",
         "`scores = query @ (key with its last two dimensions exchanged)`, softmax along the last dimension, the "
         "weights times the values. Return the output first, then the weights.",
     ),

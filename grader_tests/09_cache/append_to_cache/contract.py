@@ -15,7 +15,7 @@ append_to_cache = exercise(
         "Which of the four dimensions grows when a token is added? All others stay as they are.",
         "Without a cache the new keys and values are all there is. With one they come after what is kept, along the "
         "dimension of positions; joining makes new tensors, and leaves the old ones as they were.",
-        "If `cache is None`, return the pair as it came. Else take the pair apart, compare batch, heads and widths, "
+        "If `cache is None`, return the pair unchanged. Else take the pair apart, compare batch, heads and widths, "
         "raise a ValueError where they differ, and return both joined by `torch.cat` along the last dimension but "
         "one.",
     ),
