@@ -65,7 +65,12 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     assert wheels["course"].stat().st_size < 10 * 2**20
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
-    others = {"grading/templates/nbgrader_config.py", "grading/site/site.css"}  # of a course, and of its site
+    others = {
+        "grading/templates/nbgrader_config.py",  # of a course
+        "grading/site/site.css",
+        "grading/tokens.css",
+        "grading/page.css",
+    }
     others |= {"grading/gradebook/equivalent_inputs.json", "grading/proof/shipped_proofs.json"}
     others |= {"grading/templates/fingerprints.json"}  # of the check data in the student's package
     others |= {"grading/course_dir/published_lessons.json"}  # by which `grading migrate` knows where a course began

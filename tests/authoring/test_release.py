@@ -109,7 +109,7 @@ def test_only_a_demo_with_a_title_is_folded_in_jupyterlab_and_colab(tmp_path):
     root = build_course(tmp_path / "course")
     text = root / "source" / f"{TINY_LESSONS[0]}.py"
     text.write_text(text.read_text() + "\n\n# %%\n# @title Not for you\ntaught = 1\n")
-    with pytest.raises(BuildError, match="'# @title Not for you' is folded, and is no demo"):
+    with pytest.raises(BuildError, match="'# @title Not for you' is folded but not tagged demo"):
         build_lesson(root, TINY_LESSONS[0])
 
 

@@ -60,7 +60,7 @@ def test_one_setting_decides_where_the_package_comes_from(package, asked):
     ],
 )
 def test_an_invalid_setting_is_refused_with_the_remedy(package, told):
-    with pytest.raises(CourseError, match=re.escape("c.Delivery.package is ")) as raised:
+    with pytest.raises(CourseError, match=re.escape("c.Delivery.package: expected ")) as raised:
         origin(Delivery(package=package))
     assert told in str(raised.value)
 

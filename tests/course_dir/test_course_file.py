@@ -157,7 +157,7 @@ def test_a_course_begun_without_the_file_can_be_upgraded(tmp_path, capsys):
     assert load_course_file(root).id == "spring"
     assert "course_settings" in (root / "nbgrader_config.py").read_text()
     assert main(["init", "--upgrade", str(root)]) != 0
-    assert "has a course.toml already" in capsys.readouterr().err
+    assert "already has a course.toml" in capsys.readouterr().err
 
 
 def test_line_numbers_of_keys_in_arrays_and_dotted_tables():

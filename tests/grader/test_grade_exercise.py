@@ -282,13 +282,16 @@ def test_no_report_tells_a_hidden_value(lesson):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"contract": DOUBLE.replace("points=2, see", "points=5, see")}, "sum to 2, not 5"),
+        ({"contract": DOUBLE.replace("points=2, see", "points=5, see")}, "that sum to 5, got 2"),
         ({"contract": DOUBLE.replace("@double.oracle\n", "")}, "no oracle"),
-        ({"contract": DOUBLE.replace('exercise("double"', 'exercise("twice"')}, "declares 0 exercises named double"),
-        ({"mistakes": MISTAKES.replace('loses="gradients"', 'loses="speed"')}, "begin with 'speed'"),
+        (
+            {"contract": DOUBLE.replace('exercise("double"', 'exercise("twice"')},
+            "expected one exercise named double, got 0",
+        ),
+        ({"mistakes": MISTAKES.replace('loses="gradients"', 'loses="speed"')}, "begins with 'speed', got 0"),
         ({"mistakes": MISTAKES.replace('"cuts_the_gradient"', '"adds_two"')}, "two mistakes are called adds_two"),
-        ({"mistakes": MISTAKES.replace('2 * x": "x', '3 * x": "x')}, "stands 0 times"),
-        ({"mistakes": MISTAKES.replace('feedback("You add 2.")', 'feedback("")')}, "adds_two says nothing"),
+        ({"mistakes": MISTAKES.replace('2 * x": "x', '3 * x": "x')}, "got it 0 times"),
+        ({"mistakes": MISTAKES.replace('feedback("You add 2.")', 'feedback("")')}, "adds_two has no sentence"),
         ({"mistakes": MISTAKES.replace('"2 * x": "x + 2"', "")}, "equals a right answer"),
     ],
 )

@@ -63,7 +63,8 @@ def test_a_check_that_divides_by_0_is_told_as_one_whatever_happens_to_negative_n
         """,
     )
     assert found.earned == 3.5
-    assert "`% 0` raises ZeroDivisionError" in found.explanation
+    assert found.explanation == "Your check of the arguments divides by zero."
+    assert "`% 0` raises ZeroDivisionError" in found.advice
 
 
 OWN_DICE = """

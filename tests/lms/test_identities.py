@@ -109,7 +109,7 @@ def test_a_namesake_does_not_replace_a_match_by_number(collect: Any, class_list:
         assert collect(files) == {"jsmith": "jane"}
         assert "another file has jsmith's own id" in collect.outcome_line("smithjane (999)")
     assert collect({moodle("Jane Smith", 1): notebook("jane on Moodle")}) == {"jsmith": "jane"}
-    assert "under jsmith's own id" in collect.outcome_line("Jane Smith (1)")
+    assert "another file has jsmith's own id" in collect.outcome_line("Jane Smith (1)")
 
 
 @pytest.mark.parametrize("chosen", ["smithjane_12345", "smithjane_12345_600", "smithjane_12345_600_x", "anon_abcde"])

@@ -148,7 +148,7 @@ def test_missing_cells_are_named_and_put_back_in_their_place(sanitize: Any, solv
         solved["cells"].remove(cell_of(solved, name))
     notebook = sanitize(solved)
     assert_sound(notebook, course)
-    assert "The cell for the answer was missing; an empty one stands in its place: halve." in (repairs(notebook))
+    assert "The cell for the answer was missing; an empty one was put in its place: halve." in (repairs(notebook))
     assert "The check was missing and was put back: double." in repairs(notebook)
     ids = [cell.id for cell in notebook.cells]
     assert ids.index("double") + 1 == ids.index("check_double")

@@ -86,7 +86,7 @@ def test_a_listed_mutant_that_is_caught_or_gone_blocks(course):
     listing(course, SURVIVORS)
     rewrite(course / HERE / "contract.py", "yield call(draw.normal(1, 1))\n\n", "yield call(draw.normal(3, 5))\n\n")
     assert sorted(fault.partition(": ")[2] for fault in faults(course)) == [
-        f"this one is caught: {mutant}\n    Remove it from the list." for mutant in sorted(SURVIVORS)
+        f"a listed mutant is caught: {mutant}\n    Remove it from the list." for mutant in sorted(SURVIVORS)
     ]
     listing(course, ["solution 00000000, line 2: return 2 * x -> return (2 * x).transpose(-2, -1)"])
     assert any("is not a mutant of these answers: solution 00000000" in fault for fault in faults(course))
@@ -164,7 +164,7 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
 
 def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked_for(course, monkeypatch, capsys):
     kept, one, other = (
-        "(`--again` proves all): 1\n",
+        "already proved and unchanged, so not proved again (`--again` proves all): 1\n",
         f"{ONE} double: ",
         f"{TINY_LESSONS[1]} halve: ",
     )

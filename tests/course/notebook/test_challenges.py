@@ -46,7 +46,7 @@ def test_a_right_one_passes_and_says_that_it_is_not_graded(names, capsys):
 def test_a_known_mistake_is_named(names, capsys):
     exec(RIGHT.replace("tril(-width)", "tril(-width - 1)"), names)
     check.check(names["sliding_window"])
-    assert "The window is one key too wide" in capsys.readouterr().out
+    assert "Your window is one key too wide" in capsys.readouterr().out
 
 
 def test_progress_counts_stars_apart_from_points(names):

@@ -42,7 +42,7 @@ def learner(monkeypatch, tmp_path):
 
 def test_after_passing_it_shows_answers_in_several_styles_each_with_a_comment_and_code_that_runs(learner, capsys):
     softmax = learner(RIGHT)
-    course.check(softmax)
+    course.check(softmax, full=True)
     assert "solution(softmax)" in capsys.readouterr().out
     course.solution(softmax)
     told = capsys.readouterr().out
@@ -125,7 +125,7 @@ def test_an_author_who_names_no_answer_of_the_exercise_is_told(tmp_path):
     )
     for text, told in [
         (f'[{name}]\nno_such = "x"', "no_such"),
-        ('[nothing]\nsolution = "x"', "nothing is no exercise"),
+        ('[nothing]\nsolution = "x"', "the lesson has no exercise nothing"),
         ("[[", "solutions.toml"),
     ]:
         file.write_text(text)
