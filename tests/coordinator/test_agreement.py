@@ -74,7 +74,7 @@ def test_nbgrader_does_not_release_a_notebook_built_from_an_older_text(course):
     before = release.read_bytes()
     command = [NBGRADER, "generate_assignment", LESSON, "--force"]
     done = subprocess.run(command, cwd=course, capture_output=True, text=True)
-    assert done.returncode != 0 and "`grading release 01_double` builds it and releases it." in done.stderr
+    assert done.returncode != 0 and "run `grading release 01_double` to build and release it." in done.stderr
     assert "Traceback" not in done.stderr and release.read_bytes() == before
 
 

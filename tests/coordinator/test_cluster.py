@@ -223,7 +223,7 @@ def test_a_worker_with_another_version_is_refused_in_one_sentence(running, cours
     here = cluster_bundle.versions()
     monkeypatch.setattr(cluster_bundle, "versions", lambda: here | {"torch": "2.0.0"})
     with pytest.raises(
-        ClusterLost, match=rf"the worker tcp://\S+ has torch {re.escape(here['torch'])} and not 2\.0\.0, so "
+        ClusterLost, match=rf"the worker tcp://\S+ has torch {re.escape(here['torch'])} instead of 2\.0\.0, so "
     ):
         grade_class(course, [ONE], RecordingConsole(), scheduler=running.address)
     assert not scores(course)

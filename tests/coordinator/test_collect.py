@@ -174,7 +174,7 @@ def test_a_file_that_a_teacher_corrected_is_asked_about_and_can_be_restored(
 
 
 def test_wrong_arguments_give_an_error(collect: Collect, course: Path, tmp_path: Path) -> None:
-    assert f"{tmp_path / 'nowhere.zip'} is not there" in collect(tmp_path / "nowhere.zip")[2]
+    assert f"{tmp_path / 'nowhere.zip'} does not exist" in collect(tmp_path / "nowhere.zip")[2]
     archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
     assert "no lesson 9" in collect(archive, "--lesson", "9")[2]
     (tmp_path / "damaged.zip").write_bytes(b"PK")

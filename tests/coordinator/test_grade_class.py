@@ -63,7 +63,7 @@ def test_lessons_built_in_parallel_equal_those_built_in_turn(tmp_path):
 
 @pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
 def test_an_unknown_lesson_gives_an_error_that_lists_the_lessons(course, act):
-    with pytest.raises(CourseError, match=r"no lesson 09_none; there are 01_double, 02_halve"):
+    with pytest.raises(CourseError, match=r"no lesson 09_none; the lessons are 01_double, 02_halve"):
         act(course, ["09_none"], RecordingConsole())
 
 
@@ -73,7 +73,7 @@ def test_a_folder_of_no_lesson_is_named_with_the_most_similar_lesson(course):
     console = RecordingConsole()
     assert not grade_class(course, [], console).failed
     assert console.text.strip().splitlines() == [
-        "submitted/ada/01_Double: not graded, because there is no lesson 01_Double; if it is 01_double, rename the "
+        "submitted/ada/01_Double: not graded, because there is no lesson 01_Double; if you mean 01_double, rename the "
         "folder",
         "submitted/ada/notes: not graded, because there is no lesson notes",
     ]

@@ -175,7 +175,7 @@ def test_a_local_judge_cannot_change_which_cells_count_and_their_points(course):
         for forge in (worth_more, without_the_check, with_another_cell):
             nb = copy.deepcopy(course.notebook)
             forge(nb)
-            with pytest.raises(SubmissionNotGraded, match="marked cells"):
+            with pytest.raises(SubmissionNotGraded, match="each marked cell"):
                 writer.write(graded(nb), course.task.made_of)
             assert not scores(course.root)
         writer.write(graded(course.notebook), course.task.made_of)

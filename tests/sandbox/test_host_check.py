@@ -159,7 +159,7 @@ def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
 )
 def test_below_the_minimum_nothing_is_run(lack: str, missing: str, remedy: str) -> None:
     said = run(lack + REFUSED)
-    assert "refused: This machine does not let student code be confined." in said
+    assert "refused: This machine cannot confine student code." in said
     assert missing in said
     assert remedy in said
     assert "\nFalse\n" in said

@@ -150,7 +150,7 @@ def test_nbclient_runs_a_notebook_in_it() -> None:
 
 
 def test_an_unknown_limit_is_refused() -> None:
-    with pytest.raises(TypeError, match="'memry' is no limit"):
+    with pytest.raises(TypeError, match="'memry' is not a limit"):
         sandboxed(memry=1).start_kernel()
 
 
