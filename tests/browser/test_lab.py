@@ -161,6 +161,6 @@ def test_an_endless_loop_ends_by_one_interrupt_and_after_a_restart_all_is_as_bef
 def test_validate_says_what_was_never_begun(notebook):
     notebook.page.get_by_role("button", name="Validate").first.click()  # which saves
     dialog = notebook.page.locator(".jp-Dialog")
-    expect(dialog).to_contain_text("not started: log_softmax")
+    expect(dialog).to_contain_text("log_softmax: not started")
     expect(dialog).not_to_contain_text("Partial credit")
     dialog.get_by_role("button").last.click()
