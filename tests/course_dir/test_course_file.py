@@ -42,7 +42,9 @@ WRONG = {
     '[[lesson]]\nname = "01_double"\ndue = 2026-11-20': "course.toml:3: due: expected a date with a time",
     '[[lesson]]\nname = "01_double"\nexercises.double.points = -3': "course.toml:3: points: expected more",
     '[[lesson]]\nname = "01_double"\nexercises.double.points = "8"': "course.toml:3: points: expected a whole number",
-    '[[lesson]]\nname = "01_double"\nexercises.dubble.points = 3': "course.toml:3: unknown exercise 'dubble'; did",
+    '[[lesson]]\nname = "01_double"\nexercises.dubble.points = 3': (
+        "course.toml:3: unknown exercise 'dubble'; did you mean 'double'?"
+    ),
     '[[lesson]]\nname = "01_double"\nexercises.double.include = false': "course.toml:1: 01_double has no exercise left",
     '[publish]\nsolutions = ["02_halv"]': "course.toml:2: unknown lesson '02_halv'; did you mean '02_halve'?",
     "title = ": "course.toml: Invalid value (at end of document)",

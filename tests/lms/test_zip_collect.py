@@ -59,7 +59,8 @@ def test_a_moodle_download_is_collected(collect: Any, capsys: pytest.CaptureFixt
         "łukasz_żak": "lukasz, copy",
         "flat_name": "flat",
     }
-    assert "skipped: it has no notebook of this" in collect.outcome_line("Wrong Lesson (5) in Attention-02-1234.zip")
+    line = collect.outcome_line("Wrong Lesson (5) in Attention-02-1234.zip")
+    assert "skipped: it has no notebook of this lesson" in line
     assert "03_thirds.ipynb" in collect.outcome_line("Wrong Lesson")
     assert "answers.pdf" in collect.outcome_line("No Notebook (6)")
     assert (

@@ -58,7 +58,7 @@ def test_a_refused_release_leaves_the_old_one_and_explains_the_remedy(
         released_again(course.root)
     assert files(course.root) == before
     assert f"{LESSON} has 1 submission in the gradebook" in caplog.text
-    assert "(added: third). " in caplog.text
+    assert "(added: third). The release was not changed." in caplog.text
     assert f"nbgrader db assignment remove {LESSON} --force" in caplog.text
 
 
