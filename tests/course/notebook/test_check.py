@@ -199,7 +199,8 @@ def test_examples_of_one_name_are_one_row(learner):
 
 def test_small_numbers_are_shown_beside_what_was_expected(softmax_lesson):
     text = softmax_lesson.run(
-        "def softmax(x, dim=-1): return torch.tensor([0.3, 0.3, 0.4]).to(x) if x.shape == (3,) else x + 1\ncheck(softmax)"
+        "def softmax(x, dim=-1): return torch.tensor([0.3, 0.3, 0.4]).to(x) if x.shape == (3,) else x + 1\n"
+        "check(softmax)"
     )
     assert "  softmax(torch.tensor([0.0, 0.6931472, 1.609438]))\n" in text
     assert "      expected [0.125, 0.25, 0.625]\n           got [  0.3,  0.3,   0.4]\n" in text
