@@ -64,6 +64,7 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         return _compare_error(seen, reference)
     if seen.raised is not None:
         return messages.raised_error(seen.raised)
+    given = seen
     if not reference.check_types:
         reference = replace(reference, tolerance=_room(reference))
         seen = coerce_types(seen, reference.native)
@@ -72,19 +73,27 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         finding = _compare_structure(seen.values.get(name), expected, "the result", reference.result_names)
         if finding:
             return finding
-        three = (seen.values[name], expected, reference.exact.values[name])
-        pairs += list(zip(*(leaves(value, parts=reference.result_names) for value in three), strict=True))
+        four = (seen.values[name], expected, reference.exact.values[name], given.values[name])
+        pairs += list(zip(*(leaves(value, parts=reference.result_names) for value in four), strict=True))
     if elsewhere := wrong_device(seen, device):
         return elsewhere
-    for (where, found), (_, native), (_, exact) in pairs:
+    for (where, found), (_, native), (_, exact), (_, returned) in pairs:
         finding = _compare_leaf(found, native, exact, where, reference)
         if finding:
-            return finding
+            return _showing(finding, returned)
     if reference.exact.gradients is not None:
         finding = _compare_gradients(seen, reference)
         if finding:
             return finding
     return changed_argument(seen, reference)
+
+
+def _showing(finding: Finding, returned: Any) -> Finding:
+    """The finding with the tensor as it was returned, before its dtype was converted."""
+    difference = finding.difference
+    if difference is None or difference.wrong is None or not isinstance(returned, torch.Tensor):
+        return finding
+    return replace(finding, difference=replace(difference, got=returned))
 
 
 def changed_argument(seen: Observation, reference: Reference) -> Finding | None:

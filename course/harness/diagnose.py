@@ -21,7 +21,7 @@ import torch
 from .fingerprints import same_fingerprint
 from .messages import Finding
 from .program import Observation
-from .sentences import numbered, possibly, split_sentence
+from .sentences import also, numbered, possibly, split_sentence
 from .serialization import Node
 from .tolerance import Tolerance
 
@@ -52,7 +52,7 @@ class MistakeOutcomes:
 class Diagnosis:
     """Explanation of a wrong answer: known mistakes (none, one or two), or a common slip.
 
-    sure      False: the mistake may be one of several things that are wrong, and the sentence is hedged
+    sure      False: the mistake or slip may be one of several things that are wrong
     explains  for each criterion (or example) the mistake that alone explains it; "": none
     slip      the sentence on a common slip, if no mistake is named
     """
@@ -66,11 +66,15 @@ class Diagnosis:
         """The headline and the advice for the learner; "" for none.
 
         texts  the mistakes' own texts by name: their first sentence is the headline
+
+        An unsure mistake is hedged. An unsure slip is advice, since it explains a minority of what is wrong.
         """
+        if self.slip and not self.sure:
+            return "", also(self.slip)
         parts = [split_sentence(texts[name]) for name in self.names] or [split_sentence(self.slip)]
         if len(parts) == 1:
             ((headline, advice),) = parts
-            return (headline if self.sure or not self.names else possibly(headline)), advice
+            return (headline if self.sure else possibly(headline)), advice
         return numbered([headline for headline, _ in parts]), numbered([advice for _, advice in parts])
 
 
@@ -134,7 +138,15 @@ class _Search:
         name, count = _most([self._only(failing, every) for failing in self.lost])
         if 2 * count >= len(self.lost) and not plain:
             return Diagnosis((name,), False, explains)
-        return Diagnosis((), plain or not slip, explains, slip)
+        return Diagnosis((), plain or not slip or self._stops(slip), explains, slip)
+
+    def _stops(self, slip: str) -> bool:
+        """Whether a case with this slip raised an exception where a result was expected."""
+        return any(
+            self.slips[i] == slip and self.seen[i].raised is not None and not finding.text.startswith("expected ")
+            for i, finding in enumerate(self.findings)
+            if finding
+        )
 
     def _yes_or_no(self) -> bool:
         """Whether every wrong result is a plain boolean."""

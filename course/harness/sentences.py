@@ -57,8 +57,17 @@ def listed(names: Sequence[str]) -> str:
 
 def possibly(text: str) -> str:
     """A sentence that may be true."""
-    small = re.match(r"(?:You|Your|The|A|An|It|Its|This|That|Each|Every|In|With|Without)\b", text)
-    return f"Possibly: {text[:1].lower() if small else text[:1]}{text[1:]}"
+    return _after("Possibly", text)
+
+
+def also(text: str) -> str:
+    """A sentence that is true, but about a part of what is wrong."""
+    return _after("Also", text)
+
+
+def _after(word: str, text: str) -> str:
+    small = re.match(r"(?:You|Your|The|A|An|No|It|Its|This|That|Each|Every|In|With|Without)\b", text)
+    return f"{word}: {text[:1].lower() if small else text[:1]}{text[1:]}"
 
 
 def numbered(texts: Sequence[str]) -> str:

@@ -101,7 +101,7 @@ class Attempt:
         finding = self.asked.findings[case]
         if not shown.headline and finding:
             shown.headline = headline_for(finding, example)
-            shown.advice = error.title if error and error.title != WHERE else ""
+            shown.advice = shown.advice or (error.title if error and error.title != WHERE else "")
         shown.example = without_repetition(example, shown.headline, shown.advice)
         shown.example.printed = self.run.prints.of(example.call)
         shown.rows = self._rows(besides=case)
@@ -123,7 +123,7 @@ class Attempt:
             telling = {i for group, name in by_mistake if name == diagnosis.names[0] for i in group}
         else:
             hints = slips(self.name, asked.seen, asked.findings) if diagnosis.slip else []
-            telling = {i for i, hint in enumerate(hints) if hint == diagnosis.slip}
+            telling = {i for i, hint in enumerate(hints) if (hint == diagnosis.slip) == diagnosis.sure}
 
         def order(i: int) -> tuple[bool, bool, bool, int, int]:
             case, finding = asked.cases[i], asked.findings[i]
@@ -162,7 +162,8 @@ class Attempt:
         earned = "" if points is None else f"{0 if wrong else points:g} of {points:g}"
         if not wrong:
             return Row(name, "right", earned)
-        others = [i for i in wrong if i != besides]
+        tried = self.run.stopped_case if self.run.stopped else len(self.asked.cases)
+        others = [i for i in wrong if i != besides and i < tried]
         shown = [self._case(i) for i in others[:MAX_CASES]]
         if len(others) > MAX_CASES:
             shown.append(Example(f"… and {_count(len(others) - MAX_CASES, 'more failing case')}"))

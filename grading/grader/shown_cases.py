@@ -10,7 +10,7 @@ draws other numbers for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 
 from course.failing_case import failing_case, headline_for, size
@@ -68,22 +68,28 @@ def show_cases(
         finding = findings[case]
         criterion.case = practice_text(cases[case].case, drawn(exercise)[case])
         criterion.finding = finding.text if finding else ""
-    _quote(verdict, seen, findings)
+    told = _quote(verdict, seen, findings)
     if alike and verdict.status != "not allowed":
-        _show_smallest(verdict, exercise, cases, seen, findings, alike)
+        _show_smallest(verdict, exercise, cases, seen, findings, alike, told)
     practised = {p.criterion for p in cases}
     lost = {exercise.criteria[i].name for i, c in enumerate(verdict.criteria) if i in practised and c.status == "wrong"}
     if lost and verdict.status != "not allowed" and not any(findings):
         verdict.signs.append(TABLE)
 
 
-def _quote(verdict: ExerciseVerdict, seen: Sequence[Observation], findings: Sequence[Finding | None]) -> None:
-    """Fill the answer's own words into the hint on a slip, from a practice case with the same hint."""
-    hints = (slips(verdict.exercise, seen, findings, quotes=quotes) for quotes in (False, True))
-    for closed, quoted in zip(*hints, strict=True):
-        if closed and Diagnosis(slip=closed).explain({}) == (verdict.explanation, verdict.advice):
-            verdict.explanation, verdict.advice = Diagnosis(slip=quoted).explain({})
-            return
+def _quote(verdict: ExerciseVerdict, seen: Sequence[Observation], findings: Sequence[Finding | None]) -> set[int]:
+    """Fill the answer's own words into the hint on a slip, from a practice case with the same hint.
+
+    Returns the cases that the slip explains, if it explains only a minority of what is wrong.
+    """
+    closed, quoted = (slips(verdict.exercise, seen, findings, quotes=quotes) for quotes in (False, True))
+    for sure in (True, False):
+        told = verdict.explanation, verdict.advice
+        same = [i for i, slip in enumerate(closed) if slip and Diagnosis(sure=sure, slip=slip).explain({}) == told]
+        if same:
+            verdict.explanation, verdict.advice = Diagnosis(sure=sure, slip=quoted[same[0]]).explain({})
+            return set() if sure else set(same)
+    return set()
 
 
 def _alike(
@@ -104,16 +110,20 @@ def _show_smallest(
     seen: Sequence[Observation],
     findings: Sequence[Finding | None],
     alike: Sequence[tuple[CriterionVerdict, int]],
+    told: Collection[int],
 ) -> None:
-    """Show the smallest practice case, of a criterion that the mistake explains if there is one."""
+    """Show the smallest practice case, of a criterion that the mistake explains if there is one.
+
+    told  cases that the advice explains, but not the headline: the last to show
+    """
     other_numbers = drawn(exercise)
 
-    def order(found: tuple[CriterionVerdict, int]) -> tuple[bool, bool, bool, int, int]:
+    def order(found: tuple[CriterionVerdict, int]) -> tuple[bool, bool, bool, bool, int, int]:
         criterion, i = found
         p = cases[i]
         explained = not verdict.mistake or criterion.mistake == verdict.mistake
         small = size(p.program(()), p.reference.native)
-        return not explained, not other_numbers[i], criterion.stage == "finite", small, i
+        return i in told, not explained, not other_numbers[i], criterion.stage == "finite", small, i
 
     _, chosen = min(alike, key=order)
     p, finding = cases[chosen], findings[chosen]

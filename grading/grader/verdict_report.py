@@ -46,7 +46,7 @@ def explained(verdict: ExerciseVerdict) -> tuple[str, str]:
         return (verdict.explanation, verdict.advice) if verdict.advice else _split(verdict.explanation)
     if verdict.status not in ("partly right", "wrong"):
         return "", ""
-    return next((as_sentence(c.finding) for c in _lost(verdict) if c.finding), ""), ""
+    return next((as_sentence(c.finding) for c in _lost(verdict) if c.finding), ""), verdict.advice
 
 
 def _split(text: str) -> tuple[str, str]:

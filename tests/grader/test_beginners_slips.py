@@ -1,4 +1,4 @@
-"""A page has a sentence for every slip of a beginner in lesson 0, whichever exercise it is in."""
+"""A page has a sentence for every common slip of a beginner, whichever exercise it is in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from grading.grader.verdict import ExerciseVerdict
 
 from ..support.repository import ROOT
 
-LESSON = load_lesson(ROOT / "grader_tests" / "00_start")
+LESSONS = [load_lesson(ROOT / "grader_tests" / name) for name in ("00_start", "02_softmax")]
+EXERCISES = {name: exercise for lesson in LESSONS for name, exercise in lesson.exercises.items()}
 LINE = """
     class Line(nn.Module):
         def __init__(self):
@@ -44,7 +45,8 @@ def graded(code: str) -> ExerciseVerdict:
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     names = {"torch": torch, "nn": nn, "__name__": "__main__"}
     exec(compile(code, file, "exec"), names)
-    verdict, exercise = grade_in_process(LESSON.exercises[name], names), LESSON.exercises[name]
+    exercise = EXERCISES[name]
+    verdict = grade_in_process(exercise, names)
     hide_cases(verdict, [])
     if wants_practice(verdict):
         cases = practice_cases(exercise)
@@ -99,6 +101,18 @@ def test_a_slip_of_a_beginner_has_its_sentence(code, told):
     assert verdict.earned < verdict.points
     assert told in f"{verdict.explanation} {verdict.advice}"
     assert "ossibly" not in verdict.explanation
+
+
+def test_a_slip_in_a_part_of_what_is_wrong_comes_after_the_wrong_values():
+    verdict = graded("""
+        def softmax_with_temperature(x, temperature):
+            return x @ x.T
+    """)
+    assert "ValueError" not in verdict.explanation
+    assert "ValueError" not in verdict.example["expected"]
+    assert verdict.advice.startswith(
+        "Also: you do not raise ValueError for every argument that the exercise rules out."
+    )
 
 
 def test_a_right_answer_has_none():

@@ -312,6 +312,12 @@ def test_what_is_more_than_a_slip_of_form_is_found_everywhere(function, wrong):
     assert compare(seen(wrong, X), reference(function, X, check_types=False)) is not None
 
 
+def test_a_converted_result_is_shown_as_it_was_returned():
+    found = compare(seen(lambda x: (x <= 2).float(), X), reference(lambda x: x > 2, X, check_types=False))
+    assert found.difference.got.dtype == torch.float32
+    assert found.difference.expected.dtype == torch.bool
+
+
 def test_a_slip_of_form_is_compared_with_the_tolerance_of_float32():
     def rounding(x):
         return shares(x.float() + 100)

@@ -160,7 +160,11 @@ def test_a_slip_is_said_where_no_mistake_is_known():
     assert (found.names, found.sure, found.explain({})) == ((), True, ("No return.", ""))
 
 
-def test_a_slip_in_fewer_than_half_of_what_was_lost_is_named_too():
+def test_a_slip_in_fewer_than_half_of_what_was_lost_is_no_headline_but_advice():
+    assert said("22..7.7.", slips={0: "No return."}).explain({}) == ("", "Also: no return.")
+
+
+def test_a_slip_that_raises_is_the_headline_however_little_it_explains():
     assert said("!!..7.7.", slips={0: "No return."}).explain({}) == ("No return.", "")
 
 

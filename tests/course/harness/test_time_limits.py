@@ -215,7 +215,7 @@ def test_a_check_says_which_call_never_ended_and_tries_no_other(kernel):
     assert shown.value == "0.0"
     assert "Your code had not ended after 0.2 seconds" in shown.html
     assert "The calls after it were not tried." in shown.html
-    assert shown.html.count("not tried, since a call before it never ended") == 1
+    assert "not tried, since a call before it never ended" not in shown.html
     assert kernel.run("len(calls)").value == "1"
     assert kernel.run(f"{RIGHT}\ncheck(softmax)").value == "7.0", "what was stopped left torch as it was"
 

@@ -107,6 +107,13 @@ def test_of_what_ran_nothing_is_said(kernel, code):
     assert "cell with" not in text
 
 
+def test_a_slip_in_a_part_of_what_is_wrong_comes_after_the_wrong_result(kernel):
+    kernel.run("def softmax_with_temperature(x, temperature): return x @ x.T")
+    headline, _, rest = said(kernel, "check(softmax_with_temperature)").partition(" Also: ")
+    assert "ValueError" not in headline
+    assert rest.startswith("you do not raise ValueError for every argument that the exercise rules out.")
+
+
 # -------------------------------------------------------------------------------------------------- what check is given
 
 
