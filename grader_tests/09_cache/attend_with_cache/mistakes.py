@@ -66,8 +66,8 @@ right.mistake("mask_aligned_at_the_start", {"triu(S - T + 1)": "triu(1)"}, loses
     "of the S positions."
 )
 right.mistake("sees_the_future", {'scores.masked_fill(later, float("-inf"))': "scores"}, loses=SEVERAL).feedback(
-    "You let new tokens that come together see each other's future. A single token has none, so nobody notices while "
-    "a model writes. A mask is needed as soon as several come at once."
+    "You let new tokens that come together see each other's future. Mask the later ones as soon as several come at "
+    "once."
 )
 right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T > 1 else S)"}, loses="several").feedback(
     "Your mask treats the first of several new tokens as the first of all, so it sees only one key. One new token "
@@ -172,8 +172,8 @@ right.mistake(calls.result_remembered("keeps_a_cache_of_its_own"), loses="nothin
 + mine[:] = keys, values
   weights = scores.masked_fill(later, float("-inf")).softmax(-1)
 """).feedback(
-    "You keep something from an earlier call. A default such as `cache=[]` is created once and is the same list in "
-    "every call; a variable outside the function also stays. Keep nothing: return the cache."
+    "You keep something from an earlier call. A default such as `cache=[]` is the same list in every call. Keep "
+    "nothing: return the cache."
 )
 right.mistake(
     numbers.default_device(where="the query", what="the mask"), {", device=query.device": ""}, loses="float64"

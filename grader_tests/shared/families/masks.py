@@ -54,8 +54,8 @@ blocked_by_number = Family(
 blocked_by_small_number = Family(
     "blocked-by-zero",
     "fills_with_next_to_nothing",
-    "You set blocked scores to 0, or to a number near it such as −1e-12. A score of 0 is a score like any other, "
-    "so its weight is not 0. If you meant 1e12, check the sign of the exponent.",
+    "You set blocked scores to 0, or to a number near it such as −1e-12. Such a score has a weight, too. "
+    "If you meant 1e12, check the sign of the exponent.",
 )
 blocked_rows_nan = Family(
     "blocked-rows-nan",

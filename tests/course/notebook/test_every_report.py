@@ -26,9 +26,9 @@ INTERNAL = re.compile(
     r"\b(oracle|stage|findings?|practice outcome|observations?|verdict|specimen|diagnosis|Node\(|contract)\b", re.I
 )
 WRONG_PLURAL = re.compile(
-    r"(?<![\d.,(])\b1 (cases|entries|items|examples|points|criteria|keys|calls|lines|numbers|rows|tensors|stars)\b"
+    r"(?<![\d.,(−])\b1 (cases|entries|items|examples|points|criteria|keys|calls|lines|numbers|rows|tensors|stars)\b"
 )
-DOUBLE_NEGATION = re.compile(r"\b(?:not|never|no)\b[^.;:,]*\b(?:neither|nothing|nobody|never|none)\b", re.I)
+DOUBLE_NEGATION = re.compile(r"\b(?:not|never|no)\b[^.;:,]*\b(?:neither|nothing|nobody|never)\b", re.I)
 FAULTS = (INTERNAL, WRONG_PLURAL, DOUBLE_NEGATION)
 WRONG_ORDER = re.compile(r"\bgot\b.*\bexpected\b")
 
@@ -127,7 +127,7 @@ def test_a_mistake_is_named_by_its_first_sentence_and_loses_what_it_is_said_to_l
     for one in said(lesson):
         if one.mistake is None or one.report.headline != split_sentence(one.mistake.text)[0]:
             continue
-        met = {row.name for row in one.report.rows if row.status == "right"}
+        met = {row.name for row in one.report.rows if row.status == "right" and row.points}  # criteria
         assert not met & set(one.mistake.loses), str(one)
 
 
@@ -147,5 +147,6 @@ def test_no_sentence_has_an_internal_term_a_wrong_plural_or_two_negations(lesson
 def test_what_was_expected_comes_before_what_came(lesson):
     for one in said(lesson):
         for case in examples(one.report):
-            assert not any(WRONG_ORDER.search(line) for line in case.lines()), str(one)
+            ours = [line for line in case.lines() if "your code raised" not in line]  # PyTorch has its own order
+            assert not any(map(WRONG_ORDER.search, ours)), str(one)
             assert bool(case.expected) == bool(case.got), str(one)
