@@ -167,7 +167,7 @@ def test_every_place_says_what_the_course_asks(adapted, tmp_path, monkeypatch, s
 
     # `progress`, and what is handed in
     graded = {name: status for name, status in known["progress"].items() if not name.startswith("Challenge")}
-    assert graded == {name: ["passes", f"{points} points"] for name, points in change.asked.items()}
+    assert graded == {name: ["passes", f"{points} of {points}"] for name, points in change.asked.items()}
     assert known["lessons"] == list(change.lessons)
     monkeypatch.chdir(tmp_path / "student")
     saved = hand_in.SavedNotebook(f"{LESSON}.ipynb", json.loads(nbformat.writes(ran)))

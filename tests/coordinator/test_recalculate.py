@@ -51,7 +51,7 @@ def test_changes_are_shown_first_and_written_once_confirmed(course_of_three, cap
     assert row_of(told, "bob").startswith(f"{ONE} bob 0 5 +5")
     assert row_of(told, "cem").startswith(f"{ONE} cem 4 4 double: ")
     assert "by hand, unchanged: double" in told
-    assert "since the graders changed" in told
+    assert "because the graders changed" in told
     assert "Out of date: 3 grades. With the current graders and settings: 1 higher, 1 lower, 1 the same." in told
     assert "Nothing has changed yet" in told
     assert points(course) == before
