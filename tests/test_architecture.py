@@ -39,6 +39,7 @@ def made_and_wanted(tree: ast.Module) -> tuple[set[str], set[str]]:
     """The private names that a module makes, of functions, classes, variables and attributes; and the names that it
     imports, looks up on an object, or writes as a whole string, as monkeypatches do."""
     made, wanted = set(), set()
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -49,7 +50,7 @@ def made_and_wanted(tree: ast.Module) -> tuple[set[str], set[str]]:
                 (made if isinstance(context, ast.Store) else wanted).add(name)
             case ast.ImportFrom(names=aliases):
                 wanted |= {alias.name for alias in aliases}
-            case ast.Constant(value=str(text)):
+            case ast.Constant(value=str(text)) if id(node) not in parts:
                 wanted.add(text)
     return set(filter(private, made)), set(filter(private, wanted))
 

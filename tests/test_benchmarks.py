@@ -42,7 +42,7 @@ def test_a_command_that_is_killed_is_told_by_the_signal(tmp_path):
 def test_a_command_without_end_is_ended_with_all_that_it_started(tmp_path):
     mark = f"left-{tmp_path.name}"
     script = f"os.fork() or os.setsid()\nopen({str(tmp_path / 'pids')!r}, 'a').write(f'{{os.getpid()}} ')\n"
-    ran = supervised(shell(f"mark = {mark!r}\n{script}time.sleep(60)"), tmp_path, 1)
+    ran = supervised(shell(f"mark = {mark!r}\n{script}time.sleep(60)"), tmp_path, 10)
     assert ran.code is None
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 2

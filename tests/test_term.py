@@ -205,7 +205,7 @@ TERM: list[Step] = [
     (f"grading collect {DOWNLOAD} --keep", nothing, f"{OTHERS + 4} as before, 1 skipped"),
     ("grading restore", nothing, f"adoe +{LESSON}"),
     (f"grading restore adoe {LESSON}", nothing, "brought back"),
-    ("grading grade --dry-run", nothing, f"{HANDED_IN - 1} to be graded"),
+    ("grading grade --dry-run", nothing, f"{HANDED_IN - 1} to grade, 0 graded before and unchanged"),
     ("grading grade", nothing, f"{HANDED_IN - 1} graded"),
     (f"nbgrader autograde {LESSON}", nothing, "."),
     ("grading review 04_scaling", nothing, ""),  # tests/test_adapted_term.py, tests/browser/test_review.py

@@ -104,7 +104,8 @@ def where(request: pytest.FixtureRequest) -> Callable[[Callable[[], str]], str]:
 
 @pytest.mark.quick_cases("*thread-a loop")
 @pytest.mark.parametrize("code", ENDLESS.values(), ids=ENDLESS)
-def test_what_never_ends_is_ended(where, code):
+def test_what_never_ends_is_ended(where, code, monkeypatch):
+    monkeypatch.setattr(time_limits, "WALL_CLOCK_FACTOR", 10_000)  # however busy the machine is
     f = made(code)
     assert where(lambda: stopped(f)) == f"it had not ended after {SOON:g} seconds of computing"
     assert where(lambda: stopped(lambda: None)) == ""
@@ -267,7 +268,7 @@ def test_one_interrupt_ends_a_check_and_the_cells_after_it_need_none(kernel):
         check(softmax)
     """)
     assert shown.error is None
-    assert "it had not ended when it was interrupted" in shown.html
+    assert "Your code had not ended when it was interrupted" in shown.html
     for cell in ("use(softmax, torch.softmax)(torch.zeros(3), dim=-1)", "progress()"):
         assert kernel.run(cell).error is None
     assert kernel.run("len(calls)").value == "1"
