@@ -236,7 +236,7 @@ TERM: list[Step] = [
         "softmax is open again",
     ),
     (f"grading verify-grades {LESSON} --students jsmith", nothing, "jsmith: the same, to the last criterion"),
-    (f"grading regrade {LESSON}", rule_gets_milder, "1 gain, 0 lose(?s:.*)Nothing has changed yet"),
+    (f"grading regrade {LESSON}", rule_gets_milder, "settings: 1 higher, 0 lower, (?s:.*)Nothing has changed yet"),
     (f"grading regrade {LESSON} --yes", nothing, "grades written"),
     (f"grading history {LESSON} --students jsmith", nothing, "15.3(?s:.*)second criterion"),
     ("grading migrate ../attention-course", version_comes, f"changed: {LESSON}(?s:.*)Nothing has changed yet"),
