@@ -69,7 +69,7 @@ def _add_verb(verbs: Any, name: str, summary: str, example: str) -> argparse.Arg
 def _check(options: argparse.Namespace) -> int:
     names, whole = _run(options.file)
     lesson = _start_lesson(options.file, names, options.lesson)
-    known = catalog.exercises_and_challenges(lesson)
+    known = catalog.tasks_of(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
         raise UnusableFile(f"{lesson} has no exercise {', '.join(unknown)}. Its exercises are {', '.join(known)}.")
     if absent := [name for name in options.exercises if name not in names]:
@@ -78,7 +78,7 @@ def _check(options: argparse.Namespace) -> int:
     reports = [_shown(check.safe_report(names[name]), options) for name in wanted]
     if not options.json and not options.all and any(report.folded for report in reports):
         print(f"All cases and criteria: attention check --all {options.file}")
-    return 0 if whole and all(report.earned == report.points for report in reports) else 1
+    return 0 if whole and all(report.status == "passes" for report in reports) else 1
 
 
 def _shown(report: Report, options: argparse.Namespace) -> Report:
