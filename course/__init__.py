@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .notebook.solutions import solution
 
 __all__ = [
+    "alive",
     "begin",
     "check",
     "figures",
@@ -45,6 +46,7 @@ FUNCTIONS = {
     "use": "notebook.fallback",
 }  # name -> the module that defines it
 MODULES = {
+    "alive": "widgets.alive",
     "figures": "figures",
     "gpt": "models.gpt",
     "pretrained": "models.pretrained",
