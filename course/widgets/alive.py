@@ -55,7 +55,7 @@ def show(
     softmax    softmax(x, dim=-1), or masked_softmax(scores, mask)
     attention  attention(query, key, value) with or without `mask=` and `scale=`; returns (output, weights)
     mask       causal_mask(T), bool (T, T), True = blocked
-    scale      the factor of the dot products, or a function of the width K that returns it
+    scale      the factor of the dot products; or scaled_dot_product_attention, which is an `attention`
 
     A missing function is the built-in's. `text`, `layer`, `head` and `masked` (whether later words are blocked) are
     where the controls begin. Pass a function itself, not the result of `use`, which hides its mistakes. After a
@@ -64,18 +64,22 @@ def show(
     for name, given in (("softmax", softmax), ("attention", attention), ("mask", mask)):
         if given is not None and not callable(given):
             raise TypeError(f"{name}: expected a function, got {type(given).__name__}; pass its name without (…)")
-    tracer = Tracer(softmax, attention, mask, scale)
+    if callable(scale):
+        if attention is not None:
+            raise TypeError("attention and scale are both attention functions: pass one of them")
+        attention, scale = scale, None
+    tracer = Tracer(softmax, attention, mask, None if scale is None else float(scale))
     trace = tracer.trace(read(text, layer, head), masked)
     name = f"{CLASS}-{uuid.uuid4().hex[:8]}"  # unlike that of any other output in the notebook
-    still = f'<p class="{CLASS}">Sentence: {escape(text)}</p>{page(trace)}'
+    still = f'{STYLE}<p class="{CLASS}">Sentence: {escape(text)}</p>{page(trace)}'
     if rendering_static_page() or not in_notebook():
         display_html(still, says(trace))
         return
     # A front end that shows the widget hides the picture
     hides = f"<style>body:has(.{name}-live) .{name}-still{{display:none}}</style>"
-    status = f'<div class="{CLASS}"><div class="{name}-status hidden" role="status"></div></div>'
+    status = f'<div class="{CLASS} unseen"><div class="{name}-status" role="status"></div></div>'
     script = f"<script>{SPEAKS.replace('ID', name)}</script>"
-    display_html(f'{STYLE}{hides}<div class="{name}-still">{still}</div>{status}{script}', says(trace))
+    display_html(f'{hides}<div class="{name}-still">{still}</div>{status}{script}', says(trace))
     from IPython.display import display
 
     display(_widget(tracer, name, text, layer, head, masked))
@@ -115,7 +119,8 @@ def _widget(tracer: Tracer, name: str, text: str, layer: int, head: int, masked:
     redraw()
     for control in controls:
         control.observe(redraw, names="value")
-    row = widgets.HBox(controls, layout=widgets.Layout(flex_flow="row wrap"))
-    box = widgets.VBox([row, screen])
-    box.add_class(f"{name}-live")
+    row = widgets.HBox(controls, layout=widgets.Layout(flex_flow="row wrap", grid_gap="0 16px"))
+    box = widgets.VBox([widgets.HTML(STYLE), row, screen])
+    for css_class in (f"{CLASS}-live", f"{name}-live"):
+        box.add_class(css_class)
     return box

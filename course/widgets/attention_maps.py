@@ -86,34 +86,44 @@ font-variant-numeric:tabular-nums;white-space:nowrap}}
 {_T} .fault{{border-left:5px solid {WRONG};padding:0 0 0 8px}}
 {_T} .note{{color:color-mix(in srgb,{INK} 80%,transparent)}}
 {_T} .hidden{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
+{_T}.unseen{{height:1px;margin:0;overflow:hidden;opacity:0}}
 {_T} .key{{display:inline-block;width:18px;height:14px;vertical-align:-2px;forced-color-adjust:none;
 box-shadow:inset 0 0 0 1px #8f8f8f;background:{HATCHED}}}
 {_T} .key.bad{{background:#fff;box-shadow:none;outline:3px solid {WRONG};outline-offset:-2px}}
 {_T} code{{background:none;color:inherit;padding:0}}
+.{CLASS}-live,.{CLASS}-live :is(.widget-html,.widget-html-content){{min-width:0;max-width:100%}}
 @media (forced-colors:active){{{_T}{{color-scheme:light dark}} {_T} .map{{border-color:CanvasText}}}}
 @media print{{{_T}{{color-scheme:light;color:#222}}}}
 {"".join(_shades())}</style>""".replace("\n", "")
 
 
 def page(trace: Trace) -> str:
-    """The sentence of a trace in words, and its four maps."""
+    """The sentence of a trace in words, and its four maps; needs STYLE."""
     maps = "".join(_map(trace, name) for name in LOOK)
     unknown = ", ".join(f"“{word}”" for word in trace.sentence.unknown)
     notes = [
         f"The model does not know {unknown}, and reads the sentence without." if unknown else "",
         f"The maps show the first {len(trace.sentence.words)} words." if trace.sentence.cut else "",
     ]
+    key = (
+        '<p class="note">A row is a word that looks (query), a column a word that it looks at (key). '
+        '<span class="key"></span> blocked &nbsp; <span class="key bad"></span> wrong</p>'
+    )
     printed = f"<details><summary>Your functions printed</summary><pre>{escape(trace.printed[:2000])}</pre></details>"
     return (
-        f'{STYLE}<div class="{CLASS}">{"".join(f"<p>{escape(note)}</p>" for note in notes if note)}'
-        f'<p class="says">{escape(says(trace))}</p><p class="note">A row is a word that looks (query), a column a word '
-        'that it looks at (key). <span class="key"></span> blocked &nbsp; <span class="key bad"></span> wrong</p>'
+        f'<div class="{CLASS}">{"".join(f"<p>{escape(note)}</p>" for note in notes if note)}'
+        f'<p class="says">{escape(where_it_looks(trace))}{_problems(trace)}</p>{key}'
         f'<div class="maps">{maps}</div>{printed if trace.printed else ""}</div>'
     )
 
 
 def says(trace: Trace) -> str:
-    """One or two sentences about a trace: where the last word looks, and what is wrong."""
+    """Where the last word looks and what is wrong, in a sentence for each."""
+    return " ".join([where_it_looks(trace), *trace.faults])
+
+
+def where_it_looks(trace: Trace) -> str:
+    """How many words there are, and where the last one looks."""
     words, weights = trace.sentence.words, trace.weights.values
     if not words:
         return "Type a sentence."
@@ -121,10 +131,15 @@ def says(trace: Trace) -> str:
     if weights is not None and weights[-1].isfinite().all():
         best = int(weights[-1].argmax())
         parts.append(f"“{words[-1]}” looks most at “{words[best]}”, with a weight of {float(weights[-1, best]):.2f}.")
-    if faults := trace.faults:
-        more = f" {len(faults) - 1} more below." if len(faults) > 1 else ""
-        parts.append(f"✗ {faults[0]}{more}")
     return " ".join(parts)
+
+
+def _problems(trace: Trace) -> str:
+    """How many problems there are, and for screen readers the first of them; the others are below its map."""
+    if not (count := len(trace.faults)):
+        return ""
+    where = f"{count} problem{'' if count == 1 else 's'}, below the map{'' if count == 1 else 's'}."
+    return f" <b>✗ {where}</b> {_said(escape(trace.faults[0]))}"
 
 
 def _map(trace: Trace, name: str) -> str:
@@ -165,23 +180,23 @@ def _rows(trace: Trace, name: str, step: Step) -> Iterator[str]:
     marks = step.marked.tolist() if step.marked is not None else [[False] * len(values)] * len(values)
     finite = step.values[step.values.isfinite()] if name == "scores" else step.values
     limit = max(float(finite.abs().max()), 1e-9) if finite.numel() and name == "scores" else 1.0
+    decimals = 2 if name == "weights" or (limit < 10 and len(values) < WIDE) else 1 if limit < 100 else 0
     wrong = set(step.wrong_rows)
     for r, row in enumerate(values):
-        cells = [_cell(name, value, blocked[r][c], marks[r][c], limit) for c, value in enumerate(row)]
+        cells = [_cell(name, value, blocked[r][c], marks[r][c], limit, decimals) for c, value in enumerate(row)]
         if name == "weights":
             mark = ' class="sum bad"' if r in wrong else ' class="sum"'
             cells.append(f"<td{mark}>{_number(sum(row), 2)}{_said(' wrong') if r in wrong else ''}</td>")
         yield "".join(cells)
 
 
-def _cell(name: str, value: float, blocked: bool, bad: bool, limit: float) -> str:
+def _cell(name: str, value: float, blocked: bool, bad: bool, limit: float, decimals: int) -> str:
     mark = " bad" if bad else ""
     said = _said("wrong") if bad else ""
     if name == "mask":
         return f'<td class="{"shut" if blocked else "open"}{mark}">{_said("blocked" if blocked else "open")}{said}</td>'
     if name == "weights" and blocked and value == 0 and not bad:
         return f'<td class="shut">{_said("blocked")}</td>'
-    decimals = 2 if name == "weights" or limit < 10 else 1 if limit < 100 else 0
     if not math.isfinite(value):
         return f'<td class="none{mark}">{_number(value, decimals)}{said}</td>'
     place = (value + limit) / (2 * limit) if name == "scores" else value

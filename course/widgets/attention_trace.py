@@ -27,7 +27,7 @@ MOST_LETTERS = 1000
 SECONDS = 0.5  # of computing per call, which takes a millisecond; twelve times as long if it waits
 CLOSE = 1e-4  # differences below are rounding
 NAMES = ("scores", "mask", "weights", "output")
-NEVER_ALIVE = "built-in"
+BUILT_IN = "built-in"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Step:
     note    a sentence about something that may be on purpose
     """
 
-    whose: str = NEVER_ALIVE
+    whose: str = BUILT_IN
     values: torch.Tensor | None = None
     faults: list[str] = field(default_factory=list)
     marked: torch.Tensor | None = None
@@ -102,21 +102,28 @@ def _random(seed: int, *shape: int) -> torch.Tensor:
 
 
 class Tracer:
-    """Runs a learner's functions on sentences; None stands for the built-in one.
+    """Runs a learner's functions on sentences; None stands for the built-in one."""
 
-    scale  a number, or a function of the width K
-    """
-
-    def __init__(self, softmax: Any = None, attention: Any = None, mask: Any = None, scale: Any = None) -> None:
-        self.functions = {"softmax": softmax, "attention": attention, "mask": mask, "scale": scale}
+    def __init__(
+        self, softmax: Any = None, attention: Any = None, mask: Any = None, scale: float | None = None
+    ) -> None:
+        self.functions = {"softmax": softmax, "attention": attention, "mask": mask}
+        self.scale = scale
         self._endless: list[Any] = []  # functions that reached the time limit, which is tried once
         self._printed = CappedStream()
+        self._names: dict[str, str] | None = None  # of those functions that `follow` looks up
 
     def follow(self, names: Mapping[str, Any]) -> None:
-        """Use what a function's name means now, in a notebook whose cells may have run again."""
-        for key, f in self.functions.items():
-            newest = names.get(getattr(f, "__name__", ""))
-            if callable(f) and callable(newest) and not isinstance(newest, AnswerOrFallback):
+        """Use the newest function of each name, in a notebook whose cells may have run again.
+
+        The first call notes which functions have a name among `names`.
+        """
+        if self._names is None:
+            own = {key: str(getattr(f, "__name__", "")) for key, f in self.functions.items() if f is not None}
+            self._names = {key: name for key, name in own.items() if names.get(name) is self.functions[key]}
+        for key, name in self._names.items():
+            newest = names.get(name)
+            if callable(newest) and not isinstance(newest, AnswerOrFallback):
                 self.functions[key] = newest
 
     @property
@@ -128,54 +135,49 @@ class Tracer:
         """Compute all steps. `masked`: later words are blocked, if the functions can do it."""
         self._printed = CappedStream()
         T = len(sentence.words)
+        if not T:
+            return Trace(sentence, Step(), Step(), Step(), Step(), torch.zeros(0, 0, dtype=torch.bool))
         blocked = torch_fallbacks.causal_mask(T)
-        mask, built_in = Step(), masked and self.takes_mask
+        mask, causal = Step(), masked and self.takes_mask
         if not self.takes_mask:
             mask.note = f"{_name(self.functions['attention'])} takes no mask: every word sees every word."
         elif not masked:
             mask.note = "The mask is off: every word sees every word."
         elif self.functions["mask"] is not None:
             blocked = self._mask(mask, T, blocked)
-        blocked = blocked if built_in else torch.zeros_like(blocked)
+        blocked = blocked if causal else torch.zeros_like(blocked)
         mask.values = blocked if not mask.faults or mask.marked is not None else None
-        scores, factor = self._scores(sentence)
+        scores = self._scores(sentence)
         weights, output = Step(), Step()
         if self.functions["attention"] is None:
             self._by_softmax(sentence, scores, weights, output, blocked)
         else:
-            self._by_attention(sentence, scores, weights, output, blocked, factor)
-        _look_for_faults(sentence.words, weights, blocked, causal=built_in)
+            self._by_attention(sentence, scores, weights, output, blocked)
+        _look_for_faults(sentence.words, weights, blocked, causal)
         return Trace(sentence, scores, mask, weights, output, blocked, self._printed.text.strip())
 
     def _mask(self, step: Step, T: int, causal: torch.Tensor) -> torch.Tensor:
         """The learner's mask; the built-in's if theirs cannot be used."""
         found, step.whose = self._call("mask", step, T)
-        if step.whose == NEVER_ALIVE or not _fits(step, "mask", found, (T, T), torch.bool):
-            if step.faults:
-                step.note = "The maps of weights and output use the built-in mask."
+        if step.whose == BUILT_IN:
             return causal
-        kept: torch.Tensor = found.detach().cpu().clone()
+        kept = _checked(step, "mask", found, (T, T), torch.bool)
+        if kept is None:
+            step.note = "The maps of weights and output use the built-in mask."
+            return causal
         if (open_ := causal & ~kept).any():
-            step.mark(open_, f"The mask lets {_times(int(open_.sum()), 'word')} see a later word.")
+            step.mark(open_, f"The mask leaves {_times(int(open_.sum()), 'cell')} above the diagonal open.")
         if closed := int((kept & ~causal).sum()):
-            step.note = f"The mask also blocks {_times(closed, 'cell')} on or below the diagonal."
+            step.note = f"The mask blocks {_times(closed, 'cell')} on or below the diagonal."
         return kept
 
-    def _scores(self, sentence: Sentence) -> tuple[Step, float]:
-        q, k = sentence.q, sentence.k
-        step, factor = Step(), q.shape[-1] ** -0.5
-        if (scale := self.functions["scale"]) is not None:
-            found, step.whose = self._call("scale", step, q.shape[-1]) if callable(scale) else (scale, "your scale")
-            try:
-                given = float(found) if found is not None else math.nan
-            except Exception:
-                given = math.nan
-            if math.isfinite(given):
-                factor = given
-            elif not step.faults and step.whose != NEVER_ALIVE:
-                step.faults.append(f"scale: expected a finite number, got {_kind(found)}.")
-        step.values = q @ k.T * factor
-        return step, factor
+    def _scores(self, sentence: Sentence) -> Step:
+        factor = self._factor(sentence)
+        whose = BUILT_IN if self.scale is None else "your scale"
+        return Step(f"{whose}, × {factor:.2g}", sentence.q @ sentence.k.T * factor)
+
+    def _factor(self, sentence: Sentence) -> float:
+        return sentence.k.shape[-1] ** -0.5 if self.scale is None else self.scale
 
     def _by_softmax(self, sentence: Sentence, scores: Step, weights: Step, output: Step, blocked: torch.Tensor) -> None:
         assert scores.values is not None
@@ -187,8 +189,8 @@ class Tracer:
             else:
                 hidden = scores.values.masked_fill(blocked, -math.inf)
                 found, weights.whose = self._call("softmax", weights, hidden, dim=-1)
-            if weights.whose != NEVER_ALIVE:
-                weights.values = _plain(found) if _fits(weights, "weights", found, (T, T)) else None
+            if weights.whose != BUILT_IN:
+                weights.values = _checked(weights, "weights", found, (T, T))
         if weights.values is None:
             output.note = "There is no output without weights."
             return
@@ -197,25 +199,25 @@ class Tracer:
             weights.note = f"They differ from those of the built-in softmax by up to {difference:.2g}."
 
     def _by_attention(
-        self, sentence: Sentence, scores: Step, weights: Step, output: Step, blocked: torch.Tensor, factor: float
+        self, sentence: Sentence, scores: Step, weights: Step, output: Step, blocked: torch.Tensor
     ) -> None:
-        T, q, k, v = len(sentence.words), sentence.q, sentence.k, sentence.v
+        T, q, k, v, factor = len(sentence.words), sentence.q, sentence.k, sentence.v, self._factor(sentence)
         names = _parameters(self.functions["attention"])
         options: dict[str, Any] = {"mask": blocked} if "mask" in names else {}
-        options |= {"scale": factor} if self.functions["scale"] is not None and "scale" in names else {}
+        options |= {"scale": factor} if self.scale is not None and "scale" in names else {}
         found, weights.whose = self._call("attention", weights, q, k, v, **options)
         output.whose = weights.whose
-        if weights.whose == NEVER_ALIVE:
+        if weights.whose == BUILT_IN:
             weights.values = torch_fallbacks.masked_softmax(q @ k.T * factor, blocked)
             output.values = weights.values @ v
             return
-        if not weights.faults and not (isinstance(found, (tuple, list)) and len(found) == 2):
-            weights.faults.append(f"attention: expected (output, weights), got {_kind(found)}.")
-        if weights.faults and not isinstance(found, (tuple, list)):
+        if not (isinstance(found, (tuple, list)) and len(found) == 2):
+            if found is not None or not weights.faults:
+                weights.faults.append(f"attention: expected (output, weights), got {_kind(found)}")
             output.note = "There is no output."
             return
-        weights.values = _plain(found[1]) if _fits(weights, "weights", found[1], (T, T)) else None
-        output.values = _plain(found[0]) if _fits(output, "output", found[0], (T, v.shape[-1])) else None
+        weights.values = _checked(weights, "weights", found[1], (T, T))
+        output.values = _checked(output, "output", found[0], (T, v.shape[-1]))
         if weights.values is None:
             return
         if "scale" not in options:
@@ -242,7 +244,7 @@ class Tracer:
             raised = exception_to_record(error)
             if not_written(raised):
                 step.note = f"{_name(f)} is not written yet: this is the built-in's."
-                return None, NEVER_ALIVE
+                return None, BUILT_IN
             step.faults.append(f"{_name(f)}: {in_words(raised)}.")
             return None, whose
         finally:
@@ -265,41 +267,43 @@ def _name(f: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """What a value is, in a few words."""
+    """What a value is, at the end of a sentence."""
     if isinstance(value, torch.Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, (tuple, list)):
-        return f"a {type(value).__name__} of {len(value)}"
-    return "None: is the `return` missing?" if value is None else f"{_article(type(value).__name__)}"
+        return f"a tensor of shape {tuple(value.shape)}."
+    if value is None:
+        return "None: is the `return` missing?"
+    noun = type(value).__name__
+    size = f" of {len(value)}" if type(value) in (tuple, list) else ""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}{size}."
 
 
-def _article(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+def _checked(
+    step: Step, name: str, found: Any, shape: tuple[int, ...], dtype: torch.dtype | None = None
+) -> torch.Tensor | None:
+    """A result as a plain tensor; None if it cannot be drawn, with the reason in `step.faults`.
 
-
-def _fits(step: Step, name: str, found: Any, shape: tuple[int, ...], dtype: torch.dtype | None = None) -> bool:
-    """Whether a result can be drawn; if not, why is in `step.faults`."""
-    if step.faults and found is None:
-        return False
+    dtype  None: any of floating-point numbers
+    """
+    if found is None and step.faults:
+        return None
     if not isinstance(found, torch.Tensor):
-        step.faults.append(f"{name}: expected a tensor, got {_kind(found)}.".replace("?.", "?"))
+        step.faults.append(f"{name}: expected a tensor, got {_kind(found)}")
     elif tuple(found.shape) != shape:
         step.faults.append(f"{name}: expected the shape {shape}, got {tuple(found.shape)}.")
-    elif dtype is not None and found.dtype != dtype:
-        step.faults.append(f"{name}: expected {_short(dtype)}, got {_short(found.dtype)}.")
-    elif dtype is None and not found.is_floating_point():
-        step.faults.append(f"{name}: expected floating-point numbers, got {_short(found.dtype)}.")
+    elif found.dtype != dtype if dtype else not found.is_floating_point():
+        expected = _short(dtype) if dtype else "floating-point numbers"
+        step.faults.append(f"{name}: expected {expected}, got {_short(found.dtype)}.")
     else:
-        return True
-    return False
+        try:
+            plain: torch.Tensor = found.detach().to("cpu", dtype or torch.float32).as_subclass(torch.Tensor).clone()
+            return plain
+        except Exception:
+            step.faults.append(f"{name}: the numbers of this {type(found).__name__} cannot be read.")
+    return None
 
 
 def _short(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def _plain(found: torch.Tensor) -> torch.Tensor:
-    return found.detach().to("cpu", torch.float32).clone()
 
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -315,11 +319,11 @@ def _difference(a: torch.Tensor, b: torch.Tensor) -> float:
 def _find_scale(scores: Step, weights: Step, dots: torch.Tensor, blocked: torch.Tensor, factor: float) -> None:
     """Show the scores that belong to the weights of an attention which scales them, or does not, by itself."""
     assert weights.values is not None
-    whose = weights.whose
     for tried in (factor, 1.0):
         if _difference(weights.values, torch_fallbacks.masked_softmax(dots * tried, blocked)) <= CLOSE:
             scores.values = dots * tried
-            scores.note = f"Without a scale, as {whose.removeprefix('your ')} has none." if tried == 1.0 else ""
+            if tried == 1.0:
+                scores.whose, scores.note = f"{BUILT_IN}, × 1", f"Not scaled, as in {weights.whose}."
             return
     if weights.values.isfinite().all():
         weights.note = "They are not the softmax of these scores, with or without a scale."
