@@ -63,6 +63,11 @@ _GAP = re.compile(r"\s*([A-Za-z])\s*|\s+")
 _GLYPH, _UNITS = "scale(0.015625)", 16  # matplotlib's glyphs have 6400 units per em; 400 are enough
 
 
+def light_dark(colour: str) -> str:
+    """A colour of `style` as CSS, with its shade for a dark ground; needs a `color-scheme`."""
+    return f"light-dark({colour},{_DARK[colour]})"
+
+
 def themed(drawn: str, alt: str, style: str) -> str:
     """Convert matplotlib's SVG to a compact <svg> with alt text, whose ids occur in no other figure."""
     root = ElementTree.fromstring(drawn)

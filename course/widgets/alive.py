@@ -13,10 +13,11 @@ from typing import Any
 
 from ..figures.base import rendering_static_page
 from ..report import display_html, in_notebook, shell
+from ..sample_models import sentence
 from .attention_maps import CLASS, STYLE, page, says
 from .attention_trace import Tracer, read
 
-SENTENCE = "The boat reached the river bank"
+SENTENCE = " ".join(sentence.words)
 LAYERS, HEADS = 3, 4
 # Speaks the first sentence below the controls, when the learner has stopped typing; core widgets cannot
 SPEAKS = """
@@ -90,7 +91,7 @@ def _widget(tracer: Tracer, name: str, text: str, layer: int, head: int, masked:
     import ipywidgets as widgets
 
     style = {"description_width": "initial"}
-    sentence = widgets.Text(text, description="Sentence", style=style, layout=widgets.Layout(width="min(34em, 95%)"))
+    typed = widgets.Text(text, description="Sentence", style=style, layout=widgets.Layout(width="min(34em, 95%)"))
     choices = [
         widgets.Dropdown(
             options=list(range(count)),
@@ -109,12 +110,12 @@ def _widget(tracer: Tracer, name: str, text: str, layer: int, head: int, masked:
         layout=widgets.Layout(width="auto"),
     )
     screen = widgets.HTML(layout=widgets.Layout(max_width="100%"))
-    controls = [sentence, *choices, block]
+    controls = [typed, *choices, block]
 
     def redraw(_change: Any = None) -> None:
         tracer.follow(shell().user_ns)
         layer, head = (choice.value for choice in choices)
-        screen.value = page(tracer.trace(read(sentence.value, layer, head), block.value))
+        screen.value = page(tracer.trace(read(typed.value, layer, head), block.value))
 
     redraw()
     for control in controls:

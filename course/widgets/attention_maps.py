@@ -12,48 +12,42 @@ from html import escape
 
 import torch
 
-from ..figures.style import ink_on
-from ..figures.themes import DARK_PAGES
-from ..report import INK
+from ..figures.style import ABOVE_0, BELOW_0, FAINT, GREY, INK, LETTERS, PALE, UNDEFINED, WEIGHTS, colour, ink_on
+from ..figures.themes import DARK_PAGES, light_dark
+from ..report import INK as PAGE_INK
 from .attention_trace import Step, Trace
 
 CLASS = "attn-alive"
-# Colours of cells from low to high, in equal steps: dark is high, and 0 is in the middle of the signed ones
-WEIGHTS = ("#f8f4fb", "#e3c9ee", "#cd92dd", "#b152c4", "#7f2495", "#430a54")
-SIGNED = ("#7cc3b4", "#9cd1c6", "#bcdfd7", "#d9eae3", "#f6f4ee", "#d9cc96", "#a8943c", "#6b5a10", "#2b2200")
-# name -> letter, title, colour on a light and a dark page
-LOOK = {
-    "scores": ("S", "Scores", "#9a8628", "#ecc040"),
-    "mask": ("", "Mask", "#5c5c5c", "#a6a6a6"),
-    "weights": ("A", "Weights", "#b440c8", "#cc55f5"),
-    "output": ("O", "Output", "#000000", "#f2f2f2"),
-}
+TITLES = {"scores": "Scores", "mask": "Mask", "weights": "Weights", "output": "Output"}
 SHADES = 24  # steps between the lowest and the highest colour
 WIDE = 9  # words from which cells are narrow
-HATCHED = "repeating-linear-gradient(135deg,#8f8f8f 0 1px,#efefef 1px 5px)"
+HATCHED = f"repeating-linear-gradient(135deg,{FAINT} 0 1px,{PALE} 1px 5px)"
 WRONG = "#d8203f"
 
 
-def _shade(stops: Sequence[str], place: float) -> tuple[float, ...]:
-    """The colour at a place from 0 to 1: red, green, blue, opacity."""
+def _shade(stops: Sequence[str], place: float) -> tuple[float, float, float]:
+    """The colour at a place from 0 to 1: red, green, blue."""
     step = min(int(place * (len(stops) - 1)), len(stops) - 2)
     part = place * (len(stops) - 1) - step
     low, high = ([int(stop[i : i + 2], 16) / 255 for i in (1, 3, 5)] for stop in stops[step : step + 2])
-    return (*(a + (b - a) * part for a, b in zip(low, high, strict=True)), 1.0)
+    r, g, b = (a + (b - a) * part for a, b in zip(low, high, strict=True))
+    return r, g, b
 
 
 def _shades() -> Iterator[str]:
-    for name, (_, _, light, dark) in LOOK.items():
-        yield f".{CLASS}-{name}{{--alive-tone:light-dark({light},{dark})}}"
-    for letter, stops in (("w", WEIGHTS), ("s", SIGNED)):
-        for place in range(SHADES + 1):
-            r, g, b, _ = _shade(stops, place / SHADES)
+    for name in TITLES:
+        yield f".{CLASS}-{name}{{--alive-tone:{light_dark(colour(name) if name in LETTERS else GREY)}}}"
+    for place in range(SHADES + 1):
+        part = place / SHADES
+        signed = _shade(BELOW_0, 2 * part) if part < 0.5 else _shade(ABOVE_0, 2 * part - 1)
+        for letter, (r, g, b) in (("w", _shade(WEIGHTS, part)), ("s", signed)):
             written = f"#{round(255 * r):02x}{round(255 * g):02x}{round(255 * b):02x}"
             yield f"{_T} .{letter}{place}{{background:{written};fill:{written};color:{ink_on((r, g, b, 1.0))}}}"
 
 
 _T = f".{CLASS}.{CLASS}"  # twice: front ends have rules for tables, which would win otherwise
-STYLE = f"""<style>{_T}{{color:{INK};color-scheme:light;font:14px/1.45 system-ui,-apple-system,"Segoe UI","DejaVu Sans",
+STYLE = f"""<style>{_T}{{color:{PAGE_INK};color-scheme:light;
+font:14px/1.45 system-ui,-apple-system,"Segoe UI","DejaVu Sans",
 sans-serif;margin:4px 0;max-width:100%}}
 {",".join(f"{page} {_T}" for page in DARK_PAGES)}{{color-scheme:dark}}
 {_T} p{{margin:4px 0;max-width:62em}}
@@ -72,11 +66,11 @@ font-variant-numeric:tabular-nums;white-space:nowrap}}
 {_T} tbody th{{text-align:right;padding-right:6px}}
 {_T} thead th{{height:auto;vertical-align:bottom;padding:0}}
 {_T} thead th span{{writing-mode:vertical-rl;transform:rotate(180deg);padding:4px 0;display:inline-block}}
-{_T} td{{forced-color-adjust:none;color:#222}}
+{_T} td{{forced-color-adjust:none;color:{INK}}}
 {_T} td.sum{{forced-color-adjust:auto;color:inherit;background:none;padding:0 4px}}
-{_T} td.open{{background:#fff;box-shadow:inset 0 0 0 1px #8f8f8f}}
-{_T} td.shut{{background:{HATCHED};box-shadow:inset 0 0 0 1px #8f8f8f}}
-{_T} td.none{{background:#d9d9d9;color:#222}}
+{_T} td.open{{background:#fff;box-shadow:inset 0 0 0 1px {FAINT}}}
+{_T} td.shut{{background:{HATCHED};box-shadow:inset 0 0 0 1px {FAINT}}}
+{_T} td.none{{background:{UNDEFINED};color:{INK}}}
 {_T} td.bad{{outline:3px solid {WRONG};outline-offset:-2px;font-weight:700}}
 {_T} td.sum.bad{{color:inherit}}
 {_T} td.bar{{min-width:0;background:none;border:0}}
@@ -84,25 +78,25 @@ font-variant-numeric:tabular-nums;white-space:nowrap}}
 {_T} .many :is(th,td){{height:21px;min-width:29px;font-size:10px}} {_T} .many tbody th{{font-size:11px}}
 {_T} .many svg{{height:21px}}
 {_T} .fault{{border-left:5px solid {WRONG};padding:0 0 0 8px}}
-{_T} .note{{color:color-mix(in srgb,{INK} 80%,transparent)}}
+{_T} .note{{color:color-mix(in srgb,{PAGE_INK} 80%,transparent)}}
 {_T} .hidden{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
 {_T}.unseen{{height:1px;margin:0;overflow:hidden;opacity:0}}
 {_T} .key{{display:inline-block;width:18px;height:14px;vertical-align:-2px;forced-color-adjust:none;
-box-shadow:inset 0 0 0 1px #8f8f8f;background:{HATCHED}}}
+box-shadow:inset 0 0 0 1px {FAINT};background:{HATCHED}}}
 {_T} .key.bad{{background:#fff;box-shadow:none;outline:3px solid {WRONG};outline-offset:-2px}}
 {_T} code{{background:none;color:inherit;padding:0}}
 .{CLASS}-live,.{CLASS}-live :is(.widget-html,.widget-html-content){{min-width:0;max-width:100%}}
 @media (forced-colors:active){{{_T}{{color-scheme:light dark}} {_T} .map{{border-color:CanvasText}}}}
-@media print{{{_T}{{color-scheme:light;color:#222}}}}
+@media print{{{_T}{{color-scheme:light;color:{INK}}}}}
 {"".join(_shades())}</style>""".replace("\n", "")
 
 
 def page(trace: Trace) -> str:
     """The sentence of a trace in words, and its four maps; needs STYLE."""
-    maps = "".join(_map(trace, name) for name in LOOK)
+    maps = "".join(_map(trace, name) for name in TITLES)
     unknown = ", ".join(f"“{word}”" for word in trace.sentence.unknown)
     notes = [
-        f"The model does not know {unknown}, and reads the sentence without." if unknown else "",
+        f"The model does not know {unknown}: the maps leave it out." if unknown else "",
         f"The maps show the first {len(trace.sentence.words)} words." if trace.sentence.cut else "",
     ]
     key = (
@@ -143,7 +137,7 @@ def _problems(trace: Trace) -> str:
 
 
 def _map(trace: Trace, name: str) -> str:
-    letter, title, *_ = LOOK[name]
+    title, letter = TITLES[name], LETTERS.get(name)
     step: Step = getattr(trace, name)
     words = trace.sentence.words
     symbol = f" <i>{letter}</i>" if letter else ""
