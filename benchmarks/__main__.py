@@ -2,9 +2,9 @@
 
     python -m benchmarks [NAME ...]
 
-Names: kernels, classes, large, term, steps, checks, training and hostile, which takes longest and runs only if it is
-named. The results of `classes` and `term` are written to docs/performance.md. Compare figures of the same run only, not
-of two runs or two machines.
+Names: kernels, classes, large, term, steps, checks, alive, training and hostile, which takes longest and runs only if
+it is named. The results of `classes` and `term` are written to docs/performance.md. Compare figures of the same run
+only, not of two runs or two machines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from grading.sandbox import SandboxUnavailable, require
 
-from . import checks, classes, hostile, kernel_start, large, steps, term, training_margins
+from . import alive, checks, classes, hostile, kernel_start, large, steps, term, training_margins
 
 ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "kernels": ("A sandboxed kernel beside an ordinary one", kernel_start.main),
@@ -27,6 +27,7 @@ ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "term": ("Release, feedback, report and export, beside nbgrader alone", term.main),
     "steps": ("A graded notebook, step by step", steps.main),
     "checks": ("What `check` takes beyond the learner's own code", checks.main),
+    "alive": ("The widget of attention, from a key to its picture", alive.main),
     "hostile": ("Hostile submissions: this course beside nbgrader alone", hostile.main),
     "training": ("Training loops, right ones and known bugs, and the threshold between them", training_margins.main),
 }

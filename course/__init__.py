@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .notebook.solutions import solution
 
 __all__ = [
+    "alive",
     "begin",
     "check",
     "figures",
@@ -33,6 +34,7 @@ __all__ = [
     "printed",
     "progress",
     "review",
+    "sentence",
     "sliders",
     "solution",
     "use",
@@ -51,10 +53,12 @@ FUNCTIONS = {
     "use": "notebook.fallback",
 }  # name -> the module that defines it
 MODULES = {
+    "alive": "widgets.alive",
     "figures": "figures",
     "gpt": "models.gpt",
     "pretrained": "models.pretrained",
     "sample_models": "sample_models",
+    "sentence": "sample_models.sentence",
     "sliders": "widgets.sliders",
     "staged_model": "notebook.staged_model",
     "torch_fallbacks": "models.torch_fallbacks",

@@ -71,7 +71,7 @@ def test_no_private_name_is_used_across_modules():
 def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     code = (
         "import sys, course.notebook.check, course.harness.runner\n"
-        "import course.figures, course.sample_models, course.widgets.sliders\n"
+        "import course.figures, course.sample_models, course.widgets.alive, course.widgets.sliders\n"
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)

@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from grading.authoring.student_install import PackageSource, wheel_of
@@ -51,6 +53,19 @@ def student_lab(home: Path) -> Iterator[str]:
     (home / NEWS_SETTING).write_text(NEWS_ANSWER)
     with serving(course, home) as address:
         yield f"{address}/lab/tree/{{path}}?token={TOKEN}"
+
+
+@contextmanager
+def notebook_lab(home: Path, *cells: str) -> Iterator[str]:
+    """The address of a notebook of these code cells in a JupyterLab server, with files in `home`."""
+    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    (folder := home / "course").mkdir()
+    nbformat.write(notebook, folder / "cells.ipynb")
+    (home / NEWS_SETTING).parent.mkdir(parents=True)
+    (home / NEWS_SETTING).write_text(NEWS_ANSWER)
+    with serving(folder, home) as address:
+        yield f"{address}/lab/tree/cells.ipynb?token={TOKEN}"
 
 
 def overflow(page: Page) -> list[str]:
