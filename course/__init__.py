@@ -50,6 +50,7 @@ MODULES = {
     "pretrained": "models.pretrained",
     "sample_models": "sample_models",
     "sliders": "widgets.sliders",
+    "small_lm": "models.small_lm",
     "staged_model": "notebook.staged_model",
     "torch_fallbacks": "models.torch_fallbacks",
 }  # attribute of `course` in the lessons -> the module's path
