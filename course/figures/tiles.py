@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .base import row, with_alt_text
-from .style import FAINT, GREY, INK, PALE, PALETTE, SMALL
+from .style import FAINT, GREY, INK, PALE, PALETTE, SMALL, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,12 +54,12 @@ def running(
 
 def _bars(ax: Axes, scores: torch.Tensor, read: int) -> None:
     """Draw a bar per score: filled if read, hatched for the last one read, else empty."""
-    for place, score in enumerate(scores.tolist(), start=1):
-        colour, hatch = (PALETTE[0], "") if place < read else (PALETTE[5], "///") if place == read else (PALE, "")
-        ax.bar(place, score, color=colour, edgecolor=GREY, hatch=hatch, width=0.8)
+    for place, score in enumerate(scores.tolist()):
+        shade, hatch = colour("scores") if place < read else PALE, "///" if place == read - 1 else ""
+        ax.bar(place, score, color=shade, edgecolor=GREY, hatch=hatch, width=0.8)
     low, high = float(scores.min()), float(scores.max())
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.set(xlabel="key", ylabel="score", xticks=range(1, len(scores) + 1), ylim=(low - 0.5, high + 0.9))
+    ax.set(xlabel="key", ylabel="score", xticks=range(len(scores)), ylim=(low - 0.5, high + 0.9))
 
 
 def _log(number: float) -> float:
@@ -78,7 +78,7 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
             start + width / 2,
             T,
             width=width,
-            color=PALETTE[5] if now else PALE if done else "white",
+            color=colour("scores") if now else PALE if done else "white",
             edgecolor=INK if now else FAINT,
             hatch="" if now else "||" if done else "",
             linewidth=1.8 if now else 0.8,
@@ -90,5 +90,6 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
     return with_alt_text(
         figure,
         f"A map of {T} queries by {S} keys, cut into {len(starts)} tiles of {tile} keys. The first {at} are done, and "
-        f"of them an output and a log-sum-exp are left. Tile {at + 1} is there now, the others are not made yet.",
+        f"of them an output and a log-sum-exp are left. Tile {at}, counted from 0, is there now, the others are not "
+        "made yet.",
     )
