@@ -15,10 +15,9 @@ from ..figures.base import rendering_static_page
 from ..report import display_html, in_notebook, shell
 from ..sample_models import sentence
 from .attention_maps import CLASS, STYLE, page, says
-from .attention_trace import Tracer, read
+from .attention_trace import Tracer, model, read
 
 SENTENCE = " ".join(sentence.words)
-LAYERS, HEADS = 3, 4
 # Speaks the first sentence below the controls, when the learner has stopped typing; core widgets cannot
 SPEAKS = """
 (() => {
@@ -100,7 +99,7 @@ def _widget(tracer: Tracer, name: str, text: str, layer: int, head: int, masked:
             style=style,
             layout=widgets.Layout(width="7.5em"),
         )
-        for label, chosen, count in (("Layer", layer, LAYERS), ("Head", head, HEADS))
+        for label, chosen, count in (("Layer", layer, len(model().blocks)), ("Head", head, model().n_heads))
     ]
     block = widgets.Checkbox(
         masked and tracer.takes_mask,

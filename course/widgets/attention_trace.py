@@ -5,20 +5,19 @@ A broken function never raises here: its step has no values, and a sentence that
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import torch
 
 from ..harness import time_limits
 from ..harness.errors import exception_to_record, in_words, not_written
-from ..models import torch_fallbacks
+from ..models import small_lm, torch_fallbacks
 from ..notebook.captured_output import CappedStream
 from ..notebook.fallback import AnswerOrFallback
 
@@ -84,21 +83,23 @@ class Trace:
 
 
 def read(text: str, layer: int = 0, head: int = 0) -> Sentence:
-    """Look up the words of a text in the small model.
+    """Look up a text in the small model, without the words that it does not know."""
+    words = small_lm.split_words(" ".join(text[:MOST_LETTERS].split()))
+    known = {word.lower() for word in model().words}
+    strange = [word for word in dict.fromkeys(words) if word.lower() not in known]
+    words = [word for word in words if word.lower() in known]
+    kept = words[:MOST_WORDS]
+    if not kept:
+        empty = torch.zeros(0, 1)
+        return Sentence([], empty, empty, empty, strange)
+    seen = model().look(" ".join(kept), layer, head)
+    return Sentence(kept, seen.q, seen.k, seen.v, strange, len(words) - len(kept))
 
-    Until there is one, a word's vectors are random numbers that depend on its letters, the layer and the head.
-    """
-    words = re.findall(r"[\w']+", text[:MOST_LETTERS].lower())
-    kept, width = words[:MOST_WORDS], 24
-    seeds = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:6], "big") for word in kept]
-    x = torch.stack([_random(seed, width) for seed in seeds]) if kept else torch.zeros(0, width)
-    q, k, v = (x @ _random(1000 * layer + 10 * head + n, width, width) / width**0.5 for n in range(3))
-    return Sentence(kept, q, k, v, cut=len(words) - len(kept))
 
-
-def _random(seed: int, *shape: int) -> torch.Tensor:
-    numbers: torch.Tensor = torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-    return numbers
+@cache
+def model() -> small_lm.SmallLM:
+    """The small model, loaded once."""
+    return small_lm.load()
 
 
 class Tracer:

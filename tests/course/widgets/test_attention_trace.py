@@ -7,6 +7,7 @@ import time
 import pytest
 import torch
 
+from course.models import small_lm
 from course.widgets import attention_trace
 from course.widgets.attention_trace import Sentence, Tracer
 
@@ -240,3 +241,13 @@ def test_a_long_text_is_cut():
     sentence = attention_trace.read("the boat " * 5000)
     assert len(sentence.words) == attention_trace.MOST_WORDS
     assert sentence.cut > 0
+
+
+def test_the_sentence_is_read_by_the_small_model_without_the_words_that_it_does_not_know():
+    sentence = attention_trace.read("The xyzzy boat reached\nthe river", layer=1, head=2)
+    assert sentence.words == ["The", "boat", "reached", "the", "river"]
+    assert sentence.unknown == ["xyzzy"]
+    seen = small_lm.load().look("The boat reached the river", layer=1, head=2)
+    trace = Tracer(softmax=softmax).trace(sentence)
+    for name in ("scores", "weights", "output"):
+        torch.testing.assert_close(getattr(trace, name).values, getattr(seen, name))
