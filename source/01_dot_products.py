@@ -34,7 +34,7 @@ begin("01_dot_products")
 
 # %% tags=["demo"]
 # @title The part of attention that this lesson adds
-figures.overview("dot products")
+figures.show(figures.overview("dot products"))
 
 # %% [markdown]
 # ## 1. Multiply, then add
@@ -76,7 +76,7 @@ predict("the shape of row * column", ..., (row * column).shape)
 
 # %% tags=["demo"]
 # @title How the two shapes are stretched
-figures.broadcast(row, column)
+figures.show(figures.broadcast(row, column, "×"))
 
 # %% [markdown]
 # ### Exercise 1: `dot(a, b)`
@@ -220,12 +220,12 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Two sliders: angle and length of b
-my_dot, my_shadow = use(dot, torch.dot), use(shadow, lambda a, b: b @ F.normalize(a, dim=0))
+my_dot, shadow = use(dot, torch.dot), use(shadow)
 
 
 def draw(angle, length):
     a, b = torch.tensor([2.0, 0.0]), turned(angle, length)
-    value, cast = (round(f(a, b).item(), 2) + 0.0 for f in (my_dot, my_shadow))  # a zero without a minus sign
+    value, cast = (round(f(a, b).item(), 2) + 0.0 for f in (my_dot, shadow))  # a zero without a minus sign
     figure, (ax,) = figures.row(1, width=3.0, height=3.2)
     figures.vectors.arrows(a, b, ax=ax, title=f"a · b = 2 × {cast:.2f} = {value:.2f}")
     return figures.with_alt_text(
@@ -431,17 +431,17 @@ def torch_cosine(a, b):
     return torch.cosine_similarity(a, b, dim=-1)  # PyTorch's own, until yours passes
 
 
-my_score_each = use(score_each, lambda query, keys: torch.mv(keys, query))
+score_each = use(score_each)
 my_cosine = use(cosine_similarity, torch_cosine)
 figure, axes = figures.row(2, width=4.6, height=2.9)
-figures.bars(my_score_each(pet, vectors), words, ax=axes[0], title="dot product with pet")
+figures.bars(score_each(pet, vectors), words, ax=axes[0], title="dot product with pet")
 figures.bars(my_cosine(pet, vectors), words, ax=axes[1], title="cosine with pet", limit=1.25)
 figures.show(
     figure,
     alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
     "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
     "Car, bus and apple are negative in both.",
-    caption=f"The query pet and six words. Left by {my_score_each.whose}; right by {my_cosine.whose}.",
+    caption=f"The query pet and six words. Left by {score_each.whose}; right by {my_cosine.whose}.",
 )
 
 # %% [markdown]
@@ -467,7 +467,7 @@ figures.show(
 # @title Two sliders: which query, and which key
 ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
 queries = torch.stack([pet, ride, snack])
-scores = torch.stack([my_score_each(query, vectors) for query in queries])  # (T, S)
+scores = torch.stack([score_each(query, vectors) for query in queries])  # (T, S)
 
 
 def draw(query, key):
@@ -665,7 +665,65 @@ figures.show(
 # By cosine every key wins the directions around it. By dot product nothing finds C: a longer neighbour always scores
 # higher. So a network that compares by dot products can *turn* a key towards the queries that should find it, and
 # *lengthen* or *shorten* it, to be found more or less often. Attention does both from lesson 3 on.
-MODEL
+#
+# The course comes with a small language model, trained on stories of a river town. Nobody made its vectors by hand: training
+# found them. `lm.embedding` has one row of 96 entries per word in `lm.words`.
+
+# %%
+lm = small_lm.load()
+print(len(lm.words), "words; embedding", tuple(lm.embedding.shape))
+
+# %% [markdown]
+# ### Step: neighbours of a word
+#
+# *Step ★★☆ · about 4 minutes.* Return the indices of the `count` rows of `table`, `(N, K)`, with the largest cosines with
+# row `i`, the best first and without `i` itself, `(count,)`. Use your `cosine_similarity`; `argsort` and `topk` sort.
+#
+# **Worked example.** In the table `[[1, 0], [0, 1], [9, 8]]`, row 0 has the cosines 1, 0 and 0.75 with the three. For
+# `count = 2` the result is `[2, 1]`.
+
+
+# %%
+def neighbours(i: int, table: torch.Tensor, count: int) -> torch.Tensor:
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(neighbours)
+
+# %% [markdown]
+# ### Predict: the company of *river*
+#
+# The model has seen nothing but text: no river, no dictionary. Which kind of word is nearest to *river*?
+
+# %%
+# "lake", "boat" or "the"
+predict("the nearest word to river", ...)
+
+# %% tags=["demo"]
+neighbours = use(neighbours)
+for word in ("river", "cat", "red", "two", "baker", "slowly"):
+    near = neighbours(lm.words.index(word), lm.embedding, 5)
+    print(f"{word:7}", ", ".join(lm.words[i] for i in near))
+print("By", neighbours.whose)
+
+# %% [markdown]
+# Words that occur in similar surroundings have similar vectors: MORE
+#
+# ### Predict: your dot product inside the model
+#
+# The model's attention is made of dot products between queries and keys. `lm.compare` puts your `dot` there, one call per
+# score, and prints the loss on text that the model has not seen: how badly it predicts the next word, the lower the better.
+# How does your loss compare with that of the built-in?
+
+# %%
+# "lower", "equal up to rounding" or "higher"
+predict("the loss with my dot", ...)
+
+# %% tags=["demo"]
+lm.compare(dot_product=use(dot, torch.dot))
+
+# %% [markdown]
 # ## 8. Your experiment
 #
 # *Experiment ★★☆ · about 5 minutes.* In the plane, two random arrows can have any angle. And with more entries? Draw 1,000
@@ -781,7 +839,7 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 
 # %% tags=["demo"]
 # @title What you have built so far
-figures.overview("dot products", complete=True)
+figures.show(figures.overview("dot products", complete=True, q=queries, k=vectors, scores=scores))
 
 # %% [markdown]
 # **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html), which you need in

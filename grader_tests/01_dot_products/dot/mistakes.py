@@ -67,13 +67,13 @@ def dot(a, b):
 """).feedback(
     "You do not check the arguments, and `zip` silently stops where the shorter one ends. The rest of the longer "
     "one is left out. Compare the shapes first, and raise a ValueError if they differ.",
-    see="1. Multiply, then add",
+    see="Predict: a row times a column",
 )
 right.mistake(
     arguments.not_refused(
         "You do not check the arguments, so PyTorch broadcasts shapes that do not fit. With `(3,)` and `(3, 1)` the "
         "result is a meaningless number. Raise a ValueError before you multiply."
-    )(see="1. Multiply, then add"),
+    )(see="Predict: a row times a column"),
     loses=REFUSALS,
 )
 right.mistake(
@@ -81,7 +81,7 @@ right.mistake(
 ).feedback(
     "You compare lengths or numbers of elements instead of shapes. `(3,)` and `(3, 1)` have equal lengths but do "
     "not fit. Compare `shape`, and check `ndim`.",
-    see="1. Multiply, then add",
+    see="Predict: a row times a column",
 )
 right.mistake(
     arguments.unchecked("lets_two_matrices_pass"), {"ndim != 1 or b.shape != a": "shape != b"}, loses="refuses what"
@@ -158,7 +158,7 @@ right.mistake(
 ).feedback(
     "You flatten the arguments and compare their numbers of elements. You therefore accept matrices, and `(6,)` "
     "fits `(2, 3)`. Check the shapes of the arguments as you receive them.",
-    see="1. Multiply, then add",
+    see="Predict: a row times a column",
 )
 right.mistake(
     arguments.unchecked("returns_the_error"), {"raise ValueError": "return ValueError"}, loses=REFUSALS

@@ -22,7 +22,9 @@ def lengths_oracle(x):
 
 lengths.example("the worked example", call(torch.tensor([[3.0, 4.0], [5.0, 12.0]])))
 lengths.example("one vector", call(torch.tensor([2.0, -1.0, 2.0])))
-lengths.example("a batch of two", call(torch.tensor([[[1.0, -2.0, 2.0], [0.0, 3.0, 4.0]], [[6.0, 0.0, 8.0], [1, 1, 1]]])))
+lengths.example(
+    "a batch of two", call(torch.tensor([[[1.0, -2.0, 2.0], [0.0, 3.0, 4.0]], [[6.0, 0.0, 8.0], [1, 1, 1]]]))
+)
 
 
 @lengths.criterion("every length, along the last dimension")

@@ -15,7 +15,8 @@ right.mistake("forgets_the_root", {".sqrt()": ""}).feedback(
     "You return the *squares* of the lengths. A length is the square root of the sum of squares."
 )
 right.mistake("measures_everything_at_once", {"dim=-1, keepdim=True": ""}).feedback(
-    "You add the squares of the whole tensor, which gives one number. Each vector has its own length: name the dimension."
+    "You add the squares of the whole tensor, which gives one number. Each vector has its own length: name the "
+    "dimension."
 )
 right.mistake("measures_the_columns", {"dim=-1": "dim=0"}).feedback(
     "You add along the first dimension. Each vector runs along the last one, `dim=-1`."

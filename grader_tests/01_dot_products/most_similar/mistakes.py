@@ -19,7 +19,7 @@ right.mistake("takes_the_largest_dot_product", loses=EVERYWHERE).patch("""
 """).feedback(
     "You choose the largest *dot product*, which a long key wins whatever its direction. Divide by the lengths of "
     "the keys. The query's own length changes none of its comparisons.",
-    see="4. One question, six words",
+    see="4. One query, six words",
 )
 right.mistake("finds_queries_for_keys", {"argmax(-1)": "argmax(-2)"}, loses=EVERYWHERE).feedback(
     "You find the best *query* for each key. Look along the last dimension to find the best key for each query."

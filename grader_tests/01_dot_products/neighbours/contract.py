@@ -10,7 +10,8 @@ neighbours = step(
     hints=(
         "Your `cosine_similarity` broadcasts. What does it return for one row and the whole table?",
         "Sort the cosines in descending order: `argsort` returns indices. Which index comes first, and do you want it?",
-        "The shape of the code: `order = <cosines with row i>.argsort(descending=True)`, then `order = order[order != i]`, "
+        "The shape of the code: `order = <cosines with row i>.argsort(descending=True)`, then `order = order[order != "
+        "i]`, "
         "and return the first `count`.",
     ),
 )

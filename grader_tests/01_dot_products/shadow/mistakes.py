@@ -9,10 +9,12 @@ def shadow(a, b):
 """)
 
 right.mistake("returns_the_dot_product", {" / length": ""}).feedback(
-    "You return the dot product, which is the length of `a` times the length of the shadow. Divide by the length of `a`."
+    "You return the dot product, which is the length of `a` times the length of the shadow. Divide by the length of "
+    "`a`."
 )
 right.mistake("divides_by_the_other_length", {"(a * a)": "(b * b)"}).feedback(
-    "You divide by the length of `b`. That gives the shadow of `a` on the line through `b`; the shadow falls on the line "
+    "You divide by the length of `b`. That gives the shadow of `a` on the line through `b`; the shadow falls on the "
+    "line "
     "through `a`."
 )
 right.mistake("divides_by_the_squared_length", {".sum().sqrt()": ".sum()"}).feedback(
