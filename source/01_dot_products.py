@@ -666,6 +666,8 @@ figures.show(
 # higher. So a network that compares by dot products can *turn* a key towards the queries that should find it, and
 # *lengthen* or *shorten* it, to be found more or less often. Attention does both from lesson 3 on.
 #
+# ## 7. The words of a real model
+#
 # The course comes with a small language model, trained on stories of a river town. Nobody made its vectors by hand: training
 # found them. `lm.embedding` has one row of 96 entries per word in `lm.words`.
 
@@ -721,7 +723,7 @@ print("By", neighbours.whose)
 predict("the loss with my dot", ...)
 
 # %% tags=["demo"]
-lm.compare(dot_product=use(dot, torch.dot))
+with_yours, with_the_builtin = lm.compare(dot_product=use(dot, torch.dot))
 
 # %% [markdown]
 # ## 8. Your experiment
