@@ -310,7 +310,8 @@ check(lengths)
 #
 # ### Predict: a careful repair
 #
-# This code answers 0 where the length is 0, and divides otherwise. The value comes out right. And the gradient?
+# `torch.where(length > 0, product / length, 0)` answers 0 for a vector of zeros, and divides otherwise. The value is
+# right. And the gradient for a vector of zeros?
 
 # %%
 nothing = torch.zeros(3, requires_grad=True)
@@ -582,7 +583,11 @@ figures.heat_map(
     kind="scores",
     title="scores",
 )
-figures.show(figure, alt="SENTENCE", caption=f"Rows are queries, columns are keys. Computed by {my_scores.whose}.")
+figures.show(
+    figure,
+    alt="A 6 by 6 heat map of the words of the sentence. boat, reached, river and bank score highest with themselves, from 2.93 to 3.50; river scores 3.00 with boat and with bank. The scores of the word the are all below 0.6.",
+    caption=f"Rows are queries, columns are keys. Computed by {my_scores.whose}.",
+)
 
 # %% [markdown]
 # ## 6. Looking something up
@@ -744,7 +749,9 @@ check("experiment", finding)
 # %% [markdown]
 # ## 9. Is it a bug?
 #
-# Five reports by real people, in our words:
+# ### Predict: bug or no bug
+#
+# Five reports by real people, in our words. Decide for each one:
 #
 # 1. *"The inner products that my search returns are all around 400. A dot product lies between −1 and 1!"*
 #    ([faiss #812](https://github.com/facebookresearch/faiss/issues/812))
@@ -756,10 +763,6 @@ check("experiment", finding)
 #    ([pytorch #109333](https://github.com/pytorch/pytorch/issues/109333))
 # 5. *"For the same two vectors PyTorch says 0.84 and NumPy says 0.91!"*
 #    ([pytorch #115786](https://github.com/pytorch/pytorch/issues/115786))
-#
-# ### Predict: bug or no bug
-#
-# Decide for each report. The next cell reproduces the numbers with other vectors.
 
 # %%
 # Each time: "bug" or "no bug"
@@ -770,6 +773,7 @@ predict("report 4", ...)
 predict("report 5", ...)
 
 # %%
+# The same numbers, some with other vectors
 my_cosine = use(cosine_similarity, torch_cosine)
 search = torch.tensor([12.0, -8.0, 14.0])
 right, left = torch.tensor([1.0, 3.0]), torch.tensor([3.0, -2.0])
