@@ -676,7 +676,7 @@ figures.show(
 # The course comes with a small language model, trained on stories of a river town. Nobody made its vectors by hand: training
 # found them. `lm.embedding` has one row of 96 entries per word in `lm.words`.
 
-# %%
+# %% tags=["demo"]
 lm = small_lm.load()
 print(len(lm.words), "words; embedding", tuple(lm.embedding.shape))
 
@@ -772,7 +772,7 @@ predict("report 3", ...)
 predict("report 4", ...)
 predict("report 5", ...)
 
-# %%
+# %% tags=["demo"]
 # The same numbers, some with other vectors
 my_cosine = use(cosine_similarity, torch_cosine)
 search = torch.tensor([12.0, -8.0, 14.0])

@@ -25,13 +25,10 @@ right.mistake("measures_along_dimension_1", {"dim=-1": "dim=1"}).feedback(
     "You add along dimension 1, which is the last one only for a matrix. `dim=-1` counts from the end."
 )
 right.mistake("adds_magnitudes", {"x * x": "x.abs()", ".sqrt()": ""}).feedback(
-    "You add absolute values. The length of an arrow is the square root of the sum of *squares*."
+    "You add absolute values, which are also the roots of the single squares. Add the squares first, then take the root."
 )
 right.mistake("takes_the_mean_of_squares", {".sum(": ".mean("}).feedback(
     "You take the mean of the squares. Add them: a vector with more entries may be longer."
-)
-right.mistake("takes_the_root_first", {"keepdim=True).sqrt()": "keepdim=True)", "x * x": "(x * x).sqrt()"}).feedback(
-    "You take the root of each square before you add, so you add absolute values. Add first, then take the root."
 )
 right.mistake("divides_by_the_lengths", {"return squares": "return x / squares"}).feedback(
     "You divide the vectors by their lengths. Return the lengths themselves, of shape `(..., 1)`."
