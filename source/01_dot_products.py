@@ -701,34 +701,38 @@ check(neighbours)
 # %% [markdown]
 # ### Predict: the company of *river*
 #
-# The model has seen nothing but text: no river, no dictionary. Which kind of word is nearest to *river*?
+# The model has read stories and nothing else. Which words are nearest to *river* in it, by cosine?
 
 # %%
-# "lake", "boat" or "the"
-predict("the nearest word to river", ...)
+# "other waters, such as lake", "boat" or "the"
+predict("the words nearest to river", ...)
 
 # %% tags=["demo"]
 neighbours = use(neighbours)
-for word in ("river", "cat", "red", "two", "baker", "slowly"):
+for word in ("river", "boat", "bread", "red", "three", "Monday", "ate", "bank"):
     near = neighbours(lm.words.index(word), lm.embedding, 5)
     print(f"{word:7}", ", ".join(lm.words[i] for i in near))
 print("By", neighbours.whose)
 
 # %% [markdown]
-# Words that occur in similar surroundings have similar vectors: MORE
+# Words that are used alike have similar vectors: waters beside waters, colours beside colours, numbers beside numbers.
+# *Bank* has one vector for two meanings, the river's and the one with money. From lesson 3 on, attention adds the
+# surrounding words.
 #
-# ### Predict: your dot product inside the model
+# ### Predict: your functions inside the model
 #
-# The model's attention is made of dot products between queries and keys. `lm.compare` puts your `dot` there, one call per
-# score, and prints the loss on text that the model has not seen: how badly it predicts the next word, the lower the better.
-# How does your loss compare with that of the built-in?
+# The model's attention scores are dot products of queries and keys. `lm.compare` computes each of them with your `dot`
+# and prints the loss on unseen text: how badly the model predicts the next word. Then it uses your `cosine_similarity`
+# in place of `dot`. What happens to the loss each time?
 
 # %%
-# "lower", "equal up to rounding" or "higher"
+# Each time: "lower", "the same up to rounding" or "much higher"
 predict("the loss with my dot", ...)
+predict("the loss with cosines", ...)
 
 # %% tags=["demo"]
-with_yours, with_the_builtin = lm.compare(dot_product=use(dot, torch.dot))
+dot_loss, builtin_loss = lm.compare(dot_product=use(dot, torch.dot))
+cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
 
 # %% [markdown]
 # ## 8. Your experiment
