@@ -333,7 +333,7 @@ predict("the gradient after the repair", ..., nothing.grad)
 #
 # ### Exercise 2: `cosine_similarity(a, b)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆ · about 9 minutes*
 #
 # - `a` and `b` have the shape `(..., K)`; return `(...)`, one number per pair of vectors.
 # - The leading dimensions broadcast: `(4, 1, K)` and `(6, K)` give `(4, 6)`.
@@ -451,8 +451,8 @@ figures.show(
 # ## 5. All pairs at once
 #
 # In a sentence each word asks its own question. Take $T$ queries as the rows of a matrix $\mathbf{Q}$, `(T, K)`, and $S$
-# keys as the rows of a matrix $\mathbf{K}$, `(S, K)`. Their dot products are the **scores**, with one row per query and one
-# column per key:
+# keys as the rows of a matrix $\mathbf{K}$, `(S, K)`. (Papers write $d_k$ for the width `K` of the keys.) Their dot products
+# are the **scores**, with one row per query and one column per key:
 #
 # $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
 # \qquad\text{which is}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
@@ -501,7 +501,7 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 #
 # ### Exercise 3: `similarity_scores(queries, keys)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆ · about 3 minutes*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return
 #   `(..., T, S)`: the entry at `[..., i, j]` is query `i` dotted with key `j`.
@@ -599,7 +599,7 @@ figures.show(
 #
 # ### Exercise 4: `most_similar(queries, keys)`
 #
-# *Difficulty ★★☆ · about 7 minutes*
+# *Difficulty ★★☆ · about 6 minutes*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return the
 #   indices of the winning keys, `int64`, of shape `(..., T)`.
@@ -683,7 +683,7 @@ print(len(lm.words), "words; embedding", tuple(lm.embedding.shape))
 # %% [markdown]
 # ### Step: neighbours of a word
 #
-# *Step ★★☆ · about 4 minutes.* Return the indices of the `count` rows of `table`, `(N, K)`, with the largest cosines with
+# *Step ★★☆ · about 3 minutes.* Return the indices of the `count` rows of `table`, `(N, K)`, with the largest cosines with
 # row `i`, the best first and without `i` itself, `(count,)`. Use your `cosine_similarity`; `argsort` and `topk` sort.
 #
 # **Worked example.** In the table `[[1, 0], [0, 1], [9, 8]]`, row 0 has the cosines 1, 0 and 0.75 with the three. For

@@ -25,7 +25,7 @@ right.mistake("measures_along_dimension_1", {"dim=-1": "dim=1"}).feedback(
     "You add along dimension 1, which is the last one only for a matrix. `dim=-1` counts from the end."
 )
 right.mistake("adds_magnitudes", {"x * x": "x.abs()", ".sqrt()": ""}).feedback(
-    "You add absolute values, which are also the roots of the single squares. Add the squares first, then take the root."
+    "You add absolute values, which are the roots of the single squares. Add the squares first, then take the root."
 )
 right.mistake("takes_the_mean_of_squares", {".sum(": ".mean("}).feedback(
     "You take the mean of the squares. Add them: a vector with more entries may be longer."
