@@ -275,8 +275,6 @@ class Exercise:
         if any(known.name == family.name for known in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are called {family.name}")
         starts = (loses,) if isinstance(loses, str) else tuple(loses)
-        if not (starts or self.is_step):
-            raise ValueError(f"{self.name}: mistake {family.name} names no criterion that it loses: write `loses=`")
         lost = tuple(map(self._criterion, starts))
         made = Mistake(self.name, family.name, "", lost, when, family.sentence, family.see or self.see)
         made.family = family.id

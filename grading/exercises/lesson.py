@@ -126,6 +126,8 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
     ]
     importlib.import_module(f"{package}.mistakes")
     for mistake in made.mistakes:
+        if not (mistake.loses or made.is_step):
+            raise ValueError(f"{folder}: mistake {mistake.name} names no criterion that it loses: add `loses=`")
         if not mistake.text or mistake.code in (
             "",
             *(right.code for right in [*made.alternatives, *made.reference_answers]),

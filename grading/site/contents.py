@@ -9,6 +9,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+PREDICTS = "Predict: "  # begins the heading of a question, which is not a section
+
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-updated", _tidy)
@@ -20,7 +22,8 @@ def _tidy(app: Sphinx, env: BuildEnvironment) -> None:
         entries = list(contents.findall(nodes.reference))
         times = Counter(entry.astext() for entry in entries)
         for entry in entries:
-            if times[entry.astext()] > 1 and not _below(entry):
+            text = entry.astext()
+            if (times[text] > 1 or text.startswith(PREDICTS)) and not _below(entry):
                 _remove(entry)  # "Predict first", six times in a lesson, says nothing in a list
             for code in entry.findall(nodes.literal):
                 name = code.astext().partition("(")[0]  # the arguments are in the heading itself

@@ -106,3 +106,13 @@ def test_the_shipped_predictions_and_experiments_are_current(lesson_name):
     ):
         file = catalog.EXAMPLES / f"{lesson_name}{ending}"
         assert (file.read_bytes() if file.is_file() else b"") == made, "run `grading build`"
+
+
+def test_a_mistake_of_an_exercise_names_what_it_loses(lesson):
+    mistakes = lesson / "grader_tests" / LESSON / "double" / "mistakes.py"
+    mistakes.write_text(
+        "from .contract import double\n"
+        'double.mistake("adds").full_code("def double(x):\\n    return x + 2").feedback("You add 2.")\n'
+    )
+    with pytest.raises(ExerciseError, match="mistake adds names no criterion that it loses: add `loses=`"):
+        load_lesson(lesson / "grader_tests" / LESSON)

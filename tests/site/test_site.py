@@ -45,6 +45,10 @@ interactive.slider(draw, k=(1, 3, 1))"""
 
 REPORT = """from course.report import Report, display
 display(Report("grow", "not started", 0, 1))"""
+PREDICTION = """from course.notebook.prediction_html import Prediction, to_html, to_text
+from course.report import display_html
+shown = [Prediction("the sign", "a sign", "plus", "All of them are positive.")]
+display_html(to_html(shown), to_text(shown))"""
 
 
 def write(root: Path, name: str, *cells: nbformat.NotebookNode) -> Path:
@@ -72,6 +76,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
         secret,
         folded,
         new_code_cell(REPORT),
+        new_markdown_cell("### Predict: the sign\n\nWhich sign?"),
+        new_code_cell(PREDICTION),
         new_markdown_cell(labels),
     )
     (root / "release" / "01_alike" / "table.txt").write_text("a table")
@@ -103,6 +109,9 @@ def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
     assert "one bar of" in page and 'type="range"' in page
     assert '<div class="attn-report' in page
     assert "widget-view" not in page
+    before, _, folded = page.partition("<details><summary>Answer</summary>")
+    assert "No guess yet." in before and "The answer is <code>plus</code>." in folded
+    assert "All of them are positive." not in before
 
 
 def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course):
