@@ -188,6 +188,8 @@ check(shadow)
 # %%
 # The angle, in degrees
 predict("the angle of the smallest dot product", ...)
+
+# %%
 # With b twice as long: "nothing", "every value doubles" or "the zeros move"
 predict("b twice as long", ...)
 
@@ -404,8 +406,11 @@ pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a query: an animal, no vehicle, n
 # at the lengths; you need no calculator.
 
 # %%
-# One of the six words, each time
+# One of the six words
 predict("the largest dot product with pet", ...)
+
+# %%
+# One of the six words
 predict("the largest cosine with pet", ...)
 
 # %% [markdown]
@@ -726,8 +731,11 @@ print("By", neighbours.whose)
 # in place of `dot`. What happens to the loss each time?
 
 # %%
-# Each time: "lower", "the same up to rounding" or "much higher"
+# "lower", "the same up to rounding" or "much higher"
 predict("the loss with my dot", ...)
+
+# %%
+# "lower", "the same up to rounding" or "much higher"
 predict("the loss with cosines", ...)
 
 # %% tags=["demo"]
