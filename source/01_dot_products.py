@@ -8,94 +8,88 @@
 # %% [markdown]
 # # Lesson 1: Dot products
 #
-# Attention is a way of looking things up: a **query**, which asks, is compared with many **keys**, which answer, and
-# what is most alike counts most.
-# So before there can be any attention, one number has to say **how alike two lists of numbers are**. Which number is
-# that, what exactly does it measure, and how do you get it for all queries and all keys at once?
+# Attention is a lookup: each word of a sentence searches the others, and the most similar ones count most. That takes one
+# number that says **how similar two vectors are**. Which number is it, what does it measure, and how do you get it for all
+# pairs at once?
 #
-# **You will build** four small functions: the dot product of two vectors, cosine similarity, the matrix of all scores
-# between queries and keys (the first half of every attention layer there is), and a lookup that finds the most similar
-# key for each query.
+# **You will build** the dot product, cosine similarity, a matrix of dot products (the first half of every attention
+# layer), and a lookup of the most similar vector. Then you put your dot products into a trained language model.
 #
-# **You need** Python and a first acquaintance with PyTorch tensors, as lesson 0 gives it: making one, its `shape`, adding
-# and multiplying. No linear algebra is taken for granted.
+# **You need** Python and the tensors of lesson 0, and no linear algebra.
 #
 # **Time:** about 55 minutes
 #
-# Run the cells from top to bottom. Where it says *Predict first*, do: a guess that turns out wrong teaches more than
-# an answer that you merely read.
+# At each *Predict*, put your guess in place of the dots before you run the cell: a wrong guess teaches more than a right
+# answer that you only read. Only exercises earn points.
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, use
+from course import begin, check, figures, hint, predict, progress, sentence, sliders, small_lm, use
 from torch import nn
 
 begin("01_dot_products")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson adds
+figures.show(figures.overview("dot products"))
+
 # %% [markdown]
 # ## 1. Multiply, then add
 #
-# A **vector** here is a list of $d_k$ numbers, a tensor of shape `(K,)`. (Both are the same count: formulas write $d_k$
-# for it, as papers do, where the small $k$ is for *key*; code and shapes write `K`.) The **dot product** of two vectors
-# $\mathbf{a}$ and $\mathbf{b}$ with equally many numbers multiplies them place by place and adds up the products:
+# A **vector** is a list of numbers, its **entries**: a tensor of shape `(K,)`. The **dot product** of two vectors
+# $\mathbf{a}$ and $\mathbf{b}$ with equally many entries multiplies them entry by entry and adds up the products:
 #
-# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=1}^{d_k} a_r b_r = a_1 b_1 + a_2 b_2 + \dots + a_{d_k} b_{d_k}$$
+# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{K-1} a_r b_r = a_0 b_0 + a_1 b_1 + \dots + a_{K-1} b_{K-1}$$
 #
-# Two vectors go in and **one number** comes out. The sum is what makes it a verdict: every place casts a vote,
-# positive where both numbers have the same sign, negative where the signs differ, and larger where both are large.
+# **One number** comes out. Every position votes: positive where the two signs agree, negative where they differ, and more
+# where both entries are large.
 
 # %% tags=["demo"]
-# @title Two vectors of three numbers, multiplied and added
+# @title Two vectors of three entries, multiplied and added
 first, second = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
 figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(first, second)))
 figures.show(
     figure,
     alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, minus 10, 18. The sum is 12.",
-    caption="4 − 10 + 18 = 12. The second place votes against; the third outvotes it.",
+    caption="4 − 10 + 18 = 12. Position 1 votes against, and position 2 outvotes it.",
 )
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: a row times a column
 #
-# In PyTorch, `a * b` multiplies place by place. That works so smoothly that it goes on working when it should not.
-# Here `row` has the shape `(3,)` and `column` the shape `(3, 1)`. Both hold three numbers. What is the shape of
-# `row * column`, and how many numbers does it hold?
-#
-# <details><summary>Answer</summary>
-#
-# The shape is `(3, 3)`: nine numbers. PyTorch lines shapes up from the right and stretches every dimension of size 1
-# (**broadcasting**). `(3,)` is read as `(1, 3)`, stretched to `(3, 3)`, and so is `(3, 1)`. You get every number times
-# every number, and if you then add everything up, you get a perfectly ordinary-looking number that is wrong.
-#
-# Nothing warns you. That is why the function that you write next has to look at the shapes itself.
-#
-# </details>
+# `a * b` multiplies entry by entry, and goes on working when it should not. `row` has the shape `(3,)` and `column` the
+# shape `(3, 1)`: three numbers each. What is the shape of `row * column`?
 
 # %%
 row = torch.tensor([1.0, 2.0, 3.0])
 column = torch.tensor([[4.0], [-5.0], [6.0]])
-print("row * column has the shape", tuple((row * column).shape))
-print("and adds up to", (row * column).sum().item(), "where the dot product is 12")
+# The shape: numbers in brackets, such as (3,)
+predict("the shape of row * column", ..., (row * column).shape)
+
+# %% [markdown]
+# PyTorch lines up two shapes from the right and stretches every dimension of size 1: **broadcasting**. Every entry meets
+# every other. They add up to 30, which looks as ordinary as the right 12, and nothing warns you. So your function has to
+# look at the shapes itself.
+
+# %% tags=["demo"]
+# @title How the two shapes are stretched
+figures.show(figures.broadcast(row, column, "×"))
 
 # %% [markdown]
 # ### Exercise 1: `dot(a, b)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆ · about 5 minutes*
 #
-# Write the dot product of two vectors, and refuse anything else.
+# - `a` and `b` have the shape `(K,)`. Return a tensor of shape `()`, through which gradients can flow.
+# - Raise a `ValueError` if the shapes differ or are not one-dimensional. Its message names a wrong argument and its
+#   shape, for example `b has the shape (3, 1); it should be (3,)`.
+# - Multiply and add. You may not use `dot`, `vdot`, `inner`, `matmul` or `@`, `mv`, `mm`,
+#   `bmm`, their `add…` relatives, `einsum`, `tensordot`, `linalg.vecdot`, `linear` or `bilinear`.
 #
-# - `a` and `b` have the shape `(K,)`. Return a tensor of shape `()`: one number, still a tensor, so that gradients can
-#   flow through it.
-# - Raise a `ValueError` if the shapes differ or are not one-dimensional. Its message names an argument that was wrong
-#   and its shape, for example `b has the shape (3, 1); it should be (3,)`.
-# - Build it from multiplication and addition. Not allowed is everything in PyTorch that would do it for you: `dot`,
-#   `vdot`, `inner`, `matmul` and `@`, `mv`, `mm`, `bmm` and their `add…` relatives, `einsum`, `tensordot`,
-#   `linalg.vecdot`, `linear`, `bilinear`.
-#
-# On paper: with `a = [2, 0, -1]` and `b = [3, 7, 4]` the products are `6, 0, -4`, so `dot(a, b)` is `2`.
+# **Worked example.** For `a = [2, 0, -1]` and `b = [3, 7, 4]` the products are `6, 0, -4`, so `dot(a, b)` is `2`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -104,7 +98,7 @@ print("and adds up to", (row * column).sum().item(), "where the dot product is 1
 
 # %% nbgrader={"grade": false, "grade_id": "dot", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The dot product of two vectors: the sum of their products, place by place.
+    """The dot product of two vectors: the sum of the products of their entries.
 
     a, b: (K,)
     returns: ()
@@ -131,9 +125,8 @@ grade(dot)
 # %% [markdown]
 # ## 2. What the number says
 #
-# Two numbers are a point in the plane, and an arrow from the origin to it. So let us look at dot products. Below,
-# $\mathbf{a}$ stays where it is and $\mathbf{b}$ takes three positions. The thick bar is the **shadow** that
-# $\mathbf{b}$ throws on the line through $\mathbf{a}$ when the light falls straight onto that line.
+# Two numbers are a point in the plane, and an arrow to it from the origin. Below, $\mathbf{b}$ takes three positions. The
+# thick bar is its **shadow** on the line through $\mathbf{a}$, in light at a right angle to that line.
 
 # %% tags=["demo"]
 # @title The arrow a with three arrows b, and their shadows
@@ -146,44 +139,59 @@ for ax, (name, position) in zip(axes, positions.items()):
     figures.vectors.arrows(a, b, ax=ax, title=f"{name}: a · b = {my_dot(a, b).item():g}")
 figures.show(
     figure,
-    alt="Three panels with the arrows a and b. Similar directions: the shadow of b on the line "
-    "through a lies along a, and the dot product is 4. Perpendicular: no shadow, 0. Opposite: the "
-    "shadow points away from a, minus 5.5.",
+    alt="Three panels with the arrows a and b. Similar directions: the shadow of b has the direction of a, and the dot "
+    "product is 4. Perpendicular: no shadow, 0. Opposite: the shadow points away from a, minus 5.5.",
     caption=f"Positive, zero, negative. Dot products by {my_dot.whose}.",
 )
 
 # %% [markdown]
-# The dot product is **the length of $\mathbf{a}$ times the length of the shadow**, and it is negative where the shadow
-# points away from $\mathbf{a}$. The shadow of an arrow of length $\|\mathbf{b}\|$ at an angle $\theta$ to $\mathbf{a}$
-# has the length $\|\mathbf{b}\| \cos\theta$. Therefore
+# The dot product is **the length of $\mathbf{a}$ times the length of the shadow**, negative where the shadow points away
+# from $\mathbf{a}$. A vector's **length** (or *norm*) comes from Pythagoras' theorem with $K$ sides:
 #
-# $$\mathbf{a} \cdot \mathbf{b} = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
-# \qquad\text{with}\qquad \|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_1^2 + \dots + a_{d_k}^2}.$$
+# $$\|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_0^2 + \dots + a_{K-1}^2}$$
 #
-# $\|\mathbf{a}\|$ is the **length** (or *norm*) of the vector; it is Pythagoras' theorem with $d_k$ sides.
+# ### Step: the shadow
 #
-# <details><summary>Why are a sum of products and a cosine the same thing?</summary>
+# *Step ★☆☆ · about 2 minutes.* Use your `dot` to return the signed length of the shadow that `b` casts on the line through
+# `a`, of shape `()`: negative where it points away from `a`. Both have the shape `(K,)`, and `a` is not all zeros.
 #
-# Look at the triangle with the sides $\mathbf{a}$, $\mathbf{b}$ and $\mathbf{a} - \mathbf{b}$, and write the square of
-# its third side in two ways. Multiplying out, $\|\mathbf{a} - \mathbf{b}\|^2 = \|\mathbf{a}\|^2 + \|\mathbf{b}\|^2 -
-# 2\,\mathbf{a} \cdot \mathbf{b}$. The law of cosines says $\|\mathbf{a} - \mathbf{b}\|^2 = \|\mathbf{a}\|^2 +
-# \|\mathbf{b}\|^2 - 2\,\|\mathbf{a}\|\,\|\mathbf{b}\| \cos\theta$. The last terms have to be equal. Nothing in this
-# needs two dimensions: two vectors with 500 numbers each still span a triangle, and have one angle between them.
+# **Worked example.** `a = [3, 4]` and `b = [5, 0]` have the dot product 15, and `a` has the length 5. The shadow is 3.
+
+
+# %%
+def shadow(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(shadow)
+
+# %% [markdown]
+# At an angle $\theta$ to $\mathbf{a}$, the shadow of $\mathbf{b}$ has the length $\|\mathbf{b}\| \cos\theta$. Therefore
+#
+# $$\mathbf{a} \cdot \mathbf{b} = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta$$
+#
+# <details><summary>Why are a sum of products and a cosine the same?</summary>
+#
+# Take the triangle with the sides $\mathbf{a}$, $\mathbf{b}$ and $\mathbf{a} - \mathbf{b}$. Multiplied out,
+# $\|\mathbf{a} - \mathbf{b}\|^2 = \|\mathbf{a}\|^2 + \|\mathbf{b}\|^2 - 2\,\mathbf{a} \cdot \mathbf{b}$. By the law of
+# cosines, the last term is $2\,\|\mathbf{a}\|\,\|\mathbf{b}\| \cos\theta$. So the two are equal, in the plane and beyond:
+# two vectors with 500 entries still span a triangle, with one angle between them.
 #
 # </details>
 #
-# ### Predict first
+# ### Predict: once round the circle
 #
-# Turn $\mathbf{b}$ once round the whole circle. At which angles is the dot product largest, zero, smallest? And what
-# changes if $\mathbf{b}$ is twice as long?
-#
-# <details><summary>Answer</summary>
-#
-# Largest at 0°, zero at 90° and 270°, smallest at 180°: a cosine. If $\mathbf{b}$ is twice as long, so is every value,
-# and the zeros stay where they are. The dot product mixes two things, **direction** and **length**. Keep that in
-# mind; it will surprise you in section 4.
-#
-# </details>
+# Turn $\mathbf{b}$ once round the circle, from the direction of $\mathbf{a}$. At which angle is the dot product smallest?
+# And what happens to the whole curve if $\mathbf{b}$ is twice as long?
+
+# %%
+# The angle, in degrees
+predict("the angle of the smallest dot product", ...)
+
+# %%
+# With b twice as long: "nothing", "every value doubles" or "the zeros move"
+predict("b twice as long", ...)
 
 
 # %% tags=["demo"]
@@ -205,25 +213,27 @@ figures.show(
     ax,
     alt="Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice "
     "as high and as low as the one for length 1; both are zero at 90 and 270 degrees.",
-    caption=f"a has length 1, b the length named. Direction sets the sign. Computed by {my_dot.whose}.",
+    caption=f"a has length 1, b the length at the curve. Direction sets the sign. Computed by {my_dot.whose}.",
 )
 
 # %% [markdown]
-# Move the arrow yourself. (On a page without a running notebook the sliders rest, and the strip of pictures stands in
-# for them.)
+# The dot product mixes **direction** and **length**: more in section 4. Turn and stretch $\mathbf{b}$ with the sliders. (A
+# page that cannot run them shows four pictures.)
 
 # %% tags=["demo"]
 # @title Two sliders: angle and length of b
-my_dot = use(dot, torch.dot)
+my_dot, shadow = use(dot, torch.dot), use(shadow)
 
 
 def draw(angle, length):
     a, b = torch.tensor([2.0, 0.0]), turned(angle, length)
-    value = round(my_dot(a, b).item(), 2) + 0.0  # a zero without a minus sign
+    value, cast = (round(f(a, b).item(), 2) + 0.0 for f in (my_dot, shadow))  # a zero without a minus sign
     figure, (ax,) = figures.row(1, width=3.0, height=3.2)
-    figures.vectors.arrows(a, b, ax=ax, title=f"a · b = {value:.2f}")
+    figures.vectors.arrows(a, b, ax=ax, title=f"a · b = 2 × {cast:.2f} = {value:.2f}")
     return figures.with_alt_text(
-        figure, f"b is {length:g} long, at {angle} degrees to a; the dot product is {value:.2f}."
+        figure,
+        f"a is 2 long; b is {length:g} long, at {angle} degrees to a. Its shadow is {cast:.2f} long, and the dot "
+        f"product is {value:.2f}.",
     )
 
 
@@ -236,85 +246,74 @@ sliders.slider(
 )
 
 # %% [markdown]
-# ### Gradients, found for you
+# ### Predict: the gradient of a dot product
 #
-# *Review* of lesson 0. A network learns by changing its numbers a little, in the direction that helps. The
-# **gradient** of a result $y$ with respect to a tensor holds that direction: for each number in the tensor, how fast
-# $y$ grows when that number does. A gradient of 6 says that a step of 0.01 raises $y$ by about 0.06. PyTorch's
-# **autograd** computes it from your code. You mark a tensor with `requires_grad=True`, calculate $y$ as you always
-# would, and call `y.backward()`; afterwards the gradient lies in the tensor's `.grad`. For $y = x^2$, whose slope at
-# 3 is 6:
-
-# %% tags=["demo"]
-x = torch.tensor(3.0, requires_grad=True)  # autograd watches what becomes of x
-y = x**2
-y.backward()  # from y back to x
-print("gradient by autograd:   ", x.grad.item())
-print("rise for a step of 0.01:", round(3.01**2 - 3.0**2, 4))
-
-# %% [markdown]
-# This works for everything built of tensor operations that autograd can follow, your functions included, as long as
-# they stay with tensors: `.item()` and `float(...)` make a plain number, and there the trail ends. That is why results
-# in this course remain tensors, even those of shape `()`.
+# *Review* of lesson 0. The **gradient** of $y$ with respect to a tensor says how fast $y$ grows with each entry: if it is 6,
+# a step of 0.01 raises $y$ by about 0.06. **Autograd** computes it through tensor operations, your functions included, but
+# loses track where `.item()` or `float(...)` makes a plain number. So results in this course stay tensors, even those of
+# shape `()`.
 #
-# Now the gradient of a dot product. Of $\mathbf{a} \cdot \mathbf{b} = a_1 b_1 + a_2 b_2 + \dots$ the number $a_1$ meets
-# $b_1$ and nothing else, so raising it by 1 raises the sum by $b_1$. Place by place, the gradient with respect to
-# $\mathbf{a}$ is simply $\mathbf{b}$. This is why neural networks like the measure so much: to make a query more like a
-# key, training moves it *towards that key*. Nothing could be simpler to learn with.
+# Let $y$ be the dot product of `a` and `b` below. How fast does $a_0 b_0 + a_1 b_1 + a_2 b_2$ grow with $a_0$? What is its
+# gradient with respect to `a`?
 
 # %%
-query = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
-key = torch.tensor([3.0, 1.0, -2.0])
-use(dot, torch.dot)(query, key).backward()
-print("gradient at the query:", query.grad.tolist())
-print("the key:              ", key.tolist())
+a = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)  # autograd records what is computed from a
+b = torch.tensor([3.0, 1.0, -2.0])
+y = use(dot, torch.dot)(a, b)
+y.backward()  # from y back to a
+# Three numbers, as a list
+predict("the gradient of a · b with respect to a", ..., a.grad)
 
 # %% [markdown]
 # ## 3. Direction only: cosine similarity
 #
-# Sometimes length is noise. A word that is used often tends to get a longer vector, and a long text a longer one than
-# a short text on the same subject. Divide both lengths out, and what remains is the cosine of the angle:
+# Sometimes length is noise. A frequent word tends to get a longer vector, and so does a longer text on the same subject.
+# Divide both lengths out, and the cosine of the angle remains:
 #
 # $$\cos(\mathbf{a}, \mathbf{b}) = \frac{\mathbf{a} \cdot \mathbf{b}}{\|\mathbf{a}\| \, \|\mathbf{b}\|}$$
 #
-# It is 1 for the same direction, 0 for perpendicular vectors, −1 for opposite ones, and never outside −1 to 1 (but for
-# the last digit, as you will see in section 7). Making a vector ten times as long, or a million times as short,
-# changes nothing.
+# It is 1 for the same direction, 0 for perpendicular vectors, −1 for opposite ones, and never outside this range (except in
+# the last digit: section 9). Make a vector ten times as long or a million times as short: nothing changes.
 #
-# From here on vectors come in bunches. A tensor of shape `(5, 3, K)` holds $5 \times 3$ vectors of $d_k$ numbers, and the
-# vectors lie along its **last** dimension. We write `(..., K)`: any leading dimensions, or none. To work on every
-# vector at once, name the last dimension and leave the others alone:
+# From here on, vectors come in **batches**. A tensor of shape `(5, 3, K)` holds $5 \times 3$ vectors along its **last**
+# dimension. `(..., K)` means any leading dimensions, or none. To work on every vector, name the last dimension:
 
 # %%
-bunch = torch.tensor([[3.0, 4.0], [6.0, 8.0], [0.0, 0.0]])  # three vectors of two numbers
-print("sum of everything:   ", bunch.sum())
-print("sum of each vector:  ", bunch.sum(dim=-1))
-print("length of each:      ", bunch.norm(dim=-1))
-print("the same, kept (3, 1):", tuple(bunch.norm(dim=-1, keepdim=True).shape))
+batch = torch.tensor([[3.0, 4.0], [6.0, 8.0], [0.0, 0.0]])  # three vectors of two entries
+print("sum of everything:       ", batch.sum())
+print("sum of each vector, (3,):", batch.sum(dim=-1))
+print("with keepdim, (3, 1):    ", batch.sum(dim=-1, keepdim=True).tolist())
 
 # %% [markdown]
+# ### Step: the length of every vector
+#
+# *Step ★☆☆ · about 2 minutes.* Take `(..., K)` and return the lengths as `(..., 1)`, so that `x / lengths(x)` divides each
+# vector by its own. Use squares, a sum and a root.
+#
+# **Worked example.** `[[3, 4], [5, 12]]` gives `[[5], [13]]`.
+
+
+# %%
+def lengths(x: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(lengths)
+
+# %% [markdown]
+# PyTorch's `x.norm(dim=-1, keepdim=True)` returns the same. For a vector of zeros its gradient is 0, and that of a root is
+# NaN.
+#
 # ### A vector of zeros has no direction
 #
-# The third vector above has the length 0, and dividing by it gives `0 / 0`, which is NaN, *not a number*. One NaN is
-# enough to turn a whole network into NaNs. A vector of zeros points nowhere and is like nothing, so its similarity
-# with anything is defined to be **0**.
+# The third vector of `batch` has the length 0, and `0 / 0` is NaN, *not a number*. One NaN can turn a whole network into
+# NaNs. A vector of zeros has no direction and is not similar to anything, so its similarity is defined to be **0**.
 #
-# ### Predict first
+# ### Predict: a careful repair
 #
-# Here is a careful-looking repair: where the length is 0, answer 0, and otherwise divide. The value comes out right.
-# Does the gradient?
-#
-# <details><summary>Answer</summary>
-#
-# No: it is NaN. `torch.where` chooses between two results, but both were computed, and on the way back both get a
-# gradient. The branch that was not chosen is handed a gradient of 0, and passes on `0 / 0`. The NaN has only moved
-# from the answer to the gradient, where it is harder to see. Someone repairing the contrastive loss of DeepMind's
-# *optax* ran into exactly this: with the zeros replaced in the usual way the similarities were right and
-# [the gradients were NaN](https://github.com/google-deepmind/optax/pull/946).
-#
-# The way out: see to it that the division itself never meets a zero, in whichever branch.
-#
-# </details>
+# `torch.where(length > 0, product / length, 0)` answers 0 for a vector of zeros, and divides otherwise. The value is
+# right. And the gradient for a vector of zeros?
 
 # %%
 nothing = torch.zeros(3, requires_grad=True)
@@ -322,23 +321,31 @@ something = torch.tensor([1.0, 2.0, 3.0])
 length = nothing.norm()
 value = torch.where(length > 0, (nothing * something).sum() / length, torch.tensor(0.0))
 value.backward()
-print("value:   ", value.item())
-print("gradient:", nothing.grad.tolist())
+# Each entry of the gradient: "0", "NaN" or "the entry of something"
+predict("the gradient after the repair", ..., nothing.grad)
 
 # %% [markdown]
+# <details><summary>The way out</summary>
+#
+# Make sure that neither branch ever divides by zero. Otherwise the NaN moves from the value to the gradient, where it is
+# harder to see, as in a repair of the contrastive loss of DeepMind's *optax*: right similarities,
+# [NaN gradients](https://github.com/google-deepmind/optax/pull/946).
+#
+# </details>
+#
 # ### Exercise 2: `cosine_similarity(a, b)`
 #
-# *Difficulty ★★☆ · about 12 minutes*
+# *Difficulty ★★☆ · about 9 minutes*
 #
-# - `a` and `b` have the shape `(..., K)`; return the shape `(...)`, one number for each pair of vectors.
-# - The leading dimensions broadcast, so that `(4, 1, K)` and `(6, K)` give `(4, 6)`.
-# - Where either vector is all zeros the answer is 0, and no NaN reaches the answer or the gradients.
-# - Only a vector of zeros is special. One of length 0.00001 has a direction like any other, and a small constant added
-#   to the lengths would bend the answer there.
-# - Not allowed: PyTorch's own `cosine_similarity`, in any spelling.
+# - `a` and `b` have the shape `(..., K)`; return `(...)`, one number per pair of vectors.
+# - The leading dimensions broadcast: `(4, 1, K)` and `(6, K)` give `(4, 6)`.
+# - Where either vector is all zeros the result is 0, and no NaN reaches the result or the gradients.
+# - Only a vector of zeros is special. One of length 0.00001 has a direction too, and a small constant added to the lengths
+#   would change its cosines.
+# - You may not use PyTorch's own `cosine_similarity`, in any spelling.
 #
-# On paper: `a = [3, 4]` has the length 5, `b = [4, 3]` too, and their dot product is 24. So the cosine is 24/25 = 0.96.
-# For `a = [3, 4]` and `b = [-6, -8]` it is −1.
+# **Worked example.** `a = [3, 4]` and `b = [4, 3]` have the length 5 and the dot product 24. So the cosine is
+# 24/25 = 0.96. For `a = [3, 4]` and `b = [-6, -8]` it is −1.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -347,7 +354,7 @@ print("gradient:", nothing.grad.tolist())
 
 # %% nbgrader={"grade": false, "grade_id": "cosine_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine_similarity(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The cosine of the angle between vectors that lie along the last dimension.
+    """The cosine of the angle between vectors along the last dimension.
 
     a, b: (..., K), leading dimensions broadcast
     returns: (...), 0 where either vector is all zeros
@@ -370,14 +377,12 @@ grade(cosine_similarity)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## 4. One question, six words
+# ## 4. One query, six words
 #
-# In a language model every word (every **token**, to be exact: a word or a piece of one) is a vector; lesson 3 looks
-# up real ones. Let us make six by hand, with four numbers each, so that you can see what every number means: how much
-# of an **animal** the word is, how much of a **vehicle**, how much of a **food**, and how **large**.
-#
-# One thing is deliberately uneven: the vector of *dog* is longer than the others, as the vectors of common words
-# often are.
+# A lookup compares one vector, the **query**, with many others, the **keys**. In a language model every **token** (a word or
+# a piece of one) is a vector. Section 7 opens a real model; here are six words made by hand. Their four entries say how much
+# of an **animal**, a **vehicle** and a **food** each word is, and how **large**. *Dog* has a longer vector than the others,
+# as common words often have.
 
 # %%
 words = ["cat", "kitten", "dog", "car", "bus", "apple"]
@@ -392,124 +397,123 @@ vectors = torch.tensor(
         [-0.3, -0.6, 1.0, -0.6],  # apple
     ]
 )
-pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a question: an animal, no vehicle, no food, not large
+pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a query: an animal, no vehicle, no food, not large
+
+# %% [markdown]
+# ### Predict: the best match for `pet`
+#
+# Which word has the largest dot product with the query `pet`, and which the largest cosine? Look at the signs first, then
+# at the lengths; you need no calculator.
+
+# %%
+# One of the six words
+predict("the largest dot product with pet", ...)
+
+# %%
+# One of the six words
+predict("the largest cosine with pet", ...)
+
+# %% [markdown]
+# ### Step: score every key
+#
+# *Step ★☆☆ · about 3 minutes.* Return the dot products, `(S,)`, of one query, `(K,)`, with many keys, `(S, K)`: one key
+# after the other, in a loop. `torch.stack` makes one tensor of a list of tensors.
+#
+# **Worked example.** The query `[1, 2]` and the keys `[[3, 4], [0, 5], [-1, 1]]` give `[11, 10, 1]`.
 
 
+# %%
+def score_each(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(score_each)
+
+
+# %% tags=["demo"]
+# @title Six words compared with pet, as bars
 def torch_cosine(a, b):
     return torch.cosine_similarity(a, b, dim=-1)  # PyTorch's own, until yours passes
 
 
-# %% [markdown]
-# ### Predict first
-#
-# Compare the query `pet` with each word, once by the dot product and once by cosine similarity. Which word wins each
-# time? You need no calculator: look at the signs first, then at the lengths.
-#
-# <details><summary>Answer</summary>
-#
-# The dot product prefers *dog*, by a wide margin: its vector is nearly twice as long, and length pays. By the cosine
-# *cat* is nearest: its direction fits best. Neither is wrong. They answer different questions, and attention uses
-# the first, so that a key can make itself heard by being long.
-#
-# </details>
-
-# %% tags=["demo"]
-my_dot = use(dot, torch.dot)
+score_each = use(score_each)
 my_cosine = use(cosine_similarity, torch_cosine)
-by_dot, by_cosine = [], []
-for vector in vectors:  # one comparison at a time
-    by_dot.append(my_dot(pet, vector))
-    by_cosine.append(my_cosine(pet, vector))
-
-# %% tags=["demo"]
-# @title Both comparisons as bars
 figure, axes = figures.row(2, width=4.6, height=2.9)
-figures.bars(torch.stack(by_dot), words, ax=axes[0], title="dot product with pet")
-figures.bars(torch.stack(by_cosine), words, ax=axes[1], title="cosine with pet", limit=1.25)
+figures.bars(score_each(pet, vectors), words, ax=axes[0], title="dot product with pet")
+figures.bars(my_cosine(pet, vectors), words, ax=axes[1], title="cosine with pet", limit=1.25)
 figures.show(
     figure,
     alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
     "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
     "Car, bus and apple are negative in both.",
-    caption=f"The query pet and six words. Left by {my_dot.whose}; right by {my_cosine.whose}.",
+    caption=f"The query pet and six words. Left by {score_each.whose}; right by {my_cosine.whose}.",
 )
 
 # %% [markdown]
+# The two answer different questions. Attention uses dot products, so a key can count more by being longer.
+#
 # ## 5. All pairs at once
 #
-# A sentence has many words, and each of them will ask its own question. Put $T$ queries into the rows of a matrix
-# $\mathbf{Q}$ of shape `(T, K)`, and $S$ keys into the rows of a matrix $\mathbf{K}$ of shape `(S, K)`. (Bold capitals
-# are matrices, $\mathbf{q}_i$ and $\mathbf{k}_j$ their rows; the `K` in a shape is no matrix but the count $d_k$.) We
-# want the matrix of all dot products, the **scores**, with one row for each query and one column for each key:
+# In a sentence each word asks its own question. Take $T$ queries as the rows of a matrix $\mathbf{Q}$, `(T, K)`, and $S$
+# keys as the rows of a matrix $\mathbf{K}$, `(S, K)`. (Papers write $d_k$ for the width `K` of the keys.) Their dot products
+# are the **scores**, with one row per query and one column per key:
 #
 # $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
-# \qquad\text{which is}\qquad \text{scores} = \mathbf{Q} \, \mathbf{K}^\top$$
+# \qquad\text{which is}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
-# A **matrix product**, `@` in Python, dots every *row* of the left matrix with every *column* of the right one. Our
-# keys lie in rows, so their matrix has to be turned over first, rows into columns; that is the little $\top$, for
-# *transpose*. Without it, queries would be dotted with the columns of $\mathbf{K}$, and those hold no keys: the first
-# holds the animal-numbers of all words.
+# Bold capitals are matrices, bold small letters their rows. A **matrix product**, `@` in Python, dots every *row* on the
+# left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first: rows become columns, which
+# the little $\top$ says. Otherwise queries would meet columns that are not keys: the first one holds the animal entries of
+# all words.
 #
-# First by two loops, one dot product at a time:
-
-# %% tags=["demo"]
-ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
-questions = torch.stack([pet, ride, snack])
-my_dot = use(dot, torch.dot)
-scores = torch.stack([torch.stack([my_dot(q, k) for k in vectors]) for q in questions])  # (T, S)
-print("queries", tuple(questions.shape), " keys", tuple(vectors.shape), " scores", tuple(scores.shape))
-
-# %% [markdown]
-# Step through the cells: every score is one row against one row.
-
+# Choose a query and a key: every score is one row against one row.
 
 # %% tags=["demo"]
 # @title Two sliders: which query, and which key
+ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
+queries = torch.stack([pet, ride, snack])
+scores = torch.stack([score_each(query, vectors) for query in queries])  # (T, S)
+
+
 def draw(query, key):
     names = {"query_names": ["pet", "ride", "snack"], "key_names": words, "meanings": meanings}
-    return figures.vectors.one_cell(questions, vectors, scores, query, key, **names)
+    return figures.vectors.one_cell(queries, vectors, scores, query, key, **names)
 
 
 places = [{"query": 0, "key": 2}, {"query": 1, "key": 4}]
 sliders.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: transposing a batch
 #
-# Real queries and keys come in **batches**, several sentences at once: `(B, T, K)` and `(B, S, K)`. For a matrix, `.T`
-# swaps the two dimensions. Let `keys` have the shape `(2, 6, 4)`: a batch of two, six keys each, four numbers each.
-# What is the shape of `keys.T`?
-#
-# <details><summary>Answer</summary>
-#
-# `(4, 6, 2)`: `.T` reverses *all* dimensions, and the batch ends up last. (NumPy does so without a word. PyTorch warns
-# of it, and means to refuse in a version to come.) What you want is `(2, 4, 6)`: only the last two dimensions swapped,
-# the batch left alone. PyTorch has two ways to say that; `help(torch.Tensor.mT)` and `help(torch.transpose)` tell you
-# both.
-#
-# With a single matrix, all of them agree. That is how `.T` survives until the day the first batch arrives.
-#
-# </details>
+# Several sentences make a batch: `(B, T, K)` and `(B, S, K)`. For a matrix, `.T` swaps the two dimensions. Let `keys` have
+# the shape `(2, 6, 4)`: two sentences, six keys each, four entries each. What is the shape of `keys.T`?
 
 # %%
 keys = torch.zeros(2, 6, 4)
-print("keys:  ", tuple(keys.shape))
-print("keys.T:", keys.numpy().T.shape)  # NumPy's, which does what PyTorch's does
+# The shape: numbers in brackets
+predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which does what PyTorch's does
 
 # %% [markdown]
+# <details><summary>What you want instead</summary>
+#
+# Swap only the last two dimensions: `help(torch.Tensor.mT)` and `help(torch.transpose)` show two ways. NumPy's `.T` takes a
+# batch silently; PyTorch's warns, and a later version will refuse. For a single matrix they all agree, so a `.T` survives
+# until the first batch arrives.
+#
+# </details>
+#
 # ### Exercise 3: `similarity_scores(queries, keys)`
 #
-# *Difficulty ★☆☆ · about 6 minutes*
+# *Difficulty ★☆☆ · about 3 minutes*
 #
-# The dot product of every query with every key.
+# - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return
+#   `(..., T, S)`: the entry at `[..., i, j]` is query `i` dotted with key `j`.
+# - You may use everything, `@` too. Loops over `dot` would be right and slow: 1,000 queries and 1,000 keys take a million
+#   calls instead of one.
 #
-# - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions, any number
-#   of them or none. Return `(..., T, S)`: the entry at `[..., i, j]` is query `i` dotted with key `j`.
-# - Everything is allowed here, `@` too. Two loops over `dot` would be right as well, and slow: for 1,000 queries and
-#   1,000 keys that is a million calls where one will do.
-#
-# On paper: with `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` the scores are `[[11, 10, 1]]`, of the
-# shape `(1, 3)`.
+# **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -538,22 +542,17 @@ grade(similarity_scores)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now compare all six words with all six words, in one call.
+# ### Predict: the row of *cat*
 #
-# ### Predict first
-#
-# Which entry of the row *cat* will be the largest: among the dot products, and among the cosines?
-#
-# <details><summary>Answer</summary>
-#
-# By dot products, *cat* is more like *dog* (1.72) than like itself (1.19)! Among the cosines, where lengths are divided
-# out, the diagonal is 1, as it should be for a measure of likeness.
-#
-# </details>
+# Now compare all six words with all six. Which one has the largest dot product with *cat*?
+
+# %%
+# One of the six words
+predict("the largest dot product in the row of cat", ...)
 
 # %% tags=["demo"]
 # @title Six words against six words, twice
-my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w turned over
+my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w transposed
 my_cosine = use(cosine_similarity, torch_cosine)
 figure, axes = figures.row(2, width=4.5, height=4.1)
 both = {"dot products": my_scores(vectors, vectors), "cosines": my_cosine(vectors[:, None], vectors)}
@@ -568,35 +567,55 @@ figures.show(
 )
 
 # %% [markdown]
-# Three things are worth seeing in such a matrix, for you will look at many:
+# Look for three things in such a matrix:
 #
-# - It has **blocks**: animals with animals, vehicles with vehicles. Similarity is structure.
-# - It is **symmetric**, but only because queries and keys are the same vectors here. In lesson 3 they part.
-# - Its rows belong to **queries** and its columns to **keys**. With six of each, nothing tells you when you have
-#   swapped them. Use different sizes when you test.
+# - **Blocks**: animals with animals, vehicles with vehicles.
+# - **Symmetry**, but only where queries and keys are the same vectors. In lesson 3 they differ.
+# - Rows belong to **queries** and columns to **keys**. With six of each, nothing shows that you have swapped them. Test
+#   with different sizes.
+#
+# One sentence goes through all lessons: *The boat reached the river bank*, with three entries per word. Its scores with
+# itself are a first answer to the question which of its words belong together.
+
+# %% tags=["demo"]
+# @title The scores of a sentence with itself
+figure, (ax,) = figures.row(1, width=4.4, height=3.6)
+figures.heat_map(
+    my_scores(sentence.x, sentence.x),
+    ax=ax,
+    rows=sentence.words,
+    columns=sentence.words,
+    kind="scores",
+    title="scores",
+)
+figures.show(
+    figure,
+    alt="A 6 by 6 heat map of the words of the sentence. boat, reached, river and bank score highest with themselves, from 2.93 to 3.50; river scores 3.00 with boat and with bank. The scores of the word the are all below 0.6.",
+    caption=f"Rows are queries, columns are keys. Computed by {my_scores.whose}.",
+)
 
 # %% [markdown]
 # ## 6. Looking something up
 #
-# With scores in hand, a lookup is one step more: for each query, take the key that scores highest. `argmax` gives the
-# *place* of the largest value along a dimension, and of several equal ones the first.
+# For each query, take the key that scores highest. `argmax` gives the *index* of the largest value along a dimension, the
+# first of several equal ones.
 #
 # $$\text{most similar}(\mathbf{q}_i) = \underset{j}{\text{argmax}} \; \cos(\mathbf{q}_i, \mathbf{k}_j)$$
 #
 # ### Exercise 4: `most_similar(queries, keys)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆ · about 6 minutes*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return the
 #   indices of the winning keys, `int64`, of shape `(..., T)`.
-# - Likeness is **cosine similarity**. A vector of zeros has the similarity 0 with everything, so such a key still beats
-#   one that points the other way.
+# - Similarity is the **cosine**. A vector of zeros has the similarity 0 with everything, so such a key still beats one that
+#   points the other way.
 # - If equal keys tie, the lowest index wins.
-# - You may call your earlier functions. A mistake in one of them costs you nothing here.
+# - You may call your earlier functions; a mistake in them costs nothing here.
 #
-# On paper: with `queries = [[1, 0], [0, 2]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the first query has the cosines
-# 0.71, 1 and −0.45, the second 0.71, 0 and 0.89. So the answer is `[1, 2]`. The plain dot product would say `[0, 0]`:
-# the first key is the longest.
+# **Worked example.** With `queries = [[1, 0], [0, 2]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the first query has the
+# cosines 0.71, 1 and −0.45, the second 0.71, 0 and 0.89. So the result is `[1, 2]`. Plain dot products would give
+# `[0, 0]`: the first key is the longest.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -626,12 +645,12 @@ grade(most_similar)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is your lookup at work on five keys in the plane. The ring asks 360 queries, one in each direction, and shows
-# who answers. Look for key C, the short one, on the right.
+# Here is your lookup on five keys in the plane, with a query in each of 360 directions. Look for the short key C, on the
+# right.
 
 
 # %% tags=["demo"]
-# @title Five keys, and who answers a query in each direction
+# @title Five keys, and the one found in each direction
 def nearest_angle(queries, keys):
     """A lookup for the plane only, where a direction is one angle."""
     of_keys = torch.atan2(keys[:, 1], keys[:, 0])
@@ -653,15 +672,98 @@ figures.show(
 )
 
 # %% [markdown]
-# By cosine every key owns the directions around it. By dot product C is never found, whatever you ask: for each
-# question one of its longer neighbours has a better answer. So a network that compares by dot products can do two
-# things with a key: *turn* it towards the questions that it should answer, and *lengthen* or *shorten* it, to be
-# heard more or less. Attention, from lesson 3 on, does both.
+# By cosine every key wins the directions around it. By dot product nothing finds C: a longer neighbour always scores
+# higher. So a network that compares by dot products can *turn* a key towards the queries that should find it, and
+# *lengthen* or *shorten* it, to be found more or less often. Attention does both from lesson 3 on.
 #
-# ## 7. Is it a bug?
+# ## 7. The words of a real model
 #
-# Five reports by real people, in our words. For each, decide before you run the cell, which meets the same numbers with
-# vectors of its own: is something broken?
+# The course comes with a small language model, trained on stories of a river town. Nobody made its vectors by hand: training
+# found them. `lm.embedding` has one row of 96 entries per word in `lm.words`.
+
+# %% tags=["demo"]
+lm = small_lm.load()
+print(len(lm.words), "words; embedding", tuple(lm.embedding.shape))
+
+# %% [markdown]
+# ### Step: neighbours of a word
+#
+# *Step ★★☆ · about 3 minutes.* Return the indices of the `count` rows of `table`, `(N, K)`, with the largest cosines with
+# row `i`, the best first and without `i` itself, `(count,)`. Use your `cosine_similarity`; `argsort` and `topk` sort.
+#
+# **Worked example.** In the table `[[1, 0], [0, 1], [9, 8]]`, row 0 has the cosines 1, 0 and 0.75 with the three. For
+# `count = 2` the result is `[2, 1]`.
+
+
+# %%
+def neighbours(i: int, table: torch.Tensor, count: int) -> torch.Tensor:
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(neighbours)
+
+# %% [markdown]
+# ### Predict: the company of *river*
+#
+# The model has read stories and nothing else. Which words are nearest to *river* in it, by cosine?
+
+# %%
+# "other waters, such as lake", "boat" or "the"
+predict("the words nearest to river", ...)
+
+# %% tags=["demo"]
+neighbours = use(neighbours)
+for word in ("river", "boat", "bread", "red", "three", "Monday", "ate", "bank"):
+    near = neighbours(lm.words.index(word), lm.embedding, 5)
+    print(f"{word:7}", ", ".join(lm.words[i] for i in near))
+print("By", neighbours.whose)
+
+# %% [markdown]
+# Words that are used alike have similar vectors: waters beside waters, colours beside colours, numbers beside numbers.
+# *Bank* has one vector for two meanings, the river's and the one with money. From lesson 3 on, attention adds the
+# surrounding words.
+#
+# ### Predict: your functions inside the model
+#
+# The model's attention scores are dot products of queries and keys. `lm.compare` computes each of them with your `dot`
+# and prints the loss on unseen text: how badly the model predicts the next word. Then it uses your `cosine_similarity`
+# in place of `dot`. What happens to the loss each time?
+
+# %%
+# "lower", "the same up to rounding" or "much higher"
+predict("the loss with my dot", ...)
+
+# %%
+# "lower", "the same up to rounding" or "much higher"
+predict("the loss with cosines", ...)
+
+# %% tags=["demo"]
+dot_loss, builtin_loss = lm.compare(dot_product=use(dot, torch.dot))
+cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
+
+# %% [markdown]
+# ## 8. Your experiment
+#
+# *Experiment ★★☆ · about 5 minutes.* In the plane, two random arrows can have any angle. And with more entries? Draw 1,000
+# pairs of vectors with `torch.randn`, take their cosines with your function, and measure how far they spread around 0:
+# `.std()`, the standard deviation. Do this for each of the widths `K` below, and draw the spread over `K` with
+# `figures.curves(widths, {"spread": spreads}, log="both")`. Your finding is the standard deviation for `K = 100`.
+
+# %%
+widths = [2, 5, 10, 20, 50, 100, 200, 500]
+spreads = []  # one standard deviation per width
+
+# %%
+finding = ...  # the standard deviation of the cosines for K = 100
+check("experiment", finding)
+
+# %% [markdown]
+# ## 9. Is it a bug?
+#
+# ### Predict: bug or no bug
+#
+# Five reports by real people, in our words. Decide for each one:
 #
 # 1. *"The inner products that my search returns are all around 400. A dot product lies between −1 and 1!"*
 #    ([faiss #812](https://github.com/facebookresearch/faiss/issues/812))
@@ -675,6 +777,15 @@ figures.show(
 #    ([pytorch #115786](https://github.com/pytorch/pytorch/issues/115786))
 
 # %%
+# Each time: "bug" or "no bug"
+predict("report 1", ...)
+predict("report 2", ...)
+predict("report 3", ...)
+predict("report 4", ...)
+predict("report 5", ...)
+
+# %% tags=["demo"]
+# The same numbers, some with other vectors
 my_cosine = use(cosine_similarity, torch_cosine)
 search = torch.tensor([12.0, -8.0, 14.0])
 right, left = torch.tensor([1.0, 3.0]), torch.tensor([3.0, -2.0])
@@ -690,100 +801,95 @@ print("   the formula:", (torch.dot(tall, tiny) / (tall.norm() * tiny.norm())).i
 print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# <details><summary>What to do about each</summary>
 #
-# 1. **No bug.** A dot product can be any number at all; only *cosines* are confined. Divide every vector by its length
-#    before they go into the index, and the inner products become cosines.
-# 2. **No bug.** An angle of more than 90° has a negative cosine. (Between 0 and 1 is what you get if all numbers in
-#    both vectors are positive, as word counts are. Hence the belief.)
-# 3. **No bug in the formula: rounding.** `1.0000001192…` is the very next float32 after 1. Even so it breaks programs:
-#    `torch.acos` makes NaN of it, and a loss that insists on 0 to 1 stops. Clamp before you take such a step, and never
-#    compare floats with `==`.
-# 4. **A bug,** in a released version: the lengths were taken *before* the shapes had been broadcast, so a single 1
-#    counted as a vector of length 1 where it stood for (1, 1, 1), of length 1.7321. Your version prints 1 if it has
-#    been mended there. A cosine of 1.7 can only be a mistake in the code.
-# 5. **Documented, and still not the cosine.** PyTorch treats a length below `eps`, $10^{-8}$, as if it were $10^{-8}$,
-#    and so escapes the division by zero. The cosines of vectors shorter than that come out too small. That is a trade,
-#    not a law: does your own function do better? A vector database took lengths below 0.00034 for zero and
-#    [put its answers in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
+# 1. Divide every vector by its length before it goes into the index: then inner products are cosines.
+# 2. Cosines between 0 and 1 are those of vectors with positive entries only, such as word counts. Hence the belief.
+# 3. `torch.acos` makes NaN of it, and a loss that insists on 0 to 1 stops. Clamp first, and never compare floats with `==`.
+# 4. A cosine of 1.7 can only be a mistake in the code. Your version prints 1 if it was fixed there.
+# 5. Does your own function do better? A vector database took lengths below 0.00034 for zero and
+#    [returned its results in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
 #
 # </details>
 #
-# ## 8. Seen in the wild
+# ## 10. Seen in the wild
 #
-# **Only one side normalised.** A published fashion search model came with a helper like this one:
+# **Only one side normalised,** in a published fashion search model:
 #
 # ```diff
 # - return unit(images) @ texts.T
 # + return unit(images) @ unit(texts).T
 # ```
 #
-# Nothing crashed, and the numbers looked like similarities. But a label with a long vector drew images to itself, and
-# the built-in classifier was worse than the same three steps done by hand. A user noticed by doing them by hand
-# ([fashion-clip #31](https://github.com/patrickjohncyh/fashion-clip/issues/31)). Elsewhere the second vector was
-# divided by the length of the *first* ([quaterion #81](https://github.com/qdrant/quaterion/issues/81)).
+# The numbers looked like similarities. But a label with a long vector attracted images, and a user noticed that the
+# built-in classifier did worse than the same three steps by hand ([fashion-clip
+# #31](https://github.com/patrickjohncyh/fashion-clip/issues/31)). Elsewhere the second vector was divided by the length of
+# the *first* ([quaterion #81](https://github.com/qdrant/quaterion/issues/81)).
 #
-# **The same length twice.** A tool of NIST, the standards institute of the United States, compared texts by
+# **The same length twice,** in a tool with which NIST, the US standards institute, compares texts:
 #
 # ```diff
 # - dot(a, b) / (length(b) * length(b))
 # + dot(a, b) / (length(a) * length(b))
 # ```
 #
-# Its tests passed: they compared equal texts, texts with nothing in common, and two of the same length. For an
-# uneven pair the "cosine" was 2.0 one way round and 0.4 the other
-# ([oscal-deep-diff #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests that catch it for good:
-# is the measure symmetric, and is it the same for `a` and `10 * a`?
+# Its tests passed: they compared equal texts, texts with nothing in common, and texts of the same length. For an uneven
+# pair the "cosine" was 2.0 one way round and 0.4 the other ([oscal-deep-diff
+# #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests catch it: is the measure symmetric, and is it the
+# same for `a` and `10 * a`?
 #
-# **`(n,)` times `(n, 1)`.** The trap of section 1, in the heart of a training loop: a policy's probability ratios had
-# the shape `(batch,)`, the advantages `(batch, 1)`. Their product was `(batch, batch)`, every state with every other
-# state's reward, and then `mean()` made one number of it
-# ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)). It trained, only worse, and
-# that is the nasty part. So many people lost time to this that `nn.MSELoss` now warns of it
-# ([pytorch #16045](https://github.com/pytorch/pytorch/issues/16045)). Your own `dot` refuses.
+# **`(n,)` times `(n, 1)`.** The trap of section 1 in a training loop: probability ratios of shape `(batch,)` times
+# advantages of shape `(batch, 1)` gave `(batch, batch)`, every state with every other state's reward, and `mean()` made
+# one number of it ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)). It trained, only
+# worse. Many people met this, so `nn.MSELoss` now warns ([pytorch
+# #16045](https://github.com/pytorch/pytorch/issues/16045)), and your `dot` refuses.
 #
 # ## Summary
 #
-# 1. The dot product multiplies place by place and adds: one number for two vectors.
-# 2. It is length × length × cosine of the angle: positive for alike, 0 for perpendicular, negative for opposite.
-# 3. Cosine similarity divides the lengths out; where a vector is all zeros it is 0, with no NaN in the gradient either.
-# 4. All queries against all keys is one matrix product, row $i$, column $j$, and only the last two dimensions turn.
-# 5. By dot product a long key is heard more; by cosine all keys are equally loud.
+# 1. The dot product of two vectors is one number: multiply entry by entry and add.
+# 2. It is length × length × cosine: positive for similar, 0 for perpendicular, negative for opposite vectors.
+# 3. Cosine similarity divides the lengths out. For a vector of zeros it is 0, without NaN even in the gradient.
+# 4. One matrix product compares all queries with all keys. Only the last two dimensions of the keys swap.
+# 5. By dot product a longer key counts more; by cosine all keys count the same.
 #
-# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=1}^{d_k} a_r b_r = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
-# \qquad\qquad \text{scores} = \mathbf{Q} \, \mathbf{K}^\top$$
+# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{K-1} a_r b_r = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
+# \qquad\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
+
+# %% tags=["demo"]
+# @title What you have built so far
+figures.show(figures.overview("dot products", complete=True, q=queries, k=vectors, scores=scores))
+
+# %% [markdown]
+# **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html), which you need in
+# every lesson · [3Blue1Brown](https://www.3blue1brown.com/lessons/dot-products) on why a sum of products is a shadow ·
+# [the Word2vec paper](https://arxiv.org/abs/1301.3781) on where the vectors of words come from.
 #
-# **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html), whose rules you
-# will need in every lesson · [3Blue1Brown on dot products](https://www.3blue1brown.com/lessons/dot-products), for why a
-# sum of products is a shadow · [the Word2vec paper](https://arxiv.org/abs/1301.3781), for where
-# the vectors of words come from.
-#
-# Next: scores can be anything from −∞ to ∞. In lesson 2 you turn them into weights that add up to 1.
+# Next: scores can be any number. In lesson 2 you turn them into weights that add up to 1.
 
 # %% [markdown]
 # ## Challenge: `squared_distances(queries, keys)`
 #
 # *Challenge ★★ · not graded · about 15 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+# How far is every query from every key? If you subtract each key from each query, you make $T \cdot S$ vectors: for 1,000
+# queries and 1,000 keys of 1,000 entries that takes 4 GB, for a result of 4 MB. But a squared distance is a dot product,
+# $\|\mathbf{q} - \mathbf{k}\|^2 = (\mathbf{q} - \mathbf{k}) \cdot (\mathbf{q} - \mathbf{k})$. Multiply it out, and
+# `similarity_scores` and the dot product of each vector with itself are enough.
 #
-# How far does every query lie from every key? The plain way subtracts each key from each query, and makes $T \cdot S$
-# vectors on the way: for 1,000 queries and 1,000 keys of 1,000 numbers that takes 4 GB, for a result of 4 MB. But a
-# squared distance is a dot product, $\|\mathbf{q} - \mathbf{k}\|^2 = (\mathbf{q} - \mathbf{k}) \cdot (\mathbf{q} -
-# \mathbf{k})$, and can be multiplied out. So your `similarity_scores`, and the dot product of each vector with itself, are
-# all that you need. Programs that search millions of vectors do it like this, and two things go wrong in them:
+# **Worked example.** The query $(1, 2)$ and the key $(4, 6)$ differ by $(3, 4)$, so the result is 25. Their dot products
+# with themselves are 5 and 52, and with each other 16: $5 - 2 \cdot 16 + 52 = 25$.
 #
-# - Rounding makes the distance of a vector from itself a little less than 0, and its root NaN. Yours is **never below 0**.
-# - If all vectors lie together, far from zero, large numbers are subtracted and only their rounding errors are left. Dot
-#   products change when everything is moved; do distances? Yours are right even **a few thousand times further out** than
-#   they are apart.
+# Programs that search millions of vectors do this, and two things go wrong in them:
+#
+# - Rounding makes the squared distance of a vector from itself slightly negative, and its root NaN. Yours is **never below
+#   0**.
+# - Where all vectors are far from zero, large numbers are subtracted and only their rounding errors remain. Yours is right
+#   for vectors **a few thousand times farther from zero** than from each other. Dot products change if you move all vectors
+#   by the same amount. Do distances?
 #
 # `queries` is `(..., T, K)`, `keys` is `(..., S, K)`, with the same leading dimensions. Return `(..., T, S)`, and make no
-# tensor on the way that is larger. Not allowed: torch's `cdist`, `pdist`, `dist`, `pairwise_distance`. (A loop that takes
-# one query after another gets there as well. The puzzle is to do without.)
-#
-# **On paper.** The query $(1, 2)$ and the key $(4, 6)$ are $(3, 4)$ apart, so 25 is right. Their dot products with
-# themselves are 5 and 52, with each other 16. Which sum of the three is 25?
+# larger tensor on the way. You may not use torch's `cdist`, `pdist`, `dist` or `pairwise_distance`. (A loop over the
+# queries works. The puzzle is to do without.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -797,7 +903,7 @@ def squared_distances(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor
     queries: (..., T, K); keys: (..., S, K), the same leading dimensions.
     Returns (..., T, S), never below 0; nothing larger is made on the way.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

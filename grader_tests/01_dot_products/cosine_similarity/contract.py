@@ -13,14 +13,13 @@ cosine_similarity = exercise(
     see="Exercise 2: `cosine_similarity(a, b)`",
     forbidden=("cosine_similarity", "cosine_embedding_loss"),
     hints=(
-        "What is left of a vector once you divide it by its own length? What does the dot product of "
-        "two such vectors measure? And which vectors cannot be divided by their length?",
-        "Vectors run along the *last* dimension: take lengths and sums over `dim=-1` only, and keep that dimension for "
-        "as long as you divide by it (`keepdim=True`). For a vector of zeros replace its length by some other number "
-        "*before* you divide: any will do, since 0 divided by it is 0, and no NaN is ever made.",
-        "The shape of the code: `length_a = <length of a along the last dimension, kept>`, the same "
-        "for b; `length_a = torch.where(<it is zero>, <something harmless>, length_a)`, the same for "
-        "b; `return <sum over the last dimension of> (a / length_a) * (b / length_b)`.",
+        "What is left of a vector when you divide it by its own length? What does the dot product of two such vectors "
+        "measure? And which vectors cannot be divided by their length?",
+        "Take lengths and sums over `dim=-1` only, and keep that dimension (`keepdim=True`) where you divide by it. "
+        "Replace a length of 0 by another number *before* you divide. Any number will do, since 0 divided by it is 0.",
+        "The shape of the code: `length_a = <length of a along the last dimension, kept>`, the same for b; `length_a "
+        "= torch.where(<it is zero>, <something harmless>, length_a)`, the same for b; `return <sum over the last "
+        "dimension of> (a / length_a) * (b / length_b)`.",
     ),
 )
 
@@ -41,7 +40,7 @@ def cosine_similarity_oracle(a, b):
     return (a / length_a.unsqueeze(-1) * (b / length_b.unsqueeze(-1))).sum(-1)
 
 
-cosine_similarity.example("the one on paper", call(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0])))
+cosine_similarity.example("the worked example", call(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0])))
 cosine_similarity.example(
     "three pairs at once: opposite, perpendicular, between",
     call(

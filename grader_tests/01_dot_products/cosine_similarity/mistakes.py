@@ -22,15 +22,14 @@ def cosine_similarity(a, b):
 """)
 
 by_lengths.mistake("normalises_one_side_only", {"(length_a * length_b)": "length_a"}, loses=EVERYWHERE).feedback(
-    "You divide by only one of the two lengths. A long vector still looks more similar than a short one, but your "
-    "result should not change when either vector is made ten times as long.",
-    see="8. Seen in the wild",
+    "You divide by only one of the two lengths. A vector ten times as long should give the same result.",
+    see="10. Seen in the wild",
 )
 by_lengths.mistake(
     "divides_by_one_length_twice", {"(length_a * length_b)": "length_b.square()"}, loses=EVERYWHERE
 ).feedback(
     "You divide by the length of the same vector twice. Swap the two arguments: the cosine must stay the same.",
-    see="8. Seen in the wild",
+    see="10. Seen in the wild",
 )
 by_lengths.mistake(
     "forgets_the_square_root", {"(length_a * length_b)": "(length_a * length_b).square()"}, loses=EVERYWHERE
@@ -54,20 +53,19 @@ by_units.mistake("squeezes_it_into_zero_to_one", loses=EVERYWHERE).patch("""
 + return ((unit_a * unit_b).sum(-1) + 1) / 2
 """).feedback(
     "You map the cosine to the range 0 to 1 by adding 1 and halving. Return the cosine itself, from −1 to 1.",
-    see="7. Is it a bug?",
+    see="9. Is it a bug?",
 )
 by_units.mistake("returns_the_angle", loses=EVERYWHERE).patch("""
 - return (unit_a * unit_b).sum(-1)
 + return torch.acos((unit_a * unit_b).sum(-1).clamp(-1, 1))
 """).feedback("You return the angle. Return its cosine, so stop one step earlier.")
 by_units.mistake("cuts_off_at_zero", {".sum(-1)": ".sum(-1).clamp(min=0)"}, loses=EVERYWHERE).feedback(
-    "You cut negative cosines off at 0. An angle of more than 90° has a negative cosine, which distinguishes "
-    "opposite from similar directions.",
-    see="7. Is it a bug?",
+    "You cut negative cosines off at 0. An angle of more than 90° has a negative cosine.",
+    see="9. Is it a bug?",
 )
 by_units.mistake("loses_the_sign", {".sum(-1)": ".sum(-1).abs()"}, loses=EVERYWHERE).feedback(
     "You turn negative cosines into positive ones. The sign matters: opposite vectors have the cosine −1.",
-    see="7. Is it a bug?",
+    see="9. Is it a bug?",
 )
 by_lengths.mistake(
     "takes_the_bunch_for_one_vector",
@@ -88,12 +86,12 @@ def cosine_similarity(a, b):
     return (unit_a * unit_b).sum(0)
 """).feedback("You work along the first dimension. Each vector runs along the last one, `dim=-1`.")
 by_units.mistake("works_along_dimension_1", {"a, dim=-1": "a", "b, dim=-1": "b"}, loses=EVERYWHERE).feedback(
-    "You work along dimension 1, which is also the default of `F.normalize`. Each vector runs along the last "
-    "dimension, which is dimension 1 only for a matrix. Pass `dim=-1`."
+    "You work along dimension 1, which is also the default of `F.normalize`. Each vector runs along the last one. Pass "
+    "`dim=-1`."
 )
 by_units.mistake("keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True)"}, loses=EVERYWHERE).feedback(
-    "You keep a last dimension of size 1 that should be gone. `(..., K)` becomes `(...)`, both in the dot products "
-    "and in the lengths that divide them. Use `keepdim=True` only where you divide vectors by their lengths."
+    "You keep a last dimension of size 1 that should be gone. `(..., K)` becomes `(...)`, both in the dot products and "
+    "in the lengths that divide them."
 )
 by_units.mistake(shapes.squeezed, {".sum(-1)": ".sum(-1, keepdim=True).squeeze()"}, loses="many pairs")
 by_lengths.mistake("divides_zero_by_zero", loses=("a vector", "vectors of zeros", "gradients of many")).patch("""
@@ -113,17 +111,16 @@ cosine_similarity.mistake("moves_the_nan_to_the_gradient", loses="gradients of m
 def cosine_similarity(a, b):
     return torch.nan_to_num((a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)))
 """).feedback(
-    "You compute 0 / 0 for vectors of zeros and replace the NaN afterwards, so the gradient is still NaN. The "
-    "value 0 is right. Replace the length *before* you divide by it.",
+    "You compute 0 / 0 for vectors of zeros and replace the NaN afterwards, so the gradient is still NaN. Replace the "
+    "length *before* you divide by it.",
     see="A vector of zeros has no direction",
 )
 by_lengths.mistake("takes_the_root_of_zero", loses="gradients of many").patch("""
 - length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
 + length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
 """).feedback(
-    "You take the square root of 0 for a vector of zeros, so the gradient is NaN although the values are right. "
-    "The root has an infinite slope at 0, and you replace the length only after it. Replace the number under the "
-    "root, or use `norm`, which handles this case.",
+    "You take the square root of 0 for a vector of zeros, so the gradient is NaN although the values are right. The "
+    "root has an infinite slope at 0. Replace the number under the root, or use `norm`, which handles this case.",
     see="A vector of zeros has no direction",
 )
 by_units.mistake("says_one_where_both_are_zero", loses=("a vector", "vectors of zeros")).patch("""
@@ -131,8 +128,7 @@ by_units.mistake("says_one_where_both_are_zero", loses=("a vector", "vectors of 
 + both = (a == 0).all(-1) & (b == 0).all(-1)
 + return torch.where(both, 1, (unit_a * unit_b).sum(-1))
 """).feedback(
-    "You return 1 for two vectors of zeros. They are equal, but they have no direction: the result is 0 if "
-    "*either* vector is all zeros."
+    "You return 1 for two vectors of zeros. They have no direction: the result is 0 if *either* vector is all zeros."
 )
 by_lengths.mistake("one_zero_spoils_the_bunch", loses="vectors of zeros").patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
@@ -150,16 +146,16 @@ cosine_similarity.mistake("adds_a_constant_to_the_lengths", loses="short").full_
 def cosine_similarity(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + EPS)
 """).for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)).feedback(
-    "You add a small constant to the denominator, which changes the cosine of short vectors. Two arrows of length "
-    "0.00001 have an angle like any others. Treat exactly zero separately instead.",
+    "You add a small constant to the denominator, which changes the cosine of short vectors. Short arrows have angles "
+    "too. Treat exactly zero separately instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("clamps_the_product_of_lengths", loses="short").full_code("""
 def cosine_similarity(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=EPS)
 """).for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6)).feedback(
-    "You clamp the product of the lengths to a minimum, which changes the cosine of short vectors. The product of "
-    "two lengths of 0.00001 is far below that minimum. Treat exactly zero separately instead.",
+    "You clamp the product of the lengths to a minimum, which changes the cosine of short vectors. Two lengths of "
+    "0.00001 have a product far below it. Treat exactly zero separately instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("overflows_before_the_root", loses="short").full_code("""
@@ -187,9 +183,8 @@ def cosine_similarity(a, b):
     return (a * b).sum(-1)
 """)
 by_lengths.mistake("normalises_the_other_side_only", {"(length_a * length_b)": "length_b"}, loses=EVERYWHERE).feedback(
-    "You divide by the length of `b` only. A long `a` still looks more similar than a short one, but your result "
-    "should not change when either vector is made ten times as long.",
-    see="8. Seen in the wild",
+    "You divide by the length of `b` only. An `a` ten times as long should give the same result.",
+    see="10. Seen in the wild",
 )
 by_units.mistake(
     "takes_the_mean_of_the_products", {"(unit_a * unit_b).sum(-1)": "(unit_a * unit_b).mean(-1)"}, loses=EVERYWHERE
@@ -204,8 +199,8 @@ by_units.mistake("compares_every_pair", loses="many pairs").patch("""
 - return (unit_a * unit_b).sum(-1)
 + return unit_a @ (unit_b.mT if b.ndim > 1 else unit_b)
 """).feedback(
-    "You compare every vector of `a` with every vector of `b`. Compare them pair by pair, the first with the "
-    "first: `(..., K)` and `(..., K)` give `(...)`."
+    "You compare every vector of `a` with every vector of `b`. Compare pair by pair: `(..., K)` and `(..., K)` give "
+    "`(...)`."
 )
 cosine_similarity.mistake("adds_a_constant_to_each_length", loses="short").full_code("""
 def cosine_similarity(a, b):
@@ -222,8 +217,8 @@ by_lengths.mistake("loses_the_dimension_of_the_lengths", loses=("many pairs", "g
 - return (a * b).sum(-1) / (length_a * length_b)
 + return (a / length_a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
 """).feedback(
-    "The lengths do not line up with their vectors. `norm` and `sum` drop the dimension that they run along, but "
-    "the division needs it. Keep it with `keepdim=True`."
+    "The lengths do not line up with their vectors. `norm` and `sum` drop the dimension that they run along. Keep it "
+    "with `keepdim=True`."
 )
 by_lengths.mistake(
     "divides_by_the_sum_of_lengths", {"(length_a * length_b)": "(length_a + length_b)"}, loses=EVERYWHERE
@@ -239,16 +234,16 @@ keeps_its_last_result(by_units, loses="one pair")
 by_lengths.mistake(
     "divides_by_the_root_of_the_lengths", {"(length_a * length_b)": "(length_a * length_b).sqrt()"}, loses=EVERYWHERE
 ).feedback(
-    "You take one square root too many and divide by the root of the lengths. A length is already the root of the "
-    "sum of squares. Try two arrows of length 4 that point the same way."
+    "You take one square root too many and divide by the root of the lengths. A length is already a root. Try two "
+    "arrows of length 4 that point the same way."
 )
 by_lengths.mistake("clamps_each_length", loses="short").patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
 - length_b = torch.where(length_b == 0, 1, length_b)
 + length_a, length_b = length_a.clamp(min=EPS), length_b.clamp(min=EPS)
 """).for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
-    "You clamp each length to a minimum, which changes the cosine of shorter vectors. An arrow of length 1e-10 has "
-    "a direction too. Treat exactly zero separately instead.",
+    "You clamp each length to a minimum, which changes the cosine of shorter vectors. Treat exactly zero separately "
+    "instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("adds_a_constant_under_the_root", loses="short").full_code("""
@@ -256,8 +251,8 @@ def cosine_similarity(a, b):
     length_a, length_b = ((x.square().sum(-1) + EPS).sqrt() for x in (a, b))
     return (a * b).sum(-1) / (length_a * length_b)
 """).for_each(EPS=(1e-12, 1e-16, 1e-10, 1e-9, 1e-8, 1e-6)).feedback(
-    "You add a small constant under the square roots, so the cosines of short vectors are too small. The constant "
-    "makes these vectors longer than they are. Treat exactly zero separately instead.",
+    "You add a small constant under the square roots, so the cosines of short vectors are too small. Treat exactly "
+    "zero separately instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 by_lengths.mistake("takes_short_for_zero", loses="short").patch("""
@@ -268,24 +263,24 @@ by_lengths.mistake("takes_short_for_zero", loses="short").patch("""
 + short = lengths < EPS
 + return ((a * b).sum(-1) / lengths.masked_fill(short, 1)).masked_fill(short, 0)
 """).for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6)).feedback(
-    "You treat short vectors as vectors of zeros and give them the cosine 0. You check whether the lengths are "
-    "below a small number. Check whether they are exactly 0.",
+    "You treat short vectors as vectors of zeros and give them the cosine 0. Check whether the lengths are exactly 0, "
+    "not whether they are small.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 by_lengths.mistake(
     "projects_one_on_the_other", {"(length_a * length_b)": "length_a.square()"}, loses=EVERYWHERE
 ).feedback(
-    "You divide by the squared length of `a` and leave out the length of `b`. This measures how much of `a` there "
-    "is in `b`. Swap the two arguments: the cosine must stay the same.",
-    see="8. Seen in the wild",
+    "You divide by the squared length of `a` and leave out the length of `b`. Swap the two arguments: the cosine must "
+    "stay the same.",
+    see="10. Seen in the wild",
 )
 by_lengths.mistake("says_one_where_a_length_is_zero", loses=("a vector", "vectors of zeros")).patch("""
 - return (a * b).sum(-1) / (length_a * length_b)
 + nothing = (a == 0).all(-1) | (b == 0).all(-1)
 + return torch.where(nothing, 1, (a * b).sum(-1) / (length_a * length_b))
 """).feedback(
-    "You return 1 where a vector is all zeros, as if both had the same direction. A vector of zeros has no "
-    "direction, so the result there is 0.",
+    "You return 1 where a vector is all zeros, as if both had the same direction. A vector of zeros has no direction: "
+    "the result is 0.",
     see="A vector of zeros has no direction",
 )
 by_lengths.mistake("guards_with_too_small_a_number", loses=("a vector", "vectors", "gradients of many")).patch("""
@@ -294,7 +289,7 @@ by_lengths.mistake("guards_with_too_small_a_number", loses=("a vector", "vectors
 + length_a, length_b = (length.clamp(min=LEAST) for length in (length_a, length_b))
 """).for_each(LEAST=("torch.finfo(a.dtype).tiny", "1e-38 if a.dtype == torch.float32 else 1e-300")).feedback(
     "The minimum for your lengths is so tiny that the product of two of them underflows to 0, and 0 / 0 is NaN. "
-    "This happens for two vectors of zeros. Divide each vector by its own length, or choose a larger minimum.",
+    "Divide each vector by its own length, or choose a larger minimum.",
     see="A vector of zeros has no direction",
 )
 cosine_similarity.mistake("chains_hypot", loses="gradients of many").full_code("""
@@ -308,8 +303,8 @@ def cosine_similarity(a, b):
 
     return (a * b).sum(-1) / (length(a) * length(b))
 """).feedback(
-    "You measure two entries at a time (`hypot`), so the gradient is NaN where a vector begins with zeros. The "
-    "values are right, but an intermediate length of 0 has no slope. Measure the whole vector at once."
+    "You measure two entries at a time (`hypot`), so the gradient is NaN where a vector begins with zeros. An "
+    "intermediate length of 0 has no slope. Measure the whole vector at once."
 )
 by_lengths.mistake("takes_any_zero_for_a_vector_of_zeros", loses="a vector").patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
@@ -318,8 +313,8 @@ by_lengths.mistake("takes_any_zero_for_a_vector_of_zeros", loses="a vector").pat
 + some = (a != 0).all(-1) & (b != 0).all(-1)
 + return torch.where(some, (a * b).sum(-1) / torch.where(some, length_a * length_b, 1), 0)
 """).feedback(
-    "You treat a vector with a single 0 in it as a vector of zeros. `(3, 0)` has a direction: a vector has none "
-    "only if *all* its entries are 0.",
+    "You treat a vector with a single 0 in it as a vector of zeros. It has no direction only if *all* its entries are "
+    "0.",
     see="A vector of zeros has no direction",
 )
 by_lengths.mistake("takes_a_sum_of_zero_for_a_vector_of_zeros", loses="a vector").patch("""
@@ -329,8 +324,7 @@ by_lengths.mistake("takes_a_sum_of_zero_for_a_vector_of_zeros", loses="a vector"
 + some = (a.sum(-1) != 0) & (b.sum(-1) != 0)
 + return torch.where(some, (a * b).sum(-1) / torch.where(some, length_a * length_b, 1), 0)
 """).feedback(
-    "You check whether the entries of a vector sum to 0, but those of `(1, −1)` do too. A vector has no direction "
-    "only if *all* its entries are 0.",
+    "You check whether the entries of a vector sum to 0, but those of `(1, −1)` do too. *All* entries have to be 0.",
     see="A vector of zeros has no direction",
 )
 remembers_tensors(by_units, loses="one pair")

@@ -21,14 +21,13 @@ dot = exercise(
         "((lazy)?bi|tri|lazy|mkldnn)?linear",
     ),
     hints=(
-        "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do first, place by place? What do you do with the "
-        "three numbers that you get? And what should happen if one of the two is not a plain list of numbers?",
-        "Two steps: `a * b` gives the products, and a tensor has a method that adds up all its "
-        "numbers. Before them come the checks, for `a * b` would stretch shapes that do not fit: look "
-        "at how many dimensions each argument has, and at whether the two shapes are equal.",
-        "The shape of the code: `if <a or b is not one-dimensional>: raise ValueError(f'a has the "
-        "shape {tuple(a.shape)}, …')`, the same for shapes that differ, and then one line that "
-        "returns <the sum of> <the products>.",
+        "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do with two entries at the same position, and "
+        "what with the three products? And what if one of the two is not a plain list of numbers?",
+        "`a * b` gives the products, and a tensor has a method that adds up all its entries. Check before that, since "
+        "`a * b` stretches shapes that do not fit: how many dimensions does each argument have, and are the shapes "
+        "equal?",
+        "The shape of the code: `if <a is not one-dimensional>: raise ValueError(f'a has the shape {tuple(a.shape)}, "
+        "…')`, the same if the shapes differ, and then one line that returns <the sum of the products>.",
     ),
 )
 
@@ -40,7 +39,7 @@ def dot_oracle(a, b):
     return torch.linalg.vecdot(a, b)
 
 
-dot.example("the one on paper", call(torch.tensor([2.0, 0.0, -1.0]), torch.tensor([3.0, 7.0, 4.0])))
+dot.example("the worked example", call(torch.tensor([2.0, 0.0, -1.0]), torch.tensor([3.0, 7.0, 4.0])))
 dot.example(
     "four numbers, and a negative result",
     call(torch.tensor([1.0, -2.0, 0.5, 3.0]), torch.tensor([-4.0, 1.0, 6.0, -2.0])),

@@ -24,9 +24,8 @@ right.mistake("adds_instead_of_multiplying", {"a * b": "a + b"}, loses="multipli
     "You add the two vectors entry by entry. The dot product *multiplies* entry by entry and then adds the products."
 )
 right.mistake("multiplies_the_sums", {"(a * b).sum()": "a.sum() * b.sum()"}, loses="multiplies").feedback(
-    "You multiply every entry of `a` with *every* entry of `b`, so you get the product of the two sums. This also "
-    "happens if one of the two vectors becomes a column. Multiply only entries at the same position, then add the "
-    "products."
+    "You multiply every entry of `a` with *every* entry of `b`, so you get the product of the two sums. So does a "
+    "vector that became a column. Multiply only entries at the same position."
 )
 right.mistake("returns_in_the_first_round", loses="multiplies").patch("""
 - return (a * b).sum()
@@ -35,8 +34,8 @@ right.mistake("returns_in_the_first_round", loses="multiplies").patch("""
 +     total = total + x * y
 +     return total
 """).feedback(
-    "Only the first entry counts in your result. Check whether the `return` is inside the loop, where it ends the "
-    "function in the first round."
+    "Only the first entry counts in your result. Is the `return` inside the loop? There it ends the function in the "
+    "first round."
 )
 right.mistake("skips_the_last_place", {"a * b": "a[:-1] * b[:-1]"}, loses="multiplies").feedback(
     "You leave out the last entry. `range(K - 1)` ends one too early; `range(K)` counts from 0 to K − 1."
@@ -48,8 +47,7 @@ right.mistake("keeps_the_dimension", {".sum()": ".sum(dim=0, keepdim=True)"}, lo
     "Your result has shape `(1,)`, a list of one number. Return the number itself, of shape `()`."
 )
 right.mistake("divides_the_lengths_out", {".sum()": ".sum() / (a.norm() * b.norm())"}, loses="multiplies").feedback(
-    "You divide by the lengths, which makes the result a cosine. That is the next exercise; the dot product keeps "
-    "the lengths."
+    "You divide by the lengths, which makes the result a cosine. The dot product keeps the lengths."
 )
 right.mistake(results.python_number, {".sum()": ".sum().item()"}, loses=("float64", "gradients"))
 right.mistake(gradients.cut("makes_a_new_tensor"), loses="gradients").patch("""
@@ -65,23 +63,23 @@ def dot(a, b):
         total = total + x * y
     return total
 """).feedback(
-    "You do not check the arguments, and `zip` silently stops where the shorter one ends. The rest of the longer "
-    "one is left out. Compare the shapes first, and raise a ValueError if they differ.",
-    see="1. Multiply, then add",
+    "You do not check the arguments, and `zip` silently stops where the shorter one ends. Compare the shapes first, "
+    "and raise a ValueError if they differ.",
+    see="Predict: a row times a column",
 )
 right.mistake(
     arguments.not_refused(
         "You do not check the arguments, so PyTorch broadcasts shapes that do not fit. With `(3,)` and `(3, 1)` the "
         "result is a meaningless number. Raise a ValueError before you multiply."
-    )(see="1. Multiply, then add"),
+    )(see="Predict: a row times a column"),
     loses=REFUSALS,
 )
 right.mistake(
     "compares_lengths_only", {"a.ndim != 1 or b.shape != a.shape": "len(a) != len(b)"}, loses=REFUSALS
 ).feedback(
-    "You compare lengths or numbers of elements instead of shapes. `(3,)` and `(3, 1)` have equal lengths but do "
-    "not fit. Compare `shape`, and check `ndim`.",
-    see="1. Multiply, then add",
+    "You compare lengths or numbers of elements instead of shapes. `(3,)` and `(3, 1)` have equal lengths. Compare "
+    "`shape`, and check `ndim`.",
+    see="Predict: a row times a column",
 )
 right.mistake(
     arguments.unchecked("lets_two_matrices_pass"), {"ndim != 1 or b.shape != a": "shape != b"}, loses="refuses what"
@@ -93,7 +91,7 @@ right.mistake(
     arguments.unchecked("lets_different_lengths_pass"), {"b.shape != a.shape": "b.ndim != 1"}, loses="refuses shapes"
 ).feedback(
     "You accept two vectors of different lengths. PyTorch then broadcasts one of them or stops with its own error. "
-    "You refuse matrices, as you should; compare the two shapes too."
+    "Compare the two shapes too."
 )
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(arguments.asserts(), loses=REFUSALS)
@@ -110,10 +108,7 @@ right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
 right.mistake(arguments.unchecked("returns_none_for_wrong_shapes"), loses=REFUSALS).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + return None
-""").feedback(
-    "You return `None` for wrong shapes instead of raising an error. The caller continues with it and fails "
-    "elsewhere. Raise a ValueError."
-)
+""").feedback("You return `None` for wrong shapes instead of raising an error. The caller then fails elsewhere.")
 right.mistake(results.nothing_returned, loses=("multiplies", "gradients")).patch("""
 - return (a * b).sum()
 """)
@@ -122,8 +117,7 @@ right.mistake(gradients.cut("cuts_off_the_second_vector", what="one of the two v
 + return (a * b.detach()).sum()
 """)
 right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}, loses="multiplies").feedback(
-    "You multiply the two lengths. That is the largest value that the dot product could have; it leaves out how "
-    "well the directions agree."
+    "You multiply the two lengths. That is the largest possible dot product; it ignores the directions."
 )
 right.mistake(arguments.unchecked("stops_with_the_shorter"), loses="refuses shapes").patch("""
 - if a.ndim != 1 or b.shape != a.shape:
@@ -133,19 +127,19 @@ right.mistake(arguments.unchecked("stops_with_the_shorter"), loses="refuses shap
 + length = min(len(a), len(b))
 + return (a[:length] * b[:length]).sum()
 """).feedback(
-    "You accept vectors of different lengths and cut the longer one. `zip` stops with the shorter one. Raise a "
-    "ValueError before you multiply."
+    "You accept vectors of different lengths and cut the longer one. Raise a ValueError before you multiply. (`zip` "
+    "stops silently, too.)"
 )
 
 right.mistake(
     "looks_at_the_first_sizes_only", {"a.ndim": "b.ndim", "b.shape != a": "a.shape[:1] != b"}, loses="refuses shapes"
 ).feedback(
-    "You compare only the first sizes of the two shapes. You therefore accept a matrix that has as many rows as "
-    "the vector has entries. Check the number of dimensions of both arguments."
+    "You compare only the first sizes of the two shapes. A matrix with as many rows as the vector has entries passes. "
+    "Check `ndim` of both arguments."
 )
 keeps_its_last_result(right, loses="multiplies")
 right.mistake("starts_from_one", {"(a * b).sum()": "1 + (a * b).sum()"}, loses="multiplies").feedback(
-    "You start the total at 1, so your result is too large by 1. A sum starts at 0; a product starts at 1."
+    "You start the total at 1, so your result is too large by 1. A sum starts at 0."
 )
 right.mistake(arguments.unchecked("lets_two_numbers_pass"), {"ndim != 1": "ndim > 1"}, loses="refuses what").feedback(
     "You accept two tensors with *no* dimension. You refuse matrices, as you should. Require exactly one "
@@ -156,9 +150,9 @@ right.mistake(
     {"ndim != 1 or b.shape != a.shape": "numel() != b.numel()", "return (a * b)": "return (a.flatten() * b.flatten())"},
     loses=REFUSALS,
 ).feedback(
-    "You flatten the arguments and compare their numbers of elements. You therefore accept matrices, and `(6,)` "
-    "fits `(2, 3)`. Check the shapes of the arguments as you receive them.",
-    see="1. Multiply, then add",
+    "You flatten the arguments and compare their numbers of elements. So matrices pass, and `(6,)` fits `(2, 3)`. "
+    "Check the shapes as you receive them.",
+    see="Predict: a row times a column",
 )
 right.mistake(
     arguments.unchecked("returns_the_error"), {"raise ValueError": "return ValueError"}, loses=REFUSALS
@@ -167,8 +161,7 @@ right.mistake("subtracts_squared_lengths", loses="multiplies").patch("""
 - return (a * b).sum()
 + return ((a + b).square().sum() - a.square().sum() - b.square().sum()) / 2
 """).feedback(
-    "You compute the dot product from squared lengths, which loses digits if one vector is much longer. Your "
-    "formula is right on paper, but rounding leaves nothing of the shorter vector in `a + b`. Multiply entry by "
-    "entry instead."
+    "You compute the dot product from squared lengths, which loses digits if one vector is much longer. Rounding "
+    "leaves nothing of the shorter vector in `a + b`. Multiply entry by entry instead."
 )
 remembers_tensors(right, loses="multiplies")

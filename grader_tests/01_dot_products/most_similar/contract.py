@@ -13,12 +13,12 @@ most_similar = exercise(
     points=5,
     see="Exercise 4: `most_similar(queries, keys)`",
     hints=(
-        "Suppose you had the cosine of every query with every key, `(..., T, S)`. In which direction do you look for "
-        "the winner: along the queries or along the keys? And do you want the winner's cosine, or its place?",
-        "You have written cosines that broadcast. Make the queries `(..., T, 1, K)` and the keys `(..., 1, S, K)`, and "
-        "they meet in `(..., T, S)`. Or divide the vectors by their lengths first and take all dot products at once.",
-        "The shape of the code: `similarity = <cosines of all pairs, (..., T, S)>`, then `return <the place of the "
-        "largest along the last dimension>`. `unsqueeze(d)` puts in a dimension of size 1.",
+        "Suppose you had the cosine of every query with every key, `(..., T, S)`. Do you look for the winner along "
+        "the queries or along the keys? And do you want the winner's cosine or its index?",
+        "Your cosines broadcast: queries of shape `(..., T, 1, K)` and keys of shape `(..., 1, S, K)` give `(..., T, "
+        "S)`. Or divide the vectors by their lengths first, and take all dot products at once.",
+        "The shape of the code: `similarity = <cosines of all pairs, (..., T, S)>`, then `return <the index of the "
+        "largest along the last dimension>`. `unsqueeze(d)` inserts a dimension of size 1.",
     ),
 )
 
@@ -35,7 +35,7 @@ def most_similar_oracle(queries, keys):
 
 
 most_similar.example(
-    "the one on paper",
+    "the worked example",
     call(torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[5.0, 5.0], [3.0, 0.0], [-1.0, 2.0]])),
 )
 most_similar.example(

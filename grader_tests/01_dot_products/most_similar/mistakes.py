@@ -17,9 +17,9 @@ right.mistake("takes_the_largest_dot_product", loses=EVERYWHERE).patch("""
 - cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
 + cosines = queries @ keys.mT
 """).feedback(
-    "You choose the largest *dot product*, which a long key wins whatever its direction. Divide by the lengths of "
-    "the keys. The query's own length changes none of its comparisons.",
-    see="4. One question, six words",
+    "You choose the largest *dot product*, which a long key wins whatever its direction. Divide by the lengths of the "
+    "keys.",
+    see="4. One query, six words",
 )
 right.mistake("finds_queries_for_keys", {"argmax(-1)": "argmax(-2)"}, loses=EVERYWHERE).feedback(
     "You find the best *query* for each key. Look along the last dimension to find the best key for each query."
@@ -60,8 +60,8 @@ right.mistake(
     "keeps_the_last_dimension_of_places", {"argmax(-1)": "argmax(-1, keepdim=True)"}, loses=EVERYWHERE
 ).feedback("You keep a last dimension of size 1. Leave out `keepdim`, so that `(..., T)` remains.")
 right.mistake("knows_no_batches", {".mT": ".t()"}, loses="batches").feedback(
-    "Your function works for one matrix of queries and one of keys, but not for batches. Swap only the last two "
-    "dimensions, and count dimensions from the end.",
+    "Your function works for one matrix of queries and one of keys, but not for batches. Swap the last two "
+    "dimensions, counted from the end.",
     see="5. All pairs at once",
 )
 right.mistake("lets_nan_win", loses="vectors").patch("""
@@ -88,8 +88,8 @@ def most_similar(queries, keys):
     units, targets = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
     return (units[..., :, None, :] - targets[..., None, :, :]).square().sum(-1).argmin(-1)
 """).feedback(
-    "You choose the nearest unit vector, which is wrong for a key of zeros. For vectors of length 1 the nearest is "
-    "also the most similar, but a key of zeros is at distance 1 from each of them, as if its cosine were 0.5."
+    "You choose the nearest unit vector, which is wrong for a key of zeros. Such a key is at distance 1 from each "
+    "vector of length 1, as if its cosine were 0.5."
 )
 right.mistake("takes_the_last_of_equal_keys", loses="the first").patch("""
 - return cosines.argmax(-1)
@@ -100,8 +100,8 @@ def most_similar(queries, keys):
     lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
     return (queries @ keys.mT / (lengths + EPS)).argmax(-1)
 """).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
-    "You add a small constant to the denominator, so the cosines of short vectors become too small. A worse key "
-    "then wins. Treat exactly zero separately instead.",
+    "You add a small constant to the denominator, so the cosines of short vectors become too small. Treat exactly "
+    "zero separately instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 most_similar.mistake("bends_short_keys", loses="short").full_code("""
@@ -116,8 +116,8 @@ def most_similar(queries, keys):
         "keys.norm(dim=-1, keepdim=True).clamp(min=1e-3)",
     )
 ).feedback(
-    "You enlarge short keys by a small number, added or used as a minimum, so their cosines become too small. A "
-    "worse key then wins. Treat exactly zero separately instead.",
+    "You enlarge short keys by a small number, added or used as a minimum, so their cosines become too small. Treat "
+    "exactly zero separately instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 most_similar.mistake(arguments.argument_changed(what="the keys"), loses="arguments").full_code("""
@@ -129,8 +129,7 @@ def most_similar(queries, keys):
 right.mistake(
     "normalises_along_dimension_1", {"queries, dim=-1": "queries", "keys, dim=-1": "keys"}, loses="batches"
 ).feedback(
-    "`F.normalize` works along dimension 1 by default, which is the last dimension only for a matrix. In a batch "
-    "it is the dimension of the queries. Pass `dim=-1`."
+    "`F.normalize` works along dimension 1 by default, which is the last dimension only for a matrix. Pass `dim=-1`."
 )
 right.mistake(
     "normalises_the_columns", {"queries, dim=-1": "queries, dim=-2", "keys, dim=-1": "keys, dim=-2"}, loses=EVERYWHERE
@@ -179,8 +178,8 @@ most_similar.mistake("pairs_queries_and_keys_off", loses=EVERYWHERE).full_code("
 def most_similar(queries, keys):
     return F.cosine_similarity(queries, keys, dim=-1).argmax(-1)
 """).feedback(
-    "You compare the first query with the first key, the second with the second, and so on. Each query meets "
-    "*every* key: make the queries `(..., T, 1, K)` and the keys `(..., 1, S, K)`."
+    "You compare the first query with the first key, the second with the second, and so on. Each query meets *every* "
+    "key."
 )
 keeps_its_last_result(right, loses="finds")
 right.mistake("returns_a_list", {"argmax(-1)": "argmax(-1).tolist()"}, loses=EVERYWHERE).feedback(
@@ -194,8 +193,8 @@ def most_similar(queries, keys):
     squares = queries.square().sum(-1).unsqueeze(-1) * keys.square().sum(-1).unsqueeze(-2)
     return (queries @ keys.mT / torch.where(squares == 0, 1, squares).sqrt()).argmax(-1)
 """).feedback(
-    "You multiply *squared* lengths before you take the root, which overflows for long vectors. All their cosines "
-    "become 0, so you always find the first key. Take each root first."
+    "You multiply *squared* lengths before you take the root, which overflows for long vectors. Their cosines become "
+    "0, and the first key wins. Take each root first."
 )
 right.mistake("returns_cosines_and_places", {"argmax": "max"}, loses=EVERYWHERE).feedback(
     "You return both results of `max`: the largest values and their indices. Return only the indices."

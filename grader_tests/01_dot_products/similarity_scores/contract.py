@@ -12,12 +12,12 @@ similarity_scores = exercise(
     points=5,
     see="Exercise 3: `similarity_scores(queries, keys)`",
     hints=(
-        "For one query and one key you know the answer. Which of the two should be the row of the result, which the "
-        "column? What shape does that make, for 3 queries and 6 keys of 4 numbers each?",
-        "A matrix product dots the rows of the left matrix with the *columns* of the right one. The "
-        "keys lie in rows: turn them over, but only their last two dimensions.",
+        "For one query and one key you know the answer. Which of the two is the row of the result, and which the "
+        "column? What shape do 3 queries and 6 keys of 4 entries give?",
+        "A matrix product dots the rows of the left matrix with the *columns* of the right one. The keys are rows: "
+        "swap their last two dimensions and no others.",
         "The shape of the code: `return queries @ <keys with the last two dimensions swapped>`. `transpose` takes the "
-        "two dimensions to be swapped, and counts from the end with negative numbers.",
+        "two dimensions, and counts from the end with negative numbers.",
     ),
 )
 
@@ -28,7 +28,7 @@ def similarity_scores_oracle(queries, keys):
 
 
 similarity_scores.example(
-    "the one on paper", call(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 5.0], [-1.0, 1.0]]))
+    "the worked example", call(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 5.0], [-1.0, 1.0]]))
 )
 similarity_scores.example(
     "two queries, three keys, and gradients",

@@ -13,12 +13,12 @@ def similarity_scores(queries, keys):
 """)
 
 right.mistake("puts_the_keys_in_rows", {"queries @ keys.mT": "keys @ queries.mT"}, loses=EVERYWHERE).feedback(
-    "You swap rows and columns, so each row belongs to a key. A row must belong to a *query*, with one column per "
-    "key: `(..., T, S)`."
+    "You swap rows and columns, so each row belongs to a key. A row belongs to a *query*, a column to a key: `(..., T, "
+    "S)`."
 )
 right.mistake("does_not_transpose", {"keys.mT": "keys"}, loses=EVERYWHERE).feedback(
-    "You multiply by the keys without transposing them. `queries @ keys` takes the dot products of the queries "
-    "with the *columns* of `keys`, which are not keys. Swap the last two dimensions of the keys first.",
+    "You multiply by the keys without transposing them. `@` dots the queries with the *columns* of `keys`, which are "
+    "not keys. Swap its last two dimensions first.",
     see="5. All pairs at once",
 )
 right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"}, loses=EVERYWHERE).feedback(
@@ -30,8 +30,8 @@ right.mistake(shapes.all_dimensions_reversed(see="5. All pairs at once"), loses=
 + return queries @ keys.permute(*reversed(range(keys.ndim)))
 """)
 right.mistake("swaps_the_first_two_dimensions", {"keys.mT": "keys.transpose(0, 1)"}, loses="batches").feedback(
-    "You swap the first two dimensions, which are the last two only for a single matrix. In a batch they are not. "
-    "Count from the end, with negative numbers.",
+    "You swap the first two dimensions, which are the last two only for a single matrix. Count from the end, with "
+    "negative numbers.",
     see="5. All pairs at once",
 )
 right.mistake("swaps_dimensions_1_and_2", {"keys.mT": "keys.transpose(1, 2)"}, loses=EVERYWHERE).feedback(
@@ -43,8 +43,8 @@ right.mistake("reshapes_where_it_should_transpose", loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return queries @ keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])
 """).feedback(
-    "You use `reshape` or `view` where you should transpose. It reads the same numbers in the same order and only "
-    "breaks the rows elsewhere. Swap the dimensions.",
+    "You use `reshape` or `view` where you should transpose. It keeps the order of the numbers and only breaks the "
+    "rows elsewhere.",
     see="5. All pairs at once",
 )
 right.mistake(
@@ -60,8 +60,7 @@ def similarity_scores(queries, keys):
     "You sum over the batch. Only the last two dimensions belong to a matrix of scores; the leading ones must stay."
 )
 right.mistake("scales_the_scores", {"keys.mT": "keys.mT / math.sqrt(keys.shape[-1])"}, loses=EVERYWHERE).feedback(
-    "You divide the scores by the square root of K. Lesson 04 will do that, for a reason; here return the plain "
-    "dot products."
+    "You divide the scores by the square root of K. Lesson 04 does that; here return the plain dot products."
 )
 right.mistake(
     "returns_cosines", {"queries @ keys": "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1)"}, loses=EVERYWHERE
@@ -108,7 +107,7 @@ def similarity_scores(queries, keys):
     count = range(queries.shape[-2])
     columns = [(queries * keys[..., s, :].unsqueeze(-2)).sum(-1) for s in count]
     return torch.stack(columns, dim=-1)
-""").feedback("You assume that there are as many keys as queries. There may be more or fewer: T and S are two numbers.")
+""").feedback("You assume that there are as many keys as queries. T and S may differ.")
 right.mistake(shapes.one_batch_dimension(see="5. All pairs at once"), loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return torch.einsum("btk,bsk->bts", queries, keys)
@@ -117,7 +116,7 @@ right.mistake(
     "names_no_batch_dimension", {"queries @ keys.mT": 'torch.einsum("tk,sk->ts", queries, keys)'}, loses="batches"
 ).feedback(
     "Your einsum takes one matrix of queries and one of keys, but no batch. Three dots (`...`) before the letters "
-    "stand for any number of leading dimensions, including none.",
+    "mean any number of leading dimensions.",
     see="5. All pairs at once",
 )
 similarity_scores.mistake(shapes.view_of_strided, loses="arguments").full_code("""
@@ -138,12 +137,12 @@ right.mistake(
 ).feedback("You remove the signs of the scores. A negative score means that the two vectors point apart.")
 right.mistake("turns_one_matrix_over", {"keys.mT": "keys.t()"}, loses="batches").feedback(
     "Your function takes one matrix of keys but no batch of them, as `t()` and `F.linear` do. Swap the last two "
-    "dimensions: `transpose(-2, -1)`, or `mT`.",
+    "dimensions: `transpose(-2, -1)` or `mT`.",
     see="5. All pairs at once",
 )
 right.mistake("permutes_three_dimensions", {"keys.mT": "keys.permute(0, 2, 1)"}, loses=EVERYWHERE).feedback(
-    "`permute(0, 2, 1)` names three dimensions, so it takes exactly one batch dimension. `transpose(-2, -1)` "
-    "counts from the end and takes any number of them.",
+    "`permute(0, 2, 1)` names three dimensions, so it takes exactly one batch dimension. `transpose(-2, -1)` counts "
+    "from the end.",
     see="5. All pairs at once",
 )
 right.mistake("multiplies_two_matrices_only", loses="batches").patch("""
@@ -154,8 +153,7 @@ keeps_its_last_result(right, loses="a matrix")
 right.mistake(
     "leaves_out_the_sum", {"queries @ keys.mT": "queries.unsqueeze(-2) * keys.unsqueeze(-3)"}, loses=EVERYWHERE
 ).feedback(
-    "You multiply the entries of each query and key without adding the products up. Sum over the last dimension, "
-    "so that one number per pair remains."
+    "You multiply the entries of each query and key without adding the products up. Sum over the last dimension."
 )
 similarity_scores.mistake("takes_the_keys_of_the_first", loses="batches").full_code("""
 def similarity_scores(queries, keys):
@@ -168,8 +166,8 @@ def similarity_scores(queries, keys):
     q, k = queries.reshape(-1, *queries.shape[-2:]), keys.reshape(-1, *keys.shape[-2:])
     return torch.bmm(q, k.mT)
 """).feedback(
-    "Your result always has three dimensions, one of them the batch. It must have the same leading dimensions as "
-    "the arguments: none, one or several. Restore them after you have flattened them."
+    "Your result always has three dimensions, one of them the batch. Restore the leading dimensions of the arguments, "
+    "none, one or several, after you have flattened them."
 )
 right.mistake(
     arguments.argument_changed("turns_the_keys_in_place", see="5. All pairs at once", what="the keys"),
@@ -181,9 +179,8 @@ right.mistake("subtracts_squared_distances", loses="a matrix").patch("""
 + squared = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)
 + return (squared - (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(-1)) / 2
 """).feedback(
-    "You compute the scores from squared distances, which loses digits if queries are much longer than keys. Your "
-    "formula is right on paper, but rounding leaves nothing of the keys in the differences. Take the dot products "
-    "themselves."
+    "You compute the scores from squared distances, which loses digits if queries are much longer than keys. Rounding "
+    "leaves nothing of the keys in the differences. Take the dot products themselves."
 )
 remembers_tensors(right, loses="a matrix")
 right.mistake(
@@ -192,7 +189,7 @@ right.mistake(
 right.mistake("pairs_one_matrix_only", {"queries @ keys.mT": "(PAIRS).sum(-1)"}, loses="batches").for_each(
     PAIRS=("queries.unsqueeze(-2) * keys", "queries[:, None] * keys[None]")
 ).feedback(
-    "Your new dimensions form all pairs only for one matrix of queries and one of keys. With a batch they line up "
-    "the wrong dimensions. Both arguments need a new one, counted from the end.",
+    "Your new dimensions form all pairs only for one matrix of queries and one of keys. Both arguments need a new "
+    "one, counted from the end.",
     see="5. All pairs at once",
 )

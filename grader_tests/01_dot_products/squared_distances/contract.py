@@ -10,12 +10,12 @@ squared_distances = challenge(
     forbidden=("cdist", "pdist", "dist", "pairwise_?distance"),
     see="Challenge: `squared_distances(queries, keys)`",
     hints=(
-        "The squared length of a vector is its dot product with itself. So what is $(q - k) \\cdot (q - k)$, "
-        "multiplied out? Which of the three parts has a number for each pair, and which for each query or each key?",
+        "Multiply out $(q - k) \\cdot (q - k)$. Which of its parts has one number per pair, which one per query, and "
+        "which one per key?",
         "The parts have the shapes `(..., T, 1)`, `(..., T, S)` and `(..., 1, S)`, and broadcast. Then two repairs: "
-        "the result may be rounded to a little below 0; and large vectors lose what is small in the difference. "
-        "Distances stay the same if everything is moved by the same vector.",
-        "First subtract one vector of each batch from all its queries and keys, the mean of the keys, say. Then "
+        "cut off what rounding makes negative, and keep the vectors short. Distances stay the same if you move "
+        "everything by the same vector.",
+        "First subtract one vector per batch, such as the mean of its keys, from all its queries and keys. Then "
         "`<squares of queries, as a column> - 2 * <scores> + <squares of keys, as a row>`, and `clamp` from below.",
     ),
 )

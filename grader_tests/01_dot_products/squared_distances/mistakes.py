@@ -16,26 +16,21 @@ def squared_distances(queries, keys):
 """)
 
 right.mistake("not_moved", {"queries - middle, keys - middle": "queries, keys"}, loses="far from zero").feedback(
-    "Your distances are noise if the vectors are far from zero. You subtract two numbers in the millions, and only "
-    "their rounding error is left. Dot products depend on where zero is, but distances do not. Choose a better "
-    "zero first."
+    "Your distances are noise if the vectors are far from zero. Only the rounding error of two huge numbers is left. "
+    "Distances do not depend on where zero is: choose a better zero first."
 )
 right.mistake("moved_by_the_mean_of_all", {"dim=-2, keepdim=True": ""}, loses="far from").feedback(
-    "You shift everything by one and the same number. Each batch has its own location, and so does each "
-    "coordinate. Shift by the mean of a batch's keys, which is a vector."
+    "You shift everything by one and the same number. Shift each batch by a vector, such as the mean of its keys."
 )
 right.mistake("moves_the_keys_alone", {"queries - middle, keys": "queries, keys"}, loses=PAIRS).feedback(
     "You shift the keys but not the queries. Distances stay the same only if both are shifted by the same vector."
 )
 right.mistake(
     "each_to_its_own_middle", {"queries - middle,": "queries - queries.mean(dim=-2, keepdim=True),"}, loses=PAIRS
-).feedback(
-    "You shift queries and keys by different vectors, each by its own mean. This moves them towards each other. "
-    "Use one vector for both."
-)
+).feedback("You shift queries and keys by different vectors, each by its own mean. Use one vector for both.")
 right.mistake("not_clamped", {".clamp(min=0)": ""}, loses="never below").feedback(
-    "Rounding makes the distance of a vector from itself slightly negative, and its root is NaN. A square is at "
-    "least 0, so cut off values below 0."
+    "Rounding makes the distance of a vector from itself slightly negative, and its root is NaN. Cut off values below "
+    "0."
 )
 right.mistake("scores_once", {"2 * scores": "scores"}, loses=PAIRS).feedback(
     "You count the product $q \\cdot k$ once. Multiplied out, $(q - k) \\cdot (q - k)$ contains it twice."
@@ -61,9 +56,8 @@ squared_distances.mistake("all_differences", loses="nothing larger").full_code("
 def squared_distances(queries, keys):
     return (queries[..., :, None, :] - keys[..., None, :, :]).square().sum(-1)
 """).feedback(
-    "Your result is right, but you compute the difference of every query and every key, `(..., T, S, K)`. For "
-    "1,000 queries and 1,000 keys with 1,000 entries that takes 4 GB, while the result takes 4 MB. Dot products "
-    "need no differences."
+    "Your result is right, but you compute the difference of every query and every key, `(..., T, S, K)`. Dot products "
+    "need no differences, and K times less memory."
 )
 right.mistake(numbers.always_float64(of="the arguments"), {".clamp(min=0)": ".clamp(min=0).double()"}, loses="float32")
 right.mistake(shapes.result_squeezed, loses="batches")
