@@ -31,20 +31,18 @@ from torch import nn
 begin("02_softmax")
 
 # %% tags=["demo"]
-# @title The diagram that grows through the course, with softmax in full colour
+# @title The part of attention that this lesson adds
 figures.show(figures.overview("softmax"))
 
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer before you unfold; the summary of lesson 1 helps.
-#
+# *Review* · about 3 minutes. Answer before you unfold.
 # **1.** A query is `[1, 0, 2]`, a key is `[3, 5, -1]`. What is their dot product, and what does its sign mean?
 #
 # <details><summary>Answer</summary>
 #
-# $3 + 0 - 2 = 1$. It is positive, so the two point roughly the same way. The 5 does not count: the query has a 0 there.
-#
+# $3 + 0 - 2 = 1$, positive: the two point roughly the same way. The 5 does not count: the query has a 0 there.
 # </details>
 #
 # **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you write the scores of every query with every key, and what is
@@ -60,8 +58,7 @@ figures.show(figures.overview("softmax"))
 #
 # <details><summary>Answer</summary>
 #
-# The dot product grows tenfold. The cosine similarity stays: each vector is first divided by its length.
-#
+# The dot product grows tenfold. The cosine similarity stays, as each vector is divided by its length.
 # </details>
 
 # %%
@@ -70,8 +67,8 @@ review()
 # %% [markdown]
 # ## 1. From scores to shares
 #
-# What does *bank* mean in *The boat reached the river bank*? The other words decide it, *river* most of all. Suppose that
-# *bank* has these scores with the six words:
+# What does *bank* mean in *The boat reached the river bank*? The other words decide it, *river* most of all. Vectors that
+# are trained, as in lesson 3, give scores of both signs. Suppose that *bank* has these with the six words:
 
 # %%
 words = ["The", "boat", "reached", "the", "river", "bank"]
@@ -96,29 +93,26 @@ predict("the property that is lost", ..., scores / scores.sum())
 # %% [markdown]
 # ## 2. Exponentiate, then divide
 #
-# The exponential function repairs this: $e^x$ is positive for every $x$, keeps the order, and is smooth. So
-# exponentiate each score, then divide by the sum. For scores $\mathbf{s}$ the weights $\mathbf{a}$ are
+# The exponential function repairs this: $e^x$ is positive, keeps the order, and is smooth. So exponentiate each score,
+# then divide by the sum. For scores $\mathbf{s}$ the weights $\mathbf{a}$ are
 #
 # $$ a_i = \operatorname{softmax}(\mathbf{s})_i = \frac{e^{s_i}}{\sum_{j} e^{s_j}} . $$
 #
-# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. (The functions of
-# this lesson call their scores `x`, as PyTorch's do.) Scores that go into a softmax are also called **logits**.
+# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go into a
+# softmax are also called **logits**. (The functions of this lesson call them `x`, as PyTorch's do.)
+# ### Step: exponentiate, then divide
 #
-# ### Step: `exp_and_divide(x)`
+# *Step ★☆☆ · about 2 minutes.* Write this formula for one list of scores. `x` has the shape `(S,)`, and so has the result.
 #
-# *Difficulty ★☆☆ · about 2 minutes*
-#
-# Write this formula for one list of scores. `x` has the shape `(S,)`, and so has the result.
-#
-# **Worked example.** Exponentials are easy by hand when the scores are logarithms. For $\mathbf{s} = (0, \ln 2, \ln 5)
-# \approx (0, 0.69, 1.61)$ the exponentials are $(1, 2, 5)$ and their sum is 8, so the weights are
+# **Worked example.** Exponentials are easy by hand if the scores are logarithms. For $\mathbf{s} = (0, \ln 2, \ln 5)
+# \approx (0, 0.69, 1.61)$ they are $(1, 2, 5)$ with the sum 8. The weights are
 # $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
 
 
 # %%
 def exp_and_divide(x: torch.Tensor) -> torch.Tensor:
     """The exponential of each score, divided by the sum of them all. x: (S,). Returns (S,)."""
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
@@ -126,11 +120,11 @@ check(exp_and_divide)
 
 # %% tags=["demo"]
 # @title The scores, their exponentials, and the weights
-shares = use(exp_and_divide, lambda x: torch.softmax(x, dim=-1))
+shares = use(exp_and_divide)
 fig, axes = figures.row(3, height=2.9)
-figures.bars(scores, words, ax=axes[0], title="scores $s$")
+figures.bars(scores, words, ax=axes[0], part="scores", title="scores $s$")
 figures.bars(torch.exp(scores), words, ax=axes[1], title="$e^s$", limit=24)
-figures.bars(shares(scores), words, ax=axes[2], title="weights: $e^s$ / sum", limit=1.1)
+figures.bars(shares(scores), words, ax=axes[2], part="weights", title="weights: $e^s$ / sum", limit=1.1)
 for ax in axes:
     ax.tick_params(axis="x", rotation=40)
 figures.show(
@@ -191,21 +185,20 @@ figures.show(
 )
 
 # %% [markdown]
-# You may subtract the same number from every score, so choose it well. With $m = \max_j s_j$, the largest score,
+# You may subtract any number from all scores, so subtract the largest, $m = \max_j s_j$:
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
-# Now the largest score is 0 and every exponential is between 0 and 1: nothing overflows. The sum contains $e^0 = 1$, so
-# it is between 1 and $n$: nothing is divided by zero. An exponential may be rounded to 0, but only if the share is less
-# than $10^{-45}$ (in float32), and then 0 is a good answer.
+# Now every exponential is between 0 and 1, so nothing overflows. The sum contains $e^0 = 1$, so it is between 1 and $n$,
+# and nothing is divided by zero. An exponential is rounded to 0 only if the share is less than $10^{-45}$ (in float32),
+# and then 0 is a good answer.
 #
 # A score of $-\infty$ excludes a word: $e^{-\infty} = 0$, so its weight is exactly 0, and the others share the whole.
 # Lesson 5 hides the future from a model in this way.
-#
 # ## 4. Which dimension?
 #
-# In attention the scores of a sentence form a matrix: one row per word that asks, one column per word that is asked.
-# `dim` is the direction in which the lists of softmax run. Sums along `dim` are 1; sums across it can be anything.
+# The scores of a sentence form a matrix: one row per word that asks, one column per word that is asked. `dim` is the
+# direction in which the lists of softmax run. Sums along `dim` are 1; sums across it can be anything.
 
 # %% tags=["demo"]
 # @title The same scores, normalised along each of the two dimensions
@@ -301,8 +294,8 @@ table = torch.tensor(
     ]
 )
 fig, axes = figures.row(2, width=4.4, height=3.9)
-figures.heat_map(table, ax=axes[0], rows=words, columns=words, kind="scores", title="scores")
-figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, title="weights")
+figures.heat_map(table, ax=axes[0], rows=words, columns=words, part="scores", title="scores S")
+figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, part="weights", title="weights A")
 figures.show(
     fig,
     alt="Two 6 by 6 heat maps with the words as rows and columns. Left the scores, between -1 and 3. Right the weights: "
@@ -319,21 +312,19 @@ figures.show(
 #
 # where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. All $n \times n$ of them form a matrix, the **Jacobian**.
 #
-# ### Step: `softmax_jacobian(weights)`
+# ### Step: the Jacobian
 #
-# *Difficulty ★★☆ · about 3 minutes*
+# *Step ★★☆ · about 3 minutes.* Write this formula without a loop. `weights` is `(S,)`; the result is `(S, S)`, with row
+# $i$ and column $j$. `torch.eye(n)` has the entries $\delta_{ij}$.
 #
-# Write this formula without a loop. `weights` has the shape `(S,)`; the result is `(S, S)`, with row $i$ and column
-# $j$. `torch.eye(n)` is the matrix of all $\delta_{ij}$.
-#
-# **Worked example.** For $\mathbf{a} = (\tfrac14, \tfrac34)$ the diagonal has $\tfrac14 (1 - \tfrac14) = \tfrac3{16}$
-# and $\tfrac34 (1 - \tfrac34) = \tfrac3{16}$; both other entries are $-\tfrac14 \cdot \tfrac34 = -\tfrac3{16}$.
+# **Worked example.** For $\mathbf{a} = (\tfrac14, \tfrac34)$ both entries on the diagonal are
+# $\tfrac14 \cdot \tfrac34 = \tfrac3{16}$; the two others are $-\tfrac3{16}$.
 
 
 # %%
 def softmax_jacobian(weights: torch.Tensor) -> torch.Tensor:
     """The derivative of each weight (row) with respect to each score (column). weights: (S,). Returns (S, S)."""
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
@@ -347,7 +338,7 @@ check(softmax_jacobian)
 mine = use(softmax, torch.softmax)
 by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
 now = mine(scores, dim=-1)
-by_formula = use(softmax_jacobian, lambda a: torch.diag(a) - torch.outer(a, a))
+by_formula = use(softmax_jacobian)
 print(f"largest difference from {by_formula.whose}: {(by_autograd - by_formula(now)).abs().max():.0e}")
 ax = figures.heat_map(
     by_autograd,
@@ -368,8 +359,7 @@ figures.show(
 # %% [markdown]
 # The diagonal is positive: if a word's score rises, so does its weight. Everything else is negative: the other words
 # lose, each in proportion to its weight. A weight near 0 or 1 has almost no gradient, so nothing moves it. Such a softmax
-# is called **saturated**; lesson 4 is about avoiding it.
-#
+# is **saturated**; lesson 4 avoids it.
 # ### Predict: the gradient of the sum
 #
 # You add up all weights of a list and ask for the gradient of the sum. What is its largest entry, in absolute value?
@@ -389,10 +379,9 @@ print("gradient of the sum:", x.grad)
 #
 # ## 6. The logarithm of a weight
 #
-# A language model is trained by asking how much weight it gave to the word that really came next. The **loss**, a number
-# that says how wrong the model was, is minus the logarithm of that weight. (The probability of a sentence is a product of
-# such weights, so its logarithm is a sum.) Why not compute it as `log(softmax(x))`?
-#
+# A language model is trained by asking how much weight it gave to the word that really came next. The **loss** says how
+# wrong it was: minus the logarithm of that weight. (The probability of a sentence is a product of such weights, so its
+# logarithm is a sum.) Why not compute it as `log(softmax(x))`?
 # ### Predict: a word that is far behind
 #
 # A word's score is 120 below the highest, so the logarithm of its weight is very nearly −120. What does float32 give for
@@ -496,24 +485,20 @@ figures.show(
 # paper. In float32, for two scores of $10^8$, the sum in the parentheses is rounded to $10^8$ and the $\ln 2$ is lost. A
 # user found that the [cross-entropy of a coin toss was 0](https://github.com/pytorch/pytorch/issues/11752), not 0.69.
 #
-# ### Step: `next_token_losses(logits, targets)`
+# ### Step: the losses of a text
 #
-# *Difficulty ★★☆ · about 3 minutes*
+# *Step ★★☆ · about 3 minutes.* A model gives scores for the next word at each of `T` positions: `logits` is `(T, N)`, one
+# column per word of its vocabulary. `targets` is `(T,)`: the id of the word that really came. Return the `T` losses.
+# Call your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
 #
-# A model gives scores for the next token at each of `T` positions: `logits` is `(T, N)`, one row per position, one
-# column per token of the vocabulary. `targets` is `(T,)`: at each position, the id of the token that really came.
-# Return the `T` losses, minus the logarithm of each target's weight. Call your `log_softmax`.
-# `m[torch.arange(T), ids]` takes one entry from each row of `m`.
-#
-# **Worked example.** Rows $(0, \ln 3)$ and $(0, 0)$ with the targets 1 and 0: the weights are
-# $(\tfrac14, \tfrac34)$ and $(\tfrac12, \tfrac12)$, so the losses are $-\ln \tfrac34 \approx 0.29$ and
-# $-\ln \tfrac12 \approx 0.69$.
+# **Worked example.** Rows $(0, \ln 3)$ and $(0, 0)$, targets 1 and 0: the weights of the targets are $\tfrac34$ and
+# $\tfrac12$, so the losses are $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
 
 
 # %%
 def next_token_losses(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """Minus the logarithm of the weight of each target. logits: (T, N). targets: (T,), whole numbers. Returns (T,)."""
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
@@ -522,16 +507,14 @@ check(next_token_losses)
 # %% [markdown]
 # ## 7. Temperature
 #
-# The **temperature** $\tau > 0$ moves softmax towards "the winner takes all" or "equal shares for all". It divides all
-# scores first:
+# The **temperature** $\tau > 0$ is a number that divides all scores before the softmax:
 #
 # $$ a_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
 # As $\tau \to 0$, differences grow without bound and the highest score takes everything (equal highest scores share it).
 # As $\tau \to \infty$, they shrink to 0 and every word gets $1/n$. At $\tau = 1$ it is plain softmax. The name comes from
-# physics: cold particles of a gas gather at the lowest energy, hot ones are everywhere, by the same formula. When a
-# language model writes, a low $\tau$ makes it careful, a high one adventurous.
-#
+# physics, where the same formula holds: the particles of a cold gas gather at the lowest energy, those of a hot one are
+# everywhere. When a language model writes, a low $\tau$ makes it careful, a high one adventurous.
 # ### Predict: half the temperature
 #
 # The scores $(0, \ln 3)$ have the weights $(0.25, 0.75)$ at $\tau = 1$. What is the larger weight at
@@ -548,8 +531,7 @@ predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)])
 #
 # Compute the softmax of `x / temperature` along `dim`.
 #
-# - Raise a `ValueError` that names `temperature` and its value unless `temperature` is greater than 0. `nan` is not
-#   greater than 0.
+# - Raise a `ValueError` that names `temperature` and its value unless it is greater than 0. `nan` is not.
 # - Otherwise the rules of exercise 1 apply: any dimension, $-\infty$, large scores. You may call your `softmax`. (If it
 #   is wrong, you lose no points here: this exercise is graded with a right one.)
 
@@ -653,12 +635,11 @@ figures.show(
 # Compute the entropy in nats of the weights `p` along `dim`. The result does not have that dimension.
 #
 # - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
-# - A weight of 0 contributes 0. Nothing becomes `nan`, whatever the other weights are.
-# - The gradient is finite even for a weight of 0. (The softmax of a score of −200 is 0 in float32; an infinite gradient
+# - A weight of 0 contributes 0, and nothing becomes `nan`.
+# - The gradient is finite, also for a weight of 0. (The softmax of a score of −200 is 0 in float32; an infinite gradient
 #   there would make those of all scores `nan`.)
 # - A tiny weight counts as what it is. A constant like 1e-8 inside the logarithm bends the gradient there, as it bent
 #   the loss in section 6.
-#
 # **Worked example.** For $\mathbf{a} = (\tfrac12, \tfrac14, \tfrac14)$ the entropy is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$, and $e^{1.04} \approx 2.83$: a little less than three words.
 
@@ -741,7 +722,8 @@ figures.show(
 # o = \sum_i a_i v_i . $$
 #
 # Here $q$ is the query, $k_i$ a key and $v_i$ its value; $o$ is the answer, the **output**. A score is 0 where query and
-# key agree, and falls as they move apart. The picture asks four readings of a harbour gauge for the level at 9 o'clock.
+# key agree, and falls as they move apart. In the picture, the keys are four hours at which a harbour gauge was read, the
+# values are its levels in metres, and the query is 9 o'clock.
 
 # %% tags=["demo"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
@@ -760,8 +742,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Statisticians call this *kernel regression*. Attention does the same, with a dot product as the score. Now for a whole
-# day: the keys are 40 hours at which the gauge was read, the values the levels in metres, with waves.
+# This is *kernel regression*; attention does the same, with a dot product as the score. Now for a whole day: the keys are
+# 40 hours, the values the levels that were read then, disturbed by waves.
 
 # %%
 random = torch.Generator().manual_seed(2)
@@ -776,13 +758,11 @@ hours = 24 * torch.rand(40, generator=random)  # (40,), the keys
 levels = levels_at(hours)  # (40,), the values
 
 # %% [markdown]
-# ### Step: `soft_dictionary(queries, keys, values, temperature)`
+# ### Step: a soft dictionary
 #
-# *Difficulty ★★☆ · about 4 minutes*
-#
-# Answer `T` queries at once. `queries` is `(T,)`, `keys` and `values` are `(S,)`, and the result is `(T,)`. The scores
-# are `(T, S)`, one row per query: `queries[:, None]` is `(T, 1)` and broadcasts against `(S,)`. Then take the softmax
-# with the `temperature` along each row, and the weighted sum of the values.
+# *Step ★★☆ · about 4 minutes.* Answer `T` queries at once. `queries` is `(T,)`, `keys` and `values` are `(S,)`, and the
+# result is `(T,)`. The scores are `(T, S)`, one row per query: `queries[:, None]` is `(T, 1)` and broadcasts against `(S,)`.
+# Then take the softmax with the `temperature` along each row, and the weighted sum of the values.
 #
 # **Worked example.** The keys are 1 and 3, the values 10 and 20. For the query 1 and $\tau = 4 / \ln 3$ the scores
 # $(0, -4)$, divided by $\tau$, are $(0, -\ln 3)$. So the weights are $(\tfrac34, \tfrac14)$, and the answer is $12.5$.
@@ -796,7 +776,7 @@ def soft_dictionary(
 
     queries: (T,). keys, values: (S,). temperature: greater than 0. Returns (T,).
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
@@ -813,18 +793,18 @@ predict("the answer of a cold dictionary", ...)
 
 # %% tags=["demo"]
 # @title The readings, and the answers at three temperatures
-look_up = use(soft_dictionary, lambda q, k, v, tau: torch.softmax(-((q[:, None] - k) ** 2) / tau, dim=-1) @ v)
+look_up = use(soft_dictionary)
 all_day = torch.linspace(0.0, 24.0, 481)
 answers = {f"τ = {tau:g}": look_up(all_day, hours, levels, tau) for tau in (0.001, 1.0, 100.0)}
 fig, axes = figures.row(1, width=7.2, height=3.4)
 figures.curves(all_day, answers, ax=axes[0], xlabel="hour", ylabel="level (m)")
-axes[0].plot(hours, levels, "o", color=figures.colour("v"), markersize=5, zorder=3)
+axes[0].plot(hours, levels, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, zorder=3)
 figures.show(
     fig,
-    alt="Forty dots, the readings, rise and fall twice in 24 hours between 0 and 4 metres. The answers at τ = 0.001 are a "
-    "staircase that jumps from one dot to the next; at τ = 1 a smooth wave through the dots; at τ = 100 a nearly flat "
+    alt="Forty circles, the readings, rise and fall twice in 24 hours between 0 and 4 metres. The answers at τ = 0.001 are a "
+    "staircase that jumps from one circle to the next; at τ = 1 a smooth wave through the circles; at τ = 100 a nearly flat "
     "line at 2 metres.",
-    caption=f"Dots: readings. Lines: answers of {look_up.whose}.",
+    caption=f"Circles: readings. Lines: answers of {look_up.whose}.",
 )
 
 # %% [markdown]
@@ -833,12 +813,10 @@ figures.show(
 #
 # ## Your experiment
 #
-# *About 5 minutes*
-#
-# **Which temperature gives the best answers?** The cell makes 200 new readings, which are not in the dictionary. Ask for
-# these hours at each temperature, and compute the mean squared difference between the answers and `new_levels`. Plot it
-# with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is the temperature with the smallest
-# error; if several are about as good, take any of them.
+# *Experiment ★★☆ · about 5 minutes.* **Which temperature gives the best answers?** The cell makes 200 new readings, which
+# are not in the dictionary. Ask it for these hours at each temperature, and compute the mean squared difference between
+# its answers and `new_levels`. Plot it with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is
+# the temperature with the smallest error; if several are about as good, take any of them.
 
 # %%
 new_hours = 24 * torch.rand(200, generator=random)  # (200,), queries that are not among the keys
@@ -869,7 +847,9 @@ fig, axes = figures.row(3, width=3.1, height=3.1)
 for ax, tau in zip(axes, (0.5, 1.0, 2.0)):
     probabilities = sharpen(next_scores, tau)
     title = f"τ = {tau:g}: {spread(probabilities).exp():.1f} words"
-    figures.bars(probabilities[likeliest], [lm.words[i] for i in likeliest], ax=ax, title=title, limit=0.5)
+    figures.bars(
+        probabilities[likeliest], [lm.words[i] for i in likeliest], ax=ax, part="weights", title=title, limit=0.5
+    )
     ax.tick_params(axis="x", rotation=60)
 figures.show(
     fig,
@@ -891,7 +871,7 @@ figures.show(
 predict("the most surprising word", ...)
 
 # %%
-losses_of = use(next_token_losses, lambda logits, targets: F.cross_entropy(logits, targets, reduction="none"))
+losses_of = use(next_token_losses)
 ids = lm.encode("The boat reached the river bank")  # (6,)
 losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
 for i, loss in zip(ids[1:].tolist(), losses.tolist()):
@@ -909,13 +889,11 @@ lm.compare(softmax=use(softmax, torch.softmax))
 # ## 11. Is it a bug?
 #
 # Two reports from real projects. Decide first, then run the proof.
-#
 # ### Predict: "The temperature is applied too late"
 #
-# A speech model takes `log_softmax` of its scores, divides *that* by the
-# temperature, exponentiates, and draws a token with `torch.multinomial`. A
-# [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the raw scores; after
-# log_softmax it gives a different distribution, so all samples were wrong. Was this a bug?
+# A speech model takes `log_softmax` of its scores, divides *that* by the temperature, exponentiates, and draws a token
+# with `torch.multinomial`. A [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs
+# on the raw scores; after log_softmax it gives a different distribution, so all samples were wrong. Was this a bug?
 
 # %%
 # Temperature after log_softmax: "a bug" or "not a bug"
@@ -931,9 +909,7 @@ print("in time:  ", torch.softmax(scores / tau, dim=-1))
 # %% [markdown]
 # `log_softmax(x)` is the scores minus *one number*, $\ln \sum_j e^{s_j}$. Divided by $\tau$, it is $\mathbf{s} / \tau$
 # minus one number, which softmax ignores. The exponentials alone do not sum to 1, but `torch.multinomial` divides by
-# their sum. (At very low temperatures, though, *all* exponentials can be rounded to 0. Which repair of this lesson
-# helps?)
-#
+# their sum. (At very low temperatures *all* of them can be rounded to 0. Which repair of this lesson helps?)
 # ### Predict: "The softmax forgets half of the matrix"
 #
 # Attention scores form a matrix, writes a reader of a well-known
@@ -950,10 +926,9 @@ print("each row:    ", torch.softmax(two_rows, dim=-1).sum(dim=-1))
 print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(dim=-1))
 
 # %% [markdown]
-# Each row belongs to one word that asks, and each word has its own unit of attention. With one softmax over the whole
-# matrix all words would compete for a single unit: a word whose scores are all low would get almost none of it, and an
-# output close to the zero vector.
-#
+# Each row belongs to one word that asks, with its own unit of attention. With one softmax over the whole matrix all words
+# would compete for a single unit. A word whose scores are all low would get almost none of it, and an output close to the
+# zero vector.
 # ## 12. Seen in the wild
 #
 # **The wrong maximum.** A
@@ -966,11 +941,9 @@ print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(d
 # ```
 #
 # In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`. The notebook was public with
-# this bug for years. The Julia library NNlib, which Flux uses, had a
-# [similar bug](https://github.com/FluxML/NNlib.jl/pull/43): it subtracted `max(0, maximum)`. Tests with large positive
-# scores passed; the scores (−10000, −10000) gave `nan`. Test stability with large scores of *both* signs, in rows that
-# differ.
-#
+# this bug for years. The Julia library NNlib, used by Flux, subtracted
+# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Tests with large positive scores passed; the scores
+# (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows that differ.
 # **The wrong dimension.** The attention layer of [PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had
 # one row of scores per query of the batch, and normalised the columns:
 #
@@ -981,14 +954,13 @@ print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(d
 #
 # With one query in the batch, *every weight was 1*, which a user noticed. With more rows it can stay hidden: an
 # [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) ran its
-# softmax along the queries instead of the keys. A reader corrected it, trained both versions, and found no difference in
-# image quality. Networks learn around bugs, so a falling loss proves little; check the sums of the rows.
-#
+# softmax along the queries instead of the keys. A reader trained both versions, and found no difference in image quality.
+# Networks learn around bugs, so a falling loss proves little; check the sums of the rows.
 # **Zero times infinity.** [TRL](https://github.com/huggingface/trl/issues/7221), a library that trains language models
 # with rewards, computed the entropy of the next word as minus the sum of `exp(logp) * logp`. For a masked word this is
-# $0 \cdot (-\infty)$, and the whole entropy became `nan`. One
-# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` by 0 afterwards. That is still a
-# bug, as a review pointed out: the numbers are right, but the *gradient* is `nan`, because it goes through the
+# $0 \cdot (-\infty)$, and the whole entropy became `nan`. A
+# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` by 0 afterwards. A review pointed
+# out that this is still a bug: the entropy is right, but its *gradient* is `nan`, because it goes through the
 # multiplication whose result was replaced. Try it:
 
 # %%
@@ -1010,7 +982,7 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 # $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
 
 # %% tags=["demo"]
-# @title The diagram so far, with the scores and weights of this lesson
+# @title What you have built so far
 mine = use(softmax, torch.softmax)
 figures.show(
     figures.overview("softmax", complete=True, scores=table, weights=mine(table, dim=-1)),
@@ -1036,10 +1008,8 @@ figures.show(
 #
 # The many nonsensical tokens of a vocabulary have small probabilities that add up. So a language model often draws only
 # from the smallest set of likeliest tokens that together has at least a `share`, say 0.9: **nucleus sampling**, or top-p.
-# Sort the probabilities from the greatest down, and keep each one before which the sum is still below the share. So the
-# first is always kept, and the one that reaches the share is the last. All others become 0, and the rest is divided by
-# its sum.
-#
+# Sort the probabilities from the greatest down, and keep each one before which the sum is still below the share: the
+# first always, and last the one that reaches the share. All others become 0, and the rest is divided by its sum.
 # `probs` is `(..., N)`, each row sums to 1 and has no two equal probabilities; the result has the same shape. Raise a
 # `ValueError` that names `share` unless it is above 0 and at most 1.
 #
@@ -1057,7 +1027,7 @@ def top_p(probs: torch.Tensor, share: float) -> torch.Tensor:
 
     probs: (..., N), rows that sum to 1, without ties. Returns the same shape. ValueError unless 0 < share <= 1.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
