@@ -870,7 +870,7 @@ figures.show(
 # The word: "boat", "the" or "bank"
 predict("the most surprising word", ...)
 
-# %%
+# %% tags=["demo"]
 losses_of = use(next_token_losses)
 ids = lm.encode("The boat reached the river bank")  # (6,)
 losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
