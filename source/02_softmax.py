@@ -18,7 +18,7 @@
 #
 # **You need** lesson 1, tensors and broadcasting, and $e^x$ and $\ln x$ from school.
 #
-# **Time:** about 55 minutes
+# **Time:** about 55 minutes; 3 more for the step marked *extra*
 
 # %%
 import math
@@ -38,15 +38,16 @@ figures.show(figures.overview("softmax"))
 # ## Review: three questions on what came before
 #
 # *Review* · about 3 minutes. Answer before you unfold.
-# **1.** A query is `[1, 0, 2]`, a key is `[3, 5, -1]`. What is their dot product, and what does its sign mean?
+#
+# **1.** What is the dot product of `[1, 0, 2]` and `[3, 5, -1]`, and what does its sign mean?
 #
 # <details><summary>Answer</summary>
 #
-# $3 + 0 - 2 = 1$, positive: the two point roughly the same way. The 5 does not count: the query has a 0 there.
+# $3 + 0 - 2 = 1$, positive: the two point roughly the same way. The 5 does not count, because it meets a 0.
+#
 # </details>
 #
-# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you write the scores of every query with every key, and what is
-# their shape?
+# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you get all scores, and in which shape?
 #
 # <details><summary>Answer</summary>
 #
@@ -54,11 +55,12 @@ figures.show(figures.overview("softmax"))
 #
 # </details>
 #
-# **3.** A key becomes ten times as long. What happens to its dot product with a query, and to its cosine similarity?
+# **3.** A key becomes ten times as long. What happens to its dot products and cosine similarities?
 #
 # <details><summary>Answer</summary>
 #
-# The dot product grows tenfold. The cosine similarity stays, as each vector is divided by its length.
+# Dot products grow tenfold. Cosine similarities stay, because each vector is divided by its length.
+#
 # </details>
 
 # %%
@@ -67,8 +69,8 @@ review()
 # %% [markdown]
 # ## 1. From scores to shares
 #
-# What does *bank* mean in *The boat reached the river bank*? The other words decide it, *river* most of all. Vectors that
-# are trained, as in lesson 3, give scores of both signs. Suppose that *bank* has these with the six words:
+# What does *bank* mean in *The boat reached the river bank*? The other words decide it, *river* most of all. Suppose that
+# *bank* has these scores with the six words. (Trained vectors, as in lesson 3, give scores of both signs.)
 
 # %%
 words = ["The", "boat", "reached", "the", "river", "bank"]
@@ -135,12 +137,12 @@ figures.show(
 )
 
 # %% [markdown]
-# Divide two weights by each other, and the sum cancels:
+# In the ratio of two weights, the sum cancels:
 #
 # $$ \frac{a_i}{a_j} = \frac{e^{s_i}}{e^{s_j}} = e^{s_i - s_j} . $$
 #
-# **Only differences of scores count.** A lead of $\ln 2 \approx 0.69$ doubles a share and a lead of $2.3$ makes it ten
-# times as large, wherever the two scores are.
+# **Only differences of scores count.** A lead of $\ln 2 \approx 0.69$ doubles a share, a lead of $2.3$ makes it ten times
+# as large, wherever the two scores are.
 #
 # ### Predict: a higher level
 #
@@ -189,12 +191,13 @@ figures.show(
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
-# Now every exponential is between 0 and 1, so nothing overflows. The sum contains $e^0 = 1$, so it is between 1 and $n$,
-# and nothing is divided by zero. An exponential is rounded to 0 only if the share is less than $10^{-45}$ (in float32),
-# and then 0 is a good answer.
+# Every exponential is now between 0 and 1, so nothing overflows. The sum contains $e^0 = 1$ and is between 1 and $n$, so
+# nothing is divided by zero. An exponential is rounded to 0 only if the share is less than $10^{-45}$ (in float32), and
+# then 0 is a good answer.
 #
-# A score of $-\infty$ excludes a word: $e^{-\infty} = 0$, so its weight is exactly 0, and the others share the whole.
-# Lesson 5 hides the future from a model in this way.
+# A score of $-\infty$ excludes a word: its weight is $e^{-\infty} = 0$, and the others share the whole. Lesson 5 hides the
+# future from a model in this way.
+#
 # ## 4. Which dimension?
 #
 # The scores of a sentence form a matrix: one row per word that asks, one column per word that is asked. `dim` is the
@@ -215,8 +218,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Each list has its own maximum and sum, and both must line up with it. A sum over the last dimension of a `(3, 4)` tensor
-# has the shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` it is `(3, 1)`: one number per row.
+# The maximum and the sum of each list must line up with it. A sum over the last dimension of a `(3, 4)` tensor has the
+# shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` it is `(3, 1)`: one number per row.
 #
 # ### Predict: the shape of the maxima
 #
@@ -234,10 +237,9 @@ predict("the shape of the maxima", ..., torch.zeros(3, 5, 4).amax(dim=1, keepdim
 # Compute the weights of the scores `x` along `dim`, as a tensor of the same shape.
 #
 # - `x` has any number of dimensions; `dim` is any of them, counted from the front or (negative) from the back.
-# - The result is finite for finite scores of any size; a score of $-\infty$ gets the weight 0 exactly. (Each list has a
-#   finite score, and none has $+\infty$.)
-# - The result has the dtype of `x`, gradients flow back through it to `x`, and `x` itself is not changed. (The same
-#   holds in every exercise.)
+# - The result is finite for finite scores of any size, and a score of $-\infty$ gets the weight 0 exactly. (Each list has
+#   a finite score, and none has $+\infty$.)
+# - In every exercise, the result has the dtype of `x`, gradients flow back to `x`, and `x` itself is not changed.
 # - In this lesson you may not use torch's own softmax, log_softmax, softmin, logsumexp, logcumsumexp, cross_entropy
 #   and torch.distributions, in any spelling.
 #
@@ -278,7 +280,7 @@ print(weigh(large, dim=-1))
 print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 
 # %% [markdown]
-# It weighs a whole sentence in one call. Each word asks all six, including itself; the last row has the scores of *bank*.
+# It weighs a whole sentence in one call. Each word asks all six, itself included; *bank* is the last row.
 
 # %% tags=["demo"]
 # @title The scores of six words with six words, and their weights
@@ -310,9 +312,9 @@ figures.show(
 #
 # $$ \frac{\partial a_i}{\partial s_j} = a_i \, (\delta_{ij} - a_j) , $$
 #
-# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. All $n \times n$ of them form a matrix, the **Jacobian**.
+# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. Together they form a matrix, the **Jacobian**.
 #
-# ### Step: the Jacobian
+# ### Step: the Jacobian (extra)
 #
 # *Step ★★☆ · about 3 minutes.* Write this formula without a loop. `weights` is `(S,)`; the result is `(S, S)`, with row
 # $i$ and column $j$. `torch.eye(n)` has the entries $\delta_{ij}$.
@@ -331,7 +333,7 @@ def softmax_jacobian(weights: torch.Tensor) -> torch.Tensor:
 check(softmax_jacobian)
 
 # %% [markdown]
-# Autograd (lesson 1) finds the same numbers from your softmax.
+# Autograd finds the same numbers from your softmax.
 
 # %% tags=["demo"]
 # @title The Jacobian at the six scores
@@ -357,12 +359,13 @@ figures.show(
 )
 
 # %% [markdown]
-# The diagonal is positive: if a word's score rises, so does its weight. Everything else is negative: the other words
-# lose, each in proportion to its weight. A weight near 0 or 1 has almost no gradient, so nothing moves it. Such a softmax
-# is **saturated**; lesson 4 avoids it.
+# The diagonal is positive: a word's weight rises with its score. Everything else is negative: the other words lose, each
+# in proportion to its weight. A weight near 0 or 1 has almost no gradient, so nothing moves it. Such a softmax is
+# **saturated**; lesson 4 avoids it.
+#
 # ### Predict: the gradient of the sum
 #
-# You add up all weights of a list and ask for the gradient of the sum. What is its largest entry, in absolute value?
+# Add up all weights of a list, and take the gradient of the sum. What is its largest entry, in absolute value?
 
 # %%
 # A number
@@ -374,18 +377,18 @@ use(softmax, torch.softmax)(x, dim=-1).sum().backward()
 print("gradient of the sum:", x.grad)
 
 # %% [markdown]
-# So `softmax(x).sum().backward()` tests nothing: *any* formula with a constant sum passes, right or wrong. In your own
-# tests, multiply by random numbers before you sum.
+# So `softmax(x).sum().backward()` tests nothing: *any* formula with a constant sum passes. In your own tests, multiply by
+# random numbers before you sum.
 #
 # ## 6. The logarithm of a weight
 #
-# A language model is trained by asking how much weight it gave to the word that really came next. The **loss** says how
-# wrong it was: minus the logarithm of that weight. (The probability of a sentence is a product of such weights, so its
-# logarithm is a sum.) Why not compute it as `log(softmax(x))`?
+# How much weight did a language model give to the word that really came next? Minus the logarithm of this weight is the
+# **loss** of the model: it says how wrong the model was, and training makes it smaller. (The probability of a sentence is
+# a product of such weights, so its logarithm is a sum.) Why not compute it as `log(softmax(x))`?
+#
 # ### Predict: a word that is far behind
 #
-# A word's score is 120 below the highest, so the logarithm of its weight is very nearly −120. What does float32 give for
-# `log(softmax(x))`?
+# A word's score is 120 below the highest, so the logarithm of its weight is very nearly −120. What does float32 give?
 
 # %%
 # The logarithm: "-120", "-inf" or "nan"
@@ -398,7 +401,7 @@ logarithms[1].backward()
 print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tolist())
 
 # %% [markdown]
-# Take the logarithm on paper instead, before anything is rounded. With $m = \max_j s_j$ as before,
+# Take the logarithm on paper instead, before anything is rounded:
 #
 # $$ \ln a_i = \ln \frac{e^{s_i - m}}{\sum_j e^{s_j - m}} = (s_i - m) - \ln \sum_j e^{s_j - m} . $$
 #
@@ -411,11 +414,11 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # Compute the logarithms of the weights along `dim`, as a tensor of the same shape.
 #
 # - The result is finite for finite scores, as long as the dtype can hold their differences.
-# - A score of $-\infty$ gives $-\infty$, and nothing in that list becomes `nan`.
+# - A score of $-\infty$ gives $-\infty$, and nothing else in its list becomes `nan`.
 # - You may use your own `softmax`, but decide first whether it helps.
 #
 # **Worked example.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ the weights are $(\tfrac18, \tfrac14, \tfrac58)$ and their
-# logarithms $\approx (-2.08, -1.39, -0.47)$, which are never positive.
+# logarithms $\approx (-2.08, -1.39, -0.47)$, never positive.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -444,8 +447,8 @@ grade(log_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A popular patch adds a tiny number, `log(softmax(x) + 1e-9)`, and the infinity is gone. The picture shows the loss
-# $-\ln a$ of a word that falls further and further behind the best one.
+# A popular patch adds a tiny number, `log(softmax(x) + 1e-9)`, and the infinity is gone. Here is the loss $-\ln a$ of a
+# word that falls further and further behind the best one:
 
 # %% tags=["demo"]
 # @title The loss of a word that falls behind, computed in three ways
@@ -478,16 +481,16 @@ figures.show(
 )
 
 # %% [markdown]
-# With the patch, from a gap of 21 on, the loss no longer says how wrong the model is. Its gradient is zero, so the words
-# that are most wrong are not corrected.
+# With the patch, from a gap of 21 on, the loss is the same however wrong the model is. Its gradient is zero, so the worst
+# mistakes are not corrected.
 #
 # Even PyTorch once got a detail wrong: it computed $s_i - (m + \ln \sum)$, which equals $(s_i - m) - \ln \sum$ only on
-# paper. In float32, for two scores of $10^8$, the sum in the parentheses is rounded to $10^8$ and the $\ln 2$ is lost. A
-# user found that the [cross-entropy of a coin toss was 0](https://github.com/pytorch/pytorch/issues/11752), not 0.69.
+# paper. For two scores of $10^8$ in float32, the parentheses are rounded to $10^8$ and the $\ln 2$ is lost. A user found
+# a [cross-entropy of a coin toss of 0](https://github.com/pytorch/pytorch/issues/11752) instead of 0.69.
 #
 # ### Step: the losses of a text
 #
-# *Step ★★☆ · about 3 minutes.* A model gives scores for the next word at each of `T` positions: `logits` is `(T, N)`, one
+# *Step ★★☆ · about 2 minutes.* A model gives scores for the next word at each of `T` positions: `logits` is `(T, N)`, one
 # column per word of its vocabulary. `targets` is `(T,)`: the id of the word that really came. Return the `T` losses.
 # Call your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
 #
@@ -512,9 +515,10 @@ check(next_token_losses)
 # $$ a_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
 # As $\tau \to 0$, differences grow without bound and the highest score takes everything (equal highest scores share it).
-# As $\tau \to \infty$, they shrink to 0 and every word gets $1/n$. At $\tau = 1$ it is plain softmax. The name comes from
-# physics, where the same formula holds: the particles of a cold gas gather at the lowest energy, those of a hot one are
-# everywhere. When a language model writes, a low $\tau$ makes it careful, a high one adventurous.
+# As $\tau \to \infty$, they shrink to 0 and every word gets $1/n$. At $\tau = 1$ it is plain softmax. In physics, where the
+# name comes from, the same formula says that the particles of a cold gas gather at the lowest energy, and those of a hot
+# one are everywhere. A language model with a low $\tau$ writes carefully, with a high one adventurously.
+#
 # ### Predict: half the temperature
 #
 # The scores $(0, \ln 3)$ have the weights $(0.25, 0.75)$ at $\tau = 1$. What is the larger weight at
@@ -592,8 +596,7 @@ print("Drawn with", sharpen.whose)
 #
 # Read $-\ln a_i$ as the *surprise* at an outcome with the weight $a_i$: none if $a_i = 1$, large if $a_i$ is small.
 # Entropy is the average surprise, in **nats** (with $\log_2$, in bits). It is 0 when one word has everything, and at most
-# $\ln n$, when all $n$ have the same. So $e^{\text{entropy}}$, between 1 and $n$, is the number of words that share the
-# attention.
+# $\ln n$, when all $n$ share equally. So $e^{\text{entropy}}$, from 1 to $n$, is the number of words that share.
 #
 # ### Predict: two words and two zeros
 #
@@ -636,12 +639,13 @@ figures.show(
 #
 # - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
 # - A weight of 0 contributes 0, and nothing becomes `nan`.
-# - The gradient is finite, also for a weight of 0. (The softmax of a score of −200 is 0 in float32; an infinite gradient
-#   there would make those of all scores `nan`.)
+# - The gradient is finite, also for a weight of 0. (A score of −200 has the weight 0 in float32, and an infinite gradient
+#   there makes those of all scores `nan`.)
 # - A tiny weight counts as what it is. A constant like 1e-8 inside the logarithm bends the gradient there, as it bent
 #   the loss in section 6.
-# **Worked example.** For $\mathbf{a} = (\tfrac12, \tfrac14, \tfrac14)$ the entropy is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
-# \tfrac32 \ln 2 \approx 1.04$, and $e^{1.04} \approx 2.83$: a little less than three words.
+#
+# **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
+# \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, it is shared by a little less than three words.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -685,9 +689,9 @@ figures.show(
 )
 
 # %% [markdown]
-# For three words you can see *all* possible weights at once: three numbers that sum to 1 are a point in a triangle. In a
-# corner one word takes all; in the centre all shares are equal. As it cools, a list of scores follows a path from the
-# centre, through its softmax at $\tau = 1$, to a corner.
+# For three words you can see *all* weights at once: three numbers that sum to 1 are a point in a triangle. In a corner one
+# word takes all; in the centre all share equally. As it cools, a list of scores moves from the centre through its softmax
+# at $\tau = 1$ to a corner.
 
 # %% tags=["demo"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
@@ -760,7 +764,7 @@ levels = levels_at(hours)  # (40,), the values
 # %% [markdown]
 # ### Step: a soft dictionary
 #
-# *Step ★★☆ · about 4 minutes.* Answer `T` queries at once. `queries` is `(T,)`, `keys` and `values` are `(S,)`, and the
+# *Step ★★☆ · about 3 minutes.* Answer `T` queries at once. `queries` is `(T,)`, `keys` and `values` are `(S,)`, and the
 # result is `(T,)`. The scores are `(T, S)`, one row per query: `queries[:, None]` is `(T, 1)` and broadcasts against `(S,)`.
 # Then take the softmax with the `temperature` along each row, and the weighted sum of the values.
 #
@@ -853,7 +857,8 @@ for ax, tau in zip(axes, (0.5, 1.0, 2.0)):
     ax.tick_params(axis="x", rotation=60)
 figures.show(
     fig,
-    alt="TODO",
+    alt=f"Three bar charts of the eight likeliest next words: {', '.join(lm.words[i] for i in likeliest)}. The higher the "
+    "temperature, the lower the tallest bar, and the more equal the bars.",
     caption=f"After “The boat reached the river”, among {len(lm.words)} words. In each title: the number of words that "
     f"share the probability, e to the entropy. By {sharpen.whose} and {spread.whose}.",
 )
@@ -879,11 +884,11 @@ for i, loss in zip(ids[1:].tolist(), losses.tolist()):
 print("mean:", losses.mean().item(), "  by the model itself:", lm.loss("The boat reached the river bank"))
 
 # %% [markdown]
-# Now put your softmax into the model, in place of PyTorch's, in all layers and heads. If it is right, the loss on
-# stories that the model has not seen is the same, up to rounding.
+# Now put your softmax into all layers and heads of the model, and your log_softmax into its loss. On stories that the
+# model has not seen, the loss should be the same as with PyTorch's functions, up to rounding.
 
 # %% tags=["demo"]
-lm.compare(softmax=use(softmax, torch.softmax))
+lm.compare(softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax))
 
 # %% [markdown]
 # ## 11. Is it a bug?
@@ -891,9 +896,9 @@ lm.compare(softmax=use(softmax, torch.softmax))
 # Two reports from real projects. Decide first, then run the proof.
 # ### Predict: "The temperature is applied too late"
 #
-# A speech model takes `log_softmax` of its scores, divides *that* by the temperature, exponentiates, and draws a token
-# with `torch.multinomial`. A [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs
-# on the raw scores; after log_softmax it gives a different distribution, so all samples were wrong. Was this a bug?
+# A speech model divides the `log_softmax` of its scores by the temperature, exponentiates, and draws a token with
+# `torch.multinomial`. A [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the
+# raw scores; after log_softmax it gives a different distribution, so all samples were wrong. Was this a bug?
 
 # %%
 # Temperature after log_softmax: "a bug" or "not a bug"
@@ -907,14 +912,15 @@ print("too late: ", unscaled / unscaled.sum())
 print("in time:  ", torch.softmax(scores / tau, dim=-1))
 
 # %% [markdown]
-# `log_softmax(x)` is the scores minus *one number*, $\ln \sum_j e^{s_j}$. Divided by $\tau$, it is $\mathbf{s} / \tau$
-# minus one number, which softmax ignores. The exponentials alone do not sum to 1, but `torch.multinomial` divides by
-# their sum. (At very low temperatures *all* of them can be rounded to 0. Which repair of this lesson helps?)
+# `log_softmax(x)` is the scores minus *one number*, and softmax ignores such a number, divided by $\tau$ or not. The
+# exponentials alone do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of them
+# can be rounded to 0. Which repair of this lesson helps?)
+#
 # ### Predict: "The softmax forgets half of the matrix"
 #
-# Attention scores form a matrix, writes a reader of a well-known
-# [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44), but the code takes `softmax(dim=-1)`, of
-# each row by itself. Should it not take one softmax over the flattened matrix?
+# The scores form a matrix, writes a reader of a well-known
+# [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44), but the code takes `softmax(dim=-1)`, of each
+# row by itself. Should it not take one softmax over the flattened matrix?
 
 # %%
 # Softmax of each row: "a bug" or "not a bug"
@@ -926,24 +932,25 @@ print("each row:    ", torch.softmax(two_rows, dim=-1).sum(dim=-1))
 print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(dim=-1))
 
 # %% [markdown]
-# Each row belongs to one word that asks, with its own unit of attention. With one softmax over the whole matrix all words
-# would compete for a single unit. A word whose scores are all low would get almost none of it, and an output close to the
-# zero vector.
+# Each row is one word that asks, with its own unit of attention. With one softmax over the whole matrix all words would
+# compete for a single unit. A word with only low scores would get almost none of it, and an output close to zero.
+#
 # ## 12. Seen in the wild
 #
 # **The wrong maximum.** A
 # [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
-# subtracted one maximum from a whole batch of scores, for "numeric stability":
+# subtracted one maximum from a whole batch, for "numeric stability":
 #
 # ```diff
 # - shifted = scores - (the largest score of the batch)
 # + shifted = scores - (the largest score of each row)
 # ```
 #
-# In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`. The notebook was public with
-# this bug for years. The Julia library NNlib, used by Flux, subtracted
-# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Tests with large positive scores passed; the scores
-# (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows that differ.
+# In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`. The bug was public for years. The
+# Julia library NNlib, used by Flux, subtracted [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Tests with
+# large positive scores passed; the scores (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows
+# that differ.
+#
 # **The wrong dimension.** The attention layer of [PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had
 # one row of scores per query of the batch, and normalised the columns:
 #
@@ -955,13 +962,13 @@ print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(d
 # With one query in the batch, *every weight was 1*, which a user noticed. With more rows it can stay hidden: an
 # [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) ran its
 # softmax along the queries instead of the keys. A reader trained both versions, and found no difference in image quality.
-# Networks learn around bugs, so a falling loss proves little; check the sums of the rows.
+# Networks learn around bugs, so check the sums of the rows, not only the loss.
+#
 # **Zero times infinity.** [TRL](https://github.com/huggingface/trl/issues/7221), a library that trains language models
 # with rewards, computed the entropy of the next word as minus the sum of `exp(logp) * logp`. For a masked word this is
 # $0 \cdot (-\infty)$, and the whole entropy became `nan`. A
-# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` by 0 afterwards. A review pointed
-# out that this is still a bug: the entropy is right, but its *gradient* is `nan`, because it goes through the
-# multiplication whose result was replaced. Try it:
+# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` by 0 afterwards. A review found that
+# this is still a bug: the entropy is right, but its *gradient* is `nan`, because it goes through the multiplication.
 
 # %%
 logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
@@ -976,7 +983,7 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 #    share $e^d$ times as large.
 # 2. Only differences count, so subtract the maximum of each list: nothing overflows, and $-\infty$ becomes exactly 0.
 # 3. Take logarithms on paper, not after rounding: `log_softmax`, never the log of a softmax.
-# 4. Temperature divides the scores: towards 0 the winner takes all, towards infinity all get the same.
+# 4. Temperature divides the scores: towards 0 the winner takes all, towards infinity all share equally.
 # 5. Entropy says how spread out weights are: 0 for one word, $\ln n$ for $n$ equal ones; $0 \ln 0$ is 0.
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
@@ -991,12 +998,10 @@ figures.show(
 
 # %% [markdown]
 # **To read on:**
-# [torch.nn.functional.log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html)
-# and the reason for it · Blanchard, Higham and Higham,
-# [Accurately computing the log-sum-exp and softmax functions](https://doi.org/10.1093/imanum/draa038), on rounding
-# errors · Milakov and Gimelshein,
-# [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867), the one-pass softmax that FlashAttention
-# is built on.
+# [log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html) in PyTorch, and why it
+# exists · Blanchard, Higham and Higham on
+# [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
+# [softmax in one pass](https://arxiv.org/abs/1805.02867), on which FlashAttention is built.
 #
 # In lesson 3 the scores come from queries and keys, and your weights average the values.
 #
