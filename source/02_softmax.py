@@ -805,7 +805,7 @@ figures.curves(all_day, answers, ax=axes[0], xlabel="hour", ylabel="level (m)")
 axes[0].plot(hours, levels, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, zorder=3)
 figures.show(
     fig,
-    alt="Forty circles, the readings, rise and fall twice in 24 hours between 0 and 4 metres. The answers at τ = 0.001 are a "
+    alt="Forty circles, the readings, rise and fall twice in 24 hours, between about 0 and 4 metres. The answers at τ = 0.001 are a "
     "staircase that jumps from one circle to the next; at τ = 1 a smooth wave through the circles; at τ = 100 a nearly flat "
     "line at 2 metres.",
     caption=f"Circles: readings. Lines: answers of {look_up.whose}.",
@@ -888,7 +888,9 @@ print("mean:", losses.mean().item(), "  by the model itself:", lm.loss("The boat
 # model has not seen, the loss should be the same as with PyTorch's functions, up to rounding.
 
 # %% tags=["demo"]
-lm.compare(softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax))
+with_yours, with_the_builtin = lm.compare(
+    softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax)
+)
 
 # %% [markdown]
 # ## 11. Is it a bug?
