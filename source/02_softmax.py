@@ -837,30 +837,30 @@ check("experiment", finding)
 # %% [markdown]
 # ## 10. The next word of a real model
 #
-# The course has a small language model, trained on stories of a river town. After a text, it gives every word of its
-# vocabulary a score to be the next one. Softmax makes probabilities of these scores.
+# The course has a small language model, trained on stories of a river town. After a text, it gives each of the 952 words
+# that it knows a score to be the next one. Softmax makes probabilities of these scores, and entropy says how many words
+# share them.
 
 # %% tags=["demo"]
-# @title The likeliest next words of the small model, at three temperatures
+# @title The likeliest next words of the small model after three texts
 lm = small_lm.load()
-sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
+weigh = use(softmax, torch.softmax)
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
-next_scores = lm.next_scores("The boat reached the river")  # (N,)
-likeliest = next_scores.topk(8).indices
-fig, axes = figures.row(3, width=3.1, height=3.1)
-for ax, tau in zip(axes, (0.5, 1.0, 2.0)):
-    probabilities = sharpen(next_scores, tau)
-    title = f"τ = {tau:g}: {spread(probabilities).exp():.1f} words"
-    figures.bars(
-        probabilities[likeliest], [lm.words[i] for i in likeliest], ax=ax, part="weights", title=title, limit=0.5
-    )
+texts = ["The", "The boat reached", "The boat reached the river"]
+fig, axes = figures.row(3, width=3.2, height=3.1)
+details = []
+for ax, text in zip(axes, texts):
+    probabilities = weigh(lm.next_scores(text), dim=-1)  # (N,)
+    first = probabilities.topk(6).indices
+    likeliest, shared = [lm.words[i] for i in first], spread(probabilities).exp().item()
+    figures.bars(probabilities[first], likeliest, ax=ax, part="weights", title=f"{text} …", limit=1.1)
+    ax.set_xlabel(f"shared by {shared:.1f} words")
     ax.tick_params(axis="x", rotation=60)
+    details.append(f"after “{text}” {likeliest[0]} {probabilities[first[0]]:.2f}, shared by {shared:.1f} words")
 figures.show(
     fig,
-    alt=f"Three bar charts of the eight likeliest next words: {', '.join(lm.words[i] for i in likeliest)}. The higher the "
-    "temperature, the lower the tallest bar, and the more equal the bars.",
-    caption=f"After “The boat reached the river”, among {len(lm.words)} words. In each title: the number of words that "
-    f"share the probability, e to the entropy. By {sharpen.whose} and {spread.whose}.",
+    alt=f"Three bar charts of the six likeliest next words: {'; '.join(details)}.",
+    caption=f"Probabilities of the next word, by {weigh.whose}. Below: e to the entropy, by {spread.whose}.",
 )
 
 # %% [markdown]
