@@ -837,8 +837,8 @@ check("experiment", finding)
 # %% [markdown]
 # ## 10. The next word of a real model
 #
-# The course has a small language model, trained on stories of a river town. After a text, it gives each of the 952 words
-# that it knows a score to be the next one. Softmax makes probabilities of these scores, and entropy says how many words
+# The course has a small language model, trained on stories of a river town. After a text, it gives each of its nearly
+# thousand words a score to be the next one. Softmax makes probabilities of these scores, and entropy says how many words
 # share them.
 
 # %% tags=["demo"]
