@@ -526,7 +526,7 @@ check(next_token_losses)
 
 # %%
 # A number between 0 and 1
-predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)]) / 0.5, dim=-1))
+predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)]) / 0.5, dim=-1)[1])
 
 # %% [markdown]
 # ### Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`
