@@ -421,7 +421,7 @@ figures.show(
 #
 # </details>
 #
-# ### And why not divide by $K$?
+# ### And why not divide by $d_k$?
 #
 # (By the width, that is: $d_k$.) It would surely keep the scores small. Too small: their spread would be
 # $\sqrt{d_k} / d_k = 1/\sqrt{d_k}$, and falling. Look at all three choices side by side before you read on. Which panel

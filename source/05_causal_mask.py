@@ -612,13 +612,13 @@ print(f"  nn.MultiheadAttention(attn_mask=mask):           differs by {(ours - p
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
 x, identity = sentence.x, torch.eye(6)[None]
 panels = {
-    title: (F.scaled_dot_product_attention(x[None], x[None], identity, attn_mask=m)[0], None)
+    title: (F.scaled_dot_product_attention(x[None], x[None], identity, attn_mask=m)[0], ~m)  # hatched: what it blocks
     for title, m in {"attn_mask=~mask": ~mask, "attn_mask=mask": mask}.items()
 }
 figures.show(
     figures.masks.weights(panels, words, stairs=True),
     alt="Two maps of the weights that F.scaled_dot_product_attention uses. With ~mask they fill the "
-    "triangle below the stairs; with mask they fill the one above, and the last row is empty.",
+    "triangle below the stairs; with mask they fill the one above, and the last row is hatched throughout.",
     caption="Left as it should be; right without the ~. The stairs stand where the future begins.",
 )
 
@@ -683,22 +683,22 @@ x, every = sentence.x, torch.ones(6, 6, dtype=torch.bool)
 future = every.triu(1)
 scores = x @ x.T / x.shape[-1] ** 0.5
 guide = {
-    "1  as it should be": attend(x, x, x, future)[1],
-    "2  diagonal blocked too": attend(x, x, x, every.triu())[1],
-    "3  one key too many": attend(x, x, x, every.triu(2))[1],
-    "4  inverted": attend(x, x, x, ~future)[1],
-    "5  scores × mask": torch.softmax(scores * ~future, -1),
-    "6  filled with −2": torch.softmax(torch.where(future, -2.0, scores), -1),
-    "7  zeroed after softmax": torch.softmax(scores, -1) * ~future,
-    "8  softmax over queries": torch.softmax(scores.masked_fill(future, float("-inf")), 0),
-}
+    "1  as it should be": (attend(x, x, x, future)[1], future),
+    "2  diagonal blocked too": (attend(x, x, x, every.triu())[1], every.triu()),
+    "3  one key too many": (attend(x, x, x, every.triu(2))[1], every.triu(2)),
+    "4  inverted": (attend(x, x, x, ~future)[1], ~future),
+    "5  scores × mask": (torch.softmax(scores * ~future, -1), None),
+    "6  filled with −2": (torch.softmax(torch.where(future, -2.0, scores), -1), None),
+    "7  zeroed after softmax": (torch.softmax(scores, -1) * ~future, future),
+    "8  softmax over queries": (torch.softmax(scores.masked_fill(future, float("-inf")), 0), future),
+}  # title: the weights, and the cells that get no weight, or None
 
 # %% tags=["demo"]
 # @title The eight masks at work
 figures.show(
-    figures.masks.weights({title: (w, None) for title, w in guide.items()}, per_row=4, cell=0.4, stairs=True),
+    figures.masks.weights(guide, per_row=4, cell=0.4, stairs=True),
     alt="Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first "
-    "row empty. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
+    "row hatched. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
     "filled. 5 and 6: everything is filled. 7: a lower triangle, paler at the top. 8: a lower "
     "triangle whose columns, not rows, sum to 1.",
     caption=f"Attention: {attend.whose}.",

@@ -8,8 +8,8 @@
 # %% [markdown]
 # # Lesson 6: Multi-head attention
 #
-# Read "step" in *Your journey starts with one step*. To understand it you look to the word before it (*one* step), and
-# to the other thing that the sentence is about (a *journey*). Those are two questions. Attention as you have built it
+# Read "bank" in *The boat reached the river bank*. To know which kind of bank is meant, you look at the word before it
+# (*river*), and at the thing that arrives there (a *boat*). Those are two questions. Attention as you have built it
 # asks one: each word gets one set of weights, and so one average of everything it looks at. **How can a word ask
 # several questions at once, and keep the answers apart, for the price of one?**
 #
@@ -38,7 +38,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, use
+from course import begin, check, figures, hint, progress, sentence, sliders, use
 from torch import nn
 
 begin("06_multi_head")
@@ -76,14 +76,14 @@ begin("06_multi_head")
 # </details>
 
 # %%
-words = "Your journey starts with one step".split()
+words = sentence.words  # The boat reached the river bank
 
 # %% [markdown]
 # ## 1. What one head cannot do
 #
 # Take the smallest case there is. Two words lie before you. Each is described by two facts, its *colour* and its
-# *shape*; so a value is a point $(\text{colour}, \text{shape})$ in the plane. You want **the colour of word 1 and the
-# shape of word 2**. Say that word 1 has colour 1 and no shape, $(1, 0)$, and word 2 has shape 1 and no colour, $(0,
+# *shape*; so a value is a point $(\text{colour}, \text{shape})$ in the plane. You want **the colour of word 0 and the
+# shape of word 1**. Say that word 0 has colour 1 and no shape, $(1, 0)$, and word 1 has shape 1 and no colour, $(0,
 # 1)$. Then you want $(1, 1)$.
 #
 # One **head**, which is one attention as you know it, has one pair of weights, $a$ and $1 - a$. Two heads have two
@@ -104,15 +104,15 @@ words = "Your journey starts with one step".split()
 # %% tags=["demo"]
 # @title What one head and what two heads can reach
 generator = torch.Generator().manual_seed(0)
-values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of word 1, of word 2
-a = torch.rand(250, 2, generator=generator)  # 250 times: the weight each of two heads gives word 1
+values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of word 0, of word 1
+a = torch.rand(250, 2, generator=generator)  # 250 times: the weight each of two heads gives word 0
 
 one = a[:, :1] * values[0] + (1 - a[:, :1]) * values[1]  # (250, 2): one weight for both facts
 two = a * values[0] + (1 - a) * values[1]  # (250, 2): a weight for the colour and one for the shape
 figures.show(
     figures.multi_head.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
     alt="Two panels with colour across and shape upwards. With one head the dots lie on the straight "
-    "line from value 1 at (1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two "
+    "line from value 0 at (1, 0) to value 1 at (0, 1), and miss the star at (1, 1). With two "
     "heads they fill the square, star included.",
     caption="Each dot is what attention puts out for one choice of weights.",
 )
@@ -124,9 +124,9 @@ figures.show(
 # <details><summary>Why no matrix helps</summary>
 #
 # Let $\mathbf{W}$ be everything that happens to a value on its way out, $\mathbf{W} = \mathbf{W}_v \mathbf{W}_o$. With
-# weights $a$ and $b$ one head puts out $a\,\mathbf{x}_1 \mathbf{W} + b\,\mathbf{x}_2 \mathbf{W}$: both words go through
-# the *same* matrix, apart from a factor. To keep the colour of word 1 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\
-# 0 & 0 \end{pmatrix}$, and to keep the shape of word 2 $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1 \end{pmatrix}$.
+# weights $a$ and $b$ one head puts out $a\,\mathbf{x}_0 \mathbf{W} + b\,\mathbf{x}_1 \mathbf{W}$: both words go through
+# the *same* matrix, apart from a factor. To keep the colour of word 0 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\
+# 0 & 0 \end{pmatrix}$, and to keep the shape of word 1 $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1 \end{pmatrix}$.
 # Those two are not multiples of each other, so no $a$, $b$ and $\mathbf{W}$ will do. Two heads have two matrices, and
 # the equation has a solution at once.
 #
@@ -170,7 +170,7 @@ def one_head(query, key, value):
     return weights @ value, weights
 
 
-X = torch.randn(T, D, generator=generator)
+X = sentence.x @ matrix(3, D)  # (T, D): the three numbers of each word, spread over eight
 W_q0, W_k0, W_v0 = 3 * matrix(D, K), matrix(D, K), matrix(D, K)  # head 0
 W_q1, W_k1, W_v1 = 3 * matrix(D, K), matrix(D, K), matrix(D, K)  # head 1
 W_o = matrix(D, D)
@@ -184,7 +184,7 @@ print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_ha
 # @title The weights of both heads
 figures.show(
     figures.multi_head.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
-    alt="Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
+    alt="Two heat maps of weights over the six words, one for each head. Their dark cells are in different places.",
     caption="Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps "
     "have nothing to do with each other.",
 )
@@ -260,7 +260,7 @@ print("bmm, @ and the two products by hand agree:", tuple(scores.shape))
 # <details><summary>Answer</summary>
 #
 # The first three words, whole. A tensor lies in memory as one long tape, row after row, and `reshape` moves nothing:
-# it cuts the tape into pieces of the new sizes. The first half of the tape is "Your", "journey" and "starts", with all
+# it cuts the tape into pieces of the new sizes. The first half of the tape is "The", "boat" and "reached", with all
 # of their eight numbers; so head 0 sees half the sentence, chopped into six pieces that it takes for six words, and
 # head 1 the other half. Head 0 was to get *half of every word*.
 #
@@ -784,7 +784,7 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
 #
 # What would a head do with its freedom? Let us set four heads by hand, each with a clear question, and see them side
 # by side. Each word is described by 16 numbers: its place (4 numbers), its kind (determiner, noun, verb or
-# preposition; 4 numbers), a constant 1, and seven zeros.
+# other; 4 numbers), a constant 1, and seven zeros.
 #
 # - Head 0 asks for **the word before**. A place is coded as two points on circles, and one step back is a rotation;
 #   lesson 7 makes a whole method of this idea.
@@ -801,10 +801,10 @@ def place(position):
 
 
 position = torch.arange(6.0)
-kinds = torch.tensor([0, 1, 2, 3, 0, 1])  # Your, one: 0; journey, step: 1; starts: 2; with: 3
+kinds = torch.tensor([0, 1, 2, 0, 1, 1])  # The, the: 0; boat, river, bank: 1; reached: 2
 kind = F.one_hot(kinds, 4).float()  # (6, 4)
-sentence = torch.cat([place(position), kind, torch.ones(6, 1), torch.zeros(6, 7)], dim=-1)
-sentence = sentence[None]  # (1, 6, 16): a batch of one
+described = torch.cat([place(position), kind, torch.ones(6, 1), torch.zeros(6, 7)], dim=-1)
+described = described[None]  # (1, 6, 16): a batch of one
 
 # With these matrices every head looks at places or at kinds; a rotation by one step is a (4, 4) matrix.
 back, ahead = (torch.linalg.lstsq(place(position), place(position + step)).solution for step in (-1, 1))
@@ -817,21 +817,20 @@ asking = ["the word before", "the word after", "the same kind", "the first word"
 
 four_heads = give_weights(Heads(16, 4), questions, answers, torch.eye(16), torch.eye(16))
 with torch.no_grad():
-    _, looks = four_heads(sentence)  # (1, 4, 6, 6)
+    _, looks = four_heads(described)  # (1, 4, 6, 6)
 
 # %% tags=["demo"]
 # @title Four heads side by side, and their mean
 figures.show(
     figures.multi_head.side_by_side(looks[0], rows=words, titles=asking),
-    alt="Four heat maps over the six words. The word before: a bright line just under the diagonal. "
-    "The word after: a bright line just over it. The same kind: bright pairs for Your and one, "
-    "journey and step, and the diagonal for starts and with. The first word: a bright first "
-    "column.",
+    alt="Four heat maps over the six words. The word before: a dark line just under the diagonal. "
+    "The word after: a dark line just over it. The same kind: The and the share their weight, so do "
+    "boat, river and bank, and reached keeps its own. The first word: a dark first column.",
     caption=f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
 )
 figures.show(
     figures.multi_head.side_by_side(looks[0].mean(0)[None], rows=words, titles=["mean over heads"]),
-    alt="One heat map, the mean of the four. Its first column is somewhat brighter than the rest; "
+    alt="One heat map, the mean of the four. Its first column is somewhat darker than the rest; "
     "the four patterns can no longer be told apart.",
     caption="The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
 )
@@ -853,7 +852,7 @@ def lines_from(word):
 
 # %% tags=["demo"]
 # @title Slider: where each word looks
-sliders.slider(lines_from, strip=["step"], start={"word": "starts"}, word=words)
+sliders.slider(lines_from, strip=["bank"], start={"word": "reached"}, word=words)
 
 # %% [markdown]
 # Real heads are not set by hand, and most are less tidy than these. But "the word before", "the word after" and "the
@@ -933,7 +932,7 @@ numbered = [f"place {i}" for i in range(8)]
 figures.show(
     figures.multi_head.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
     alt="The weights of the two heads after training, over eight places, mean over 64 sentences. One "
-    "head has a bright line one step under the diagonal, the other two steps under it; both "
+    "head has a dark line one step under the diagonal, the other two steps under it; both "
     "lines continue at the top right corner.",
     caption="What the two heads learned, unasked: they divided the two questions between them.",
 )

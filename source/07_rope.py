@@ -40,7 +40,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, use
+from course import begin, check, figures, hint, progress, sentence, sliders, use
 from torch import nn
 
 begin("07_rope")
@@ -108,8 +108,7 @@ def plain_weights(x):
 
 
 generator = torch.Generator().manual_seed(7)
-words = "Your journey starts with one step".split()
-X = torch.randn(6, 8, generator=generator)  # (T, D): a random vector for each word
+words, X = sentence.words, sentence.x  # X: (T, D)
 permutation = torch.tensor([3, 5, 1, 0, 4, 2])
 scrambled_words = [words[i] for i in permutation.tolist()]
 print(" ".join(words), " →  ", " ".join(scrambled_words))
@@ -117,13 +116,13 @@ print(" ".join(words), " →  ", " ".join(scrambled_words))
 # %% [markdown]
 # ### Predict first
 #
-# In the sentence as it was, *journey* looks at the six words with certain weights, and an output
-# comes of it. What happens to the weights that *journey* gives in the scrambled sentence, and what to its output?
+# In the sentence as it was, *boat* looks at the six words with certain weights, and an output
+# comes of it. What happens to the weights that *boat* gives in the scrambled sentence, and what to its output?
 #
 # <details><summary>Answer</summary>
 #
 # It gives every word the weight that it gave before; the weights stand in other columns, because the words do. And the
-# output of *journey* is the same vector, number for number, but for rounding. It now stands in row 2, where *journey*
+# output of *boat* is the same vector, number for number, but for rounding. It now stands in row 2, where *boat*
 # stands.
 #
 # </details>
@@ -133,12 +132,12 @@ print(" ".join(words), " →  ", " ".join(scrambled_words))
 panels = {"as it was": plain_weights(X), "scrambled": plain_weights(X[permutation])}
 figures.show(
     figures.rope.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
-    caption="Find the row of journey in both maps, and compare it word by word.",
+    caption="Find the row of boat in both maps, and compare it word by word.",
 )
 
 # %%
-before, after = plain(X)[words.index("journey")], plain(X[permutation])[scrambled_words.index("journey")]
-print("The output of journey differs by at most", f"{(before - after).abs().max().item():.0e}")
+before, after = plain(X)[words.index("boat")], plain(X[permutation])[scrambled_words.index("boat")]
+print("The output of boat differs by at most", f"{(before - after).abs().max().item():.0e}")
 
 # %% [markdown]
 # The same numbers stand at other places. So a scrambled sentence gives scrambled outputs, and nothing else happens. For
@@ -209,7 +208,7 @@ def causal(x):
     return torch.softmax((x @ x.mT / x.shape[-1] ** 0.5).masked_fill(future, -torch.inf), dim=-1) @ x
 
 
-places = torch.randn(6, 8, generator=generator)  # (T, D): a vector for each place
+places = torch.randn(6, 3, generator=generator)  # (T, D): a vector for each place
 blind = use(is_order_blind, otherwise=first_output_turns_up)
 for name, function in {
     "plain self-attention": plain,
@@ -832,17 +831,17 @@ def make_rotary(d_model, n_heads, seed=0):
 hamlet = "to be or not to be".split()
 vocabulary = sorted(set(hamlet))
 table = torch.randn(len(vocabulary), 16, generator=torch.Generator().manual_seed(2))
-sentence = table[[vocabulary.index(word) for word in hamlet]][None]  # (1, T, 16): the same word, the same vector
+spoken = table[[vocabulary.index(word) for word in hamlet]][None]  # (1, T, 16): the same word, the same vector
 attention = make_rotary(16, 2)
 with torch.no_grad():
     attention.W_qkv.weight[:32] *= 2  # larger queries and keys, so that there is something to see
-    same_place, same_weights = attention(sentence, torch.zeros(6, dtype=torch.int64))
-    in_order, order_weights = attention(sentence)
+    same_place, same_weights = attention(spoken, torch.zeros(6, dtype=torch.int64))
+    in_order, order_weights = attention(spoken)
 
 scrambled = torch.tensor([4, 2, 0, 5, 1, 3])
 for name, output, where in (("all at one place", same_place, torch.zeros(6)), ("0 … 5", in_order, torch.arange(6))):
     apart = (output[0, 0] - output[0, 4]).norm().item()
-    sees = not blind(lambda x, where=where: attention(x[None], where)[0][0].detach(), sentence[0], scrambled)
+    sees = not blind(lambda x, where=where: attention(x[None], where)[0][0].detach(), spoken[0], scrambled)
     print(f"positions {name:16}: the two 'to' are {apart:.3f} apart; sees the order: {sees}")
 print(f"By {Rotary.whose}")
 
@@ -951,9 +950,9 @@ print(f"With reordered rows: the same output, the same weights. As they were: we
 
 # %% tags=["demo"]
 with torch.no_grad():
-    from_zero = attention(sentence, torch.arange(6))[1]
-    from_one = attention(sentence, torch.arange(6) + 1)[1]
-    heads = attention.W_qkv(sentence).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)  # (3, B, H, T, K)
+    from_zero = attention(spoken, torch.arange(6))[1]
+    from_one = attention(spoken, torch.arange(6) + 1)[1]
+    heads = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)  # (3, B, H, T, K)
     mixed = rotate(heads[0], torch.arange(6) + 1) @ rotate(heads[1], torch.arange(6)).mT / 8**0.5
 print(f"all from 1:                 weights differ by up to {(from_one - from_zero).abs().max():.7f}")
 print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1) - from_zero).abs().max():.7f}")

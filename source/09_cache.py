@@ -34,7 +34,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, staged_model, torch_fallbacks, use
+from course import begin, check, figures, hint, progress, sentence, sliders, staged_model, torch_fallbacks, use
 from torch import nn
 
 begin("09_cache")
@@ -524,7 +524,7 @@ grade(sliding_window_mask)
 
 # %%
 window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
-words = "Your journey starts with one step".split()
+words = sentence.words  # The boat reached the river bank
 
 # %% tags=["demo"]
 # @title Three windows over the sentence
@@ -674,8 +674,8 @@ grade(mean_heads)
 #
 # | | rows of `W_q` | of `W_k`, `W_v` | keys |
 # |---|---|---|---|
-# | before | $H \cdot K$ | $H \cdot K$ | `(B, H, T, K)` |
-# | here | $H \cdot K$ | $G \cdot K$ | `(B, G, T, K)` |
+# | before | $H \cdot d_k$ | $H \cdot d_k$ | `(B, H, T, K)` |
+# | here | $H \cdot d_k$ | $G \cdot d_k$ | `(B, G, T, K)` |
 #
 # **On paper.** `GroupedQueryAttention(8, 4, 2)`: heads are 2 wide, `W_q` is (8, 8), `W_k` and `W_v` are (4, 8). The heads
 # 0 and 1 read group 0, the heads 2 and 3 group 1.

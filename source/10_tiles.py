@@ -27,7 +27,7 @@
 # | $T$, $S$ | how many queries, how many keys |
 # | `K`, `V` | the width of queries and keys, the width of values |
 # | $\mathbf{q}_t$, $\mathbf{k}_s$, $\mathbf{v}_s$ | a query `(K,)`, a key `(K,)`, a value `(V,)` |
-# | $x_{ts}$ | a score, $\mathbf{q}_t \cdot \mathbf{k}_s / \sqrt{d_k}$; one row of scores is $x_1, \dots, x_S$ |
+# | $x_{ts}$ | a score, $\mathbf{q}_t \cdot \mathbf{k}_s / \sqrt{d_k}$; one row of scores is $x_0, \dots, x_{S-1}$ |
 # | $\ell_t$ | the log-sum-exp of row $t$; `lse` in code, `(..., T)` |
 # | $\mathbf{o}_t$ | the output for query $t$, `(V,)` |
 # | `tile` | how many keys are read at a time |
@@ -354,7 +354,7 @@ print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12
 # there are the largest score $m$, the sum $\textstyle\sum e^{x - m}$, and the output. When a larger score comes along, the
 # sum and the output so far were made with the old maximum: they shrink by $e^{m_{\text{old}} - m_{\text{new}}}$. This is the
 # **online softmax** ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867)); with $\ell = m + \log \text{sum}$ it
-# is a merge with a part of one key. Move the slider over the keys, and watch the step at key 5.
+# is a merge with a part of one key. Move the slider over the keys, and watch the step from 4 keys to 5.
 
 
 # %%
@@ -382,7 +382,7 @@ sliders.slider(after, strip=[{"keys_read": n} for n in (2, 4, 5, 8)], start={"ke
 
 # %% [markdown]
 # After the last key the output is that of softmax over all eight, and no list of eight weights was ever made. The sum may
-# fall, as it does at key 5: it is counted in units of $e^{m}$, and the unit has grown.
+# fall, as it does at the fifth key, key 4: it is counted in units of $e^{m}$, and the unit has grown.
 #
 # Key by key is slow: computers are good at large products of matrices. So take a tile of keys at once: scores
 # `(..., T, tile)`, a `partial_attention` of them, and a `merge` with what there is so far.

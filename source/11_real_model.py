@@ -27,7 +27,7 @@
 # |---|---|
 # | $B$, $T$ | the batch: how many texts at once; how many tokens each has |
 # | $L$, $H$ | the number of layers; the number of heads in each |
-# | `D`, `K` | the width of the model; the width of one head, $K = D / H$ |
+# | `D`, `K` | the width of the model; the width of one head, `K = D / H` |
 # | `N` | the vocabulary: how many tokens there are |
 # | $\mathbf{x}$ | what runs through the model at one place of a text, `(D,)`: the **residual stream** |
 # | `...` | any leading dimensions, such as layers, a batch and heads; there may be none |
@@ -52,7 +52,7 @@ begin("11_real_model")
 #
 # <details><summary>Answer</summary>
 #
-# `(16, 4)`: (out, in). One row for each result, and so, in lesson 6, $K$ neighbouring rows for each head.
+# `(16, 4)`: (out, in). One row for each result, and so, in lesson 6, `K` neighbouring rows for each head.
 #
 # </details>
 #
@@ -445,7 +445,7 @@ sure, best = expected[:, 0, :-1].softmax(-1).max(-1)  # (L + 1, T - 1) each
 said = [letters.decode(line.tolist()) for line in best]
 figures.show(
     figures.inspection.lens(said, sure, list(text[:-1]), list(text[1:])),
-    caption=f"What each layer would say next; the brighter the cell, the higher its probability. Seen through {lens.whose}.",
+    caption=f"What each layer would say next; the darker the cell, the higher its probability. Seen through {lens.whose}.",
 )
 
 # %% [markdown]
@@ -550,7 +550,7 @@ figures.show(
     figures.inspection.attention_maps(
         chosen, tokens, [f"layer 0, head {previous}", f"layer {best[0]}, head {best[1]}"]
     ),
-    caption="The first of the sixteen texts. Where do the bright cells of the right map lie, and where those of the left?",
+    caption="The first of the sixteen texts. Where do the dark cells of the right map lie, and where those of the left?",
 )
 
 # %% [markdown]
@@ -578,7 +578,7 @@ figures.show(
 # in which these heads are zero, or at every text and token their row of `mean`, `(H, K)`, where that is given. The
 # others are as they were, with their gradient. The model goes on using what you were given: leave it as it is.
 #
-# **On paper.** One text, three heads, one token, $K = 2$: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become
+# **On paper.** One text, three heads, one token, `K = 2`: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become
 # $(1, 2), (0, 0), (5, 6)$; with the row $(7, 8)$ for head 1 in `mean`, $(1, 2), (7, 8), (5, 6)$.
 
 # %%
@@ -667,14 +667,14 @@ print(f"By {taken.whose}")
 # ## 7. What a head asks for, and what it passes on
 #
 # A head has four matrices, but it does only two things, and each of them is one matrix of the size `(D, D)`. Write head
-# $h$'s query and key as products with its own $K$ rows of the weights:
+# $h$'s query and key as products with its own `K` rows of the weights:
 #
 # $$ \mathbf{q} \cdot \mathbf{k} = (\mathbf{W}_q^{h} \mathbf{x}_q)^\top (\mathbf{W}_k^{h} \mathbf{x}_k) =
 #    \mathbf{x}_q^\top \underbrace{{\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}}_{\mathbf{M}} \mathbf{x}_k . $$
 #
 # $\mathbf{M}$ is the **QK circuit**: who looks at whom. Likewise $\mathbf{x}\, {\mathbf{W}_v^{h}}^\top
 # {\mathbf{W}_o^{h}}^\top$ with the head's own columns of $\mathbf{W}_o$ is the **OV circuit**: what is passed on from
-# where it looks. Neither knows of $K$ numbers in between; a head is a pair of matrices of low rank. (Biases are left
+# where it looks. Neither knows of `K` numbers in between; a head is a pair of matrices of low rank. (Biases are left
 # out, here and below.)
 #
 # ### Exercise 6: `qk_circuit(W_q, W_k, head, n_heads)`
@@ -682,10 +682,10 @@ print(f"By {taken.whose}")
 # *Difficulty ★★☆ · about 8 minutes*
 #
 # From two weights `(D, D)`, as `nn.Linear` has them, make the matrix `M`, `(D, D)`, with `x_q @ M @ x_k` the unscaled
-# score of that head. *Review of lesson 6:* head $h$ owns rows $hK$ to $(h + 1)K - 1$ of both. A `ValueError` that names
+# score of that head. *Review of lesson 6:* head $h$ owns rows `h * K` to `(h + 1) * K - 1` of both. A `ValueError` that names
 # what was wrong, and its value, unless `n_heads` is at least 1 and divides `D`, and `0 <= head < n_heads`.
 #
-# **On paper.** $D = 2$, two heads, so $K = 1$, and head 1 owns the last row of each: $(3, 4)$ of $\mathbf{W}_q$ and
+# **On paper.** `D = 2`, two heads, so `K = 1`, and head 1 owns the last row of each: $(3, 4)$ of $\mathbf{W}_q$ and
 # $(7, 8)$ of $\mathbf{W}_k$. Then
 #
 # $$ \mathbf{M} = \begin{pmatrix} 3 \\ 4 \end{pmatrix} \begin{pmatrix} 7 & 8 \end{pmatrix} =
@@ -759,13 +759,15 @@ figure, (left, right) = figures.row(2, width=4.6, height=4.1)
 alphabet = "abcdefghijklmnopqrstuvwxyz"
 looks, adds = between_places(0, 3), between_letters(2, 0, alphabet)
 future = torch.ones_like(looks).triu(1).bool()
-figures.heat_map(looks, ax=left, blocked=future, numbers=False, title="layer 0, head 3: places (weights)")
+figures.heat_map(
+    looks, ax=left, part="weights", blocked=future, numbers=False, title="layer 0, head 3: places (weights)"
+)
 figures.heat_map(
     adds,
     ax=right,
     rows=list(alphabet),
     columns=list(alphabet),
-    kind="scores",
+    part="scores",
     numbers=False,
     title="layer 2, head 0: letters (logits)",
 )

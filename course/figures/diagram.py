@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,17 +42,17 @@ _MATRICES = {
 }
 # text -> (part, x, y, width)
 _STEPS = {
-    "$W_q$": ("queries, keys, values", 1.2, _ROWS["q"], 0.62),
-    "$W_k$": ("queries, keys, values", 1.2, _ROWS["k"], 0.62),
-    "$W_v$": ("queries, keys, values", 1.2, _ROWS["v"], 0.62),
+    "W_q": ("queries, keys, values", 1.2, _ROWS["q"], 0.62),
+    "W_k": ("queries, keys, values", 1.2, _ROWS["k"], 0.62),
+    "W_v": ("queries, keys, values", 1.2, _ROWS["v"], 0.62),
     "rotate": ("rotation", 3.65, _ROWS["q"], 0.86),
     "rotate ": ("rotation", 3.65, _ROWS["k"], 0.86),
     "q · k": ("dot products", 5.85, _SCORES, 0.74),
-    "÷ √d": ("scaling", 7.9, _SCORES, 0.66),
-    "mask": ("mask", 8.75, _SCORES, 0.7),
-    "softmax": ("softmax", 9.75, _SCORES, 0.95),
+    "÷ √d": ("scaling", 7.86, _SCORES, 0.66),
+    "mask": ("mask", 8.7, _SCORES, 0.7),
+    "softmax": ("softmax", 9.72, _SCORES, 1.06),
     "A V": ("queries, keys, values", 11.85, _SCORES, 0.66),
-    "join, $W_o$": ("heads", 14.35, _SCORES, 1.1),
+    "join, W_o": ("heads", 14.35, _SCORES, 1.1),
 }
 _ARROWS: Sequence[tuple[str, Sequence[tuple[float, float]]]] = (
     *(("queries, keys, values", ((0.36, 0.15), (0.86, _ROWS[name]))) for name in "qkv"),
@@ -60,12 +61,13 @@ _ARROWS: Sequence[tuple[str, Sequence[tuple[float, float]]]] = (
     ("dot products", ((2.83, _ROWS["k"]), (5.46, 0.6))),
     ("queries, keys, values", ((2.83, _ROWS["v"]), (11.85, _ROWS["v"]), (11.85, 0.44))),
     ("dot products", ((6.24, _SCORES), (6.52, _SCORES))),
-    ("softmax", ((7.28, _SCORES), (9.26, _SCORES))),
-    ("softmax", ((10.24, _SCORES), (10.37, _SCORES))),
+    ("softmax", ((7.28, _SCORES), (9.18, _SCORES))),
+    ("softmax", ((10.25, _SCORES), (10.37, _SCORES))),
     ("queries, keys, values", ((11.13, _SCORES), (11.5, _SCORES))),
     ("queries, keys, values", ((12.2, _SCORES), (12.57, _SCORES))),
     ("heads", ((13.33, _SCORES), (13.78, _SCORES))),
 )
+_LETTER = re.compile("W_([qkvo])")
 _BLOCK = ("norm", "attention, as above", "+", "norm", "MLP", "+")
 
 
@@ -103,9 +105,9 @@ def overview(part: str, complete: bool = False, **values: torch.Tensor) -> Figur
     for name, (of, x, y) in _MATRICES.items():
         _matrix(ax, name, x, y, state(of), values.get(name))
     _block(ax, state("block"))
-    key = "in full colour: so far" if complete else "in full colour: this lesson; grey: known"
-    ax.text(14.95, -3.1, f"{key}; dashed: to come", ha="right", va="center", fontsize=SMALL, color=GREY)
-    ax.set(xlim=(-0.5, 15.0), ylim=(-3.4, 2.35))
+    key = "in full colour: so far" if complete else "in full colour: this lesson\ngrey: known"
+    ax.text(14.95, -2.75, f"{key}\ndashed: to come", ha="right", va="center", fontsize=SMALL, color=GREY)
+    ax.set(xlim=(-0.5, 15.0), ylim=(-3.4, 2.6))
     ax.axis("off")
     return with_alt_text(figure, _in_words(part, complete, values))
 
@@ -156,6 +158,7 @@ def _step(ax: Axes, text: str, x: float, y: float, width: float, state: str, hei
     ax.add_patch(shape)
     heavy = "bold" if state == "new" else "normal"
     shade = INK if state == "new" else GREY
+    text = _LETTER.sub(r"$W_\1$", text)
     ax.text(x, y, text, ha="center", va="center", fontsize=SMALL, color=shade, fontweight=heavy, zorder=3)
 
 
@@ -184,11 +187,11 @@ def _heads(ax: Axes, state: str) -> None:
 
     for behind in (2, 1, 0):
         shift = 0.14 * behind
-        frame = Rectangle((1.85 + shift, -1.95 + shift), 11.6, 3.9, zorder=0)
+        frame = Rectangle((1.85 + shift, -1.95 + shift), 11.6, 4.15, zorder=0)
         frame.set(**{**_look(state, GROUND), "facecolor": GROUND})
         ax.add_patch(frame)
     text = {"new": INK}.get(state, GREY)
-    ax.text(7.9, -1.62, "H heads, each with its own columns", ha="center", va="center", fontsize=SMALL, color=text)
+    ax.text(7.9, -1.62, "H heads, each with columns of its own", ha="center", va="center", fontsize=SMALL, color=text)
 
 
 def _cache(ax: Axes, state: str) -> None:

@@ -63,7 +63,16 @@ def attention_maps(weights: torch.Tensor, tokens: Sequence[str], titles: Sequenc
     figure, panels = row(len(weights), width=4.2, height=3.9)
     for head, ax, title in zip(weights, panels, titles, strict=True):
         future = torch.ones_like(head).triu(1).bool()
-        heat_map(head, ax=ax, rows=shown(tokens), columns=shown(tokens), blocked=future, numbers=False, title=title)
+        heat_map(
+            head,
+            ax=ax,
+            part="weights",
+            rows=shown(tokens),
+            columns=shown(tokens),
+            blocked=future,
+            numbers=False,
+            title=title,
+        )
         ax.tick_params(labelsize=min(6.0, 260 / len(tokens)))
         ax.set(ylabel="queries")
     details = "; ".join(f"{title}: {_in_words(head)}" for title, head in zip(titles, weights, strict=True))

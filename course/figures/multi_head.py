@@ -23,7 +23,7 @@ def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: tor
     for ax, (title, outputs) in zip(panels, reached.items(), strict=True):
         across, up = outputs.detach().double().unbind(-1)
         ax.plot(across, up, ".", color=colour("output"), markersize=5, alpha=0.5)
-        for name, value in zip(("value 1", "value 2"), values.tolist(), strict=True):
+        for name, value in zip(("value 0", "value 1"), values.tolist(), strict=True):
             ax.plot(*value, MARKERS[1], color=colour("v"), markersize=8)
             note(ax, name, value, (8, 6))
         ax.plot(*wanted.tolist(), "*", color=PALETTE[1], markersize=16, markeredgecolor=INK)

@@ -104,6 +104,12 @@ def bars(
     return ax
 
 
+def never_seen(weights: torch.Tensor) -> torch.Tensor | None:
+    """The later positions, bool (T, T), if maps (..., T, T) have no weight on any of them, as under a causal mask."""
+    future = torch.ones(weights.shape[-2:], dtype=torch.bool).triu(1)
+    return None if weights.detach().cpu()[..., future].any() else future
+
+
 def frame(ax: Axes, part: str, box: tuple[float, float, float, float]) -> None:
     """Draw a frame in the colour of a part of attention around `box`: x, y, width, height."""
     from matplotlib.patches import Rectangle

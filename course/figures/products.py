@@ -44,26 +44,25 @@ def projections(
     matrices = {"q": W_q.detach(), "k": W_k.detach(), "v": W_v.detach()}
     widest = max(matrix.shape[1] for matrix in matrices.values())
     limit = float(max(matrix.abs().max() for matrix in (x, *matrices.values(), *(x @ m for m in matrices.values()))))
-    cell = 0.42
-    named = 0.75 if words else 0.2
-    shares = [width * cell + named + 0.35, widest * cell + 0.95, widest * cell + named + 0.35]
-    height = cell * max(tokens, width) + 0.75
-    figure, axes = grid(9, 3, width=sum(shares) / 3 + 0.2, height=height, ratios=shares)
+    tallest = max(tokens, width)
+    shares = [width + 3.0, widest + 3.0, widest + 3.0]  # in cells, with their labels
+    figure, axes = grid(9, 3, width=0.45 * sum(shares) / 3, height=0.42 * tallest + 0.75, ratios=shares)
     for line, (name, matrix) in enumerate(matrices.items()):
-        left, middle, right = axes[3 * line : 3 * line + 3]
-        letter, below = name.upper(), f"$W_{name}$"
-        heat_map(x, ax=left, rows=words or None, part="x", limit=limit, title=f"X  {_size(x)}")
-        heat_map(
-            matrix, ax=middle, rows=features or None, kind="scores", limit=limit, title=f"{below}  {_size(matrix)}"
-        )
         result = x @ matrix
-        title = f"{letter} = X {below}  {_size(result)}"
-        heat_map(result, ax=right, rows=words or None, part=name, limit=limit, title=title)
-        for ax, sign in ((left, "@"), (middle, "=")):
-            columns = x.shape[1] if ax is left else matrix.shape[1]
-            rows = tokens if ax is left else width
-            ax.text(columns - 0.5 + 0.5, rows / 2 - 0.5, sign, ha="center", va="center", fontsize=14, clip_on=False)
+        for ax, values, part, rows, title in (
+            (axes[3 * line], x, "x", words, "X"),
+            (axes[3 * line + 1], matrix, "", features, f"$W_{name}$"),
+            (axes[3 * line + 2], result, name, words, f"{name.upper()} = X $W_{name}$"),
+        ):
+            title = f"{title}  {_size(values)}"
+            heat_map(values, ax=ax, part=part, kind="scores", rows=rows or None, limit=limit, title=title)
+            ax.set_ylim(tallest - 0.5, -0.5)  # cells of one size in all panels
+            ax.set_anchor("W")
     of_one_size(axes)
+    for place, ax in enumerate(axes):
+        if place % 3 < 2:
+            columns = width if place % 3 == 0 else matrices["qkv"[place // 3]].shape[1]
+            _sign(ax, "@="[place % 3], columns, tallest)
     sizes = ", ".join(f"{name.upper()} {_size(x @ matrix)}" for name, matrix in matrices.items())
     return with_alt_text(
         figure,
@@ -89,20 +88,27 @@ def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+") -> Figure:
     result = _OPERATIONS[sign](wide_a, wide_b)
     rows, columns = result.shape
     limit = max(float(matrix.abs().max()) for matrix in (a, b, result))
-    figure, axes = row(3, width=0.9 + 0.5 * columns, height=0.8 + 0.5 * rows)
+    figure, axes = row(3, width=1.1 + 0.5 * columns, height=0.8 + 0.5 * rows)
     for ax, values, own, name in ((axes[0], wide_a, _two(a), "a"), (axes[1], wide_b, _two(b), "b")):
         shape = _size(a if name == "a" else b)
         stretched = own.shape != values.shape
         heat_map(values, ax=ax, kind="scores", limit=limit, title=f"{name}: {shape}{_arrow_to(values, stretched)}")
         _fade(ax, own.shape, values.shape)
     heat_map(result, ax=axes[2], kind="scores", limit=limit, title=f"a {sign} b: {_size(result)}")
-    for ax, text in ((axes[0], sign), (axes[1], "=")):
-        ax.text(columns + 0.1, rows / 2 - 0.5, text, ha="center", va="center", fontsize=16, clip_on=False)
     of_one_size(axes)
+    for ax, text in ((axes[0], sign), (axes[1], "=")):
+        _sign(ax, text, columns, rows)
     return with_alt_text(
         figure,
         f"{_stretching('a', a, result)}. {_stretching('b', b, result)}. Then a {sign} b is computed cell by cell.",
     )
+
+
+def _sign(ax: Axes, text: str, columns: int, rows: int) -> None:
+    """Write a sign to the right of a map."""
+    place = (columns - 0.5, rows / 2 - 0.5)
+    shift: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False}
+    ax.annotate(text, place, (11, 0), ha="center", va="center", fontsize=15, **shift)
 
 
 def _two(values: torch.Tensor) -> torch.Tensor:
@@ -132,7 +138,7 @@ def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
     ax.add_patch(Rectangle((-0.5, -0.5), own[1], own[0], **look))
     arrow = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 1.6}
     if own[0] < whole[0]:
-        ax.annotate("", (-0.75, whole[0] - 0.6), (-0.75, 0), arrowprops=arrow, annotation_clip=False)
+        ax.annotate("", (-0.68, whole[0] - 0.6), (-0.68, 0), arrowprops=arrow, annotation_clip=False)
     if own[1] < whole[1]:
         ax.annotate(
             "", (whole[1] - 0.6, whole[0] - 0.25), (0, whole[0] - 0.25), arrowprops=arrow, annotation_clip=False

@@ -139,17 +139,17 @@ def _lookup(
     middle = (len(keys) - 1) / 2
     for place, (key, weight, value) in enumerate(zip(keys, weights.tolist(), values.tolist(), strict=True)):
         if weight >= 0.005:
-            ax.plot((0.32, 1.0), (middle, place), color=colour("weights"), linewidth=0.6 + 7 * weight, zorder=1)
-        _plate(ax, 1.35, place, key, "k")
+            ax.plot((0.34, 1.2), (middle, place), color=colour("weights"), linewidth=0.6 + 7 * weight, zorder=1)
+        _plate(ax, 1.6, place, key, "k")
         shade = INK if weight >= 0.005 else GREY
-        ax.text(1.93, place, f"{weight:.2f} ×", ha="center", va="center", fontsize=SMALL, color=shade)
-        _plate(ax, 2.5, place, f"{value:g}".replace("-", "−"), "v")
+        ax.text(2.38, place, f"{weight:.2f} ×", ha="center", va="center", fontsize=SMALL, color=shade)
+        _plate(ax, 2.95, place, f"{value:g}".replace("-", "−"), "v")
     _plate(ax, 0.0, middle, query, "q")
-    ax.text(1.93, len(keys) + 0.05, "sum:", ha="center", va="center", fontsize=SMALL)
-    _plate(ax, 2.5, len(keys) + 0.05, f"{result:.2f}".replace("-", "−"), "output")
-    for x, name in ((0.0, "query"), (1.35, "keys"), (2.5, "values")):
+    ax.text(2.38, len(keys) + 0.05, "sum:", ha="center", va="center", fontsize=SMALL)
+    _plate(ax, 2.95, len(keys) + 0.05, f"{result:.2f}".replace("-", "−"), "output")
+    for x, name in ((0.0, "query"), (1.6, "keys"), (2.95, "values")):
         ax.text(x, -0.75, name, ha="center", va="center", fontsize=SMALL, style="italic")
-    ax.set(xlim=(-0.5, 2.95), ylim=(len(keys) + 0.55, -1.05))
+    ax.set(xlim=(-0.5, 3.35), ylim=(len(keys) + 0.55, -1.05))
     ax.axis("off")
 
 

@@ -9,7 +9,7 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .panels import heat_map
-from .style import FAINT, GREY, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL
+from .style import BLACK, FAINT, GREY, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, cell_colours, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], s
         image.colorbar.remove()  # the map has no numbers
         for (r, c), i in zip(torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).tolist(), ids.flatten()):
             if i:
-                ax.text(c, r, names[int(i)], ha="center", va="center", fontsize=SMALL)
+                ax.text(c, r, names[int(i)], ha="center", va="center", fontsize=SMALL, color=BLACK)
         ax.set_aspect("auto")
         ax.set_title(f"{title} ({rows}, {columns})")
     words_ = ", ".join(f"{int((a != 0).sum())} and {int((b != 0).sum())}" for a, b in zip(source, targets, strict=True))
@@ -102,14 +102,27 @@ def over_pictures(image: torch.Tensor, weights: torch.Tensor, words: Sequence[st
     maps = weights.reshape(len(words), height // size, width // size)
     spread = maps.repeat_interleave(size, 1).repeat_interleave(size, 2).detach()
     for ax, title, weight in zip(axes, ["the picture", *words], [None, *spread], strict=True):
-        ax.imshow(image, cmap="gray_r", vmin=0, vmax=1.3, interpolation="none")
-        if weight is not None:
-            ax.imshow(weight, cmap="cividis", vmin=0, vmax=1, alpha=0.65, interpolation="none")
+        if weight is None:
+            ax.imshow(image, cmap=cell_colours("amounts"), vmin=0, vmax=1.3, interpolation="none")
+        else:
+            ax.imshow(_shaded(image, weight), interpolation="none")
         ax.set_xticks([i * size - 0.5 for i in range(1, width // size)], [])
         ax.set_yticks([i * size - 0.5 for i in range(1, height // size)], [])
         ax.grid(color=GREY, linewidth=0.8)
         ax.tick_params(length=0)
         ax.set_title(title)
     looks = [divmod(int(where), width // size) for where in weights.argmax(-1)]
-    details = ", ".join(f"{word}: row {r + 1}, column {c + 1}" for word, (r, c) in zip(words, looks, strict=True))
-    return with_alt_text(figure, f"A picture cut into squares, and where each word looks most. {details}.")
+    details = ", ".join(f"{word}: row {r}, column {c}" for word, (r, c) in zip(words, looks, strict=True))
+    return with_alt_text(
+        figure, f"A picture cut into squares, and where each word looks most, counted from 0. {details}."
+    )
+
+
+def _shaded(image: torch.Tensor, weights: torch.Tensor) -> Any:
+    """Colours (H, W, 3) of an image's strokes on the colours of weights (H, W), in black or in white, by contrast."""
+    from matplotlib.colors import to_rgb
+
+    grounds = cell_colours("weights")(weights.detach().numpy())
+    inks = torch.tensor([[to_rgb(ink_on(tuple(ground))) for ground in line] for line in grounds])
+    share = 0.85 * image.detach().float().clamp(0, 1)[..., None]
+    return ((1 - share) * torch.tensor(grounds[..., :3]).float() + share * inks).numpy()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .base import row, with_alt_text
-from .panels import heat_map
+from .panels import heat_map, never_seen
 from .style import GREY, INK, PALE, PALE_BLUE, SMALL
 
 if TYPE_CHECKING:
@@ -29,11 +29,19 @@ def built_so_far(model: StagedModel, text: str) -> Figure:
     ax.set_title("the model so far")
     ax.axis("off")
     letters = [letter if letter.strip() else "␣" for letter in text]
-    future = torch.ones_like(maps[0]).triu(1).bool()
-    blocked = future if not maps[:, future].any() else None
+    blocked = never_seen(maps)
     for number, (panel, weights) in enumerate(zip(panels, maps, strict=True)):
         title = f"head {number}" if heads > 1 else "where each letter looks"
-        heat_map(weights, rows=letters, columns=letters, blocked=blocked, numbers=False, title=title, ax=panel)
+        heat_map(
+            weights,
+            part="weights",
+            rows=letters,
+            columns=letters,
+            blocked=blocked,
+            numbers=False,
+            title=title,
+            ax=panel,
+        )
     details = "; ".join(f"{name} ({does}), {'yours' if own else 'by PyTorch'}" for name, does, own in parts)
     seen = "; ".join(f"head {i}: {_in_words(weights)}" for i, weights in enumerate(maps))
     return with_alt_text(figure, f"The model so far: {details}. Attention over the letters of {text!r}. {seen}.")

@@ -54,14 +54,12 @@ def running(
 
 def _bars(ax: Axes, scores: torch.Tensor, read: int) -> None:
     """Draw a bar per score: filled if read, hatched for the last one read, else empty."""
-    for place, score in enumerate(scores.tolist(), start=1):
-        shade, hatch = (
-            (colour("scores"), "") if place < read else (colour("scores"), "///") if place == read else (PALE, "")
-        )
+    for place, score in enumerate(scores.tolist()):
+        shade, hatch = colour("scores") if place < read else PALE, "///" if place == read - 1 else ""
         ax.bar(place, score, color=shade, edgecolor=GREY, hatch=hatch, width=0.8)
     low, high = float(scores.min()), float(scores.max())
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.set(xlabel="key", ylabel="score", xticks=range(1, len(scores) + 1), ylim=(low - 0.5, high + 0.9))
+    ax.set(xlabel="key", ylabel="score", xticks=range(len(scores)), ylim=(low - 0.5, high + 0.9))
 
 
 def _log(number: float) -> float:
@@ -92,5 +90,6 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
     return with_alt_text(
         figure,
         f"A map of {T} queries by {S} keys, cut into {len(starts)} tiles of {tile} keys. The first {at} are done, and "
-        f"of them an output and a log-sum-exp are left. Tile {at + 1} is there now, the others are not made yet.",
+        f"of them an output and a log-sum-exp are left. Tile {at}, counted from 0, is there now, the others are not "
+        "made yet.",
     )

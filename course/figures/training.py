@@ -13,8 +13,23 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .lines import Curve, in_words, level, losses, means, note
-from .panels import heat_map
-from .style import GREY, INK, LIGHT, LINES, MARKERS, MONO, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, cell_colours, ink_on
+from .panels import frame, heat_map, never_seen
+from .style import (
+    FAINT,
+    GREY,
+    INK,
+    LIGHT,
+    LINES,
+    MARKERS,
+    MONO,
+    PALE,
+    PALE_BLUE,
+    PALE_ORANGE,
+    PALETTE,
+    SMALL,
+    cell_colours,
+    ink_on,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -160,7 +175,15 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
     each = [(f"{title}, head {h}", h, weights) for title, maps in rows.items() for h, weights in enumerate(maps)]
     for ax, (title, h, weights) in zip(panels, each, strict=True):
         if small:
-            heat_map(weights, ax=ax, rows=signs if h == 0 else None, columns=signs, title=title)
+            heat_map(
+                weights,
+                ax=ax,
+                part="weights",
+                rows=signs if h == 0 else None,
+                columns=signs,
+                blocked=never_seen(weights),
+                title=title,
+            )
         else:
             image = _bare_map(ax, weights, signs, size=8)
             ax.set_title(title, pad=4)
@@ -264,6 +287,8 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
 
 
 def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7) -> Any:
+    from matplotlib.patches import Polygon
+
     image = ax.imshow(
         weights.detach().cpu().numpy(), cmap=cell_colours("weights"), vmin=0, vmax=1, interpolation="none"
     )
@@ -271,6 +296,13 @@ def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7
         axis.set_ticks(range(len(signs)), signs, fontsize=size, family=MONO)
     ax.tick_params(length=0, labeltop=True, labelbottom=False, pad=1)
     ax.spines[:].set_visible(False)
+    count = len(signs)
+    if never_seen(weights) is not None:
+        steps = [(c - 0.5, r - 0.5) for i in range(1, count) for c, r in ((i, i - 1), (i, i))]
+        corner = (count - 0.5, -0.5)
+        look: dict[str, Any] = {"facecolor": PALE, "edgecolor": FAINT, "hatch": "///", "linewidth": 0}
+        ax.add_patch(Polygon([*steps, (count - 0.5, count - 1.5), corner], **look))
+    frame(ax, "weights", (-0.5, -0.5, count, count))
     return image
 
 
