@@ -53,5 +53,5 @@ class AnswerOrFallback:
 
 
 def own_answer(f: Any) -> Any:
-    """What the learner wrote, also after `f = use(f)`."""
+    """The learner's own function, also after `f = use(f)`."""
     return f.mine if isinstance(f, AnswerOrFallback) else f

@@ -55,7 +55,7 @@ def status_of(lesson: str) -> str:
 
 
 def wanted(known: Mapping[str, Any]) -> str:
-    """What a finding is, in words."""
+    """Describe a valid finding in words."""
     if known["kind"] == "number":
         return "a number"
     if known["kind"] == "sign":

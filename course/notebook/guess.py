@@ -44,7 +44,7 @@ def judge(known: Mapping[str, Any], guess: Any, names: Names) -> JudgedGuess:
 
 
 def wanted(known: Mapping[str, Any]) -> str:
-    """What a guess may be, in words."""
+    """Describe a valid guess in words."""
     if known["kind"] == "choice":
         *others, last = [f'"{choice}"' for choice in known["choices"]]
         return f"{', '.join(others)} or {last}" if others else last
@@ -57,7 +57,7 @@ def wanted(known: Mapping[str, Any]) -> str:
 
 
 def answer_in_words(known: Mapping[str, Any]) -> str:
-    """The answer as a learner would write it."""
+    """Write the answer as a learner would."""
     answer = known["answer"]
     if known["kind"] == "list":
         shape = all(isinstance(entry, int) for entry in answer)

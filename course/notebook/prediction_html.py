@@ -18,7 +18,7 @@ NO_GUESS = "No guess yet. Put yours in place of the dots"
 
 @dataclass
 class Prediction:
-    """What is shown of a prediction.
+    """A prediction as it is shown.
 
     name       as `predict` calls it
     wanted     what a guess may be, in words

@@ -33,7 +33,7 @@ def prediction_data(tests: Path, notebook: NotebookNode) -> bytes:
 
 
 def experiment_data(tests: Path) -> bytes:
-    """What a finding is compared with, as JSON; b"" if the lesson has no experiment."""
+    """The right and the wrong findings of a lesson's experiment, as JSON; b"" if it has none."""
     data = load_experiment(tests)
     return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode() if data else b""
 

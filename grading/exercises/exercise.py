@@ -190,10 +190,7 @@ class CorrectAnswer(Answer):
 @accept_old_names
 @dataclass(eq=False)
 class Exercise:
-    """One exercise of a lesson; see `exercise`.
-
-    With `stars` it is an ungraded challenge, with `is_step` a step, which has no points.
-    """
+    """One exercise of a lesson; see `exercise`. With `stars` it is an ungraded challenge, with `is_step` a step."""
 
     name: str
     points: int

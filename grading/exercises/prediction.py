@@ -43,7 +43,7 @@ class Prediction:
     wrong: dict[str, str] = field(default_factory=dict)
 
     def to_data(self) -> dict[str, Any]:
-        """What the learner's package needs."""
+        """The part that the learner's package needs."""
         data = {"kind": self.kind, "answer": self.answer, "because": self.because, "wrong": self.wrong}
         if self.choices:
             data["choices"] = list(self.choices)

@@ -48,7 +48,8 @@ def grade_exercise(
     source   the submitted notebook's code, for forbidden names and for what the answer calls
     earlier  exercises of the same notebook graded before: if the answer calls one that is wrong, unreadable or not
              started and that comes before it in the lesson, it is graded again with a right one in its place, which
-             counts unless points are lost by it
+             counts unless points are lost by it. The lesson's steps are among them, wherever they are: nobody grades
+             them, so that any of them may be wrong
     ignore_forbidden  what is forbidden costs nothing: reference answers and known mistakes may use it
     """
     not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
@@ -57,8 +58,9 @@ def grade_exercise(
     )
     followed: list[str] = []
     if outcomes.earned < exercise.points and source and not not_allowed:
-        called = source.names_used(exercise.name) & source.earlier_exercises(exercise.name)
-        wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
+        called, before = source.names_used(exercise.name), source.earlier_exercises(exercise.name)
+        other = [(e, v) for e, v in earlier if e.name in called]
+        wrong = [e for e, v in other if e.is_step or (e.name in before and v.earned < e.points)]
         if wrong:
             again = _run_all_cases(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], ignore_forbidden)
             same_points = again.earned == outcomes.earned  # then what is said is about this answer alone

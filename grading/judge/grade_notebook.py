@@ -263,7 +263,7 @@ class _Grading:
         settings = {
             "seed": seed_of(self._request["seed"], exercise.name),
             "device": self._request["device"],
-            "earlier": [*self._graded, *self._not_graded_yet()],
+            "earlier": [*self._graded, *self._not_graded_yet(), *self._steps()],
         }
         verdict = self._run.judge(exercise, self._source(exercise), **settings)
         own = [cell.code for cell in self._run.cells_above(exercise.name) if not cell.from_lesson]
@@ -296,6 +296,9 @@ class _Grading:
             for name, exercise in self._lesson.exercises.items()
             if name not in known
         ]
+
+    def _steps(self) -> list[tuple[Exercise, ExerciseVerdict]]:
+        return [(step, ExerciseVerdict(name, 0, 0.0, "not started")) for name, step in self._lesson.steps.items()]
 
     def _source(self, exercise: Exercise) -> NotebookSource:
         """The code above the exercise's grade cell."""

@@ -9,6 +9,7 @@ from grading.grader.local import grade_in_process
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 
+from ..support.course_builder import ACTING
 from ..support.small_lesson import judged, written
 
 
@@ -86,3 +87,15 @@ def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):
     code = "def double(x): return x + 2\ndef quadruple(x): return double(x)"
     first = judged(lesson, "double", code)
     assert judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)]).earned == 0
+
+
+@pytest.mark.parametrize(("halve", "followed"), [("x // 2", ["halve"]), ("x / 2", []), ("missing(x)", ["halve"])])
+def test_a_wrong_step_costs_no_points(tmp_path, halve, followed):
+    ACTING.write(tmp_path)
+    lesson = load_lesson(tmp_path / "grader_tests" / ACTING.name)
+    cells = [f"def halve(x):\n    return {halve}", "def double(x):\n    return x + 2 * halve(x)"]
+    names = {}
+    exec("\n".join(cells), names)
+    steps = [(step, ExerciseVerdict(name, 0, 0.0, "not started")) for name, step in lesson.steps.items()]
+    verdict = grade_in_process(lesson.exercises["double"], names, cells=cells, lesson=lesson, earlier=steps)
+    assert (verdict.status, verdict.earned, verdict.followed_through) == ("right", 20, followed)
