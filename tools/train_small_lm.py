@@ -32,7 +32,7 @@ from course.models.small_lm import PARAGRAPH, SmallLM, digest, held_out, split_w
 SEED, TEXT_SEED = 40, 1
 WORDS = 1_200_000
 STEPS, ROWS, REPEATED, LENGTH, PEAK = 700, 16, 2, 96, 5e-3
-HELD_OUT_WORDS = 10_000
+HELD_OUT_WORDS = 20_000
 
 
 def vocabulary(text: str) -> list[str]:

@@ -19,6 +19,7 @@ from course.models.river_town import generate_stories
 from tools import train_small_lm
 
 SENTENCE = "The boat reached the river bank"
+WATERSIDES = ("bank", "shore", "beach", "pier", "harbour", "island", "landing")
 FILE = Path(str(files("course").joinpath(small_lm.FILE)))
 
 
@@ -131,8 +132,9 @@ def test_similar_words_have_similar_embeddings(lm):
 
 
 def test_it_continues_texts_sensibly(lm):
-    assert lm.words[lm.next_scores("The boat reached the river").argmax()] in ("bank", "shore", "beach", "pier")
-    assert lm.words[lm.next_scores('Mara found a red key near the garden. "Whose').argmax()] == "key"
+    assert lm.words[lm.next_scores("The boat reached the river").argmax()] in WATERSIDES
+    assert lm.words[lm.next_scores("Mara kept her money in the").argmax()] == "bank"
+    assert lm.words[lm.next_scores("The boat reached").argmax()] == "the"
     assert lm.loss(small_lm.held_out()) < 1.0
 
 
