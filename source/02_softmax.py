@@ -8,172 +8,173 @@
 # %% [markdown]
 # # Lesson 2: Softmax
 #
-# Lesson 1 ended with scores: one number for each pair of words, any sign, any size. Attention does not use them as
-# they are. It needs *shares*: how much of its one unit of attention a word gives to each of the others. **How do you
-# turn any list of numbers into shares, so that nothing is lost, nothing overflows, and a gradient comes back through
-# it?** The answer is one short function, and it sits in every attention layer and in the loss of every classifier.
+# Lesson 1 ended with scores: one number for each pair of words, of any sign and size. Attention needs *shares*: each
+# word divides one unit of attention among all words. **How do you turn any list of numbers into shares, so that nothing
+# overflows and a gradient comes back?** One short function does this, in every attention layer and in the loss of every
+# classifier.
 #
-# **You will build** four functions: `softmax`, `log_softmax`, `softmax_with_temperature` and `entropy`.
+# **You will build** `softmax`, `log_softmax`, `softmax_with_temperature` and `entropy`, and a dictionary that answers
+# even when the key is missing. Then you put your softmax into a language model.
 #
-# **You need** lesson 1, tensors and broadcasting, and the functions $e^x$ and $\ln x$ from school.
+# **You need** lesson 1, tensors and broadcasting, and $e^x$ and $\ln x$ from school.
 #
-# **Time:** about 55 minutes
+# **Time:** about 55 minutes; 3 more for the step marked *extra*
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, use
+from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
 from torch import nn
 
 begin("02_softmax")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson adds
+figures.show(figures.overview("softmax"))
+
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
-# **1.** A query is `[1, 0, 2]`, a key is `[3, 5, -1]`. What is their dot product, and what does its sign say?
+# **1.** What is the dot product of `[1, 0, 2]` and `[3, 5, -1]`, and what does its sign mean?
 #
 # <details><summary>Answer</summary>
 #
-# $3 + 0 - 2 = 1$: above zero, so on the whole they point the same way, if only just. The 5 does not count, because
-# the query has a 0 there.
+# $3 + 0 - 2 = 1$, positive: the two point roughly the same way. The 5 does not count, because it meets a 0.
 #
 # </details>
 #
-# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. What is the shape of the scores of every query with every key, and
-# how is it written?
+# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you get all scores, and in which shape?
 #
 # <details><summary>Answer</summary>
 #
-# `(4, 6)`, one row for each query: `queries @ keys.transpose(-2, -1)`. The 8 is summed over and gone.
+# `queries @ keys.transpose(-2, -1)`, of shape `(4, 6)`: one row per query. The 8 is summed over.
 #
 # </details>
 #
-# **3.** A key is made ten times as long. What happens to its dot product with a query, and what to its cosine
-# similarity?
+# **3.** A key becomes ten times as long. What happens to its dot products and cosine similarities?
 #
 # <details><summary>Answer</summary>
 #
-# The dot product is ten times as large; the cosine similarity stays, since each vector is divided by its length
-# first.
+# Dot products grow tenfold. Cosine similarities stay, because each vector is divided by its length.
 #
 # </details>
 
+# %%
+review()
+
 # %% [markdown]
-# ## 1. Six scores, one unit of attention
+# ## 1. From scores to shares
 #
-# Take the sentence *The boat reached the river bank*. What does *bank* mean here? The other words decide it, and
-# *river* most of all. Suppose that the dot products of lesson 1 gave *bank* these scores with the six words:
+# What does *bank* mean in *The boat reached the river bank*? The other words decide it, *river* most of all. Suppose that
+# *bank* has these scores with the six words. (Trained vectors, as in lesson 3, give scores of both signs.)
 
 # %%
 words = ["The", "boat", "reached", "the", "river", "bank"]
 scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of the 6 words
 
 # %% [markdown]
-# To share out one unit of attention, we want weights $p_1, \dots, p_n$ that are
+# To divide one unit of attention among the words, we want weights that are
 #
-# - **positive**: nobody gets less than nothing,
-# - **one in all**: $p_1 + \dots + p_n = 1$, so that a weighted sum of vectors keeps their size,
-# - **in the order of the scores**: a higher score never gets a smaller share,
-# - **smooth**: a small change of any score changes the weights a little, so that a gradient can teach the scores.
+# - **positive**: no word gets a negative share,
+# - **normalised**: they sum to 1, so that a weighted sum of vectors keeps their size,
+# - **ordered**: a higher score never gets a smaller share,
+# - **smooth**: a small change in a score changes them a little, so that gradients can improve the scores.
 #
-# ### Predict first
+# ### Predict: divide by the sum
 #
-# The simplest idea is to divide each score by the sum of the scores. Which of the four wishes does it break here?
-#
-# <details><summary>Answer</summary>
-#
-# The first: *The* has the score −1, and gets a negative share. And it hangs by a thread: had the scores added up to
-# 0, it would divide by zero. Run the next cell.
-#
-# </details>
+# The simplest idea is to divide each score by the sum of all scores. Which of the four properties is lost here?
 
 # %%
-print("shares:", scores / scores.sum())
+# The property that is lost: "positive", "normalised", "ordered" or "smooth"
+predict("the property that is lost", ..., scores / scores.sum())
 
 # %% [markdown]
 # ## 2. Exponentiate, then divide
 #
-# The exponential function repairs this. $e^x$ is positive for every $x$, it keeps the order, it is as smooth as a
-# function can be. So: exponentiate each score, then divide by the sum. For scores $\mathbf{s} = (s_1, \dots, s_n)$,
+# The exponential function repairs this: $e^x$ is positive, keeps the order, and is smooth. So exponentiate each score,
+# then divide by the sum. For scores $\mathbf{s}$ the weights $\mathbf{a}$ are
 #
-# $$ p_i = \operatorname{softmax}(\mathbf{s})_i = \frac{e^{s_i}}{\sum_{j=1}^{n} e^{s_j}} . $$
+# $$ a_i = \operatorname{softmax}(\mathbf{s})_i = \frac{e^{s_i}}{\sum_{j} e^{s_j}} . $$
 #
-# Here $s_i$ is the score of word $i$, $p_i$ is its weight, and $n$ is the number of words, here 6. (The functions of
-# this lesson call their scores `x`, as PyTorch's do.) Scores that are about to go through a softmax are also called
-# **logits**. The picture shows the two steps.
+# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go into a
+# softmax are also called **logits**. (The functions of this lesson call them `x`, as PyTorch's do.)
+# ### Step: exponentiate, then divide
+#
+# *Step ★☆☆ · about 2 minutes.* Write this formula for one list of scores. `x` has the shape `(S,)`, and so has the result.
+#
+# **Worked example.** Exponentials are easy by hand if the scores are logarithms. For $\mathbf{s} = (0, \ln 2, \ln 5)
+# \approx (0, 0.69, 1.61)$ they are $(1, 2, 5)$ with the sum 8. The weights are
+# $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
+
+
+# %%
+def exp_and_divide(x: torch.Tensor) -> torch.Tensor:
+    """The exponential of each score, divided by the sum of them all. x: (S,). Returns (S,)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(exp_and_divide)
 
 # %% tags=["demo"]
 # @title The scores, their exponentials, and the weights
-powers = torch.exp(scores)
+shares = use(exp_and_divide)
 fig, axes = figures.row(3, height=2.9)
-figures.bars(scores, words, ax=axes[0], title="scores $s$")
-figures.bars(powers, words, ax=axes[1], title="$e^s$", limit=24)
-figures.bars(powers / powers.sum(), words, ax=axes[2], title="weights: $e^s$ / sum", limit=1.1)
+figures.bars(scores, words, ax=axes[0], part="scores", title="scores $s$")
+figures.bars(torch.exp(scores), words, ax=axes[1], title="$e^s$", limit=24)
+figures.bars(shares(scores), words, ax=axes[2], part="weights", title="weights: $e^s$ / sum", limit=1.1)
 for ax in axes:
     ax.tick_params(axis="x", rotation=40)
 figures.show(
     fig,
     alt="Three bar charts of the six words. The scores run from -1 to 3. Their exponentials are all positive: "
     "20.1 for river, 7.4 for boat, 0.4 for The. The weights have the same shape and add up to 1: 0.58 for river.",
-    caption="The second and the third panel differ by one factor only: division sets the scale, not the shape.",
+    caption=f"The division changes the scale, not the shape. Weights by {shares.whose}.",
 )
 
 # %% [markdown]
-# **On paper.** Exponentials are awkward by hand, unless the scores are logarithms. Take
-# $\mathbf{s} = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$. The exponentials are $(1, 2, 5)$, their sum is 8, so the
-# weights are $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
+# In the ratio of two weights, the sum cancels:
 #
-# One consequence is worth a line of its own. Divide two weights by each other: the sum drops out, and
+# $$ \frac{a_i}{a_j} = \frac{e^{s_i}}{e^{s_j}} = e^{s_i - s_j} . $$
 #
-# $$ \frac{p_i}{p_j} = \frac{e^{s_i}}{e^{s_j}} = e^{s_i - s_j} . $$
+# **Only differences of scores count.** A lead of $\ln 2 \approx 0.69$ doubles a share, a lead of $2.3$ makes it ten times
+# as large, wherever the two scores are.
 #
-# **Only differences of scores count.** Leading by $\ln 2 \approx 0.69$ doubles a share, leading by $2.3$ makes it ten
-# times as large, wherever on the number line the two scores lie.
-#
-# ### Predict first
+# ### Predict: a higher level
 #
 # Add 10 to each of the six scores. Which weights grow?
-#
-# <details><summary>Answer</summary>
-#
-# None. All differences stay what they were, so all weights do. In the formula: each $e^{s_i + 10}$ is
-# $e^{10} \cdot e^{s_i}$, and the factor $e^{10}$ stands above and below the fraction bar.
-#
-# </details>
+
+# %%
+# The weights that grow: "all", "none" or "the largest"
+predict("the weights that grow", ...)
 
 # %%
 print("before:", torch.softmax(scores, dim=-1))
 print("after: ", torch.softmax(scores + 10, dim=-1))
 
 # %% [markdown]
-# ## 3. A thousand is too much
+# ## 3. Scores of any size
 #
-# So the scores $(1000, 1001, 1002)$ have the same weights as $(0, 1, 2)$. On paper. Here is the formula, word for
-# word, in float32.
+# On paper, then, the scores $(1000, 1001, 1002)$ have the same weights as $(0, 1, 2)$.
 #
-# ### Predict first
+# ### Predict: a thousand
 #
-# What will the cell print?
-#
-# <details><summary>Answer</summary>
-#
-# `nan` three times. $e^{1000}$ is a number with 435 digits; the largest that float32 can hold has 39. So each
-# exponential becomes `inf`, their sum is `inf`, and `inf / inf` is not a number.
-#
-# </details>
+# What does the formula give for them in float32, taken word for word?
+
+# %%
+# Each of the three weights is then: "right", "inf" or "nan"
+predict("the weights of large scores", ...)
 
 # %%
 large = torch.tensor([1000.0, 1001.0, 1002.0])
 print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 
 # %% [markdown]
-# How soon does that happen? Very soon: at 88.7 in float32, and at 11.1 in float16, which much of today's training
-# uses.
+# The overflow begins at 88.7 in float32, and at 11.1 in float16, which many models are trained in.
 
 # %% tags=["demo"]
 # @title Four number formats, and what exp makes of scores in them
@@ -182,31 +183,28 @@ figures.show(
     alt="For each of four number formats a bar over the scores from -130 to 130. In the middle of it exp(s) is a number; "
     "to the left it is rounded to 0; to the right it is infinity. The middle runs from -104 to 88.7 in float32, "
     "from -92.9 to 88.7 in bfloat16, from -17.3 to 11.1 in float16, and beyond the picture (-745 to 710) in float64.",
-    caption="Dotted: exp(s) is rounded to 0. Hatched: exp(s) is infinite. float64 only moves the cliff to 709.8.",
+    caption="Dotted: exp(s) is rounded to 0. Hatched: exp(s) is infinite. float64 only moves the limit to 709.8.",
 )
 
 # %% [markdown]
-# The way out is the fact that you have just met. Weights do not change when the same number is subtracted from every
-# score, so *choose* the number. With $m = \max_j s_j$, the largest of the scores,
+# You may subtract any number from all scores, so subtract the largest, $m = \max_j s_j$:
 #
-# $$ p_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
+# $$ a_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
-# Now the largest score is 0 and all others lie below it. Every exponential is between 0 and 1: no overflow. The sum
-# contains $e^0 = 1$, so it lies between 1 and $n$: no division by zero. Exponentials may still be rounded to 0, on
-# the left of the picture, but only for a word whose share would be less than $10^{-45}$ (in float32), and there 0 is
-# a good answer.
+# Every exponential is now between 0 and 1, so nothing overflows. The sum contains $e^0 = 1$ and is between 1 and $n$, so
+# nothing is divided by zero. An exponential is rounded to 0 only if the share is less than $10^{-45}$ (in float32), and
+# then 0 is a good answer.
 #
-# That last remark has a use. A score of $-\infty$ says *not this one*: $e^{-\infty} = 0$, so the weight is 0 exactly,
-# and the others share the whole. Lesson 5 hides the future from a model in just this way.
+# A score of $-\infty$ excludes a word: its weight is $e^{-\infty} = 0$, and the others share the whole. Lesson 5 hides the
+# future from a model in this way.
 #
 # ## 4. Which dimension?
 #
-# In attention the scores of a whole sentence form a matrix, one row for each word that asks, one column for each word
-# that is asked. Softmax then works on many lists at once, and `dim` says which way the lists run. Sums taken along
-# `dim` are 1; sums across it are anything.
+# The scores of a sentence form a matrix: one row per word that asks, one column per word that is asked. `dim` is the
+# direction in which the lists of softmax run. Sums along `dim` are 1; sums across it can be anything.
 
 # %% tags=["demo"]
-# @title The same scores, shared out along each of the two dimensions
+# @title The same scores, normalised along each of the two dimensions
 matrix = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 3.0], [1.0, -2.0, 1.0, 1.0]])
 fig, axes = figures.row(2, width=4.2, height=2.9)
 for ax, dim in zip(axes, (-1, 0)):
@@ -216,31 +214,36 @@ figures.show(
     alt="Two heat maps of weights of the same 3 by 4 scores, each with the sums of its rows and columns. With dim -1 "
     "each row sums to 1 and the columns to 1.02, 0.30, 0.46 and 1.23; with dim 0 each column sums to 1 and the rows "
     "to 1.60, 1.43 and 0.97.",
-    caption="The same scores, shared out along each row (left) and along each column (right). Sums of 1 are bold.",
+    caption="The same scores, normalised along each row (left) and along each column (right). Sums of 1 are bold.",
 )
 
 # %% [markdown]
-# "Along `dim`" also settles which maximum to subtract: each list has its own. And it explains the argument that you
-# will need most in this course: `keepdim=True`. A sum over the last dimension of a `(3, 4)` tensor has the shape
-# `(3,)`, which broadcasts as a *row*; with `keepdim=True` it is `(3, 1)`, which lines up with the lists that it came
-# from.
+# The maximum and the sum of each list must line up with it. A sum over the last dimension of a `(3, 4)` tensor has the
+# shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` it is `(3, 1)`: one number per row.
 #
+# ### Predict: the shape of the maxima
+#
+# `x` has the shape `(3, 5, 4)`. What is the shape of `x.amax(dim=1, keepdim=True)`? Write it as a list.
+
+# %%
+# A list of whole numbers
+predict("the shape of the maxima", ..., torch.zeros(3, 5, 4).amax(dim=1, keepdim=True).shape)
+
+# %% [markdown]
 # ### Exercise 1: `softmax(x, dim=-1)`
 #
-# *Difficulty ★★☆ · about 10 minutes*
+# *Difficulty ★★☆ · about 8 minutes*
 #
-# Write the weights of the scores `x` along `dim`, as a tensor of the same shape.
+# Compute the weights of the scores `x` along `dim`, as a tensor of the same shape.
 #
-# - `x` has any number of dimensions, and `dim` may be any of them, counted from the front or (negative) from the back.
-# - The result is finite for any finite scores, however large, and a score of $-\infty$ gets the weight 0 exactly. (You
-#   may count on at least one finite score in each list, and on no $+\infty$.)
-# - The result has the dtype of `x`, gradients flow back through it to `x`, and `x` itself is not changed. (So it is in
-#   every exercise.)
-# - Not allowed in this lesson are torch's own softmax, log_softmax, softmin, logsumexp, logcumsumexp, cross_entropy
+# - `x` has any number of dimensions; `dim` is any of them, counted from the front or (negative) from the back.
+# - The result is finite for finite scores of any size, and a score of $-\infty$ gets the weight 0 exactly. (Each list has
+#   a finite score, and none has $+\infty$.)
+# - In every exercise, the result has the dtype of `x`, gradients flow back to `x`, and `x` itself is not changed.
+# - In this lesson you may not use torch's own softmax, log_softmax, softmin, logsumexp, logcumsumexp, cross_entropy
 #   and torch.distributions, in any spelling.
 #
-# The example from above, `softmax(torch.tensor([1.0, 2.0, 5.0]).log())`, is `[0.125, 0.25, 0.625]`; you can use it
-# to try your answer.
+# **Worked example.** `softmax(torch.tensor([1.0, 2.0, 5.0]).log())` is `[0.125, 0.25, 0.625]`, as above.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -269,7 +272,7 @@ grade(softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it keep its head at a thousand? And a score of $-\infty$ among the others?
+# Does it survive scores of a thousand, and a score of $-\infty$?
 
 # %%
 weigh = use(softmax, torch.softmax)
@@ -277,8 +280,7 @@ print(weigh(large, dim=-1))
 print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 
 # %% [markdown]
-# With it, a whole sentence is weighed in one call. Each word asks all six, including itself; the row of *bank* holds
-# the scores that you know.
+# It weighs a whole sentence in one call. Each word asks all six, itself included; *bank* is the last row.
 
 # %% tags=["demo"]
 # @title The scores of six words with six words, and their weights
@@ -294,8 +296,8 @@ table = torch.tensor(
     ]
 )
 fig, axes = figures.row(2, width=4.4, height=3.9)
-figures.heat_map(table, ax=axes[0], rows=words, columns=words, kind="scores", title="scores")
-figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, title="weights")
+figures.heat_map(table, ax=axes[0], rows=words, columns=words, part="scores", title="scores S")
+figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, part="weights", title="weights A")
 figures.show(
     fig,
     alt="Two 6 by 6 heat maps with the words as rows and columns. Left the scores, between -1 and 3. Right the weights: "
@@ -304,23 +306,44 @@ figures.show(
 )
 
 # %% [markdown]
-# ## 5. What comes back through it
+# ## 5. The gradient of softmax
 #
-# Softmax was to be smooth, so that scores can learn. Let us look at what a gradient sees. The derivative of weight
-# $i$ with respect to score $j$, that is how fast the one moves when the other does, is
+# The derivative of weight $i$ with respect to score $j$ says how fast the weight changes when the score does:
 #
-# $$ \frac{\partial p_i}{\partial s_j} = p_i \, (\delta_{ij} - p_j) , $$
+# $$ \frac{\partial a_i}{\partial s_j} = a_i \, (\delta_{ij} - a_j) , $$
 #
-# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. All $n \times n$ of them make a matrix, the **Jacobian**.
-# Autograd (lesson 1) computes it from your code; the picture is what it found.
+# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. Together they form a matrix, the **Jacobian**.
+#
+# ### Step: the Jacobian (extra)
+#
+# *Step ★★☆ · about 3 minutes.* Write this formula without a loop. `weights` is `(S,)`; the result is `(S, S)`, with row
+# $i$ and column $j$. `torch.eye(n)` has the entries $\delta_{ij}$.
+#
+# **Worked example.** For $\mathbf{a} = (\tfrac14, \tfrac34)$ both entries on the diagonal are
+# $\tfrac14 \cdot \tfrac34 = \tfrac3{16}$; the two others are $-\tfrac3{16}$.
+
+
+# %%
+def softmax_jacobian(weights: torch.Tensor) -> torch.Tensor:
+    """The derivative of each weight (row) with respect to each score (column). weights: (S,). Returns (S, S)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(softmax_jacobian)
+
+# %% [markdown]
+# Autograd finds the same numbers from your softmax.
 
 # %% tags=["demo"]
 # @title The Jacobian at the six scores
 mine = use(softmax, torch.softmax)
-jacobian = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
+by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
 now = mine(scores, dim=-1)
+by_formula = use(softmax_jacobian)
+print(f"largest difference from {by_formula.whose}: {(by_autograd - by_formula(now)).abs().max():.0e}")
 ax = figures.heat_map(
-    jacobian,
+    by_autograd,
     rows=[f"{word}  {share:.2f}" for word, share in zip(words, now.tolist())],
     columns=words,
     kind="scores",
@@ -332,27 +355,21 @@ figures.show(
     ax,
     alt="The 6 by 6 Jacobian, beside each row the weight: positive on the diagonal, greatest for river with 0.24 and boat "
     "with 0.17; negative elsewhere, -0.13 between river and boat; nearly zero for the two articles, whose weights are 0.01.",
-    caption=f"Beside each word stands its weight. Differentiated through {mine.whose}.",
+    caption=f"Beside each word is its weight. Differentiated through {mine.whose}.",
 )
 
 # %% [markdown]
-# Read three things off it. The diagonal is positive: raise a word's score, and its weight grows. Everything else is
-# negative: what one word gains, the others lose, each in proportion to what it has. And a weight near 0 (or near 1)
-# has almost no derivative at all: a word that is ignored completely hardly learns to be noticed. Lesson 4 is about
-# keeping softmax out of that corner.
+# The diagonal is positive: a word's weight rises with its score. Everything else is negative: the other words lose, each
+# in proportion to its weight. A weight near 0 or 1 has almost no gradient, so nothing moves it. Such a softmax is
+# **saturated**; lesson 4 avoids it.
 #
-# ### Predict first
+# ### Predict: the gradient of the sum
 #
-# What is the gradient of `softmax(x).sum()`?
-#
-# <details><summary>Answer</summary>
-#
-# Zero, for every `x`: the sum is always 1, and a constant has no slope. (Each column of the Jacobian adds up to 0.
-# What a computer prints may be off by rounding, less than a millionth.) Remember it when you test your own code:
-# `softmax(x).sum().backward()` is satisfied by *any* formula whose sum is constant, right or wrong. Multiply by
-# random numbers before you sum.
-#
-# </details>
+# Add up all weights of a list, and take the gradient of the sum. What is its largest entry, in absolute value?
+
+# %%
+# A number
+predict("the gradient of the sum", ...)
 
 # %%
 x = scores.clone().requires_grad_()
@@ -360,23 +377,22 @@ use(softmax, torch.softmax)(x, dim=-1).sum().backward()
 print("gradient of the sum:", x.grad)
 
 # %% [markdown]
+# So `softmax(x).sum().backward()` tests nothing: *any* formula with a constant sum passes. In your own tests, multiply by
+# random numbers before you sum.
+#
 # ## 6. The logarithm of a weight
 #
-# A language model is trained by asking how much weight it gave to the word that really came next, and the **loss**, a
-# number that says how wrong the model was, is minus the logarithm of that weight. Probabilities of whole sentences are
-# products of many such weights, and become sums of their logarithms. So the logarithm of softmax deserves a function of
-# its own. Why not simply `log(softmax(x))`?
+# How much weight did a language model give to the word that really came next? Minus the logarithm of this weight is the
+# **loss** of the model: it says how wrong the model was, and training makes it smaller. (The probability of a sentence is
+# a product of such weights, so its logarithm is a sum.) Why not compute it as `log(softmax(x))`?
 #
-# ### Predict first
+# ### Predict: a word that is far behind
 #
-# A word is 120 behind the best one. What is the logarithm of its weight, and what does float32 make of it?
-#
-# <details><summary>Answer</summary>
-#
-# The truth is very nearly −120, an ordinary number. But the weight is $e^{-120} \approx 10^{-52}$, which float32
-# rounds to 0, and $\ln 0 = -\infty$. An infinite loss, and in the gradient `nan`.
-#
-# </details>
+# A word's score is 120 below the highest, so the logarithm of its weight is very nearly −120. What does float32 give?
+
+# %%
+# The logarithm: "-120", "-inf" or "nan"
+predict("the logarithm of a rounded weight", ...)
 
 # %%
 behind = torch.tensor([0.0, -120.0], requires_grad=True)
@@ -385,25 +401,24 @@ logarithms[1].backward()
 print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tolist())
 
 # %% [markdown]
-# The repair is to take the logarithm on paper, before any rounding. With $m = \max_j s_j$ as before,
+# Take the logarithm on paper instead, before anything is rounded:
 #
-# $$ \ln p_i = \ln \frac{e^{s_i - m}}{\sum_j e^{s_j - m}} = (s_i - m) - \ln \sum_j e^{s_j - m} . $$
+# $$ \ln a_i = \ln \frac{e^{s_i - m}}{\sum_j e^{s_j - m}} = (s_i - m) - \ln \sum_j e^{s_j - m} . $$
 #
-# The exponential of $s_i$ itself has gone. What is left of exponentials is the sum, and that is between 1 and $n$, so
-# its logarithm is between 0 and $\ln n$: harmless.
-#
-# **On paper.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ again: the weights are $(\tfrac18, \tfrac14, \tfrac58)$, so the
-# result is $(-\ln 8, -\ln 4, \ln \tfrac58) \approx (-2.08, -1.39, -0.47)$. Logarithms of weights are never positive.
+# The exponential of $s_i$ itself is gone. The sum is between 1 and $n$, so its logarithm is between 0 and $\ln n$.
 #
 # ### Exercise 2: `log_softmax(x, dim=-1)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆ · about 6 minutes*
 #
-# Write the logarithms of the weights along `dim`, as a tensor of the same shape.
+# Compute the logarithms of the weights along `dim`, as a tensor of the same shape.
 #
 # - The result is finite for finite scores, as long as the dtype can hold their differences.
-# - A score of $-\infty$ gives $-\infty$, and nothing in that list becomes `nan`.
-# - You may use your own `softmax`, though whether that helps is another matter.
+# - A score of $-\infty$ gives $-\infty$, and nothing else in its list becomes `nan`.
+# - You may use your own `softmax`, but decide first whether it helps.
+#
+# **Worked example.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ the weights are $(\tfrac18, \tfrac14, \tfrac58)$ and their
+# logarithms $\approx (-2.08, -1.39, -0.47)$, never positive.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -432,8 +447,8 @@ grade(log_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# There is a popular patch: add a tiny number, `log(softmax(x) + 1e-9)`, and the infinity is gone. The picture shows
-# the loss $-\ln p$ of a word that falls further and further behind the best one, in three ways.
+# A popular patch adds a tiny number, `log(softmax(x) + 1e-9)`, and the infinity is gone. Here is the loss $-\ln a$ of a
+# word that falls further and further behind the best one:
 
 # %% tags=["demo"]
 # @title The loss of a word that falls behind, computed in three ways
@@ -448,7 +463,7 @@ figures.curves(
     {"log_softmax": loss, "": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
     ax=axes[0],
     xlabel="how far the word is behind",
-    ylabel="loss, $-\\ln p$",
+    ylabel="loss, $-\\ln a$",
     title="Three ways to take the logarithm, in float32",
 )
 axes[0].annotate(
@@ -462,55 +477,67 @@ figures.show(
     fig,
     alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
     "about 103 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays flat.",
-    caption=f"log_softmax is {mine.whose}. Where a curve is flat its gradient is 0: the worst mistakes teach nothing.",
+    caption=f"log_softmax is {mine.whose}. Where a curve is flat, its gradient is 0.",
 )
 
 # %% [markdown]
-# The patch has removed the symptom and kept the disease. From a gap of 21 on, the loss no longer says how wrong the
-# model is, and its gradient is zero: exactly the words that are most wrong are not corrected.
+# With the patch, from a gap of 21 on, the loss is the same however wrong the model is. Its gradient is zero, so the worst
+# mistakes are not corrected.
 #
-# One detail more, which even PyTorch once had wrong: it computed $s_i - (m + \ln \sum)$ where the formula above says
-# $(s_i - m) - \ln \sum$. On paper the two are the same. In float32, for two equal scores of $10^8$, the sum in the
-# parentheses is rounded to $10^8$, the $\ln 2$ is lost, and a user found that the
-# [cross-entropy of a coin toss was 0](https://github.com/pytorch/pytorch/issues/11752) instead of 0.69.
+# Even PyTorch once got a detail wrong: it computed $s_i - (m + \ln \sum)$, which equals $(s_i - m) - \ln \sum$ only on
+# paper. For two scores of $10^8$ in float32, the parentheses are rounded to $10^8$ and the $\ln 2$ is lost. A user found
+# a [cross-entropy of a coin toss of 0](https://github.com/pytorch/pytorch/issues/11752) instead of 0.69.
 #
+# ### Step: the losses of a text
+#
+# *Step ★★☆ · about 2 minutes.* A model gives scores for the next word at each of `T` positions: `logits` is `(T, N)`, one
+# column per word of its vocabulary. `targets` is `(T,)`: the id of the word that really came. Return the `T` losses.
+# Call your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
+#
+# **Worked example.** Rows $(0, \ln 3)$ and $(0, 0)$, targets 1 and 0: the weights of the targets are $\tfrac34$ and
+# $\tfrac12$, so the losses are $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
+
+
+# %%
+def next_token_losses(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Minus the logarithm of the weight of each target. logits: (T, N). targets: (T,), whole numbers. Returns (T,)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(next_token_losses)
+
+# %% [markdown]
 # ## 7. Temperature
 #
-# Softmax is a compromise between "the winner takes all" and "equal shares for all". The **temperature** $\tau > 0$
-# moves it between the two: divide all scores by $\tau$ first,
+# The **temperature** $\tau > 0$ is a number that divides all scores before the softmax:
 #
-# $$ p_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
+# $$ a_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
-# The name comes from physics, where the same formula says how often the particles of a gas are found at each energy:
-# when it is cold they gather at the lowest, when it is hot they are everywhere. When a language model writes text,
-# $\tau$ is the knob between careful and adventurous.
+# As $\tau \to 0$, differences grow without bound and the highest score takes everything (equal highest scores share it).
+# As $\tau \to \infty$, they shrink to 0 and every word gets $1/n$. At $\tau = 1$ it is plain softmax. In physics, where the
+# name comes from, the same formula says that the particles of a cold gas gather at the lowest energy, and those of a hot
+# one are everywhere. A language model with a low $\tau$ writes carefully, with a high one adventurously.
 #
-# ### Predict first
+# ### Predict: half the temperature
 #
-# Dividing by a small $\tau$ makes the differences of scores larger. What becomes of the weights as $\tau$ goes to 0?
-# And as $\tau$ grows without bound?
-#
-# <details><summary>Answer</summary>
-#
-# $\tau \to 0$: differences grow without bound, and the highest score takes everything (equal highest scores share it).
-# $\tau \to \infty$: all differences shrink to 0, and everyone gets $1/n$. At $\tau = 1$ it is plain softmax.
-#
-# </details>
-#
-# **On paper.** Take $\mathbf{s} = (0, \ln 3)$, with the weights $(\tfrac14, \tfrac34)$ at $\tau = 1$. At
-# $\tau = \tfrac12$ the scores become $(0, 2 \ln 3) = (0, \ln 9)$: weights $(\tfrac1{10}, \tfrac9{10})$. Halving the
-# temperature squares the ratios.
-#
+# The scores $(0, \ln 3)$ have the weights $(0.25, 0.75)$ at $\tau = 1$. What is the larger weight at
+# $\tau = \tfrac12$?
+
+# %%
+# A number between 0 and 1
+predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)]) / 0.5, dim=-1)[1])
+
+# %% [markdown]
 # ### Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`
 #
-# *Difficulty ★☆☆ · about 5 minutes*
+# *Difficulty ★☆☆ · about 4 minutes*
 #
-# Write the softmax of `x / temperature` along `dim`.
+# Compute the softmax of `x / temperature` along `dim`.
 #
-# - A `temperature` that is not greater than 0 makes no sense. Raise a `ValueError` that names `temperature` and its
-#   value. `nan` is not greater than 0 either.
-# - All else is as in exercise 1: any dimension, $-\infty$, large scores. You may call your `softmax`. (If it is
-#   wrong, that costs nothing here: this exercise is judged with a right one.)
+# - Raise a `ValueError` that names `temperature` and its value unless it is greater than 0. `nan` is not.
+# - Otherwise the rules of exercise 1 apply: any dimension, $-\infty$, large scores. You may call your `softmax`. (If it
+#   is wrong, you lose no points here: this exercise is graded with a right one.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -541,7 +568,7 @@ grade(softmax_with_temperature)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Turn the knob. (Where there is no running kernel, the three pictures above the slider stand for it.)
+# Move the slider. (Without a running kernel, use the three pictures above it.)
 
 # %% tags=["demo"]
 # @title A slider: the weights of the six words at each temperature
@@ -561,43 +588,44 @@ sliders.slider(
 print("Drawn with", sharpen.whose)
 
 # %% [markdown]
-# ## 8. Entropy: how many words is it looking at?
+# ## 8. Entropy: how many words share the attention
 #
-# At $\tau = 0.3$ *bank* looks at one word, at $\tau = 5$ at six. In between, at how many? **Entropy** puts a number on
-# it. For weights $\mathbf{p} = (p_1, \dots, p_n)$,
+# At $\tau = 0.3$ *bank* attends to one word, at $\tau = 5$ to six. **Entropy** measures how spread out weights are:
 #
-# $$ \operatorname{entropy}(\mathbf{p}) = -\sum_{i=1}^{n} p_i \ln p_i . $$
+# $$ \operatorname{entropy}(\mathbf{a}) = -\sum_{i} a_i \ln a_i . $$
 #
-# Read $-\ln p_i$ as the *surprise* at seeing an outcome to which you gave the weight $p_i$: none if $p_i = 1$, large if
-# $p_i$ is small. Entropy is the average surprise. With the natural logarithm its unit is the *nat* (with $\log_2$ it
-# would be the bit). It is 0 when one word has everything, and greatest, $\ln n$, when all $n$ have the same. So
-# $e^{\text{entropy}}$ lies between 1 and $n$, and you can read it as the number of words that share the attention.
+# Read $-\ln a_i$ as the *surprise* at an outcome with the weight $a_i$: none if $a_i = 1$, large if $a_i$ is small.
+# Entropy is the average surprise, in **nats** (with $\log_2$, in bits). It is 0 when one word has everything, and at most
+# $\ln n$, when all $n$ share equally. So $e^{\text{entropy}}$, from 1 to $n$, is the number of words that share.
 #
-# **On paper.** For $\mathbf{p} = (\tfrac12, \tfrac14, \tfrac14)$ the entropy is $\tfrac12 \ln 2 + \tfrac14 \ln 4 +
-# \tfrac14 \ln 4 = \tfrac32 \ln 2 \approx 1.04$, and $e^{1.04} \approx 2.83$: a little less than three words.
+# ### Predict: two words and two zeros
 #
-# ### Predict first
-#
-# What is the entropy of $(\tfrac12, \tfrac12, 0, 0)$? And what would a computer say that takes the formula at its word?
-#
-# <details><summary>Answer</summary>
-#
-# $\ln 2 \approx 0.69$: two words, equal shares. The two zeros should change nothing. But each contributes
-# $0 \cdot \ln 0$, and a computer says that $0 \cdot (-\infty)$ is `nan`. What it should be is the *limit*: $-p \ln p$
-# goes to 0 as $p$ does, as the picture shows.
-#
-# </details>
+# What is the entropy of $(\tfrac12, \tfrac12, 0, 0)$ in nats? And what does the formula give in PyTorch?
+
+# %%
+# A number (ln 2 is 0.69, ln 4 is 1.39)
+predict("the entropy of two halves", ...)
+
+# %%
+halves = torch.tensor([0.5, 0.5, 0.0, 0.0])
+print("word for word:", -(halves * halves.log()).sum())
+
+# %% [markdown]
+# The zeros should add nothing, but PyTorch computes $0 \cdot \ln 0 = 0 \cdot (-\infty)$, which is `nan`. The right
+# contribution is the *limit*: $-a \ln a$ goes to 0 as $a$ does.
 
 # %% tags=["demo"]
 # @title What one weight contributes to the entropy
-p = torch.linspace(0.0, 1.0, 1001)[1:]
+weight = torch.linspace(0.0, 1.0, 1001)[1:]
 fig, axes = figures.row(1, width=5.4, height=2.9)
-figures.curves(p, {"$-p$ ln $p$": -p * p.log()}, ax=axes[0], xlabel="weight $p$", ylabel="contribution (nats)")
+figures.curves(
+    weight, {"$-a$ ln $a$": -weight * weight.log()}, ax=axes[0], xlabel="weight $a$", ylabel="contribution (nats)"
+)
 axes[0].plot(0, 0, "o", markersize=8, markerfacecolor="white", markeredgecolor="black", zorder=5)
-axes[0].annotate("the limit for $p$ → 0", (0, 0), (18, 2), textcoords="offset points")
+axes[0].annotate("the limit for $a$ → 0", (0, 0), (18, 2), textcoords="offset points")
 figures.show(
     fig,
-    alt="The curve of -p ln p for p from 0 to 1: it starts at 0, rises steeply to 0.37 at p = 0.37, and falls to 0 at 1. "
+    alt="The curve of -a ln a for a from 0 to 1: it starts at 0, rises steeply to 0.37 at a = 0.37, and falls to 0 at 1. "
     "An open circle at the origin marks the limit.",
     caption="Weights near 0 and weights near 1 contribute little: in both cases there is little doubt.",
 )
@@ -605,17 +633,19 @@ figures.show(
 # %% [markdown]
 # ### Exercise 4: `entropy(p, dim=-1)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆ · about 7 minutes*
 #
-# Write the entropy in nats of the weights `p` along `dim`. That dimension is gone from the
-# result.
+# Compute the entropy in nats of the weights `p` along `dim`. The result does not have that dimension.
 #
 # - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
-# - A weight of 0 contributes 0. Nothing becomes `nan`, whatever stands beside it.
-# - The gradient is finite, for a weight of 0, too: the softmax of a score of −200 is 0 in float32, and an infinite
-#   gradient there would make those of all scores `nan`.
-# - A tiny weight is not 0, and counts as what it is. A constant like 1e-8 inside the logarithm would bend the gradient
-#   there, just as it bent the loss in section 6.
+# - A weight of 0 contributes 0, and nothing becomes `nan`.
+# - The gradient is finite, also for a weight of 0. (A score of −200 has the weight 0 in float32, and an infinite gradient
+#   there makes those of all scores `nan`.)
+# - A tiny weight counts as what it is. A constant like 1e-8 inside the logarithm bends the gradient there, as it bent
+#   the loss in section 6.
+#
+# **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
+# \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, it is shared by a little less than three words.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -645,8 +675,7 @@ grade(entropy)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now temperature and entropy in one picture: the weights of the six words, and beside them their entropy, as the
-# temperature goes from 0.1 to 100.
+# The weights of the six words and their entropy, as the temperature goes from 0.1 to 100:
 
 # %% tags=["demo"]
 # @title Weights and entropy against the temperature
@@ -660,10 +689,9 @@ figures.show(
 )
 
 # %% [markdown]
-# For three words you can see *all* possible weights at once, because three numbers that add up to 1 are a point in a
-# triangle: a corner is "this word takes all", the centre is "equal shares", and the colour is the entropy. A list of
-# scores is then not a point but a path: it starts in the centre, very hot, passes through its softmax at $\tau = 1$,
-# and ends in a corner, frozen.
+# For three words you can see *all* weights at once: three numbers that sum to 1 are a point in a triangle. In a corner one
+# word takes all; in the centre all share equally. As it cools, a list of scores moves from the centre through its softmax
+# at $\tau = 1$ to a corner.
 
 # %% tags=["demo"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
@@ -688,24 +716,195 @@ figures.show(
 )
 
 # %% [markdown]
-# ## 9. Is it a bug?
+# ## 9. A dictionary that becomes soft
 #
-# Two reports from real projects. Decide first, then open, then run the proof.
+# Weights are made for weighted sums. A Python dictionary returns the value of the key that equals the query, and raises
+# a `KeyError` if there is none. A soft dictionary always answers: it averages *all* values, each weighted by how close
+# its key is to the query.
 #
-# **"The temperature is applied too late."** A speech model takes `log_softmax` of its scores, divides *that* by the
-# temperature, exponentiates, and draws a token with `torch.multinomial`. A
-# [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the raw scores; after
-# log_softmax it gives a mathematically different distribution, so all samples were wrong.
+# $$ s_i = -(q - k_i)^2, \qquad \mathbf{a} = \operatorname{softmax}(\mathbf{s} / \tau), \qquad
+# o = \sum_i a_i v_i . $$
 #
-# <details><summary>Answer</summary>
+# Here $q$ is the query, $k_i$ a key and $v_i$ its value; $o$ is the answer, the **output**. A score is 0 where query and
+# key agree, and falls as they move apart. In the picture, the keys are four hours at which a harbour gauge was read, the
+# values are its levels in metres, and the query is 9 o'clock.
+
+# %% tags=["demo"]
+# @title A dictionary, and the same dictionary with soft weights at two temperatures
+sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
+clock = torch.tensor([6.0, 9.0, 10.0, 13.0])  # (S,), the keys
+gauge = torch.tensor([2.4, 0.7, 0.6, 2.0])  # (S,), the values: metres
+gaps = -((9.0 - clock) ** 2)
+panels = {
+    "dictionary": (clock == 9.0).float(),
+    "soft, τ = 1": sharpen(gaps, 1.0),
+    "soft, τ = 20": sharpen(gaps, 20.0),
+}
+figures.show(
+    figures.soft_lookup(panels, "9 h", [f"{hour:.0f} h" for hour in clock.tolist()], gauge),
+    caption=f"A higher temperature spreads the weights. They are by {sharpen.whose}.",
+)
+
+# %% [markdown]
+# This is *kernel regression*; attention does the same, with a dot product as the score. Now for a whole day: the keys are
+# 40 hours, the values the levels that were read then, disturbed by waves.
+
+# %%
+random = torch.Generator().manual_seed(2)
+
+
+def levels_at(hours):
+    tide = 2 + 1.5 * torch.cos(2 * math.pi * (hours - 3) / 12.4)  # high water every 12.4 hours
+    return tide + 0.4 * torch.randn(len(hours), generator=random)  # waves disturb each reading
+
+
+hours = 24 * torch.rand(40, generator=random)  # (40,), the keys
+levels = levels_at(hours)  # (40,), the values
+
+# %% [markdown]
+# ### Step: a soft dictionary
 #
-# Not a bug: the samples come from the right distribution. `log_softmax(x)` is the scores minus *one number*,
-# $\ln \sum_j e^{s_j}$. Divided by $\tau$ it is $\mathbf{s} / \tau$ minus one number. And softmax does not care about a
-# number that is subtracted from every score. The exponentials alone do not add up to 1, that much is true, but
-# `torch.multinomial` divides by their sum. (One grain of truth is left: at a very low temperature *all* the
-# exponentials can be rounded to 0. Where have you seen the repair?)
+# *Step ★★☆ · about 3 minutes.* Answer `T` queries at once. `queries` is `(T,)`, `keys` and `values` are `(S,)`, and the
+# result is `(T,)`. The scores are `(T, S)`, one row per query: `queries[:, None]` is `(T, 1)` and broadcasts against `(S,)`.
+# Then take the softmax with the `temperature` along each row, and the weighted sum of the values.
 #
-# </details>
+# **Worked example.** The keys are 1 and 3, the values 10 and 20. For the query 1 and $\tau = 4 / \ln 3$ the scores
+# $(0, -4)$, divided by $\tau$, are $(0, -\ln 3)$. So the weights are $(\tfrac34, \tfrac14)$, and the answer is $12.5$.
+
+
+# %%
+def soft_dictionary(
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, temperature: float
+) -> torch.Tensor:
+    """For each query, the mean of all values, weighted by the softmax of -(query - key)² / temperature.
+
+    queries: (T,). keys, values: (S,). temperature: greater than 0. Returns (T,).
+    """
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(soft_dictionary)
+
+# %% [markdown]
+# ### Predict: a very cold dictionary
+#
+# At $\tau = 0.001$, what does the dictionary answer for an hour between two readings?
+
+# %%
+# The answer: "the value of the nearest key", "the mean of the two neighbours" or "the mean of all values"
+predict("the answer of a cold dictionary", ...)
+
+# %% tags=["demo"]
+# @title The readings, and the answers at three temperatures
+look_up = use(soft_dictionary)
+all_day = torch.linspace(0.0, 24.0, 481)
+answers = {f"τ = {tau:g}": look_up(all_day, hours, levels, tau) for tau in (0.001, 1.0, 100.0)}
+fig, axes = figures.row(1, width=7.2, height=3.4)
+figures.curves(all_day, answers, ax=axes[0], xlabel="hour", ylabel="level (m)")
+axes[0].plot(hours, levels, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, zorder=3)
+figures.show(
+    fig,
+    alt="Forty circles, the readings, rise and fall twice in 24 hours, between about 0 and 4 metres. The answers at τ = 0.001 are a "
+    "staircase that jumps from one circle to the next; at τ = 1 a smooth wave through the circles; at τ = 100 a nearly flat "
+    "line at 2 metres.",
+    caption=f"Circles: readings. Lines: answers of {look_up.whose}.",
+)
+
+# %% [markdown]
+# Cold, the dictionary repeats the nearest reading, waves included. Hot, it answers with one mean for the whole day. In
+# between it follows the tide. In lesson 3 keys and queries are vectors, and they are learned.
+#
+# ## Your experiment
+#
+# *Experiment ★★☆ · about 5 minutes.* **Which temperature gives the best answers?** The cell makes 200 new readings, which
+# are not in the dictionary. Ask it for these hours at each temperature, and compute the mean squared difference between
+# its answers and `new_levels`. Plot it with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is
+# the temperature with the smallest error; if several are about as good, take any of them.
+
+# %%
+new_hours = 24 * torch.rand(200, generator=random)  # (200,), queries that are not among the keys
+new_levels = levels_at(new_hours)  # (200,)
+temperatures = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0]
+
+# Your code: the error at each temperature, and a plot
+
+finding = ...  # the temperature with the smallest error
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# ## 10. The next word of a real model
+#
+# The course has a small language model, trained on stories of a river town. After a text, it gives each of its nearly
+# thousand words a score to be the next one. Softmax makes probabilities of these scores, and entropy says how many words
+# share them.
+
+# %% tags=["demo"]
+# @title The likeliest next words of the small model after three texts
+lm = small_lm.load()
+weigh = use(softmax, torch.softmax)
+spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
+texts = ["The", "The boat reached", "The boat reached the river"]
+fig, axes = figures.row(3, width=3.2, height=3.1)
+details = []
+for ax, text in zip(axes, texts):
+    probabilities = weigh(lm.next_scores(text), dim=-1)  # (N,)
+    first = probabilities.topk(6).indices
+    likeliest, shared = [lm.words[i] for i in first], spread(probabilities).exp().item()
+    figures.bars(probabilities[first], likeliest, ax=ax, part="weights", title=f"{text} …", limit=1.1)
+    ax.set_xlabel(f"shared by {shared:.1f} words")
+    ax.tick_params(axis="x", rotation=60)
+    details.append(f"after “{text}” {likeliest[0]} {probabilities[first[0]]:.2f}, shared by {shared:.1f} words")
+figures.show(
+    fig,
+    alt=f"Three bar charts of the six likeliest next words: {'; '.join(details)}.",
+    caption=f"Probabilities of the next word, by {weigh.whose}. Below: e to the entropy, by {spread.whose}.",
+)
+
+# %% [markdown]
+# Your losses show where a text surprises the model. `lm(ids)` gives the scores after each word of a text; the target at
+# each position is the word that follows.
+#
+# ### Predict: the surprising word
+#
+# In "The boat reached the river bank", which of these words has the largest loss?
+
+# %%
+# The word: "boat", "the" or "bank"
+predict("the most surprising word", ...)
+
+# %% tags=["demo"]
+losses_of = use(next_token_losses)
+ids = lm.encode("The boat reached the river bank")  # (6,)
+losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
+for i, loss in zip(ids[1:].tolist(), losses.tolist()):
+    print(f"{lm.words[i]:8} {loss:5.2f}")
+print("mean:", losses.mean().item(), "  by the model itself:", lm.loss("The boat reached the river bank"))
+
+# %% [markdown]
+# Now put your softmax into all layers and heads of the model, and your log_softmax into its loss. On stories that the
+# model has not seen, the loss should be the same as with PyTorch's functions, up to rounding.
+
+# %% tags=["demo"]
+with_yours, with_the_builtin = lm.compare(
+    softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax)
+)
+
+# %% [markdown]
+# ## 11. Is it a bug?
+#
+# Two reports from real projects. Decide first, then run the proof.
+# ### Predict: "The temperature is applied too late"
+#
+# A speech model divides the `log_softmax` of its scores by the temperature, exponentiates, and draws a token with
+# `torch.multinomial`. A [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the
+# raw scores; after log_softmax it gives a different distribution, so all samples were wrong. Was this a bug?
+
+# %%
+# Temperature after log_softmax: "a bug" or "not a bug"
+predict("the temperature after log_softmax", ...)
 
 # %%
 tau = 0.5
@@ -715,17 +914,19 @@ print("too late: ", unscaled / unscaled.sum())
 print("in time:  ", torch.softmax(scores / tau, dim=-1))
 
 # %% [markdown]
-# **"The softmax forgets half of the matrix."** Attention scores form a matrix, writes a reader of a well-known
-# [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44). Yet the code takes `softmax(dim=-1)`, of
-# each row by itself. Should it not flatten the matrix and take one softmax over all of it?
+# `log_softmax(x)` is the scores minus *one number*, and softmax ignores such a number, divided by $\tau$ or not. The
+# exponentials alone do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of them
+# can be rounded to 0. Which repair of this lesson helps?)
 #
-# <details><summary>Answer</summary>
+# ### Predict: "The softmax forgets half of the matrix"
 #
-# Not a bug. Each row belongs to one word that asks, and each of them has its own unit of attention to spend. With one
-# softmax over the whole matrix the words would compete for a single unit: a word whose scores are all low would get
-# next to nothing, from anybody, and its output would be next to the zero vector. The sums of the rows show it.
-#
-# </details>
+# The scores form a matrix, writes a reader of a well-known
+# [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44), but the code takes `softmax(dim=-1)`, of each
+# row by itself. Should it not take one softmax over the flattened matrix?
+
+# %%
+# Softmax of each row: "a bug" or "not a bug"
+predict("softmax of each row", ...)
 
 # %%
 two_rows = torch.tensor([[5.0, 4.0, 3.0], [0.0, -1.0, -2.0]])  # the same differences, five lower
@@ -733,44 +934,43 @@ print("each row:    ", torch.softmax(two_rows, dim=-1).sum(dim=-1))
 print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(dim=-1))
 
 # %% [markdown]
-# ## 10. Seen in the wild
+# Each row is one word that asks, with its own unit of attention. With one softmax over the whole matrix all words would
+# compete for a single unit. A word with only low scores would get almost none of it, and an output close to zero.
+#
+# ## 12. Seen in the wild
 #
 # **The wrong maximum.** A
 # [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
-# subtracted one maximum from a whole batch of scores, for "numeric stability":
+# subtracted one maximum from a whole batch, for "numeric stability":
 #
 # ```diff
 # - shifted = scores - (the largest score of the batch)
 # + shifted = scores - (the largest score of each row)
 # ```
 #
-# In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`, and it stood in the
-# published notebook for years. The Julia library NNlib, under Flux, had a
-# [cousin of it](https://github.com/FluxML/NNlib.jl/pull/43): it subtracted `max(0, maximum)`. Tests with large
-# positive scores passed; the scores (−10000, −10000) gave `nan`. A test of stability needs large scores of *both*
-# signs, in rows that differ.
+# In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`. The bug was public for years. The
+# Julia library NNlib, used by Flux, subtracted [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Tests with
+# large positive scores passed; the scores (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows
+# that differ.
 #
-# **The wrong dimension.** The attention layer of
-# [PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had its scores in rows, one for each query of the
-# batch, and normalised them down the columns:
+# **The wrong dimension.** The attention layer of [PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had
+# one row of scores per query of the batch, and normalised the columns:
 #
 # ```diff
 # - nn.Softmax(dim=0)
 # + nn.Softmax(dim=-1)
 # ```
 #
-# With one query in the batch each column has one entry, so *every weight was 1*, whatever the input. That is how a user
-# noticed. Where there are more rows it can go unseen: in an
-# [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) the
-# softmax ran along the queries instead of the keys. A reader corrected it, trained both versions, and found no
-# difference in image quality. Networks learn around bugs; a loss that goes down proves little. Row sums do.
+# With one query in the batch, *every weight was 1*, which a user noticed. With more rows it can stay hidden: an
+# [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) ran its
+# softmax along the queries instead of the keys. A reader trained both versions, and found no difference in image quality.
+# Networks learn around bugs, so check the sums of the rows, not only the loss.
 #
-# **Zero times infinity.** [TRL](https://github.com/huggingface/trl/issues/7221), a library for training language
-# models with rewards, measured the entropy of a model's next word as minus the sum of `exp(logp) * logp`. For a word
-# that is masked out that is $0 \cdot (-\infty)$, and the entropy of the whole distribution became `nan`. One of the
-# [proposed repairs](https://github.com/huggingface/trl/pull/7252) replaced each `nan` by 0 afterwards. A review
-# pointed out what is left: the numbers are right, and the *gradient* is still `nan`, because it goes through the
-# multiplication that was covered up. Try it:
+# **Zero times infinity.** [TRL](https://github.com/huggingface/trl/issues/7221), a library that trains language models
+# with rewards, computed the entropy of the next word as minus the sum of `exp(logp) * logp`. For a masked word this is
+# $0 \cdot (-\infty)$, and the whole entropy became `nan`. A
+# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` by 0 afterwards. A review found that
+# this is still a bug: the entropy is right, but its *gradient* is `nan`, because it goes through the multiplication.
 
 # %%
 logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
@@ -781,43 +981,47 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 # %% [markdown]
 # ## Summary
 #
-# 1. Softmax exponentiates and divides: any scores become positive weights with the sum 1, and a lead of $d$ makes a
+# 1. Softmax exponentiates and divides: any scores become positive weights that sum to 1, and a lead of $d$ makes a
 #    share $e^d$ times as large.
 # 2. Only differences count, so subtract the maximum of each list: nothing overflows, and $-\infty$ becomes exactly 0.
 # 3. Take logarithms on paper, not after rounding: `log_softmax`, never the log of a softmax.
-# 4. Temperature divides the scores: towards 0 the winner takes all, towards infinity everyone gets the same.
+# 4. Temperature divides the scores: towards 0 the winner takes all, towards infinity all share equally.
 # 5. Entropy says how spread out weights are: 0 for one word, $\ln n$ for $n$ equal ones; $0 \ln 0$ is 0.
 #
-# $$ p_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
-#
-# **To read on:**
-# [torch.nn.functional.log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html),
-# and why it exists · Blanchard, Higham and Higham,
-# [Accurately computing the log-sum-exp and softmax functions](https://doi.org/10.1093/imanum/draa038), on how much is
-# lost to rounding · Milakov and Gimelshein,
-# [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867), on softmax in one pass, the idea that
-# FlashAttention is built on.
-#
-# In lesson 3 the scores come from queries and keys, and the weights that you can now compute fetch the values.
+# $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+mine = use(softmax, torch.softmax)
+figures.show(
+    figures.overview("softmax", complete=True, scores=table, weights=mine(table, dim=-1)),
+    caption=f"Scores and weights of the six words, by {mine.whose}.",
+)
 
 # %% [markdown]
+# **To read on:**
+# [log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html) in PyTorch, and why it
+# exists · Blanchard, Higham and Higham on
+# [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
+# [softmax in one pass](https://arxiv.org/abs/1805.02867), on which FlashAttention is built.
+#
+# In lesson 3 the scores come from queries and keys, and your weights average the values.
+#
 # ## Challenge: `top_p(probs, share)`
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+# A challenge is optional: it is checked like the exercises but does not count towards your grade.
 #
-# A language model gives every token some probability, nonsense included, and nonsense in large numbers adds up. So when
-# it writes, one often draws only among the likeliest: from the smallest set of tokens that together have at least a
-# `share`, say 0.9. It is called **nucleus sampling**, or top-p. Sort the probabilities from the greatest down, and keep
-# each one before which the sum is still below the share: so the first is always kept, and the one that reaches the share
-# is the last. All others become 0, and what is left is divided by its sum.
+# The many nonsensical tokens of a vocabulary have small probabilities that add up. So a language model often draws only
+# from the smallest set of likeliest tokens that together has at least a `share`, say 0.9: **nucleus sampling**, or top-p.
+# Sort the probabilities from the greatest down, and keep each one before which the sum is still below the share: the
+# first always, and last the one that reaches the share. All others become 0, and the rest is divided by its sum.
+# `probs` is `(..., N)`, each row sums to 1 and has no two equal probabilities; the result has the same shape. Raise a
+# `ValueError` that names `share` unless it is above 0 and at most 1.
 #
-# `probs` is `(..., N)`, each row sums to 1, and no two probabilities of a row are equal; the result has the same shape.
-# Raise a `ValueError` that names `share` unless it is above 0 and at most 1.
-#
-# **On paper.** $(0.125,\; 0.5,\; 0.375)$ and a share of 0.75: first 0.5, which is not enough; then 0.375, and the sum is
-# 0.875. The third is dropped: $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
+# **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough; with 0.375 the sum is 0.875. The
+# third is dropped: $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -830,7 +1034,7 @@ def top_p(probs: torch.Tensor, share: float) -> torch.Tensor:
 
     probs: (..., N), rows that sum to 1, without ties. Returns the same shape. ValueError unless 0 < share <= 1.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

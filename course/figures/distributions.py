@@ -93,9 +93,9 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
     ax.axvline(0, color="black", linewidth=1.2)
     ax.annotate("", (-edge, 3.72), (0, 3.72), arrowprops={"arrowstyle": "<-", "linewidth": 1.4})
     ax.text(
-        -edge / 2, 3.86, "after subtracting the maximum, all scores lie here", ha="center", va="bottom", fontsize=9.5
+        -edge / 2, 3.86, "after subtracting the maximum, all scores are here", ha="center", va="bottom", fontsize=9.5
     )
-    ax.set(xlim=(-edge, edge), ylim=(-0.45, 4.35), xlabel="score s; the bars say what exp(s) is")
+    ax.set(xlim=(-edge, edge), ylim=(-0.45, 4.35), xlabel="score s; each bar shows what exp(s) is")
     ax.spines["left"].set_visible(False)
     ax.tick_params(left=False)
     return figure

@@ -14,11 +14,10 @@ entropy = exercise(
     see="Exercise 4: `entropy(p, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
-        "For one weight: what is its surprise, and how much does it count in the average? For a weight "
-        "of 0: what does your formula compute, and what should it be?",
-        "Multiply each weight by minus its logarithm, and sum along `dim`. A weight of 0 should never "
-        "reach the logarithm: put some other number in its place first. Since 0 is multiplied by that "
-        "number's logarithm, any number above 0 will do.",
+        "What is the surprise of one weight, and how much does it count in the average? What does your formula give "
+        "for a weight of 0, and what should it give?",
+        "Multiply each weight by minus its logarithm, and sum along `dim`. A weight of 0 should never reach the "
+        "logarithm: replace it first. Any number above 0 will do, because its logarithm is multiplied by 0.",
         "The shape of the code: `safe = torch.where(<p is above 0>, p, <something harmless>)`, then "
         "`return -(p * <logarithm of safe>).sum(<along dim>)`.",
     ),

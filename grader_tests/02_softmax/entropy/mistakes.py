@@ -5,7 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import entropy
 
 EVERYWHERE = ("the average", "many lists")  # what an answer loses whose every result is wrong
-ENTROPY = "8. Entropy: how many words is it looking at?"
+ENTROPY = "8. Entropy: how many words share the attention"
 
 right = entropy.reference_answer("""
 def entropy(p, dim=-1):
@@ -33,8 +33,8 @@ right.mistake("has_an_infinite_gradient_at_0", loses="gradients at tiny").patch(
     )
 ).feedback(
     "At a weight of 0 your gradient is infinite or NaN, although the entropy is right. A score of −200 has the "
-    "weight 0 in float32, and then the gradient of every score is NaN. Put another number in place of 0 *before* "
-    "the logarithm.",
+    "weight 0 in float32, and then the gradient of every score is NaN. Replace 0 by another number *before* the "
+    "logarithm; `nan_to_num` afterwards is too late.",
     see=ENTROPY,
 )
 right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, loses="weights").feedback(
@@ -81,7 +81,8 @@ right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, loses=EVE
 )
 right.mistake(shapes.squeezed, {"(dim)": "(dim, keepdim=True).squeeze()"}, loses="many lists")
 by_terms.mistake("returns_the_number_of_words", {"(dim)": "(dim).exp()"}, loses="the average").feedback(
-    "You return e to the power H, the number of words that share the attention. Return H itself.", see=ENTROPY
+    "You return e to the power of the entropy, the number of words that share the attention. Return the entropy.",
+    see=ENTROPY,
 )
 by_terms.mistake(
     "divides_by_the_greatest", {"(dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, loses="the average"
@@ -108,14 +109,14 @@ right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"
 ).feedback(
     "You add a small constant inside the logarithm, so the gradient is wrong for weights smaller than it. The "
     "constant keeps the logarithm finite, but changes it. Treat exactly 0 separately instead.",
-    see="10. Seen in the wild",
+    see="12. Seen in the wild",
 )
 right.mistake(
     "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, loses="gradients at tiny"
 ).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
     "You cut weights off at a small number before the logarithm, so the gradient is wrong below it. Treat exactly "
     "0 separately instead.",
-    see="10. Seen in the wild",
+    see="12. Seen in the wild",
 )
 by_terms.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim)": "(p.float()).sum(dim)"}, loses="float64")
 by_terms.mistake(gradients.cut(what="`p`"), {"(p).sum(dim)": "(p.detach()).sum(dim)"}, loses="gradients")

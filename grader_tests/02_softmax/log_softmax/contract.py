@@ -16,11 +16,10 @@ log_softmax = exercise(
     see="Exercise 2: `log_softmax(x, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
-        "Take the formula of softmax and apply the logarithm *on paper*, before a computer rounds "
-        "anything. What is the logarithm of a fraction? What is the logarithm of an exponential?",
-        "Nothing that was exponentiated may meet a logarithm, but the sum, which is never less than 1 "
-        "once the largest score is 0. So: shift each list by its maximum, keep the shifted scores, and "
-        "subtract from them the logarithm of one sum.",
+        "Apply the logarithm to the formula of softmax *on paper*, before anything is rounded. What is the logarithm "
+        "of a fraction, and of an exponential?",
+        "The only logarithm that you need is that of the sum, which is at least 1 once the largest score is 0. Shift "
+        "each list by its maximum, and subtract the logarithm of one sum from the shifted scores.",
         "The shape of the code: `shifted = x - <largest along dim, kept>`, then `return shifted - "
         "<logarithm of the sum along dim, kept, of the exponentials of shifted>`.",
     ),

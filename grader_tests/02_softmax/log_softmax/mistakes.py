@@ -51,9 +51,9 @@ ready_made.mistake(numbers.exponentials_overflow("subtracts_no_maximum_from_scor
 """).feedback(
     "You do not subtract the largest score, so the exponentials overflow for scores from 88.7 on. Below −104 they "
     "are all rounded to 0. Your formula is right on paper, but subtract the largest score first here too.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
-right.mistake(numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"), loses="many lists").patch("""
+right.mistake(numbers.one_maximum_for_all(see="12. Seen in the wild", row="list"), loses="many lists").patch("""
 - shifted = x - x.amax(dim, keepdim=True)
 + shifted = x - x.max()
 """)
@@ -104,7 +104,7 @@ ready_made.mistake(
     "makes_minus_infinity_finite", {"(x, dim)": "(x, dim).nan_to_num()"}, loses="scores of minus"
 ).feedback(
     "A score of −∞ gives a large negative number instead of −∞. `nan_to_num` or a clamp hides the infinity.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 ready_made.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch("""
 - return torch.log_softmax(x, dim)
@@ -113,7 +113,7 @@ ready_made.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").
 """).for_each(LEAST=(-1e9, -1e8)).feedback(
     "You replace −∞ by a number, but finite scores may be lower still. No extra line is needed: `exp` turns −∞ "
     "into 0, and the subtraction leaves it at −∞.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 ready_made.mistake("minus_infinity_becomes_zero", loses="scores of minus").patch("""
 - return torch.log_softmax(x, dim)
@@ -121,7 +121,7 @@ ready_made.mistake("minus_infinity_becomes_zero", loses="scores of minus").patch
 """).feedback(
     "You replace −∞ by a score of 0, which is not a small score. No extra line is needed: `exp` turns −∞ into 0, "
     "and the subtraction leaves it at −∞.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake("minus_infinity_spoils_the_list", loses="scores of minus").patch("""
 - return shifted - shifted.exp().sum(dim, keepdim=True).log()
@@ -130,7 +130,7 @@ right.mistake("minus_infinity_spoils_the_list", loses="scores of minus").patch("
 + return shifted - powers.sum(dim, keepdim=True).log() + 0 * (powers * shifted).sum(dim, True)
 """).feedback(
     "A list with a score of −∞ becomes NaN. Somewhere you multiply −∞ by 0, or subtract it from itself.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 ready_made.mistake(numbers.always_float32(of="`x`"), {"(x, dim)": "(x.float(), dim)"}, loses="float64")
 ready_made.mistake(gradients.cut(what="`x`"), {"(x, dim)": "(x, dim).detach()"}, loses="gradients")
@@ -214,7 +214,7 @@ def log_softmax(x, dim=-1):
 """).for_each(LARGEST=("x.amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).detach()")).feedback(
     "The gradient beside scores of −∞ is NaN, because you take `logaddexp` of two of them. The values are right, "
     "but `logaddexp` has no other gradient there.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 keeps_its_last_result(right, loses="the logarithms")
 right.mistake(

@@ -14,12 +14,11 @@ softmax = exercise(
     see="Exercise 1: `softmax(x, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
-        "Take `[0, ln 2, ln 5]` and a pencil. What do you do with each score by itself, and what with "
-        "all of them together? Then do the same with `[1000, 1001, 1002]`: which step goes wrong, and "
-        "what could you have subtracted beforehand, without changing any weight?",
-        "Three steps: subtract from each list its own largest score, exponentiate, divide by the sum of that list. "
-        "Both the largest and the sum are taken along `dim`, and both have to line up with the list again: that is "
-        "what `keepdim=True` is for. `x.amax(dim, keepdim=True)` gives the largest.",
+        "Your `exp_and_divide` is right for one list of small scores. Which of its steps goes wrong with "
+        "`[1000, 1001, 1002]`, and what could you subtract first without changing any weight?",
+        "Three steps: subtract the largest score of each list, exponentiate, divide by the sum of the list. Take both "
+        "the largest score and the sum along `dim`, and keep that dimension, so that they line up with their list: "
+        "`x.amax(dim, keepdim=True)`.",
         "The shape of the code: `exponentials = torch.exp(x - <largest along dim, kept>)`, then `return exponentials / "
         "<their sum along dim, kept>`. A score of -inf needs no line of its own.",
     ),

@@ -6,7 +6,7 @@ from .contract import softmax
 
 EVERYWHERE = ("positive", "many lists")  # what an answer loses whose every result is wrong
 DIMENSION = "4. Which dimension?"
-BACKWARD = "5. What comes back through it"
+BACKWARD = "5. The gradient of softmax"
 DIVIDE = "2. Exponentiate, then divide"
 
 right = softmax.reference_answer("""
@@ -26,9 +26,9 @@ right.mistake(numbers.exponentials_overflow("subtracts_no_maximum"), loses="scor
 """).feedback(
     "Large scores give NaN or infinity, because `exp` overflows from 88.7 on in float32. Below −104 it is rounded "
     "to 0. Subtract the largest score of each list before you exponentiate.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
-right.mistake(numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"), loses="many lists").patch("""
+right.mistake(numbers.one_maximum_for_all(see="12. Seen in the wild", row="list"), loses="many lists").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x - x.max())
 """)
@@ -38,19 +38,19 @@ right.mistake("subtracts_nothing_below_zero", loses="scores of any size").patch(
 """).feedback(
     "You never subtract a number below 0, so a list of very negative scores is not shifted at all. All its "
     "exponentials are rounded to 0, and 0 / 0 is NaN.",
-    see="10. Seen in the wild",
+    see="12. Seen in the wild",
 )
 right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, loses="scores of any size").feedback(
     "You subtract the mean of each list, so the exponential of a single large score still overflows. Such a score "
     "is far above the mean.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake(
     "subtracts_the_minimum", {"x.amax": "x.amin"}, loses=("scores of any size", "scores of minus", "gradients at large")
 ).feedback(
     "You subtract the *smallest* score, which makes all exponents positive and large ones even larger. The largest "
     "score should become 0.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake("cuts_large_scores_off", loses="scores of any size").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
@@ -59,7 +59,7 @@ right.mistake("cuts_large_scores_off", loses="scores of any size").patch("""
 """).for_each(LIMITS=("-80, 80", "max=80")).feedback(
     "You cut large scores off, so all scores beyond the limit become equal. That keeps `exp` finite, but it loses "
     "the differences between scores, which determine the weights.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 softmax.mistake("trusts_in_float64", loses="scores of any size").full_code("""
 def softmax(x, dim=-1):
@@ -68,7 +68,7 @@ def softmax(x, dim=-1):
 """).feedback(
     "You compute in float64, but its `exp` overflows too, at 709.8. Subtract the largest score instead; then no "
     "dtype overflows.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 softmax.mistake("covers_the_overflow_up", loses="scores of any size").full_code("""
 def softmax(x, dim=-1):
@@ -77,7 +77,7 @@ def softmax(x, dim=-1):
 """).feedback(
     "You replace the NaN of large scores by 0, which only hides the overflow. The word with the highest score "
     "should get the most, but gets nothing.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake(
     "normalises_the_first_dimension", {"amax(dim": "amax(0", "sum(dim": "sum(0"}, loses="many lists"
@@ -129,7 +129,7 @@ ready_made.mistake(
     "divides_the_scores_by_their_sum", {"torch.softmax(x, dim)": "x / x.sum(dim, keepdim=True)"}, loses=EVERYWHERE
 ).feedback(
     "You divide the scores themselves by their sum, so negative scores get negative shares. Exponentiate first.",
-    see="1. Six scores, one unit of attention",
+    see="1. From scores to shares",
 )
 right.mistake(
     "turns_the_order_upside_down", {"x - x.amax(dim, keepdim=True)": "x.amin(dim, keepdim=True) - x"}, loses=EVERYWHERE
@@ -169,7 +169,7 @@ right.mistake("takes_minus_infinity_for_zero", loses="scores of minus").patch(""
 """).feedback(
     "You replace −∞ by a score of 0, which is not a small score: its weight should be 0. No extra line is needed, "
     "because `exp` does the right thing.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch("""
   def softmax(x, dim=-1):
@@ -177,7 +177,7 @@ right.mistake("puts_a_number_for_minus_infinity", loses="scores of minus").patch
 """).for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).feedback(
     "You replace −∞ by a large negative number, which beats scores that are lower still. A number is a score like "
     "any other; −∞ is not.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake("adds_a_constant_to_the_exponentials", loses="scores of minus").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
@@ -185,13 +185,13 @@ right.mistake("adds_a_constant_to_the_exponentials", loses="scores of minus").pa
 """).for_each(EPS=(1e-6, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5)).feedback(
     "You add a constant to the exponentials or clamp them, so a score of −∞ gets a small weight. The weight must "
     "be exactly 0, and the sum needs no constant: it contains an exponential of 1.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 softmax.alternative("in_one_pass").mistake(
     "starts_at_minus_infinity", {"torch.finfo(x.dtype).min": "-math.inf"}, loses="scores of minus"
 ).feedback(
     "A list that begins with −∞ becomes NaN. The largest score so far is −∞ there, and −∞ minus −∞ is undefined.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake(numbers.result_float32(of="`x`"), loses="float64")
 ready_made.mistake(gradients.cut(see=BACKWARD, what="`x`"), {"(x, dim)": "(x.detach(), dim)"}, loses="gradients")
@@ -229,7 +229,7 @@ right.mistake(
 ).for_each(LARGEST=("x.abs().amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).abs()")).feedback(
     "You subtract an *absolute value*, so every exponential in a list of very negative scores becomes 0. That "
     "value is on the wrong side of all the scores. Subtract the largest score itself.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 ready_made.mistake(numbers.result_float64(of="`x`"), loses="float64")
 right.mistake(numbers.computed_in_float32, loses="float64")
@@ -249,7 +249,7 @@ def softmax(x, dim=-1):
     "You add the logarithm of the sum to the largest score, where it can be rounded away. This happens beside a "
     "score of 1e8, and two such scores get a weight of 1 each. Only the shifted scores are small enough to work "
     "with.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 keeps_its_last_result(right, loses="positive")
 right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="positive").patch("""
@@ -293,7 +293,7 @@ right.mistake("adds_a_constant_to_the_sum", loses="float64").patch("""
 """).for_each(EPS=(1e-6, 1e-5)).feedback(
     "You add a constant to the sum, so the weights sum to slightly less than 1. The sum needs no constant: once "
     "the largest score is subtracted, it contains an exponential of 1.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 softmax.mistake("shifts_above_the_line_only", loses=EVERYWHERE).full_code("""
 def softmax(x, dim=-1):
@@ -301,7 +301,7 @@ def softmax(x, dim=-1):
     return shifted.exp() / x.exp().sum(dim, keepdim=True)
 """).feedback(
     "You subtract the largest score in the numerator, but not in the denominator. It cancels only if it is in both.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake("divides_by_the_sum_of_scores", loses=EVERYWHERE).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)

@@ -16,10 +16,9 @@ softmax_with_temperature = exercise(
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
     forbidden=NOT_ALLOWED,
     hints=(
-        "Where is the temperature in the formula: with the scores, or with the weights? "
-        "And which answer does `nan > 0` give, which does `nan <= 0`?",
-        "Divide the scores first; what comes then, you have already written. Check the temperature before that, and "
-        "ask the question so that `nan` fails it: `not temperature > 0` is true for `nan`, `temperature <= 0` is not.",
+        "Does the temperature divide the scores or the weights? What are `nan > 0` and `nan <= 0`?",
+        "Check the temperature first, in a way that `nan` fails: `not temperature > 0` is true for `nan`, but "
+        "`temperature <= 0` is false. Then divide the scores and call the softmax that you have.",
         "The shape of the code: `if not <temperature is above 0>: raise ValueError(f'temperature is "
         "{temperature}; …')`, then `return softmax(<the scores divided>, dim)`.",
     ),

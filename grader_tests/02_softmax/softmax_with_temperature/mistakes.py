@@ -111,7 +111,7 @@ right.mistake("raises_weights_to_a_power", loses="hot, cold").patch("""
 + powers = torch.softmax(x, dim) ** (1 / temperature)
 + return powers / powers.sum(dim, keepdim=True)
 """).feedback(
-    "You raise the weights to the power 1 / T, but weights that were rounded to 0 stay 0 at any temperature. On "
+    "You raise the weights to the power 1 / τ, but weights that were rounded to 0 stay 0 at any temperature. On "
     "paper this gives the same result as dividing the scores. Do that instead.",
     see="7. Temperature",
 )
@@ -122,7 +122,7 @@ right.mistake("overflows_when_cold", loses="hot, cold").patch("""
 """).feedback(
     "The scores are large after division by a small temperature, so `exp` overflows. Subtract the largest score "
     "*after* the division, or use your softmax.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake("subtracts_the_undivided_maximum", loses="hot, cold").patch("""
 - return torch.softmax(x / temperature, dim)
@@ -131,7 +131,7 @@ right.mistake("subtracts_the_undivided_maximum", loses="hot, cold").patch("""
 """).feedback(
     "You subtract the largest undivided score from the divided scores. Divided by a small temperature, the scores "
     "are much larger. Both must be divided.",
-    see="3. A thousand is too much",
+    see="3. Scores of any size",
 )
 right.mistake(
     "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + EPS)"}, loses="hot, cold"
@@ -162,7 +162,7 @@ right.mistake(
     "Divide the *scores* before the softmax; then the weights need no repair.",
     see="7. Temperature",
 )
-right.mistake(numbers.one_maximum_for_all(see="3. A thousand is too much", row="list"), loses="many lists").patch("""
+right.mistake(numbers.one_maximum_for_all(see="3. Scores of any size", row="list"), loses="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + exponentials = torch.exp((x - x.amax()) / temperature)
 + return exponentials / exponentials.sum(dim, keepdim=True)

@@ -9,11 +9,11 @@ top_p = challenge(
     stars=2,
     see="Challenge: `top_p(probs, share)`",
     hints=(
-        "In (0.1, 0.5, 0.4) and with a share of 0.6: which do you take first, which second, and when do you stop?",
-        "Sort from the likeliest down and add up as you go. One is kept if what was added up *before* it is still "
-        "short of the share. The likeliest is always kept.",
-        "`torch.sort` with `descending=True` gives values and places; `cumsum` minus the values themselves is the sum "
-        "before each one. Set the others to 0, put all back with `scatter`, divide by the new sum.",
+        "In (0.1, 0.5, 0.4) with a share of 0.6, which one do you take first, which second, and when do you stop?",
+        "Sort from the likeliest down and add up. Keep a probability if the sum *before* it is still below the share. "
+        "The likeliest is always kept.",
+        "`torch.sort` with `descending=True` gives values and positions; `cumsum` minus the values is the sum before "
+        "each one. Set the others to 0, put all back with `scatter`, and divide by the new sum.",
     ),
 )
 
@@ -21,7 +21,7 @@ top_p = challenge(
 @top_p.oracle
 def top_p_oracle(probs, share):
     if not 0 < share <= 1:
-        raise ValueError(f"share is {share}, and must be above 0 and at most 1")
+        raise ValueError(f"share is {share}; it must be above 0 and at most 1")
     ordered, places = probs.sort(dim=-1, descending=True)
     kept = torch.where(ordered.cumsum(-1) - ordered < share, ordered, 0.0)
     back = torch.zeros_like(probs).scatter(-1, places, kept)

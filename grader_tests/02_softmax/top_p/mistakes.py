@@ -8,7 +8,7 @@ KEPT = ("which are kept", "row by row")
 right = top_p.reference_answer("""
 def top_p(probs, share):
     if not 0 < share <= 1:
-        raise ValueError(f"share is {share}, and must be above 0 and at most 1")
+        raise ValueError(f"share is {share}; it must be above 0 and at most 1")
     ordered, places = probs.sort(dim=-1, descending=True)
     before = ordered.cumsum(-1) - ordered
     kept = ordered.masked_fill(before >= share, 0.0)
