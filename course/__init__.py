@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .notebook.solutions import solution
 
 __all__ = [
+    "alive",
     "begin",
     "check",
     "figures",
@@ -29,6 +30,7 @@ __all__ = [
     "keepsake",
     "printed",
     "progress",
+    "sentence",
     "sliders",
     "solution",
     "use",
@@ -45,10 +47,12 @@ FUNCTIONS = {
     "use": "notebook.fallback",
 }  # name -> the module that defines it
 MODULES = {
+    "alive": "widgets.alive",
     "figures": "figures",
     "gpt": "models.gpt",
     "pretrained": "models.pretrained",
     "sample_models": "sample_models",
+    "sentence": "sample_models.sentence",
     "sliders": "widgets.sliders",
     "staged_model": "notebook.staged_model",
     "torch_fallbacks": "models.torch_fallbacks",

@@ -1,0 +1,121 @@
+"""A sentence that the learner types, and the scores, mask, weights and output of the learner's own functions.
+
+Below the cell, or in its place where no widget runs, is a picture of the first sentence, which needs no kernel. Only
+core widgets common to ipywidgets 7.7 and 8 are used.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from ..figures.base import rendering_static_page
+from ..report import display_html, in_notebook, shell
+from .attention_maps import CLASS, STYLE, page, says
+from .attention_trace import Tracer, read
+
+SENTENCE = "The boat reached the river bank"
+LAYERS, HEADS = 3, 4
+# Speaks the first sentence below the controls, when the learner has stopped typing; core widgets cannot
+SPEAKS = """
+(() => {
+  const status = document.querySelector(".ID-status");
+  let last = null, seen = null;
+  setInterval(() => {
+    const live = document.querySelector(".ID-live");
+    if (!live || !status.isConnected) return;
+    live.setAttribute("role", "group");
+    live.setAttribute("aria-label", "Your attention, alive");
+    const now = live.querySelector(".says")?.textContent ?? "";
+    if (now === seen && now !== last) {
+      if (last !== null) status.textContent = now;
+      last = now;
+    }
+    seen = now;
+  }, 400);
+})();
+"""
+
+
+def show(
+    *,
+    softmax: Callable[..., Any] | None = None,
+    attention: Callable[..., Any] | None = None,
+    mask: Callable[..., Any] | None = None,
+    scale: Callable[..., Any] | float | None = None,
+    text: str = SENTENCE,
+    layer: int = 0,
+    head: int = 0,
+    masked: bool = True,
+) -> None:
+    """Show a sentence to type, and its maps by the learner's functions.
+
+    softmax    softmax(x, dim=-1), or masked_softmax(scores, mask)
+    attention  attention(query, key, value) with or without `mask=` and `scale=`; returns (output, weights)
+    mask       causal_mask(T), bool (T, T), True = blocked
+    scale      the factor of the dot products, or a function of the width K that returns it
+
+    A missing function is the built-in's. `text`, `layer`, `head` and `masked` (whether later words are blocked) are
+    where the controls begin. Pass a function itself, not the result of `use`, which hides its mistakes. After a
+    function's cell has run again, the next key shows the new one.
+    """
+    for name, given in (("softmax", softmax), ("attention", attention), ("mask", mask)):
+        if given is not None and not callable(given):
+            raise TypeError(f"{name}: expected a function, got {type(given).__name__}; pass its name without (…)")
+    tracer = Tracer(softmax, attention, mask, scale)
+    trace = tracer.trace(read(text, layer, head), masked)
+    name = f"{CLASS}-{uuid.uuid4().hex[:8]}"  # unlike that of any other output in the notebook
+    still = f'<p class="{CLASS}">Sentence: {escape(text)}</p>{page(trace)}'
+    if rendering_static_page() or not in_notebook():
+        display_html(still, says(trace))
+        return
+    # A front end that shows the widget hides the picture
+    hides = f"<style>body:has(.{name}-live) .{name}-still{{display:none}}</style>"
+    status = f'<div class="{CLASS}"><div class="{name}-status hidden" role="status"></div></div>'
+    script = f"<script>{SPEAKS.replace('ID', name)}</script>"
+    display_html(f'{STYLE}{hides}<div class="{name}-still">{still}</div>{status}{script}', says(trace))
+    from IPython.display import display
+
+    display(_widget(tracer, name, text, layer, head, masked))
+
+
+def _widget(tracer: Tracer, name: str, text: str, layer: int, head: int, masked: bool) -> Any:
+    """The controls, and the page that follows them."""
+    import ipywidgets as widgets
+
+    style = {"description_width": "initial"}
+    sentence = widgets.Text(text, description="Sentence", style=style, layout=widgets.Layout(width="min(34em, 95%)"))
+    choices = [
+        widgets.Dropdown(
+            options=list(range(count)),
+            value=chosen,
+            description=label,
+            style=style,
+            layout=widgets.Layout(width="7.5em"),
+        )
+        for label, chosen, count in (("Layer", layer, LAYERS), ("Head", head, HEADS))
+    ]
+    block = widgets.Checkbox(
+        masked and tracer.takes_mask,
+        description="Block later words",
+        indent=False,
+        disabled=not tracer.takes_mask,
+        layout=widgets.Layout(width="auto"),
+    )
+    screen = widgets.HTML(layout=widgets.Layout(max_width="100%"))
+    controls = [sentence, *choices, block]
+
+    def redraw(_change: Any = None) -> None:
+        tracer.follow(shell().user_ns)
+        layer, head = (choice.value for choice in choices)
+        screen.value = page(tracer.trace(read(sentence.value, layer, head), block.value))
+
+    redraw()
+    for control in controls:
+        control.observe(redraw, names="value")
+    row = widgets.HBox(controls, layout=widgets.Layout(flex_flow="row wrap"))
+    box = widgets.VBox([row, screen])
+    box.add_class(f"{name}-live")
+    return box
