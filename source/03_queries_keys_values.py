@@ -1018,6 +1018,7 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # gradient?* finds the other two, and a relative: detached scores, with which the output is right and training never changes
 # where a query looks.
 
+
 # %% tags=["demo"]
 def right(q, k, v):
     return attend(q, k, v)[0]

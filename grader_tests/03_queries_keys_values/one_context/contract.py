@@ -22,9 +22,7 @@ def one_context_oracle(x, i):
 
 
 one_context.example("the worked example", call(torch.tensor([[1.0, 0.0], [0.0, 1.0]]), 0))
-one_context.example(
-    "the second of three words", call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]]), 1)
-)
+one_context.example("the second of three words", call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]]), 1))
 
 
 @one_context.criterion("every position of a sentence")

@@ -23,7 +23,8 @@ def unpack_oracle(packed):
 
 
 unpack.example(
-    "the worked example", call(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0], [9.0, 10.0], [11.0, 12.0]]))
+    "the worked example",
+    call(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0], [9.0, 10.0], [11.0, 12.0]])),
 )
 unpack.example("one number each", call(torch.tensor([[1.0], [2.0], [3.0]])))
 

@@ -22,7 +22,8 @@ def wanted_scores_oracle(keys, targets, high):
 
 wanted_scores.example("the worked example", call(torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0]]), [2, 0], 10.0))
 wanted_scores.example(
-    "two keys of three entries, in float64", call(torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]], dtype=torch.float64), [1], 4.0)
+    "two keys of three entries, in float64",
+    call(torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]], dtype=torch.float64), [1], 4.0),
 )
 
 

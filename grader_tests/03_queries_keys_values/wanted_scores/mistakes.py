@@ -22,9 +22,9 @@ right.mistake("divides_the_score_among_the_targets", {"= high": "= high / len(ta
 right.mistake("high_everywhere", {"scores[targets] = high": "scores[:] = high"}).feedback(
     "You give every key the high score, so softmax gives all the same weight. Only the targets get it."
 )
-right.mistake("all_targets_and_what_is_between", {"scores[targets]": "scores[min(targets) : max(targets) + 1]"}).feedback(
-    "You give the high score to all keys from the first target to the last. The list names single keys."
-)
+right.mistake(
+    "all_targets_and_what_is_between", {"scores[targets]": "scores[min(targets) : max(targets) + 1]"}
+).feedback("You give the high score to all keys from the first target to the last. The list names single keys.")
 right.mistake("one_for_each_target", {"= high": "= 1.0"}).feedback(
     "You give the targets the score 1. Give them `high`: a difference of 1 is only a factor of e."
 )
