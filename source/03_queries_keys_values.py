@@ -604,8 +604,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Compare this with the map of `simple_attention`. Attention is no longer mutual: *bank* gives *river* 0.95, and *river*
-# gives *bank* 0.30.
+# Attention is no longer mutual: *bank* gives *river* 0.76, and *river* gives *bank* 0.10.
 #
 # ### Learned, not chosen
 #
@@ -880,7 +879,45 @@ figures.show(
 # %% [markdown]
 # ## 7. In a trained language model
 #
-# @@LM@@
+# Open the small language model of lessons 1 and 2 again. Its words have 96 entries, and each of its heads has three
+# matrices of shape `(96, 24)`. Your functions compute what the model computes:
+
+# %% tags=["demo"]
+lm = small_lm.load()
+head = lm.look("The boat reached the river bank", layer=0, head=0)
+its_query, its_key, its_value = project(head.x, head.W_q, head.W_k, head.W_v)
+print("x", tuple(head.x.shape), " W_q", tuple(head.W_q.shape), " queries", tuple(its_query.shape))
+print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
+print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
+
+# %% [markdown]
+# Does the model still predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a
+# time. It scales the queries beforehand (lesson 4), and calls your attention once per position with the keys up to there, so
+# no mask is needed (lesson 5).
+
+# %% tags=["demo"]
+losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compare(attention=attention)]
+
+# %% [markdown]
+# ## Your experiment
+#
+# *Difficulty ★★☆ · about 5 minutes · not graded*
+#
+# `simple_attention` was mutual: $s_{ij} = s_{ji}$. **How mutual is attention in a trained model?** For one head, compare
+# $s_{ij}$ with $s_{ji}$ over all pairs $i < j$ of a text. Their correlation is 1 if attention is mutual, and 0 if one score
+# says nothing about the other. Compute it for each of the four heads of layer 0, draw the four numbers with `figures.bars`,
+# and put their mean in place of the dots.
+
+# %%
+text = small_lm.held_out().splitlines()[0]
+S = lm.look(text, layer=0, head=0).scores  # (T, T), before the mask
+i, j = torch.triu_indices(len(S), len(S), offset=1)  # all pairs i < j
+# The correlation of two lists of numbers a and b: torch.corrcoef(torch.stack([a, b]))[0, 1]
+
+finding = ...
+
+# %% tags=["demo"]
+check("experiment", finding)
 
 # %% [markdown]
 # ## 8. Where attention is used

@@ -17,7 +17,8 @@ ROW = re.compile(r"^\| `(\w+)\((.*?)\)` \|", re.M)
 
 
 def written(lesson: str) -> dict[str, str]:
-    return dict(ROW.findall((ROOT / "docs" / "contracts" / f"{lesson[:2]}.md").read_text(encoding="utf-8")))
+    page = (ROOT / "docs" / "contracts" / f"{lesson[:2]}.md").read_text(encoding="utf-8")
+    return dict(ROW.findall(page.partition("## Steps")[0]))
 
 
 def parameters(code: str, name: str) -> str:
