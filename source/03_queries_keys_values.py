@@ -8,8 +8,8 @@
 # %% [markdown]
 # # Lesson 3: Queries, keys and values
 #
-# *Bank* means one thing in "the river bank" and another in "the bank that lent us money", yet it starts with the same vector
-# in both. **How can a word take in the words around it, and how does it choose which of them to use?** By attention. You
+# *Bank* means one thing in "the river bank" and another in "the bank that lent us money", but a model starts with the same
+# vector for both. **How can a word take in the words around it, and how does it choose which of them to use?** By attention. You
 # write it, put it into a trained language model, and design queries that fetch exactly the values you want.
 #
 # **You will build** five functions: `embed`, `simple_attention`, `project_qkv`, `attention` and `query_for`.
@@ -186,7 +186,7 @@ figures.show(
 
 # %% [markdown]
 # *ship* is not in the sentence, so its row is 0. A rare word learns from few sentences, and a word that never occurs keeps
-# the random vector that it began with.
+# its random initial vector.
 #
 # ## 2. One word attends to all words
 #
@@ -237,7 +237,7 @@ figures.show(
 )
 
 # %% [markdown]
-# *bank* attends most to itself, because no other word is as similar.
+# *bank* attends most to itself, because no other vector is as similar.
 #
 # ### Exercise 2: `simple_attention(x)`
 #
@@ -328,7 +328,7 @@ print("the same:", torch.allclose(by_bmm, two_contexts, atol=1e-6))
 #
 # This is attention already, but it has no parameters, so training cannot correct its three faults:
 #
-# 1. **It is mutual.** If *bank* is to look at *river*, to learn which bank it is, *river* has the same score for *bank*.
+# 1. **It is mutual.** If *bank* looks at *river*, to learn which bank it is, *river* scores *bank* just as high.
 # 2. **Like finds like.** A word finds words that resemble it, most often itself. It cannot ask for something it *lacks*.
 # 3. **Matched and returned are the same.** The vector that is compared is also the vector that is averaged.
 
@@ -427,10 +427,10 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# `nn.Linear` stores its weight transposed, as (out, in). `nn.MultiheadAttention` stores three such weights in one tensor of
-# shape `(3 * D, D)`: $\mathbf{W}_q^\top$ on top, then $\mathbf{W}_k^\top$, then $\mathbf{W}_v^\top$. Return
-# $\mathbf{W}_q$, $\mathbf{W}_k$ and $\mathbf{W}_v$, ready for `project_qkv`. (`t.chunk(n)` cuts a tensor into `n` equal
-# parts along dimension 0.) Worked example:
+# `nn.Linear` stores its weight transposed, as (out, in), and computes `x @ weight.T`. `nn.MultiheadAttention` stores three
+# such weights in one tensor of shape `(3 * D, D)`: $\mathbf{W}_q^\top$ on top, then $\mathbf{W}_k^\top$, then
+# $\mathbf{W}_v^\top$. Return $\mathbf{W}_q$, $\mathbf{W}_k$ and $\mathbf{W}_v$, ready for `project_qkv`. (`t.chunk(n)` cuts
+# a tensor `t` into `n` equal parts along dimension 0.) Worked example:
 #
 # $$\begin{pmatrix} 1 & 2 \\ 3 & 4 \\ \vdots & \vdots \end{pmatrix} \quad\longrightarrow\quad
 # \mathbf{W}_q = \begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}, \dots$$
@@ -471,11 +471,11 @@ print("unpacked", [tuple(W.shape) for W in unpacked(layer.in_proj_weight)])
 #
 # `(T, K)` times `(K, S)` gives scores `(T, S)`, softmax runs along the $S$ keys, and weights `(T, S)` times values `(S, V)`
 # give the output, `(T, V)`. Queries and keys must have the same width, and there must be as many values as keys. This is
-# the soft dictionary of lesson 2, with vectors for keys: a lookup returns all values, each as far as its key matches.
+# the soft dictionary of lesson 2, with vectors for keys: a lookup averages all values, weighted by how well their keys match.
 #
 # ### Predict: two keys
 #
-# One query and two entries, whose values are their keys:
+# A query is compared with two keys, which are also the values:
 #
 # $$\mathbf{q} = (1, 2, 3), \qquad \mathbf{K} = \mathbf{V} = \begin{pmatrix} 4 & 5 & 6 \\ 7 & 8 & 9 \end{pmatrix}$$
 #
@@ -495,9 +495,13 @@ print("weights", [f"{weight:.9f}" for weight in two_weights.tolist()])
 print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()])
 
 # %% [markdown]
-# $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ against 50: a difference of 18 is a factor of $e^{18}$, about 66 million. float32 would
-# round the second weight, 0.999999985, to 1. Divide the query by 10, and the weights are 14 and 86 %. Lesson 4 is about how
-# large scores should be.
+# <details><summary>Why</summary>
+#
+# The scores are $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ and 50, and a difference of 18 is a factor of $e^{18}$, about 66 million.
+# float32 would round the second weight, 0.999999985, to 1. Divide the query by 10, and the weights are 14 and 86 %. Lesson 4
+# is about how large scores should be.
+#
+# </details>
 #
 # ### Exercise 4: `attention(query, key, value)`
 #
@@ -540,9 +544,9 @@ grade(attention)
 # %% [markdown]
 # ### One query, step by step
 #
-# The sliders choose a word and a step of its query: compared with the keys, scores, weights, average of the values. Each
-# picture has one row per word. Try *bank*, which should find *river*, and *the*, whose query is nearly 0, so it gets a bit of
-# everything.
+# The sliders choose a word and one of four steps: its query is compared with the keys, the scores become weights, and the
+# weights average the values. Each picture has one row per word. Try *bank*, which should find *river*, and *the*, whose
+# query is nearly 0, so it gets a bit of everything.
 
 # %% tags=["demo"]
 # @title Two sliders: the query's word, and one of four steps
@@ -627,7 +631,8 @@ for step in range(1001):
 # %% [markdown]
 # ### Predict: the learned matrix
 #
-# The outputs are now nearly the wanted ones. Is the learned `W_q` nearly the one that we chose?
+# Three random matrices have learned to give nearly the same outputs as three chosen ones. Is the learned `W_q` nearly the
+# chosen one?
 
 # %%
 # The learned W_q is "nearly ours" or "a different matrix"
@@ -638,9 +643,13 @@ print("chosen W_q:", W_q, sep="\n")
 print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 
 # %% [markdown]
+# <details><summary>Why</summary>
+#
 # Queries and keys meet only in the score, $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$. Make
 # one matrix ten times as large and the other ten times as small, or rotate both in the same way, and every score stays the
 # same. A query has a meaning only together with its keys.
+#
+# </details>
 #
 # ### Predict: a bias
 #
@@ -665,22 +674,30 @@ for name, (with_bias, moved) in biased.items():
     print(f"bias on the {name:8} weights change by up to {change[0]:.2f}, the output by up to {change[1]:.2f}")
 
 # %% [markdown]
-# A bias on the queries raises the score of key $j$ by $\mathbf{b}_q \cdot \mathbf{k}_j$, so some keys gain, whatever the query
-# asks. A bias on the values raises the output by exactly $\mathbf{b}_v$. The speech model
+# <details><summary>Why, and what models do</summary>
+#
+# A bias on the queries raises the score of key $j$ by $\mathbf{b}_q \cdot \mathbf{k}_j$, so some keys gain, whatever the
+# query asks. A bias on the values raises the output by exactly $\mathbf{b}_v$. The speech model
 # [Whisper](https://github.com/openai/whisper) has biases on queries and values and none on keys. This course's projections
 # have none at all, like those of many newer models.
 #
+# </details>
+#
 # ### Predict: values that are the identity
 #
-# Let the values be the identity matrix, $\mathbf{V} = \mathbf{I}$ of shape `(S, S)`. What is the output?
+# Let the values be the identity matrix, $\mathbf{V} = \mathbf{I}$ of shape `(S, S)`. What is the output of attention?
 
 # %%
 # The output: the "keys", the "queries", the "weights" or the "identity"
 predict("the output for V = I", ...)
 
 # %% [markdown]
+# <details><summary>What this is good for</summary>
+#
 # `F.scaled_dot_product_attention` returns no weights, and this is how to get them. The pictures here do it until your
 # `attention` passes.
+#
+# </details>
 #
 # ## 5. Two sentences: cross-attention
 #
@@ -688,8 +705,8 @@ predict("the output for V = I", ...)
 # This is **cross-attention**. It is easy to describe it backwards: a survey of language models did, until a reader noticed
 # ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
 #
-# Take the French "bateau a atteint", "boat has reached", with queries chosen by hand: $T = 3$. The English sentence gives
-# $S = 6$ keys and values, and the values have two entries each.
+# Take the French "bateau a atteint", "boat has reached", with queries chosen by hand. The English sentence gives keys and
+# values.
 
 # %%
 french = ["bateau", "a", "atteint"]
@@ -698,6 +715,9 @@ translated, alignment = attend(french_queries, x, x @ W_v)
 
 # %% [markdown]
 # ### Predict: the shape of the output
+#
+# Three queries are compared with six keys of the same width, three. The values have two entries each. What is the shape of
+# the output?
 
 # %%
 # The shape of the output: numbers in brackets, such as (2, 5)
@@ -715,15 +735,14 @@ figures.show(
 
 # %% [markdown]
 # Two French words look at the same English one, and *bank* gets hardly anything: the weights of each query sum to 1, those of
-# a key need not. The output has one vector per *query*. The length of the other sentence is not in its shape, because the
-# average runs over it.
+# a key need not. The output has one vector per *query*, and the other sentence's length is averaged away.
 
 # %% [markdown]
 # ## 6. Design a query
 #
-# Now the keys are given, and *you* choose which values to fetch. A first idea is to copy the wanted key, made longer so that
-# it wins clearly; for the average of two values, add two such keys. This works if all keys have length 1 and are at right
-# angles to each other.
+# Our matrices let *bank* find *river*, but it also got a bit of *boat*. Which query finds a key and nothing else? A first
+# idea is to copy the key, made longer so that it wins clearly; for the average of two values, add two such keys. This works if
+# all keys have length 1 and are at right angles to each other.
 
 
 # %%
@@ -738,7 +757,8 @@ slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 # %% [markdown]
 # ### Predict: a copied key
 #
-# A query copies key 0 of `slanted_keys`, so it is $(8, 0, 0)$. Which key gets the largest weight?
+# The keys are $(1, 0, 0)$, $(2, 1, 0)$ and $(0, 1, 1)$. A query for key 0 copies it, eight times as long: $(8, 0, 0)$. Which
+# key gets the largest weight?
 
 # %%
 # The largest weight: "key 0", "key 1" or "key 2"
@@ -794,9 +814,9 @@ check(wanted_scores)
 # multiples of the others: one solution with as many keys as entries, many with fewer keys. `torch.linalg` solves both kinds
 # of systems. You choose $c$: $n$ targets among $S$ keys together get the weight $n e^c / (n e^c + S - n)$.
 #
-# With unscaled attention all targets must get the same weight, to within 0.001, and together at least 0.99. (The
-# **condition number** of the keys, which measures how close they are to dependent, is under 100, so rounding does not
-# matter.) Any such query is right. Worked example: keys $(1, 0)$ and $(1, 1)$, target 0, $c = 10$. You want $q_0 = 10$ and
+# In unscaled attention all targets must get the same weight, to within 0.001, and together at least 0.99. Any such query is
+# right. (The **condition number** of the keys, which measures how close they are to dependent, is under 100, so rounding
+# does not matter.) Worked example: keys $(1, 0)$ and $(1, 1)$, target 0, $c = 10$. You want $q_0 = 10$ and
 # $q_0 + q_1 = 0$, so $\mathbf{q} = (10, -10)$. It points away from the key that it must avoid.
 
 # %%
@@ -840,8 +860,8 @@ predict("the key halfway between two others", ...)
 # %% [markdown]
 # ### One query, one average
 #
-# With $d_k$ entries, $d_k$ independent keys can each be found, and so can any group of them. But one query fetches *one*
-# average. Let four values be the corners of a square, each with its own key, and ask for the average of the opposite corners
+# Longer keys help: with $d_k$ entries, $d_k$ independent keys can each be found, and so can any group of them. But one query
+# fetches *one* average. Four values are the corners of a square, each with its own key. Ask for the average of
 # $\mathbf{v}_0$ and $\mathbf{v}_2$, then of $\mathbf{v}_1$ and $\mathbf{v}_3$:
 
 # %% tags=["demo"]
@@ -871,10 +891,9 @@ figures.show(
 )
 
 # %% [markdown]
-# Both averages are the centre of the square. The layers after attention get this vector only, and cannot know which pair it
-# came from. No cleverer query helps: the weights are positive and sum to 1, so each output is one point of the shaded square.
-# To keep two values apart you need two queries. A **head** is one attention with its own projections; lesson 6 builds
-# several.
+# Both averages are the centre of the square, so later layers cannot know which pair it came from. No cleverer query helps: the
+# weights are positive and sum to 1, so each output is one point of the shaded square. To keep two values apart you need two
+# queries. A **head** is one attention with its own projections; lesson 6 builds several.
 
 # %% [markdown]
 # ## 7. In a trained language model
@@ -934,7 +953,7 @@ check("experiment", finding)
 # |---|---|---|---|
 # | encoder, such as BERT | all positions | fill in hidden words | classify and search texts |
 # | decoder, such as GPT | itself and earlier positions (lesson 5) | predict the next token | write |
-# | encoder and decoder, such as the original transformer and T5 | both, with cross-attention from one to the other (lesson 12) | turn one text into another | translate, summarise |
+# | both, such as the first transformer | as above; the decoder also sees the encoder's output, by cross-attention (lesson 12) | turn one text into another | translate |
 #
 # **Beyond text.** Attention needs nothing but a list of vectors. They can be patches of an image (ViT), slices of a
 # recording (Whisper) or the amino acids of a protein (AlphaFold). Image generators such as Stable Diffusion take queries from
@@ -970,17 +989,14 @@ print("blocks 1 and 2 swapped, outputs equal:", torch.allclose(as_declared(packe
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Not if it was trained from scratch. *Key* and *value* are names for blocks of random numbers until training: the block used
-# as a key learns to be one, and swapping two blocks turns one program into the other. The author said so, and corrected the
-# names all the same.
-#
-# It is a bug as soon as weights come from elsewhere: with the *same* weights the two programs disagree, as the first line
-# shows. The order is a convention, and both sides have to keep it.
+# Not if it was trained from scratch: the block used as a key learns to be one, whatever its name, and swapping two blocks
+# turns one program into the other. The author said so, and corrected the names all the same. It is a bug as soon as weights
+# come from elsewhere: with the *same* weights the two programs disagree, as the first line shows.
 #
 # </details>
 #
-# **2.** A report labelled *bug* says that in an attention block query, key and value are all the same, where they should be
-# three projections. It means the line `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
+# **2.** A report labelled *bug* says that query, key and value of an attention block are the same, where they should be three
+# projections. The line is `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
 # ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question is in
 # [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at the module's parameters:
 
@@ -1006,11 +1022,11 @@ for name, parameter in layer.named_parameters():
 # | one attention | `num_heads` (lesson 6) |
 # | `W_q`, `W_k`, `W_v` | `in_proj_weight`, packed and transposed; biases unless `bias=False` |
 # | `(..., T, D)` | `(B, T, D)` with `batch_first=True`; the default is `(T, B, D)` |
-# | output and weights | output and weights; `need_weights=False` returns None for the weights |
+# | output and weights | output and weights, averaged over heads; None with `need_weights=False` |
 # | scores not scaled, no mask, no dropout (lessons 4 and 5) | scores divided by $\sqrt{d_k}$; `attn_mask`, `key_padding_mask`; `dropout` |
 # | the output of attention | one more projection of it, `out_proj` (lesson 6) |
 #
-# So the module's weights are yours, once you unpack its matrices and divide the queries by $\sqrt{d_k}$:
+# So your functions give the module's weights, once you unpack its matrices and divide the queries by $\sqrt{d_k}$:
 
 # %% tags=["demo"]
 query, key, value = project(x, *unpacked(layer.in_proj_weight))
@@ -1041,8 +1057,8 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # ```
 #
 # **Softmax over the queries** (review: lesson 2 had it too). In a collection of annotated papers, weights of shape
-# (batch, query, key, head) were normalised along dimension 1, so the weights of each *key* summed to 1. Trained both ways,
-# the model made images of the same measured quality
+# (batch, query, key, head) were normalised along dimension 1, so the weights of each *key* summed to 1, and a query
+# could get almost nothing. Trained both ways, the model made images of the same measured quality
 # ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after the
 # fix, somebody reported the *right* line as the mistake
 # ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)).
@@ -1105,12 +1121,11 @@ figures.show(
 # %% [markdown]
 # ## One model, from here to lesson 8
 #
-# One model grows with every lesson, until you train it in lesson 8 to write. It reads letters. So far it has a table with a
-# vector per letter, three matrices for queries, keys and values, and attention. Each part is **yours once it passes**; until
-# then it is PyTorch's, and the picture says so.
+# One model, which reads letters, grows with every lesson, until you train it in lesson 8 to write. So far it has a table, three
+# matrices and attention. Each part is **yours once it passes**; until then it is PyTorch's, and the picture says so.
 #
 # Later lessons look for your answers in the open notebook, and in the saved notebooks of earlier lessons beside it. In Colab,
-# drag those into the *Files* panel on the left, or paste an answer into its own cell.
+# which opens each notebook alone, drag those into the *Files* panel on the left, or paste an answer into its own cell.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1129,7 +1144,7 @@ figures.show(
 #
 # ## Your attention, alive
 #
-# Type a sentence. The scores, the weights and the output below are computed by your `attention`.
+# Type a sentence. Weights and output are those of your `attention`, once it works, in a head of the small language model.
 
 # %% tags=["demo"]
 # @title Your attention on a sentence that you type
@@ -1139,11 +1154,9 @@ alive.show(attention=attention)
 # ## Summary
 #
 # 1. An embedding table turns token ids into vectors. Each row learns from the positions where its word occurs.
-# 2. Attention scores, normalises and averages: every query gets the average of all values, weighted by how well the keys
-#    match it.
+# 2. Every query gets the average of all values, weighted by how well their keys match it.
 # 3. Query, key and value are three learned views of a word: what it looks for, how others find it, what it returns.
-# 4. Queries may come from one sentence, and keys and values from another. The output has one vector per query, with the
-#    width of the values.
+# 4. Queries may come from another sentence. The output has one vector per query, as wide as the values.
 # 5. A query can be designed to fetch any group of independent keys, but one head returns one average at a time.
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
@@ -1181,11 +1194,9 @@ figures.show(
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is checked like an exercise, but does not count towards your grade.
-#
-# Attention keeps every key and every value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)`, from
-# which a query fetches the row $\mathbf{q} \mathbf{M}$, does not grow. Change it so that the key $\mathbf{k}$ fetches the
-# value $\mathbf{v}$. Many matrices do that, but only one of them also changes nothing else:
+# Attention keeps every key and value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)`, from which
+# a query fetches the row $\mathbf{q} \mathbf{M}$, does not. Change it so that the key $\mathbf{k}$ fetches the value
+# $\mathbf{v}$. Many matrices do that, but only one of them also changes nothing else:
 #
 # - the key fetches exactly the value: $\mathbf{k} \mathbf{M}' = \mathbf{v}$, whatever it fetched before;
 # - a query perpendicular to the key fetches the same as before: $\mathbf{q} \mathbf{M}' = \mathbf{q} \mathbf{M}$ wherever
