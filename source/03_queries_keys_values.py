@@ -711,6 +711,8 @@ predict("the output for V = I", ...)
 # %%
 french = ["bateau", "a", "atteint"]
 french_queries = torch.tensor([[2.0, 2.0, -2.0], [-1.0, 2.0, 0.0], [-1.0, 2.5, 0.0]])  # (T, D)
+
+# %% tags=["demo"]
 translated, alignment = attend(french_queries, x, x @ W_v)
 
 # %% [markdown]
@@ -719,7 +721,7 @@ translated, alignment = attend(french_queries, x, x @ W_v)
 # Three queries are compared with six keys of the same width, three. The values have two entries each. What is the shape of
 # the output?
 
-# %%
+# %% tags=["demo"]
 # The shape of the output: numbers in brackets, such as (2, 5)
 predict("the shape of the output", ..., translated.shape)
 
@@ -927,7 +929,7 @@ losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compa
 # says nothing about the other. Compute it for each of the four heads of layer 0, draw the four numbers with `figures.bars`,
 # and put their mean in place of the dots.
 
-# %%
+# %% tags=["demo"]
 text = small_lm.held_out().splitlines()[0]
 S = lm.look(text, layer=0, head=0).scores  # (T, T), before the mask
 i, j = torch.triu_indices(len(S), len(S), offset=1)  # all pairs i < j
@@ -1000,7 +1002,7 @@ print("blocks 1 and 2 swapped, outputs equal:", torch.allclose(as_declared(packe
 # ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question is in
 # [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at the module's parameters:
 
-# %%
+# %% tags=["demo"]
 for name, parameter in layer.named_parameters():
     print(f"{name:16}", tuple(parameter.shape))
 
