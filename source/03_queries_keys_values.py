@@ -354,8 +354,8 @@ print("the same:", torch.allclose(by_bmm, two_contexts, atol=1e-6))
 # mostly a motion, asks **who** moved; *bank*, mostly a place, asks **which** bank it is.
 
 # %%
-W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.75], [0.0, 2.0]])  # (D, K): asks "who?" and "which?"
-W_k = torch.tensor([[1.0, 3.0], [1.0, -3.0], [-1.0, -2.0]])  # (D, K): answers them
+W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, K): asks "who?" and "which?"
+W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])  # (D, K): answers them
 W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, V): returns water and motion
 
 # %% tags=["demo"]
@@ -407,7 +407,7 @@ project = use(project_qkv, torch_fallbacks.projections)
 query, key, value = project(x, W_q, W_k, W_v)
 fig, axes = figures.row(3, width=3.0, height=3.9)
 asks, returns = ["who?", "which?"], ["water", "motion"]
-look = {"rows": words, "kind": "scores", "limit": 6.0}  # one scale for all three
+look = {"rows": words, "kind": "scores", "limit": 3.0}  # one scale for all three
 figures.heat_map(query, ax=axes[0], columns=asks, title="query: asks", **look)
 figures.heat_map(key, ax=axes[1], columns=asks, title="key: answers", **look)
 figures.heat_map(value, ax=axes[2], columns=returns, title="value: returns", **look)
@@ -420,8 +420,8 @@ figures.show(
 )
 
 # %% [markdown]
-# *reached* asks "who?", and *boat* answers; *bank* asks "which?", and *river* answers. As a key, *bank* answers neither.
-# Asking and answering are now separate.
+# *reached* asks "who?", and *boat* answers; *bank* asks "which?", and *river* answers. Asking and answering are now separate:
+# *bank* asks "which?" with 3, and answers it with only 1.25.
 #
 # ### Step: matrices from a packed weight
 #
@@ -608,7 +608,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Attention is no longer mutual: *bank* gives *river* 0.76, and *river* gives *bank* 0.10.
+# Attention is no longer mutual: *bank* gives *river* 0.70, and *river* gives *bank* 0.15.
 #
 # ### Learned, not chosen
 #
