@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from matplotlib import pyplot as plt
 
-from course.notebook import session
+from course.notebook import catalog, session
 
+from ..support.acting_lesson import LESSON as ACTS
 from ..support.learner import BEGIN, Learner
 from ..support.learner_kernel import Kernel, running_kernel
 
@@ -32,6 +34,16 @@ def learner(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def softmax_lesson(learner: Learner) -> Learner:
     learner.run("begin('02_softmax')")
+    return learner
+
+
+@pytest.fixture
+def acting(learner: Learner, acting_data: Path, monkeypatch: pytest.MonkeyPatch) -> Learner:
+    """A learner who has begun that lesson."""
+    monkeypatch.setattr(catalog, "EXAMPLES", acting_data)
+    learner.run(
+        f"from course import predict, review, solution\nbegin({ACTS!r})\nscores = torch.tensor([1.0, 2.0, 3.0])"
+    )
     return learner
 
 
