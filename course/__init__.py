@@ -60,6 +60,7 @@ MODULES = {
     "sample_models": "sample_models",
     "sentence": "sample_models.sentence",
     "sliders": "widgets.sliders",
+    "small_lm": "models.small_lm",
     "staged_model": "notebook.staged_model",
     "torch_fallbacks": "models.torch_fallbacks",
 }  # attribute of `course` in the lessons -> the module's path

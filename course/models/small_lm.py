@@ -1,0 +1,199 @@
+"""The course's small language model, for lessons 01 to 14.
+
+    lm = small_lm.load()
+    lm.next_scores("The boat reached the river")    # logits of the next word, (N,)
+    lm.look("The boat reached the river bank")      # queries, keys, values, scores and weights of one head
+    lm.compare(softmax=softmax)                     # the loss with your softmax beside the loss with the built-in
+
+A token is a word or a sign of the stories in `course.models.river_town`. `tools/train_small_lm.py` trained the model
+on them. Model and text have the course's own licence.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from .modern_lm import BUILT_IN, Block, ModernLM
+from .river_town import capitalized, generate_stories
+from .swapped_parts import compare
+
+FILE = "models/small_lm.safetensors"
+ROWS, ROW = 4, 48  # `compare` takes this many texts of this many tokens
+CONTEXT = 128  # tokens; the model was trained on no longer texts
+HELD_OUT_SEED = 2  # training draws its stories with another seed
+TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+|\n+|[^\w\s]")
+PARAGRAPH = "¶"  # the token between two stories
+NO_SPACE_BEFORE = {".", "!", "?", ",", ":", "'s"}
+REINSTALL = "Install the package again: pip install --force-reinstall attention-course"
+
+
+class SmallLM(ModernLM):
+    """A `ModernLM` with its words.
+
+    words   its N words, the most frequent first: a word's index is its id
+    notes   how it was trained: seed, seconds, held-out loss, digests
+    """
+
+    def __init__(self, words: Sequence[str], notes: Mapping[str, str]) -> None:
+        super().__init__(len(words))
+        self.words, self.notes = list(words), dict(notes)
+        self._id = {word.lower(): i for i, word in enumerate(words)}
+
+    @property
+    def embedding(self) -> Tensor:
+        """The embeddings of all words, (N, D)."""
+        return self.tokens.weight.detach()
+
+    def encode(self, text: str) -> Tensor:
+        """The ids of a text, int64 (T,). Raises ValueError, naming words that the model does not know."""
+        tokens = split_words(text)
+        strange = dict.fromkeys(token for token in tokens if token.lower() not in self._id)
+        if strange:
+            named = ", ".join(repr(token) + self._like(token) for token in strange)
+            raise ValueError(f"the model does not know {named}; `lm.words` lists the {len(self.words)} words it knows")
+        return torch.tensor([self._id[token.lower()] for token in tokens], dtype=torch.int64)
+
+    def decode(self, ids: Tensor | Sequence[int]) -> str:
+        """The text of these ids, with a capital where a sentence begins."""
+        return join_words([self.words[int(i)] for i in ids])
+
+    @torch.no_grad()
+    def next_scores(self, text: str) -> Tensor:
+        """The logits of the token that follows a text, (N,)."""
+        scores: Tensor = self(self._encode_at_least(text, 1))[-1]
+        return scores
+
+    @torch.no_grad()
+    def loss(self, text: str) -> float:
+        """Mean loss per token of a text, in nats.
+
+        Each paragraph is a text of its own, and is cut after CONTEXT tokens. The first token of each is not predicted.
+        """
+        ids = [self._encode_at_least(paragraph, 2) for paragraph in text.strip().splitlines() if paragraph.strip()]
+        pieces = [piece for paragraph in ids for piece in paragraph.split(CONTEXT) if len(piece) > 1]
+        return float(torch.cat([self.losses(piece[None])[0] for piece in pieces]).mean())
+
+    @torch.no_grad()
+    def look(self, text: str, layer: int = 0, head: int = 0) -> SimpleNamespace:
+        """What one head computes for a text of T tokens.
+
+        words       the T words and signs, as they are in the text
+        x           (T, D): input of the attention, after RMSNorm; in layer 0, embeddings
+        W_q, W_k, W_v  (D, K): the head's matrices
+        q, k, v     (T, K): x times the matrices; in layers 1 and 2, q and k are then rotated
+        scores      (T, T): q @ k.T / √K, before the mask
+        weights     (T, T): softmax of the scores, with the mask
+        output      (T, K): weights @ v
+        """
+        ids = self._encode_at_least(text, 1)
+        if layer not in range(len(self.blocks)) or head not in range(self.n_heads):
+            raise ValueError(
+                f"layer is {layer} and head is {head}; "
+                f"layers are 0 to {len(self.blocks) - 1}, heads are 0 to {self.n_heads - 1}"
+            )
+        hidden = BUILT_IN.embed(ids[None], self.tokens.weight)
+        for before in self.blocks[:layer]:
+            hidden = before(hidden)
+        block = self.blocks[layer]
+        assert isinstance(block, Block)
+        x = block.norm_1(hidden)
+        q, k, v = block.attention.heads(x)
+        q, k, v = (vectors[0, head] for vectors in (block.attention.rotated(q), block.attention.rotated(k), v))
+        scores = BUILT_IN.scores(q, k) * q.shape[-1] ** -0.5
+        weights = BUILT_IN.weights(scores, BUILT_IN.mask(len(ids)))
+        columns = slice(head * q.shape[-1], (head + 1) * q.shape[-1])
+        matrices = block.attention.state_dict()
+        W_q, W_k, W_v = (matrices[f"W_{letter}.weight"][columns].T for letter in "qkv")
+        return SimpleNamespace(
+            words=split_words(text), x=x[0], W_q=W_q, W_k=W_k, W_v=W_v,
+            q=q, k=k, v=v, scores=scores, weights=weights, output=weights @ v,
+        )  # fmt: skip
+
+    def compare(self, **yours: Any) -> tuple[float, float]:
+        """Put your functions into the model; print its held-out loss with them and with the built-in ones.
+
+        Each argument is named in `course.models.swapped_parts.SWAPS`: `compare(softmax=softmax)`. Returns both losses,
+        yours first. If your function raises an error, it is printed, and the first loss is NaN.
+        """
+        paragraphs = [self.encode(story) for story in held_out().splitlines()]
+        return compare(self, torch.stack([ids[:ROW] for ids in paragraphs if len(ids) >= ROW][:ROWS]), yours)
+
+    def _encode_at_least(self, text: str, tokens: int) -> Tensor:
+        ids = self.encode(text)
+        if len(ids) < tokens:
+            raise ValueError(f"text is {text!r}; expected at least {tokens} word{'s' * (tokens > 1)}")
+        return ids
+
+    def _like(self, word: str) -> str:
+        close = difflib.get_close_matches(word.lower(), self._id, n=1, cutoff=0.75)
+        return f" (but knows {self.words[self._id[close[0]]]!r})" if close else ""
+
+
+def load() -> SmallLM:
+    """Load the trained model, in float32 and without gradients; each call returns a new one.
+
+    Raises FileNotFoundError if its file is missing, ValueError if the file is damaged.
+    """
+    with as_file(files("course").joinpath(FILE)) as path:
+        weights, notes = _read(path)
+    with torch.device("meta"):  # no time for random weights
+        model = SmallLM(json.loads(notes["words"]), {name: note for name, note in notes.items() if name != "words"})
+    model.load_state_dict({name: stored.float() for name, stored in weights.items()}, assign=True)
+    return model.requires_grad_(False).eval()
+
+
+def held_out(words: int = 1000) -> str:
+    """Stories that the model was not trained on, one per line, of at least this many words in all."""
+    return generate_stories(words, HELD_OUT_SEED)
+
+
+def split_words(text: str) -> list[str]:
+    """The tokens of a text: words, signs, and PARAGRAPH for the end of a line."""
+    return [PARAGRAPH if token.startswith("\n") else token for token in TOKEN.findall(text.strip())]
+
+
+def join_words(tokens: Sequence[str]) -> str:
+    """The text of tokens, with spaces, and capitals where sentences begin."""
+    text, quoted, space = "", False, ""
+    for token in tokens:
+        if token == PARAGRAPH:
+            text, quoted, space = text + "\n", False, ""
+            continue
+        opens, closes = token == '"' and not quoted, token == '"' and quoted
+        text += token if closes or token in NO_SPACE_BEFORE else space + token
+        quoted, space = opens or (quoted and not closes), "" if opens else " "
+    return "\n".join(capitalized(line) for line in text.split("\n"))
+
+
+def digest(weights: Mapping[str, Tensor]) -> str:
+    """The SHA-256 digest of tensors: of their names and bytes, in the order of the names."""
+    found = hashlib.sha256()
+    for name in sorted(weights):
+        found.update(name.encode() + weights[name].contiguous().numpy().tobytes())
+    return found.hexdigest()
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    if not path.is_file():
+        raise FileNotFoundError(f"the small language model is missing: no file {path}. {REINSTALL}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            notes = file.metadata() or {}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    except SafetensorError as error:
+        raise ValueError(f"the small language model is damaged: {path} is unreadable ({error}). {REINSTALL}") from None
+    if digest(weights) != notes.get("weights"):
+        raise ValueError(f"the small language model is damaged: {path} does not match its digest. {REINSTALL}")
+    return weights, notes

@@ -1,0 +1,307 @@
+"""The small language model: its file, what it has learnt, and a learner's functions in it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+
+import course
+from course.models import exercise_fallbacks, small_lm, torch_fallbacks
+from course.models.river_town import generate_stories
+from tools import train_small_lm
+
+SENTENCE = "The boat reached the river bank"
+FILE = Path(str(files("course").joinpath(small_lm.FILE)))
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return small_lm.load()
+
+
+def by_formulas(ids: torch.Tensor) -> torch.Tensor:
+    """The logits of ids (T,), (T, N), by the formulas and the file alone: RoPE by complex numbers."""
+    stored = {name: weight.double() for name, weight in load_file(FILE).items()}
+
+    def norm(x, name):
+        return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt() * stored[f"{name}.gain"]
+
+    def turn(x):
+        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+        speeds = 10000 ** (-2 * torch.arange(pairs.shape[-1]).double() / x.shape[-1])
+        angles = torch.arange(len(x)).double()[:, None] * speeds
+        return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+    x = stored["tokens.weight"][ids]
+    for i in range(3):
+        name = f"blocks.{i}"
+        normed, heads = norm(x, f"{name}.norm_1"), []
+        q, k, v = (normed @ stored[f"{name}.attention.W_{letter}.weight"].T for letter in "qkv")
+        for query, key, value in zip(*(vectors.chunk(4, -1) for vectors in (q, k, v)), strict=True):
+            query, key = (query, key) if i == 0 else (turn(query), turn(key))
+            heads.append(F.scaled_dot_product_attention(query[None], key[None], value[None], is_causal=True)[0])
+        x = x + torch.cat(heads, -1) @ stored[f"{name}.attention.W_o.weight"].T
+        normed = norm(x, f"{name}.norm_2")
+        gate, up = (normed @ stored[f"{name}.mlp.W_{which}.weight"].T for which in ("gate", "up"))
+        x = x + (F.silu(gate) * up) @ stored[f"{name}.mlp.W_down.weight"].T
+    return norm(x, "norm") @ stored["tokens.weight"].T
+
+
+def test_the_model_computes_what_its_formulas_say(lm):
+    ids = lm.encode(f"{SENTENCE}. The captain tied the boat to a tree.")
+    torch.testing.assert_close(lm(ids), by_formulas(ids).float(), rtol=0, atol=1e-3)
+    torch.testing.assert_close(lm(torch.stack([ids, ids]))[1], lm(ids))
+
+
+def test_its_notes_are_true(lm):
+    text = generate_stories(train_small_lm.WORDS, train_small_lm.TEXT_SEED)
+    assert lm.notes["text"] == hashlib.sha256(text.encode()).hexdigest()
+    assert lm.words == train_small_lm.vocabulary(text)
+    assert lm.notes["weights"] == small_lm.digest(load_file(FILE))
+    assert lm.notes["seed"] == str(train_small_lm.SEED)
+    held_out = small_lm.held_out(train_small_lm.HELD_OUT_WORDS)
+    assert lm.loss(held_out) == pytest.approx(float(lm.notes["held-out loss"]), abs=1e-3)
+    seen = set(text.splitlines())
+    assert sum(story in seen for story in held_out.splitlines()) == 0
+
+
+def test_it_is_small_and_loads_quickly(lm):
+    assert FILE.stat().st_size < 1_500_000
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        small_lm.load()
+        seconds.append(time.perf_counter() - began)
+    assert min(seconds) < 0.3
+
+
+def test_each_load_is_a_new_model(lm):
+    small_lm.load().tokens.weight.zero_()
+    assert small_lm.load().embedding.equal(lm.embedding)
+    assert not lm.training
+    assert not any(parameter.requires_grad for parameter in lm.parameters())
+    assert course.small_lm is small_lm
+
+
+def test_a_missing_and_a_damaged_file_are_reported(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(small_lm, "files", lambda package: tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"is missing: no file .*small_lm\.safetensors\. Install .* again"):
+        small_lm.load()
+    path = tmp_path / small_lm.FILE
+    path.parent.mkdir()
+    content = bytearray(FILE.read_bytes())
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"is damaged: .* is unreadable"):
+        small_lm.load()
+    content[-1000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"is damaged: .* does not match its digest\. Install .* again"):
+        small_lm.load()
+    save_file({"wte.weight": torch.zeros(2)}, path)
+    with pytest.raises(ValueError, match="does not match its digest"):
+        small_lm.load()
+
+
+def test_words_are_encoded_and_decoded(lm):
+    assert [lm.words[i] for i in lm.encode(SENTENCE)] == ["the", "boat", "reached", "the", "river", "bank"]
+    for story in small_lm.held_out().splitlines():
+        assert lm.decode(lm.encode(story)) == story
+    assert lm.decode(lm.encode(small_lm.held_out())) == small_lm.held_out()
+    with pytest.raises(ValueError, match=r"does not know 'boatz' \(but knows 'boat'\), 'xyzzy'; `lm\.words` lists"):
+        lm.encode("The boatz and xyzzy")
+
+
+def test_similar_words_have_similar_embeddings(lm):
+    def similarity(a, b):
+        return F.cosine_similarity(*(lm.embedding[lm.words.index(word)] for word in (a, b)), dim=0)
+
+    for word, near, far in (
+        ("boat", "ship", "bread"), ("Mara", "Ida", "river"), ("bread", "cheese", "boat"), ("red", "blue", "two"),
+        ("three", "four", "red"), ("Monday", "Friday", "bread"), ("river", "lake", "hat"), ("king", "queen", "apples"),
+    ):  # fmt: skip
+        assert similarity(word, near) > similarity(word, far) + 0.1, (word, near, far)
+
+
+def test_it_continues_texts_sensibly(lm):
+    assert lm.words[lm.next_scores("The boat reached the river").argmax()] in ("bank", "shore", "beach", "pier")
+    assert lm.words[lm.next_scores('Mara found a red key near the garden. "Whose').argmax()] == "key"
+    assert lm.loss(small_lm.held_out()) < 1.0
+
+
+def test_a_head_is_made_of_its_parts(lm):
+    for layer in range(3):
+        for head in range(4):
+            seen = lm.look(SENTENCE, layer, head)
+            assert seen.words == SENTENCE.split()
+            torch.testing.assert_close(seen.scores, seen.q @ seen.k.T / 24**0.5)
+            masked = seen.scores.masked_fill(torch_fallbacks.causal_mask(6), -torch.inf)
+            torch.testing.assert_close(seen.weights, masked.softmax(-1))
+            torch.testing.assert_close(seen.output, seen.weights @ seen.v)
+            query, key = seen.x @ seen.W_q, seen.x @ seen.W_k
+            if layer > 0:
+                query, key = (exercise_fallbacks.apply_rope(vectors, torch.arange(6)) for vectors in (query, key))
+            torch.testing.assert_close(seen.q, query, rtol=0, atol=1e-4)
+            torch.testing.assert_close(seen.k, key, rtol=0, atol=1e-4)
+            torch.testing.assert_close(seen.v, seen.x @ seen.W_v, rtol=0, atol=1e-4)
+    with pytest.raises(ValueError, match="layer is 3 and head is 0; layers are 0 to 2, heads are 0 to 3"):
+        lm.look(SENTENCE, layer=3)
+
+
+RIGHT = {
+    "dot_product": exercise_fallbacks.dot,
+    "similarity_scores": exercise_fallbacks.similarity_scores,
+    "softmax": lambda x, dim=-1: (x - x.amax(dim, True)).exp() / (x - x.amax(dim, True)).exp().sum(dim, True),
+    "log_softmax": lambda x, dim=-1: x - x.logsumexp(dim, keepdim=True),
+    "softmax_with_temperature": exercise_fallbacks.softmax_with_temperature,
+    "embed": lambda token_ids, table: F.one_hot(token_ids, len(table)).to(table) @ table,
+    "project_qkv": torch_fallbacks.projections,
+    "attention": torch_fallbacks.attention,
+    "scale": exercise_fallbacks.scaled_dot_product_attention,
+    "mask": torch_fallbacks.causal_mask,
+    "masked_softmax": torch_fallbacks.masked_softmax,
+    "masked_attention": torch_fallbacks.masked_attention,
+    "split": lambda x, n_heads: x.view(*x.shape[:2], n_heads, -1).transpose(1, 2),
+    "merge": lambda x: x.transpose(1, 2).flatten(2),
+    "rope": exercise_fallbacks.apply_rope,
+    "module": torch_fallbacks.RotarySelfAttention,
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_function_changes_the_loss_by_rounding_only(lm, name: str, capsys):
+    began = time.process_time()
+    yours, builtin = lm.compare(**{name: RIGHT[name]})
+    assert yours == pytest.approx(builtin, abs=1e-5)
+    told = capsys.readouterr().out
+    assert told.count("\n") == 1
+    assert told.endswith(("which is rounding.\n", "Difference: 0.\n"))
+    assert f"with your {'RotarySelfAttention' if name == 'module' else name}, " in told
+    assert time.process_time() - began < 2
+
+
+def test_every_part_has_a_right_function_here():
+    from course.models.swapped_parts import SWAPS
+
+    assert RIGHT.keys() == SWAPS.keys()
+
+
+def test_attention_without_rotation_is_put_where_the_model_does_not_rotate(lm):
+    yours, builtin = lm.compare(module=torch_fallbacks.MultiHeadAttention)
+    assert yours == pytest.approx(builtin, abs=1e-5)
+
+
+def test_two_functions_at_once(lm, capsys):
+    yours, builtin = lm.compare(softmax=RIGHT["softmax"], mask=RIGHT["mask"])
+    assert yours == pytest.approx(builtin, abs=1e-5)
+    assert "with your softmax and your mask, " in capsys.readouterr().out
+
+
+def halves(x: torch.Tensor) -> torch.Tensor:
+    """Pair entry i with entry i + K / 2, as the other convention does."""
+    return x.unflatten(-1, (2, -1)).mT.flatten(-2)
+
+
+WRONG = {
+    "softmax over the wrong dimension": {"softmax": lambda x, dim=-1: torch.softmax(x, -2)},
+    "softmax without its sum": {"softmax": lambda x, dim=-1: x.exp()},
+    "temperature the other way round": {
+        "softmax_with_temperature": lambda x, temperature, dim=-1: torch.softmax(x * temperature, dim)
+    },
+    "no scaling": {"scale": 1.0},
+    "attention that scales by itself": {"attention": exercise_fallbacks.scaled_dot_product_attention},
+    "no mask": {"mask": lambda T: torch.zeros(T, T, dtype=torch.bool)},
+    "a mask that is off by one": {"mask": lambda T: torch.ones(T, T).triu(2).bool()},
+    "heads taken in the wrong order": {"split": lambda x, n_heads: x.view(x.shape[0], n_heads, x.shape[1], -1)},
+    "heads merged in the wrong order": {"merge": lambda x: x.reshape(x.shape[0], x.shape[2], -1)},
+    "no rotation": {"rope": lambda x, positions: x},
+    "rotation in halves": {"rope": lambda x, p: exercise_fallbacks.apply_rope(halves(x), p)},
+    "queries and keys swapped": {"similarity_scores": lambda q, k: k @ q.mT},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_a_wrong_function_changes_the_loss(lm, mistake: str, capsys):
+    yours, builtin = lm.compare(**WRONG[mistake])
+    assert abs(yours - builtin) > 0.01
+    assert "rounding" not in capsys.readouterr().out
+
+
+def not_written(x, dim=-1):
+    raise NotImplementedError
+
+
+def raising(x, dim=-1):
+    raise ValueError("no\nnumber")
+
+
+FAILING = {
+    "softmax is not written yet": {"softmax": not_written},
+    "softmax raised ValueError: no number": {"softmax": raising},
+    "softmax: expected torch.float32 of shape (4, 4, 48, 48), got None": {"softmax": lambda x, dim=-1: None},
+    "softmax: expected torch.float32 of shape (4, 4, 48, 48), got torch.float64 of shape (4, 4, 48, 48)": {
+        "softmax": lambda x, dim=-1: torch.softmax(x.double(), dim)
+    },
+    "mask: expected torch.bool of shape (48, 48), got torch.float32 of shape (48, 48)": {
+        "mask": lambda T: torch.zeros(T, T)
+    },
+    "attention: expected (output, weights), got torch.float32 of shape (4, 4, 1, 24)": {"attention": lambda q, k, v: q},
+    "dot_product: expected torch.float32 of shape (), got a value of type float": {"dot_product": lambda a, b: 0.5},
+    "project_qkv: expected (query, key, value), got a tuple of 2": {"project_qkv": lambda x, *matrices: (x, x)},
+    "<lambda>: expected an nn.Module, got a value of type int": {"module": lambda d_model, n_heads: 4},
+}
+
+
+@pytest.mark.parametrize("told", FAILING)
+def test_what_goes_wrong_in_a_function_is_reported_in_one_line(lm, told: str, capsys):
+    yours, builtin = lm.compare(**FAILING[told])
+    assert math.isnan(yours)
+    assert builtin == pytest.approx(lm.compare(mask=torch_fallbacks.causal_mask)[1], rel=0.5)
+    assert capsys.readouterr().out.startswith(f"{told}. Loss with the built-in: {builtin:.4f}.\n")
+
+
+def test_a_module_with_other_weights_is_reported(lm, capsys):
+    assert math.isnan(lm.compare(module=torch.nn.Linear)[0])
+    assert capsys.readouterr().out.startswith("Linear does not take the model's weights: RuntimeError: ")
+
+
+def test_a_function_that_changes_its_arguments_does_not_harm_the_model(lm):
+    def emptying(token_ids, table):
+        result = table[token_ids]
+        table.zero_()
+        return result
+
+    before = lm.embedding.clone()
+    yours, builtin = lm.compare(embed=emptying)
+    assert yours == builtin
+    assert lm.embedding.equal(before)
+
+
+def test_names_that_do_not_fit_are_refused(lm):
+    with pytest.raises(TypeError, match=r"expected one of dot_product=, .* got nothing"):
+        lm.compare()
+    with pytest.raises(TypeError, match="got softmacks"):
+        lm.compare(softmacks=torch.softmax)
+    with pytest.raises(TypeError, match="softmax= and attention= replace the same part"):
+        lm.compare(softmax=torch.softmax, attention=torch_fallbacks.attention)
+
+
+def test_training_makes_a_file_of_this_form(tmp_path: Path, lm, capsys):
+    text = generate_stories(3000)
+    words = train_small_lm.vocabulary(text)
+    model = train_small_lm.train(words, text, steps=2)
+    notes = train_small_lm.write(model, words, text, 1.0, tmp_path / "made.safetensors", unseen=text)
+    made = load_file(tmp_path / "made.safetensors")
+    assert {name: weight.shape[1:] for name, weight in made.items()} == {
+        name: weight.shape[1:] for name, weight in lm.state_dict().items()
+    }
+    assert notes["weights"] == small_lm.digest(made)
+    assert notes.keys() | {"format"} == lm.notes.keys()
+    assert "step 2 of 2: loss of stories" in capsys.readouterr().out

@@ -1,0 +1,139 @@
+"""Train the small language model for lessons 01 to 14.
+
+`python -m tools.train_small_lm course/models/small_lm.safetensors`
+
+Most of each batch is text from `course.models.river_town`. One row in eight is a repeated list of random words, which
+only an induction head can continue. Seeds are fixed, and on one thread the same machine and PyTorch give the same
+weights. The weights are stored in float16; seed, time, loss and digests are printed and stored beside them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+
+from course.models.modern_lm import BUILT_IN, ModernLM, Parts
+from course.models.river_town import generate_stories
+from course.models.small_lm import PARAGRAPH, SmallLM, digest, held_out, split_words
+
+SEED, TEXT_SEED = 40, 1
+WORDS = 1_200_000
+STEPS, ROWS, REPEATED, LENGTH, PEAK = 700, 16, 2, 96, 5e-3
+HELD_OUT_WORDS = 10_000
+
+
+def vocabulary(text: str) -> list[str]:
+    """The words of a text, the most frequent first; capitals only where a word never goes without."""
+    counts = Counter(split_words(text))
+    spelt = {word.lower(): word for word in sorted(counts)}  # small letters come last
+    total: Counter[str] = Counter()
+    for word, count in counts.items():
+        total[word.lower()] += count
+    return [spelt[word] for word in sorted(total, key=lambda word: (-total[word], word))]
+
+
+def random_repeats(rows: int, length: int, n_tokens: int, generator: torch.Generator) -> Tensor:
+    """Repeating random tokens, int64 (rows, length), with periods 4 to length / 3."""
+    periods = torch.randint(4, length // 3 + 1, (rows, 1), generator=generator)
+    drawn = torch.randint(n_tokens, (rows, length), generator=generator)
+    return drawn.gather(1, torch.arange(length) % periods)
+
+
+def start(n_tokens: int) -> ModernLM:
+    """A model before training, from a fixed seed."""
+    with torch.random.fork_rng():
+        torch.manual_seed(SEED)
+        model = ModernLM(n_tokens)
+        for name, parameter in model.named_parameters():
+            if parameter.ndim == 2:
+                last = name.endswith(("W_o.weight", "W_down.weight"))
+                torch.nn.init.normal_(parameter, std=0.02 if last else 0.06)
+    return model
+
+
+def train(words: list[str], text: str, steps: int = STEPS) -> ModernLM:
+    """Train for this many steps, and print progress."""
+    ids_of = {word.lower(): i for i, word in enumerate(words)}
+    ids = torch.tensor([ids_of[word.lower()] for word in split_words(text)])
+    ends = torch.tensor([word in (".", PARAGRAPH, "?", "!") for word in words])
+    begins = 1 + ends[ids[: -LENGTH - 1]].nonzero()  # a text begins where a sentence or a quotation ends
+    generator = torch.Generator().manual_seed(SEED)
+    model, parts = start(len(words)), replace(BUILT_IN, attend=_built_in)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK, betas=(0.9, 0.98), weight_decay=0.02)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
+    began = time.perf_counter()
+    for step in range(steps):
+        rows = begins[torch.randint(len(begins), (ROWS - REPEATED,), generator=generator)]
+        batch = torch.cat(
+            [ids[rows + torch.arange(LENGTH + 1)], random_repeats(REPEATED, LENGTH + 1, len(words), generator)]
+        )
+        losses = F.cross_entropy(model(batch[:, :-1], parts).transpose(1, 2), batch[:, 1:], reduction="none")
+        optimizer.zero_grad()
+        losses.mean().backward()
+        clip_grad_norm_(model.parameters(), max_norm=1.0)
+        optimizer.step()
+        schedule.step()
+        if step % 100 == 99 or step == steps - 1:
+            of_stories, of_repeats = losses[:-REPEATED].mean(), losses[-REPEATED:, LENGTH // 2 :].mean()
+            print(
+                f"step {step + 1} of {steps}: loss of stories {of_stories:.3f}, of repeats {of_repeats:.3f}, "
+                f"{time.perf_counter() - began:.0f} s", flush=True,
+            )  # fmt: skip
+    return model
+
+
+def write(
+    model: ModernLM, words: list[str], text: str, seconds: float, path: Path, unseen: str | None = None
+) -> dict[str, str]:
+    """Save the weights in float16; return the notes saved beside them, such as the loss on an unseen text."""
+    weights = {name: parameter.detach().half().contiguous() for name, parameter in model.state_dict().items()}
+    stored = SmallLM(words, {})
+    stored.load_state_dict({name: weight.float() for name, weight in weights.items()})
+    notes = {
+        "seed": str(SEED),
+        "seconds": f"{seconds:.0f}",
+        "made with": f"PyTorch {torch.__version__}, {torch.get_num_threads()} thread, {platform.machine()}",
+        "text": hashlib.sha256(text.encode()).hexdigest(),
+        "held-out loss": f"{stored.loss(unseen or held_out(HELD_OUT_WORDS)):.4f}",
+        "weights": digest(weights),
+    }
+    save_file(weights, path, {"format": "pt", **notes, "words": json.dumps(words, ensure_ascii=False)})
+    return notes
+
+
+def _rate(step: int, steps: int, warmup: int = 50) -> float:
+    """Learning rate with warm-up and cosine decay, as a share of the peak."""
+    return min(1.0, (step + 1) / warmup) * (0.01 + 0.99 * (1 + math.cos(math.pi * step / steps)) / 2)
+
+
+def _built_in(parts: Parts, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+
+def main(path: Path) -> None:
+    """Train, save to a file, and print how."""
+    torch.set_num_threads(1)
+    text = generate_stories(WORDS, TEXT_SEED)
+    words = vocabulary(text)
+    print(f"{WORDS:,} words of text, {len(words)} different", flush=True)
+    began = time.perf_counter()
+    model = train(words, text)
+    for name, note in write(model, words, text, time.perf_counter() - began, path).items():
+        print(f"{name}: {note}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
