@@ -8,15 +8,14 @@
 # %% [markdown]
 # # Lesson 3: Queries, keys and values
 #
-# A word's vector says what the word means on its own. In a sentence a word means more than that: a *step* is one
-# thing in "one step" and another in "every step of the ladder". **How can a word take in what the words around it
-# say, and settle for itself which of them to listen to?** The answer is attention, and by the end of this lesson
-# you will have written it, used it between two sentences, and designed queries that fetch exactly what you want.
+# *Bank* means one thing in "the river bank" and another in "the bank that lent us money", but a model starts with the same
+# vector for both. **How can a word take in the words around it, and how does it choose which of them to use?** By attention. You
+# write it, put it into a trained language model, and design queries that fetch exactly the values you want.
 #
 # **You will build** five functions: `embed`, `simple_attention`, `project_qkv`, `attention` and `query_for`.
 #
-# **You need** dot products, matrix products and gradients by autograd (lesson 1) and softmax (lesson 2); for the last
-# exercise also what a system of linear equations is.
+# **You need** modules (lesson 0), dot products, matrix products and gradients (lesson 1), softmax (lesson 2), and for the
+# last exercise systems of linear equations.
 #
 # **Time:** about 70 minutes
 
@@ -25,18 +24,32 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from course import (
+    alive,
+    begin,
+    check,
+    figures,
+    hint,
+    predict,
+    progress,
+    review,
+    sentence,
+    sliders,
+    small_lm,
+    torch_fallbacks,
+    use,
+)
 from torch import nn
 
 begin("03_queries_keys_values")
 
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Review: three questions on earlier lessons
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer in your head or on paper, then unfold the answer. If you cannot recall one, reread that
+# lesson's summary.
 #
-# **1.** Softmax of `[0, 0, 0, 0]`: which weights? And of `[100, 100, 100, 100]`?
+# **1.** What weights does softmax give for `[0, 0, 0, 0]`? And for `[100, 100, 100, 100]`?
 #
 # <details><summary>Answer</summary>
 #
@@ -44,81 +57,73 @@ begin("03_queries_keys_values")
 #
 # </details>
 #
-# **2.** Two scores differ by $\ln 3$. How do their weights compare?
+# **2.** Two scores differ by $\ln 3$. What is the ratio of their weights?
 #
 # <details><summary>Answer</summary>
 #
-# As 3 to 1: the quotient of two weights is $e$ to the difference of their scores.
+# 3 to 1: the ratio is $e$ raised to the difference of the scores.
 #
 # </details>
 #
-# **3.** Scores have the shape `(T, S)`, a row for each query. Along which dimension does softmax run, and what sums
-# to 1?
+# **3.** Scores have the shape `(T, S)`, one row per query. Along which dimension does softmax run, and what sums to 1?
 #
 # <details><summary>Answer</summary>
 #
-# Along the last, `dim=-1`: each row, so each query shares out one unit of attention among the $S$ keys.
+# Along the last, `dim=-1`. Each row sums to 1: each query divides a weight of 1 among the $S$ keys.
 #
 # </details>
 
+# %% tags=["demo"]
+review()
+
+# %% tags=["demo"]
+# @title The parts of attention: new in this lesson are queries, keys and values
+figures.show(figures.overview("queries, keys, values"))
+
 # %% [markdown]
-# The letters of this lesson, for reference. Matrices are bold capitals, $\mathbf{X}$, and their rows bold small
-# letters, $\mathbf{x}_i$. The three widths have one name in formulas, as in papers, and another in shapes:
+# Matrices are bold capitals, $\mathbf{X}$, and their rows bold small letters, $\mathbf{x}_i$. Positions count from 0. The
+# three widths have one name in formulas and another in shapes:
 #
 # | letter | counts | | in formulas | in shapes | counts |
 # |---|---|---|---|---|---|
-# | $N$ | words in the vocabulary | | $d$ | `D` | numbers in a word vector |
-# | $T$ | query positions | | $d_k$ | `K` | numbers in a query or key |
-# | $S$ | key positions | | $d_v$ | `V` | numbers in a value |
+# | $N$ | words in the vocabulary | | $d$ | `D` | entries of a word vector |
+# | $T$ | query positions | | $d_k$ | `K` | entries of a query or key |
+# | $S$ | key positions | | $d_v$ | `V` | entries of a value |
 # | | | | | `...` | any leading dimensions, such as a batch, or none |
 #
 # ## 1. From words to vectors
 #
-# A network adds and multiplies numbers, so a sentence first becomes numbers, in two steps. A **vocabulary** gives
-# every word an integer, its **token id**. Then an **embedding table** $\mathbf{E}$ of shape `(N, D)` gives every id a
-# vector, its **embedding**: row $\mathbf{e}_i$ of the table belongs to token $i$. With ids $t_1, \dots, t_T$ the
-# sentence is the matrix
+# A **vocabulary** is a list of words, and the index of a word in it is its **token id**. An **embedding table**
+# $\mathbf{E}$ is a matrix of shape `(N, D)` with one row per token, its **embedding**. A sentence with the ids
+# $t_0, \dots, t_{T-1}$ is the matrix
 #
-# $$\mathbf{X} = \begin{pmatrix} \mathbf{e}_{t_1} \\ \vdots \\ \mathbf{e}_{t_T} \end{pmatrix}$$
+# $$\mathbf{X} = \begin{pmatrix} \mathbf{e}_{t_0} \\ \vdots \\ \mathbf{e}_{t_{T-1}} \end{pmatrix}$$
 #
-# of shape `(T, D)`. In a trained model $d$ is in the hundreds or thousands and every number is learned. Here $d = 3$,
-# and we chose the numbers so that you can read them: how much a word has to do with *someone*, with *moving*, with *how
-# many*. PyTorch's table is called `nn.Embedding`.
+# of shape `(T, D)`. In a trained model $d$ is in the hundreds or thousands, and every entry is learned. Here $d = 3$, and
+# we chose the entries: how much a word has to do with *water*, with *motion* and with a *place*. PyTorch's table is the
+# module `nn.Embedding`.
 
 # %%
-meanings = {  # someone, moving, how many
-    "Your": [1.8, 0.2, 0.3],
-    "my": [1.7, 0.1, 0.2],
-    "journey": [0.6, 1.6, 0.2],
-    "starts": [0.1, 1.2, 0.4],
-    "ends": [0.1, 1.1, 0.2],
-    "with": [0.3, 0.1, 0.2],
-    "one": [0.3, 0.1, 1.7],
-    "step": [0.1, 1.4, 1.0],
-}
-vocabulary = list(meanings)
-table = torch.tensor(list(meanings.values()))  # (N, D)
-sentence = "Your journey starts with one step".split()
-token_ids = torch.tensor([vocabulary.index(word) for word in sentence])  # (T,)
+words = sentence.words
+vocabulary = ["the", "boat", "reached", "river", "bank", "ship", "left", "money"]
+other_words = torch.tensor([[1.4, 1.1, 0.3], [0.0, 1.5, 0.2], [0.0, 0.4, 0.3]])  # ship, left, money
+table = torch.cat([sentence.x[[0, 1, 2, 4, 5]], other_words])  # (N, D)
+token_ids = torch.tensor([vocabulary.index(word.lower()) for word in words])  # (T,)
 
-layer = torch.nn.Embedding.from_pretrained(table)
-x = layer(token_ids)  # (T, D)
-print("token ids ", token_ids.tolist())
-print("table     ", tuple(table.shape))
-print("sentence x", tuple(x.shape))
-print("'journey' ", x[1])
+x = nn.Embedding.from_pretrained(table)(token_ids)  # (T, D)
+print(*words, "  token ids", token_ids.tolist())
+print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolist())
 
 # %% [markdown]
 # ### Exercise 1: `embed(token_ids, table)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆ · about 3 minutes*
 #
-# Write the look-up yourself: for ids of any shape, the rows of the table that they name. A small example for paper:
+# Write the lookup yourself: for ids of any shape, return the rows of the table that they name. Ids of shape `(2, 5)`, two
+# sentences of five words, give a result of shape `(2, 5, D)`. Worked example:
 #
 # $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
 # \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
-#
-# Ids of shape `(2, 5)`, say two sentences of five words, give a result of shape `(2, 5, D)`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -147,107 +152,106 @@ grade(embed)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
-lookup = use(embed, torch.nn.functional.embedding)
-again = torch.tensor([vocabulary.index(word) for word in "one step starts with one step".split()])
-vectors = lookup(again, table)  # (6, D)
-
-# %% tags=["demo"]
-# @title “one step starts with one step”, looked up in the table
+# @title The sentence, looked up in the table
+lookup = use(embed, F.embedding)
 figures.show(
-    figures.attention.lookup(again, table, vectors, vocabulary),
-    alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of one, step, "
-    "starts and with to the six places of the sentence on the right; the rows of one and step are used twice.",
-    caption=f"“one step starts with one step”: a look-up copies rows, some of them twice. By {lookup.whose}.",
+    figures.attention.lookup(token_ids, table, lookup(token_ids, table), vocabulary),
+    alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of the, boat, "
+    "reached, river and bank to the six positions of the sentence on the right; the row of the is used twice.",
+    caption=f"A lookup copies rows, here one of them twice. By {lookup.whose}.",
 )
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: the gradient of a row
 #
-# The table is learned: in training each row moves along its gradient. In the sentence above, *one* occurs twice and
-# *Your* not at all. Add up all the numbers of the looked-up vectors and ask for the gradient of that sum with respect
-# to the table. What stands in the row of *one*? In the row of *Your*?
-#
-# <details><summary>Answer</summary>
-#
-# In the row of *one* there are 2s: it was copied to two places, and the gradients of both places come back and add
-# up. In the row of *Your* there are 0s: it took no part. A rare word's vector therefore learns from few sentences,
-# and a word that never occurs in training keeps the random vector that it began with.
-#
-# </details>
-
-# %% tags=["demo"]
-learned = table.clone().requires_grad_()
-lookup(again, learned).sum().backward()
-
-# %% tags=["demo"]
-# @title The gradient of the sum, one row for each word of the table
-ax = figures.heat_map(
-    learned.grad, rows=vocabulary, columns=["someone", "moving", "how many"], kind="scores", size=(4.2, 3.6)
-)
-figures.show(
-    ax,
-    alt="The gradient of the table, one row a word: 2 for one and step, 1 for starts and with, 0 for Your, my, "
-    "journey and ends.",
-    caption="The gradient of the sum of all looked-up numbers, with respect to the table.",
-)
-
-# %% [markdown]
-# ## 2. One word listens to all the others
-#
-# Take the word *journey*, at place $i$, and let it listen. First it **scores** every word $\mathbf{x}_j$ of the
-# sentence, itself included, by a dot product, which is large for similar vectors. Softmax turns the scores into
-# **weights** that are positive and sum to 1. The **context vector** $\mathbf{c}_i$ is the average of all words with
-# these weights:
-#
-# $$s_{ij} = \mathbf{x}_i \cdot \mathbf{x}_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}, \qquad
-# \mathbf{c}_i = \sum_{j} a_{ij}\, \mathbf{x}_j$$
-#
-# Here $s_{ij}$ and $a_{ij}$ are numbers and $\mathbf{c}_i$ has the shape of $\mathbf{x}_i$, `(D,)`. As a loop, word for
-# word:
+# Training moves each row of the table against its gradient. In the sentence, *the* occurs twice. Add up all entries of the
+# looked-up vectors, and take the gradient of that sum with respect to the table. Which number fills the row of *the*?
 
 # %%
-place = sentence.index("journey")
-scores = torch.zeros(len(sentence))  # (T,)
-for j, other in enumerate(x):
-    scores[j] = torch.dot(x[place], other)
-
-weights = torch.softmax(scores, dim=0)  # (T,), sums to 1
-
-context = torch.zeros(3)  # (D,)
-for weight, other in zip(weights, x):
-    context += weight * other
-
-print("journey before:", x[place])
-print("journey after: ", context)
+# The gradient in the row of "the": a number
+predict("the gradient in the row of 'the'", ...)
 
 # %% tags=["demo"]
-# @title The scores and the weights of “journey”
-fig, (left, right) = figures.row(2, width=4.2, height=2.9)
-figures.bars(scores, sentence, ax=left, title="scores of “journey” with every word")
-figures.bars(weights, sentence, ax=right, title="weights: softmax of the scores", limit=1.1)
+# @title The gradient of the sum, one row per word of the table
+learned_table = table.clone().requires_grad_()
+lookup(token_ids, learned_table).sum().backward()
 figures.show(
-    fig,
-    alt="Two bar charts over the six words. The scores of journey are 1.46, 2.96, 2.06, 0.38, 0.68 and 2.5. Its "
-    "weights are 0.09, 0.41, 0.17, 0.03, 0.04 and 0.26: journey, step and starts count most.",
-    caption="“journey” listens most to itself and to the other two words that move.",
+    figures.heat_map(
+        learned_table.grad, rows=vocabulary, columns=["water", "motion", "place"], kind="scores", size=(4.2, 3.6)
+    ),
+    alt="The gradient of the table, one row per word: 2 for the, 1 for boat, reached, river and bank, 0 for ship, left "
+    "and money.",
+    caption="The gradient of the sum of all looked-up entries, with respect to the table.",
 )
 
 # %% [markdown]
+# *ship* is not in the sentence, so its row is 0. A rare word learns from few sentences, and a word that never occurs keeps
+# its random initial vector.
+#
+# ## 2. One word attends to all words
+#
+# A dot product **scores** a word $\mathbf{x}_i$ against every word $\mathbf{x}_j$ of the sentence, itself included. Softmax
+# turns the scores into **weights**, which are positive and sum to 1. The **context vector** $\mathbf{o}_i$, of the same
+# shape as $\mathbf{x}_i$, is the average of all words with these weights:
+#
+# $$s_{ij} = \mathbf{x}_i \cdot \mathbf{x}_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}, \qquad
+# \mathbf{o}_i = \sum_{j} a_{ij}\, \mathbf{x}_j$$
+#
+# ### Step: the context vector of one word
+#
+# *Difficulty ★☆☆ · about 3 minutes*
+#
+# Compute $\mathbf{o}_i$ for one position $i$, with a loop or without. Worked example: for
+# $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ and $i = 0$ the scores are $(1, 0)$, the weights
+# $(e, 1) / (e + 1) \approx (0.73, 0.27)$, and the context vector is $(0.73, 0.27)$.
+
+
+# %%
+def one_context(x: torch.Tensor, i: int) -> torch.Tensor:
+    """The context vector of the word at position i.
+
+    x: (T, D), one row per word. Returns (D,).
+    """
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(one_context)
+
+# %% tags=["demo"]
+# @title The scores and the weights of “bank”
+context_of = use(one_context)
+bank = words.index("bank")
+scores = x @ x[bank]  # (T,)
+weights = torch.softmax(scores, dim=0)  # (T,)
+fig, (left, right) = figures.row(2, width=4.2, height=2.9)
+figures.bars(scores, words, ax=left, title="scores of “bank” with every word")
+figures.bars(weights, words, ax=right, title="weights: softmax of the scores", limit=1.1)
+figures.show(
+    fig,
+    alt="Two bar charts over the six words. "
+    f"Scores of bank: {', '.join(f'{word} {score:.2f}' for word, score in zip(words, scores))}. "
+    f"Weights: {', '.join(f'{word} {weight:.2f}' for word, weight in zip(words, weights))}.",
+    caption=f"Before: {x[bank].tolist()}. After, by {context_of.whose}: "
+    f"{[round(entry, 2) for entry in context_of(x, bank).tolist()]}.",
+)
+
+# %% [markdown]
+# *bank* attends most to itself, because no other vector is as similar.
+#
 # ### Exercise 2: `simple_attention(x)`
 #
-# *Difficulty ★★☆ · about 8 minutes*
+# *Difficulty ★★☆ · about 6 minutes*
 #
-# The loop did one word. Do all of them at once, with matrices instead of loops. In equations,
+# Now compute all context vectors at once, with matrices instead of loops:
 #
-# $$\mathbf{A} = \operatorname{softmax}\!\left(\mathbf{X} \mathbf{X}^\top\right), \qquad \mathbf{C} = \mathbf{A} \mathbf{X},$$
+# $$\mathbf{A} = \operatorname{softmax}\!\left(\mathbf{X} \mathbf{X}^\top\right), \qquad \mathbf{O} = \mathbf{A} \mathbf{X}$$
 #
-# where $\mathbf{A}$, of shape `(T, T)`, holds the weights, one row for each word that listens, each row summing to 1;
-# and $\mathbf{C}$, of shape `(T, D)`, holds the context vectors. Let it work for a whole batch, of shape `(..., T, D)`,
-# too: no word listens to words of another sentence.
-#
-# A small example for paper: for $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ the scores are
-# $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, so each word gives itself the weight $e / (e + 1) \approx 0.73$ and
-# the other one 0.27, and $\mathbf{C} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
+# $\mathbf{A}$, of shape `(T, T)`, holds the weights; row $i$ belongs to the word that attends, and sums to 1.
+# $\mathbf{O}$, of shape `(T, D)`, holds the context vectors. In a batch, `(..., T, D)`, no word attends to words of another
+# sentence. Worked example: for
+# $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$,
+# $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -276,44 +280,41 @@ grade(simple_attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# One run gives all six context vectors, and the row of *journey* is what the loop gave:
+# Row 5 of the result is what the step computed for *bank*:
 
 # %% tags=["demo"]
 attend_simply = use(simple_attention, lambda x: torch_fallbacks.attention(x, x, x))
 all_contexts, all_weights = attend_simply(x)
-print("journey by the loop:    ", context)
-print("journey by the matrices:", all_contexts[place])
-print("the same:", torch.allclose(all_contexts[place], context, atol=1e-6))
+print("'bank' alone:     ", context_of(x, bank))
+print("row 5 of all rows:", all_contexts[bank])
+print("the same:", torch.allclose(all_contexts[bank], context_of(x, bank), atol=1e-6))
+
+# %% [markdown]
+# ### Predict: is the map symmetric?
+#
+# The score of *bank* with *river* equals the score of *river* with *bank*, because $\mathbf{a} \cdot \mathbf{b} =
+# \mathbf{b} \cdot \mathbf{a}$. Is the matrix of *weights* symmetric, too?
+
+# %%
+# The matrix of weights is "symmetric" or "not symmetric"
+predict("the matrix of weights", ...)
 
 # %% tags=["demo"]
-# @title All weights: who listens to whom
-ax = figures.heat_map(all_weights, rows=sentence, columns=sentence, size=(5.0, 4.0))
+# @title All weights: which word attends to which
+ax = figures.heat_map(all_weights, rows=words, columns=words, size=(5.0, 4.0))
 figures.show(
     ax,
-    alt="A six by six heat map of weights with the numbers written on it. Your gives itself 0.69 and one gives "
-    "itself 0.57; journey, starts and step share their weight among the three of them.",
-    caption="Row: the word that listens. Column: the word it listens to. Each row sums to 1. "
+    alt="A six by six heat map of weights with the numbers written on it. "
+    f"The diagonal, from the top: {', '.join(f'{weight:.2f}' for weight in all_weights.diagonal())}.",
+    caption="Row: the word that attends. Column: the word it attends to. Each row sums to 1. "
     f"By {attend_simply.whose}.",
 )
 
 # %% [markdown]
-# ### Predict first
-#
-# The score of *journey* with *step* is the score of *step* with *journey*: a dot product does not
-# mind the order. Is the matrix of *weights* symmetric too?
-#
-# <details><summary>Answer</summary>
-#
-# No: *journey* gives *step* the weight 0.26, *step* gives *journey* 0.24. The scores are the same, but each row is
-# divided by a sum of its own. Rows sum to 1, columns need not.
-#
-# </details>
-#
 # ### Many sentences at once
 #
-# For a batch, `@` multiplies matrix by matrix, whatever the leading dimensions. In other people's code you will also
-# meet `torch.bmm`, *batched matrix multiplication*. It does the same for exactly one leading dimension: `(B, T, S)`
-# times `(B, S, D)` is `(B, T, D)`, and anything else is an error.
+# `@` multiplies the last two dimensions and treats all others as a batch. `torch.bmm`, *batched matrix multiplication*, is
+# common in other people's code. It takes exactly one leading dimension: `(B, T, S)` times `(B, S, D)` is `(B, T, D)`.
 
 # %% tags=["demo"]
 two = torch.stack([x, x.flip(0)])  # (2, 6, 3): the sentence, and the sentence backwards
@@ -325,49 +326,48 @@ print("the same:", torch.allclose(by_bmm, two_contexts, atol=1e-6))
 # %% [markdown]
 # ### What is missing
 #
-# This is attention already, and it has three shortcomings that no training can mend, because there is nothing in it
-# to train:
+# This is attention already, but it has no parameters, so training cannot correct its three faults:
 #
-# 1. **It is mutual.** If *journey* is to look at *Your*, to learn whose journey it is, then *Your* must look back
-#    just as hard, score for score.
-# 2. **Like seeks like.** A word finds what resembles it. What it *lacks*, it cannot ask for. Most often it finds
-#    itself.
-# 3. **Heard is told.** The vector by which a word is found is also all that it hands over.
+# 1. **It is mutual.** If *bank* looks at *river*, to learn which bank it is, *river* scores *bank* just as high.
+# 2. **Like finds like.** A word finds words that resemble it, most often itself. It cannot ask for something it *lacks*.
+# 3. **Matched and returned are the same.** The vector that is compared is also the vector that is averaged.
 
 # %% [markdown]
 # ## 3. Three roles for one word
 #
 # So give every word three vectors instead of one, for three roles:
 #
-# | role | the question that it answers | in a library |
+# | role | the question it answers | in a library |
 # |---|---|---|
 # | **query** $\mathbf{q}_i$ | What am I looking for? | the words you type into the catalogue |
-# | **key** $\mathbf{k}_j$ | By what can I be found? | the words on the catalogue card |
-# | **value** $\mathbf{v}_j$ | What do I hand over when I am found? | the book |
+# | **key** $\mathbf{k}_j$ | How can others find me? | the words on the catalogue card |
+# | **value** $\mathbf{v}_j$ | What do I return when found? | the book |
 #
-# A query is compared with keys, never with values; what comes back is made of values, never of keys. Each role is
-# a view of the same word, through a matrix of its own that training can shape, a **projection**:
+# Queries are compared with keys, never with values, and the output is an average of values, never of keys. Each role has
+# its own matrix, which is learned. Multiplying by it is called a **projection**:
 #
 # $$\mathbf{Q} = \mathbf{X} \mathbf{W}_q, \qquad \mathbf{K} = \mathbf{X} \mathbf{W}_k, \qquad
 # \mathbf{V} = \mathbf{X} \mathbf{W}_v$$
 #
-# with $\mathbf{W}_q$ and $\mathbf{W}_k$ of shape `(D, K)`, so that queries and keys can be dotted with each other, and
-# $\mathbf{W}_v$ of shape `(D, V)`. In the code they are `W_q`, `W_k` and `W_v`.
-#
-# Here are three matrices chosen by hand. Follow *journey*, which is (0.6, 1.6, 0.2) in *someone*, *moving*, *how
-# many*: what moves asks above all **whose** it is, and its query says so.
+# $\mathbf{W}_q$ and $\mathbf{W}_k$ have the shape `(D, K)`, since queries and keys are multiplied with each other;
+# $\mathbf{W}_v$ has the shape `(D, V)`. In the code they are `W_q`, `W_k` and `W_v`. Here they are chosen by hand: *reached*,
+# mostly a motion, asks **who** moved; *bank*, mostly a place, asks **which** bank it is.
 
 # %%
-W_q = torch.tensor([[0.0, 0.0], [1.2, 0.3], [-1.0, 1.0]])  # (D, K): asks "whose?" and "how many?"
-W_k = torch.tensor([[1.5, 0.0], [-0.5, -1.0], [0.0, 1.5]])  # (D, K): answers them
-W_v = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])  # (D, V): hands over someone and how many
+W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, K): asks "who?" and "which?"
+W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])  # (D, K): answers them
+W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, V): returns water and motion
+
+# %% tags=["demo"]
+# @title From x to queries, keys and values: three matrix products
+figures.show(figures.projections(x, W_q, W_k, W_v, words, ["water", "motion", "place"]))
 
 # %% [markdown]
 # ### Exercise 3: `project_qkv(x, W_q, W_k, W_v)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆ · about 3 minutes*
 #
-# Look at $\mathbf{X}$ through the three matrices. For paper, one word with $d = 2$, $d_k = 1$, $d_v = 3$:
+# Compute the three products. Worked example, one word with $d = 2$, $d_k = 1$, $d_v = 3$:
 #
 # $$\mathbf{x} = \begin{pmatrix} 1 & 2 \end{pmatrix},\quad
 # \mathbf{W}_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix},\quad \mathbf{W}_k = \begin{pmatrix} 0 \\ 3 \end{pmatrix},\quad
@@ -402,89 +402,113 @@ grade(project_qkv)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
+# @title Six words in their three roles
 project = use(project_qkv, torch_fallbacks.projections)
 query, key, value = project(x, W_q, W_k, W_v)
-print("queries", tuple(query.shape), " keys", tuple(key.shape), " values", tuple(value.shape))
-
-# %% tags=["demo"]
-# @title Six words in their three roles
 fig, axes = figures.row(3, width=3.0, height=3.9)
-asks, hands_over = ["whose?", "how many?"], ["someone", "how many"]
-look = {"rows": sentence, "kind": "scores", "limit": 2.6}  # one scale for all three
+asks, returns = ["who?", "which?"], ["water", "motion"]
+look = {"rows": words, "kind": "scores", "limit": 3.0}  # one scale for all three
 figures.heat_map(query, ax=axes[0], columns=asks, title="query: asks", **look)
 figures.heat_map(key, ax=axes[1], columns=asks, title="key: answers", **look)
-figures.heat_map(value, ax=axes[2], columns=hands_over, title="value: hands over", **look)
+figures.heat_map(value, ax=axes[2], columns=returns, title="value: returns", **look)
 figures.show(
     fig,
-    alt="Three heat maps with one row a word. As a query journey is 1.72 for whose and 0.68 for how many. As a key "
-    "Your is 2.6 for whose and one is 2.45 for how many. As a value Your is 1.8 someone and one is 1.7 how many.",
+    alt="Three heat maps with one row per word. "
+    f"As a query, reached is {query[2, 0]:.2f} for who and bank is {query[5, 1]:.2f} for which. As a key, boat is "
+    f"{key[1, 0]:.2f} for who and river is {key[4, 1]:.2f} for which. As a value, river is {value[4, 0]:.2f} water.",
     caption=f"The same six words in their three roles. By {project.whose}.",
 )
 
 # %% [markdown]
-# *journey* asks "whose?", *Your* answers it; *step* asks most of all "how many?", and *one* answers. As a key,
-# *journey* answers nothing at all. Asking and answering have come apart, which is what we wanted.
+# *reached* asks "who?", and *boat* answers; *bank* asks "which?", and *river* answers. Asking and answering are now separate:
+# *bank* asks "which?" with 3, and answers it with only 1.25.
 #
-# A practical word: `nn.Linear` keeps its weight the other way round, as (out, in), and computes `x @ weight.T`. Who
-# copies such a weight into a matrix $\mathbf{W}_q$ must transpose it. With $d \ne d_k$ a forgotten transpose stops with
-# an error; with square matrices it runs and is silently wrong. The GPT-2 that many people load has its weights as (in,
-# out), in a layer that the `transformers` library calls `Conv1D`
-# ([huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311)).
+# ### Step: matrices from a packed weight
+#
+# *Difficulty ★☆☆ · about 3 minutes*
+#
+# `nn.Linear` stores its weight transposed, as (out, in), and computes `x @ weight.T`. `nn.MultiheadAttention` stores three
+# such weights in one tensor of shape `(3 * D, D)`: $\mathbf{W}_q^\top$ on top, then $\mathbf{W}_k^\top$, then
+# $\mathbf{W}_v^\top$. Return $\mathbf{W}_q$, $\mathbf{W}_k$ and $\mathbf{W}_v$, ready for `project_qkv`. (`t.chunk(n)` cuts
+# a tensor `t` into `n` equal parts along dimension 0.) Worked example:
+#
+# $$\begin{pmatrix} 1 & 2 \\ 3 & 4 \\ \vdots & \vdots \end{pmatrix} \quad\longrightarrow\quad
+# \mathbf{W}_q = \begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}, \dots$$
+
 
 # %%
-linear = torch.nn.Linear(3, 2, bias=False)
-print("nn.Linear(3, 2) keeps its weight as", tuple(linear.weight.shape), "and W_q is", tuple(W_q.shape))
-linear.weight.data = W_q.T
-print("with the transpose, the largest difference is", (linear(x) - x.matmul(W_q)).abs().max().item())
+def unpack(packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """W_q, W_k and W_v from a packed weight as nn.MultiheadAttention stores it.
+
+    packed: (3 * D, D). Returns three matrices (D, D), stored as (in, out).
+    """
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(unpack)
+
+# %% [markdown]
+# Without the transpose, a matrix with $d \ne d_k$ raises an error, but a square one gives wrong results silently. Not every
+# model needs it: GPT-2 in the `transformers` library has a layer `Conv1D`, whose weights are (in, out)
+# ([huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311)).
+
+# %% tags=["demo"]
+unpacked = use(unpack)
+linear = nn.Linear(3, 2, bias=False)
+layer = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
+print("nn.Linear(3, 2) stores", tuple(linear.weight.shape), " W_q is", tuple(W_q.shape))
+print("nn.MultiheadAttention stores", tuple(layer.in_proj_weight.shape))
+print("unpacked", [tuple(W.shape) for W in unpacked(layer.in_proj_weight)])
 
 # %% [markdown]
 # ## 4. Attention
 #
-# Put the roles where the one vector stood before. Every query scores all keys, softmax turns each query's scores
-# into weights, and the output averages the *values*:
+# Every query scores all keys, softmax turns each query's scores into weights, and the output averages the *values*:
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \mathbf{A} \mathbf{V} \qquad\text{with}\qquad
 # \mathbf{A} = \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right)$$
 #
-# Shapes: `(T, K)` times `(K, S)` gives scores `(T, S)`, softmax runs along the $S$ keys, and weights `(T, S)` times
-# values `(S, V)` give the output, `(T, V)`. So $d_k$ must agree between queries and keys, $S$ between keys and values,
-# and that is all. It is a dictionary whose look-up is soft: not the one entry whose key matches, but all of them,
-# each as far as its key matches.
+# `(T, K)` times `(K, S)` gives scores `(T, S)`, softmax runs along the $S$ keys, and weights `(T, S)` times values `(S, V)`
+# give the output, `(T, V)`. Queries and keys must have the same width, and there must be as many values as keys. This is
+# the soft dictionary of lesson 2, with vectors for keys: a lookup averages all values, weighted by how well their keys match.
 #
-# ### Predict first
+# ### Predict: two keys
 #
-# One query and two entries, whose values are their keys:
+# A query is compared with two keys, which are also the values:
 #
 # $$\mathbf{q} = (1, 2, 3), \qquad \mathbf{K} = \mathbf{V} = \begin{pmatrix} 4 & 5 & 6 \\ 7 & 8 & 9 \end{pmatrix}$$
 #
-# The second key points in much the same direction and is longer. About what weights do you expect: 40 and 60 %, 10
-# and 90 %, something else? Work out both scores before you go on.
+# The second key has nearly the same direction and is longer. Roughly which weights do you expect?
 
 # %%
-q = torch.tensor([1.0, 2.0, 3.0])
-two_keys = torch.tensor([[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
-two_scores = torch.stack([torch.dot(q, k) for k in two_keys])
+# The weights: "40 and 60 %", "10 and 90 %" or "almost 0 and 100 %"
+predict("the weights of two keys", ...)
+
+# %%
+q = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+two_keys = torch.tensor([[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], dtype=torch.float64)
+two_scores = two_keys @ q
 two_weights = torch.softmax(two_scores, dim=0)
 print("scores ", two_scores.tolist())
 print("weights", [f"{weight:.9f}" for weight in two_weights.tolist()])
-print("output ", (two_weights[0] * two_keys[0] + two_weights[1] * two_keys[1]).tolist())
+print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()])
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# <details><summary>Why</summary>
 #
-# The scores are $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ and $50$. Softmax looks at differences, and a difference of 18
-# is a factor of $e^{18}$, about 66 million. The first entry gets the weight 0.000000015, and the output is, to seven
-# digits, the second value. Divide the query by 10 and the scores are 3.2 and 5.0, the weights 14 and 86 %. How large
-# scores ought to be is the subject of lesson 4; today we take them as they come.
+# The scores are $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ and 50, and a difference of 18 is a factor of $e^{18}$, about 66 million.
+# float32 would round the second weight, 0.999999985, to 1. Divide the query by 10, and the weights are 14 and 86 %. Lesson 4
+# is about how large scores should be.
 #
 # </details>
 #
 # ### Exercise 4: `attention(query, key, value)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆ · about 5 minutes*
 #
-# Write it for any leading dimensions. Queries and keys may differ in number ($T \ne S$), values may be wider or
-# narrower than keys ($d_v \ne d_k$). No scaling yet. For paper:
+# Write it for any leading dimensions. The numbers of queries and keys may differ ($T \ne S$), and so may the widths of
+# values and keys ($d_v \ne d_k$). Do not scale the scores. Worked example:
 #
 # $$\mathbf{q} = (1, 0), \quad \mathbf{K} = \begin{pmatrix} \ln 3 & 0 \\ 0 & 5 \end{pmatrix}, \quad
 # \mathbf{V} = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
@@ -518,146 +542,124 @@ grade(attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Step by step
+# ### One query, step by step
 #
-# Now watch one query on its way: it meets the keys, the scores become weights, the weights average the values. In all
-# four pictures there is one row a word, in the order of the sentence. With the sliders you can follow any word of the
-# sentence; try *step*, which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
+# The sliders choose a word and one of four steps: its query is compared with the keys, the scores become weights, and the
+# weights average the values. Each picture has one row per word. Try *bank*, which should find *river*, and *the*, whose
+# query is nearly 0, so it gets a bit of everything.
 
 # %% tags=["demo"]
-# @title Two sliders: whose query, and which of the four steps
+# @title Two sliders: the query's word, and one of four steps
 attend = use(attention, torch_fallbacks.attention)
-project = use(project_qkv, torch_fallbacks.projections)
 
 
 def one_query(word, step):
     query, key, value = project(x, W_q, W_k, W_v)
     output, weights = attend(query, key, value)
-    i = sentence.index(word)
+    i = words.index(word)
+    names = (asks, returns)
     return figures.attention.step(
-        step,
-        query[i],
-        key,
-        value,
-        weights[i],
-        output[i],
-        words=sentence,
-        asking=word,
-        names=(["whose?", "how many?"], ["someone", "how many"]),
+        step, query[i], key, value, weights[i], output[i], words=words, asking=word, names=names
     )
 
 
 sliders.slider(
     one_query,
-    word=sentence,
+    word=words,
     step=[1, 2, 3, 4],
-    start={"word": "journey", "step": 1},
+    start={"word": "bank", "step": 1},
     strip=[{"step": step} for step in (1, 2, 3, 4)],
 )
 
 # %% [markdown]
-# ### From words to output in one function
+# ### Step: self-attention
 #
-# Everything so far, from the words to the output, is one short function of $\mathbf{X}$ and the three matrices. Since
-# queries, keys and values all come from the same words, it is called **self-attention**:
+# *Difficulty ★☆☆ · about 2 minutes*
+#
+# If queries, keys and values all come from the same words, attention is called **self-attention**. Write it with
+# `project_qkv` and `attention`. Worked example: the word $(1, 2)$ of exercise 3, alone in its sentence, gets the weight 1,
+# and the output is its value, $(1, 2, 3)$.
+
+
+# %%
+def self_attention(
+    x: torch.Tensor, W_q: torch.Tensor, W_k: torch.Tensor, W_v: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Attention in which queries, keys and values all come from x.
+
+    x: (..., T, D); W_q and W_k: (D, K); W_v: (D, V).
+    Returns output (..., T, V) and weights (..., T, T).
+    """
+    raise NotImplementedError  # replace this line
+
 
 # %% tags=["demo"]
-attend = use(attention, torch_fallbacks.attention)
-project = use(project_qkv, torch_fallbacks.projections)
-
-
-def self_attention(x, W_q, W_k, W_v):
-    """x (..., T, D) and three matrices in; output (..., T, V) and weights (..., T, T) out."""
-    query, key, value = project(x, W_q, W_k, W_v)
-    return attend(query, key, value)
-
-
-output, found = self_attention(x, W_q, W_k, W_v)
-print("words", tuple(x.shape), " output", tuple(output.shape), " weights", tuple(found.shape))
-
-# %% [markdown]
-# Here are its weights for all words at once, as lines and as a map. Compare it with the map of `simple_attention`
-# above: only *one* still listens to itself, and attention is mutual no more. *journey* gives *Your* 0.88, and *Your*
-# gives *journey* 0.09 back.
+check(self_attention)
 
 # %% tags=["demo"]
-# @title Who looks at whom, as lines and as a map
+# @title Which word looks at which, as lines and as a map
+attend_to_itself = use(self_attention)
+output, found = attend_to_itself(x, W_q, W_k, W_v)
 figures.show(
-    figures.attention.who_looks_at_whom(found, sentence, sentence),
-    alt="On the left lines from every word as a query to every word as a key, the wider the heavier the weight: "
-    "journey and starts lead to Your, step and one lead to one. On the right the same weights as a heat map.",
-    caption=f"Who looks at whom, through W_q and W_k. By {attend.whose}.",
+    figures.attention.who_looks_at_whom(found, words, words),
+    alt="On the left, lines from every word as a query to every word as a key, wider for larger weights: reached leads "
+    "to boat and bank to river. On the right, the same weights as a heat map.",
+    caption=f"Attention through W_q and W_k. By {attend_to_itself.whose}.",
 )
 
 # %% [markdown]
+# Attention is no longer mutual: *bank* gives *river* 0.70, and *river* gives *bank* 0.15.
+#
 # ### Learned, not chosen
 #
-# The three matrices were chosen by hand, so that you could read them. In a model they begin as random numbers and are
-# learned. `torch.nn.Parameter` makes a tensor one that is to be learned: it wants a gradient (lesson 1), and a module,
-# from lesson 4 on, finds and lists it by itself.
-#
-# Let three random matrices learn to do what ours do. In each round `self_attention` computes its output; the mean
-# squared difference to the wanted one is the loss here; autograd finds the gradients; and each matrix takes a small
-# step *against* its gradient, which makes the loss a little smaller. That is **gradient descent**, the step of lesson
-# 0 (*review*). Two lines are housekeeping: `torch.no_grad()`, because the step itself is not to be differentiated,
-# and `W.grad = None`, because autograd would add the next gradient to the old one.
+# In a model the three matrices start as random numbers. Let random ones learn to do what ours do, by **gradient descent**
+# (lesson 0). The loss is the mean squared difference between the two outputs.
 
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(2)
-learned = [torch.nn.Parameter(torch.randn(3, 2, generator=generator)) for _ in range(3)]
-wanted = self_attention(x, W_q, W_k, W_v)[0]
+learned = [torch.randn(3, 2, generator=generator).requires_grad_() for _ in range(3)]
+wanted = attend_to_itself(x, W_q, W_k, W_v)[0]
+descent = torch.optim.SGD(learned, lr=0.5)
 for step in range(1001):
-    loss = (self_attention(x, *learned)[0] - wanted).square().mean()
+    loss = (attend_to_itself(x, *learned)[0] - wanted).square().mean()
+    descent.zero_grad()
     loss.backward()
-    with torch.no_grad():
-        for W in learned:
-            W -= 0.5 * W.grad
-            W.grad = None
+    descent.step()
     if step % 250 == 0:
         print(f"step {step:4}: loss {loss.item():.5f}")
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: the learned matrix
 #
-# The outputs are nearly the wanted ones now. Is the learned `W_q` nearly the one that we chose?
-#
-# <details><summary>Answer</summary>
-#
-# No, and nothing asks for it. Queries and keys meet in the score only,
-# $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$, so all that counts of the two matrices is
-# their product $\mathbf{W}_q \mathbf{W}_k^\top$: make one of them ten times as large and the other ten times as small,
-# or turn both in the same way, and every score stays what it was. What a query "means" is settled between it and its
-# keys.
-#
-# </details>
+# Three random matrices have learned to give nearly the same outputs as three chosen ones. Is the learned `W_q` nearly the
+# chosen one?
+
+# %%
+# The learned W_q is "nearly ours" or "a different matrix"
+predict("the learned W_q", ...)
 
 # %% tags=["demo"]
 print("chosen W_q:", W_q, sep="\n")
 print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 
 # %% [markdown]
-# ### A bias
+# <details><summary>Why</summary>
 #
-# `nn.Linear` adds a **bias** unless told not to: the same learned vector to every row, here
-# $\mathbf{q}_i = \mathbf{x}_i \mathbf{W}_q + \mathbf{b}_q$, and likewise for keys and values.
-#
-# ### Predict first
-#
-# Add a bias to the queries only; to the keys only; to the values only. Which of the three changes the weights? Which
-# changes the output?
-#
-# <details><summary>Answer</summary>
-#
-# - **Queries:** both. The score with key $j$ grows by $\mathbf{b}_q \cdot \mathbf{k}_j$: some keys are now liked by
-#   every query, whatever it asks.
-# - **Keys:** neither! The score of query $i$ grows by $\mathbf{q}_i \cdot \mathbf{b}_k$, the same number for all keys,
-#   and softmax does not see a number that is added to all scores (lesson 2).
-# - **Values:** the output only, and by exactly $\mathbf{b}_v$: each row of weights sums to 1.
-#
-# So a bias on the keys is there for nothing. The speech model [Whisper](https://github.com/openai/whisper) has biases
-# on queries and values and none on keys. This course's projections have none at all, as in many newer models.
+# Queries and keys meet only in the score, $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$. Make
+# one matrix ten times as large and the other ten times as small, or rotate both in the same way, and every score stays the
+# same. A query has a meaning only together with its keys.
 #
 # </details>
+#
+# ### Predict: a bias
+#
+# `nn.Linear` adds a bias unless you pass `bias=False`: one learned vector, added to every row, as in
+# $\mathbf{q}_i = \mathbf{x}_i \mathbf{W}_q + \mathbf{b}_q$. Add one to the queries only, the keys only, or the values only.
+# Which of the three changes neither the weights nor the output?
+
+# %%
+# The bias that changes nothing: on the "queries", the "keys" or the "values"
+predict("the bias that changes nothing", ...)
 
 # %% tags=["demo"]
 bias = torch.tensor([0.5, -1.0])
@@ -672,62 +674,77 @@ for name, (with_bias, moved) in biased.items():
     print(f"bias on the {name:8} weights change by up to {change[0]:.2f}, the output by up to {change[1]:.2f}")
 
 # %% [markdown]
-# ### Predict first
+# <details><summary>Why, and what models do</summary>
 #
-# What is the output of attention if the values are the identity matrix, $\mathbf{V} = \mathbf{I}$ of shape `(S, S)`?
+# A bias on the queries raises the score of key $j$ by $\mathbf{b}_q \cdot \mathbf{k}_j$, so some keys gain, whatever the
+# query asks. A bias on the values raises the output by exactly $\mathbf{b}_v$. The speech model
+# [Whisper](https://github.com/openai/whisper) has biases on queries and values and none on keys. This course's projections
+# have none at all, like those of many newer models.
 #
-# <details><summary>Answer</summary>
+# </details>
 #
-# The weights: $\mathbf{A} \mathbf{I} = \mathbf{A}$. This is more than a trick. PyTorch's
-# `F.scaled_dot_product_attention` does not return its weights, and this is how to get them out of it; the pictures of
-# this lesson do so until your `attention` passes.
+# ### Predict: values that are the identity
+#
+# Let the values be the identity matrix, $\mathbf{V} = \mathbf{I}$ of shape `(S, S)`. What is the output of attention?
+
+# %%
+# The output: the "keys", the "queries", the "weights" or the "identity"
+predict("the output for V = I", ...)
+
+# %% [markdown]
+# <details><summary>What this is good for</summary>
+#
+# `F.scaled_dot_product_attention` returns no weights, and this is how to get them. The pictures here do it until your
+# `attention` passes.
 #
 # </details>
 #
 # ## 5. Two sentences: cross-attention
 #
-# Nothing in the equation says that queries and keys come from the same sentence. In translation they do not: the
-# half-finished French sentence asks, the English one answers. Queries come from the text that is being written, keys
-# and values from the text that is being read. This is **cross-attention**. It is easily told the wrong way round: a
-# survey of language models did so until a reader noticed
+# In translation the queries come from the text that is being written, and keys and values from the text that is being read.
+# This is **cross-attention**. It is easy to describe it backwards: a survey of language models did, until a reader noticed
 # ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
 #
-# Take "un seul pas", which is "one single step", in the same three meanings: $T = 3$ queries. The English sentence
-# gives $S = 6$ keys and values.
+# Take the French "bateau a atteint", "boat has reached", with queries chosen by hand. The English sentence gives keys and
+# values.
 
 # %%
-french = ["un", "seul", "pas"]
-french_x = torch.tensor([[0.2, 0.1, 1.7], [0.4, 0.2, 1.5], [0.1, 1.3, 1.2]])  # (T, D)
-french_queries = 2 * french_x  # longer queries choose more sharply; lesson 4 is about how sharply
+french = ["bateau", "a", "atteint"]
+french_queries = torch.tensor([[2.0, 2.0, -2.0], [-1.0, 2.0, 0.0], [-1.0, 2.5, 0.0]])  # (T, D)
 
 # %% tags=["demo"]
-attend = use(attention, torch_fallbacks.attention)
-translated, alignment = attend(french_queries, x, x)
-print("queries", tuple(french_queries.shape), " keys and values", tuple(x.shape))
-print("weights", tuple(alignment.shape), " output", tuple(translated.shape))
+translated, alignment = attend(french_queries, x, x @ W_v)
+
+# %% [markdown]
+# ### Predict: the shape of the output
+#
+# Three queries are compared with six keys of the same width, three. The values have two entries each. What is the shape of
+# the output?
+
+# %% tags=["demo"]
+# The shape of the output: numbers in brackets, such as (2, 5)
+predict("the shape of the output", ..., translated.shape)
 
 # %% tags=["demo"]
 # @title Three French words look at six English ones
 figures.show(
-    figures.attention.who_looks_at_whom(alignment, french, sentence),
-    alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: un "
-    "gives one 0.87, seul gives one 0.77, pas gives step 0.62 and journey 0.17.",
+    figures.attention.who_looks_at_whom(alignment, french, words),
+    alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: bateau "
+    f"gives boat {alignment[0, 1]:.2f}, a gives reached {alignment[1, 2]:.2f}, and atteint gives reached "
+    f"{alignment[2, 2]:.2f}.",
     caption=f"T = 3 queries, S = 6 keys. By {attend.whose}.",
 )
 
 # %% [markdown]
-# Two French words look at the same English one, and *with* is looked at by none. That is as it should be: each query
-# spends exactly 1, each key gets what it gets. The output has one vector for each *query*; the length of the other
-# sentence has gone from its shape, because it was averaged away.
+# Two French words look at the same English one, and *bank* gets hardly anything: the weights of each query sum to 1, those of
+# a key need not. The output has one vector per *query*, and the other sentence's length is averaged away.
 
 # %% [markdown]
 # ## 6. Design a query
 #
-# Until now the queries were given. Turn it around: the keys are given, and *you* say which values you want. Which
-# query fetches them?
-#
-# With keys of length 1 at right angles to each other it is easy: take the wanted key itself, made longer so that it
-# wins clearly, or the sum of two such keys for the average of both:
+# Our matrices let *bank* find *river*, but it also got a bit of *boat*. Which query finds a key and nothing else? A first
+# idea is to copy the key, made longer so that it wins clearly; for the average of two values, add two such keys. This works if
+# all keys have length 1 and are at right angles to each other.
 
 
 # %%
@@ -740,25 +757,20 @@ square_keys = torch.eye(3)
 slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: a copied key
 #
-# A query wants key 0, by copying it. Does it get key 0 from `square_keys`? And from `slanted_keys`? Work out the
-# three scores of each.
-#
-# <details><summary>Answer</summary>
-#
-# From the square keys, yes: the scores are 8, 0 and 0. From the slanted ones, no: the scores are 8, 16 and 0. Key 1
-# points partly the same way, is longer, and wins.
-#
-# </details>
+# The keys are $(1, 0, 0)$, $(2, 1, 0)$ and $(0, 1, 1)$. A query for key 0 copies it, eight times as long: $(8, 0, 0)$. Which
+# key gets the largest weight?
+
+# %%
+# The largest weight: "key 0", "key 1" or "key 2"
+predict("a copied key", ...)
 
 # %% tags=["demo"]
 # @title The weights of a query that copies key 0, for both sets of keys
-attend = use(attention, torch_fallbacks.attention)
 fig, axes = figures.row(2, width=4.2, height=2.7)
 for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("keys at right angles", "slanted keys")):
-    wanted_query = copy_the_keys(keys, [0])
-    _, weights_of_keys = attend(wanted_query[None], keys, keys)
+    _, weights_of_keys = attend(copy_the_keys(keys, [0])[None], keys, keys)
     figures.bars(weights_of_keys[0], ["key 0", "key 1", "key 2"], ax=ax, title=name, limit=1.1)
 figures.show(
     fig,
@@ -768,31 +780,46 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Scores first
+# ### Step: the wanted scores
 #
-# A query must please the wanted keys *and* avoid the others, so think of the scores first and of the query second. You
-# want high, equal scores for the targets and zero for the rest. The scores are $\mathbf{K} \mathbf{q}$: for keys
-# $\mathbf{K}$ of shape `(S, K)`, a query $\mathbf{q}$ of shape `(K,)`, written as a column, and wanted scores
-# $\mathbf{s}$ of shape `(S,)` that is a system of linear equations, one equation for each key,
+# *Difficulty ★☆☆ · about 2 minutes*
+#
+# A query must match the keys you want *and* avoid the others. So choose the scores first: a number `high` for each target, 0
+# for every other key, in the dtype of the keys. Worked example: three keys, targets `[2, 0]` and `high=10.0` give
+# $\mathbf{s} = (10, 0, 10)$.
+
+
+# %%
+def wanted_scores(keys: torch.Tensor, targets: list[int], high: float) -> torch.Tensor:
+    """The scores that a query for the targets should give.
+
+    keys: (S, K); targets: indices into the rows of keys. Returns (S,): high for targets, 0 for the rest.
+    """
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(wanted_scores)
+
+# %% [markdown]
+# ### Exercise 5: `query_for(keys, targets)`
+#
+# *Difficulty ★★★ · about 11 minutes*
+#
+# The scores of a query $\mathbf{q}$, written as a column of shape `(K,)`, are $\mathbf{K} \mathbf{q}$. So the query solves a
+# system of linear equations, one per key:
 #
 # $$\mathbf{K} \mathbf{q} = \mathbf{s}, \qquad s_j = \begin{cases} c & \text{if } j \text{ is a target} \\
 # 0 & \text{otherwise} \end{cases}$$
 #
-# It has a solution for every $\mathbf{s}$ if the rows of $\mathbf{K}$ are **linearly independent**, that is, if no key
-# is a sum of multiples of the others. With as many keys as numbers in a key there is one solution; with fewer keys
-# there are many. PyTorch solves such systems, of both kinds; look under `torch.linalg`, or ask for the hints. The
-# number $c$ is yours to choose: how large must it be for the targets to get 99 % of the weight? With $n$ targets among
-# $S$ keys they get $n e^c / (n e^c + S - n)$.
+# It has a solution for every $\mathbf{s}$ if the keys are **linearly independent**, that is, if no key is a sum of
+# multiples of the others: one solution with as many keys as entries, many with fewer keys. `torch.linalg` solves both kinds
+# of systems. You choose $c$: $n$ targets among $S$ keys together get the weight $n e^c / (n e^c + S - n)$.
 #
-# ### Exercise 5: `query_for(keys, targets)`
-#
-# *Difficulty ★★★ · about 15 minutes*
-#
-# Given such keys and a list of indices, build the query. (No key is so nearly a sum of multiples of the others that
-# rounding would matter: the **condition number** of the keys, which measures that, is under 100.) Attention
-# (unscaled) must then give all targets the same weight, to within 0.001, and together at least 0.99. For paper: keys
-# $(1, 0)$ and $(1, 1)$, target 0. You want $q_1 = 10$ and $q_1 + q_2 = 0$, so $\mathbf{q} = (10, -10)$. It leans away
-# from the key that it must not find. Many queries are right; any of them will do.
+# In unscaled attention all targets must get the same weight, to within 0.001, and together at least 0.99. Any such query is
+# right. (The **condition number** of the keys, which measures how close they are to dependent, is under 100, so rounding
+# does not matter.) Worked example: keys $(1, 0)$ and $(1, 1)$, target 0, $c = 10$. You want $q_0 = 10$ and
+# $q_0 + q_1 = 0$, so $\mathbf{q} = (10, -10)$. It points away from the key that it must avoid.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -823,35 +850,26 @@ grade(query_for)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### What one query cannot do
+# ### Predict: a key between two others
 #
-# Keys that *are* sums of multiples of others are another matter.
-#
-# ### Predict first
-#
-# Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between, $(\tfrac12, \tfrac12)$. They
-# are not linearly independent. Is there a query that gives the third key the highest weight?
-#
-# <details><summary>Answer</summary>
-#
-# No. Its score is the average of the other two scores, whatever the query, and an average is never above both. A
-# key that lies between others cannot be found on its own. That is one reason to give keys many numbers: with $d_k$
-# of them, $d_k$ keys can each be found, and so can any group of them.
-#
-# </details>
-#
-# ### One average for each query
-#
-# Now suppose that four values are the corners of a square, each with a key of its own. You ask for the average of
-# $\mathbf{v}_0$ and $\mathbf{v}_2$, opposite corners. Then for the average of $\mathbf{v}_1$ and $\mathbf{v}_3$.
+# Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between them, $(\tfrac12, \tfrac12)$. They are not linearly
+# independent. Can a query give the third key the highest weight?
 
 # %%
-corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
-corner_keys = torch.eye(4)  # (S, K)
+# "yes" or "no"
+predict("the key halfway between two others", ...)
+
+# %% [markdown]
+# ### One query, one average
+#
+# Longer keys help: with $d_k$ entries, $d_k$ independent keys can each be found, and so can any group of them. But one query
+# fetches *one* average. Four values are the corners of a square, each with its own key. Ask for the average of
+# $\mathbf{v}_0$ and $\mathbf{v}_2$, then of $\mathbf{v}_1$ and $\mathbf{v}_3$:
 
 # %% tags=["demo"]
-# @title Where the outputs lie: one query, another, and two separate ones
-attend = use(attention, torch_fallbacks.attention)
+# @title The outputs: one query, another, and two separate ones
+corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
+corner_keys = torch.eye(4)  # (S, K)
 design = use(query_for, copy_the_keys)
 
 
@@ -869,55 +887,88 @@ for ax, (title, outputs) in zip(axes, asked):
     figures.attention.in_the_plane(ax, corners, outputs, title=title)
 figures.show(
     fig,
-    alt="Three squares with values at their corners. For v0 and v2 the output lies in the centre; for v1 and v3 it "
-    "lies in the centre too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
+    alt="Three squares with values at their corners. For v0 and v2 the output is in the centre; for v1 and v3 it is "
+    "in the centre, too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
     caption=f"Different questions, the same answer; only two queries keep the two apart. By {design.whose}.",
 )
 
 # %% [markdown]
-# Both answers are the centre of the square, the very same vector. Whatever comes after attention sees that vector only,
-# and cannot know which pair it was made of. **One head gives one average for each query.** It can average two things,
-# but it cannot average them and also keep them apart: that would take two averages, so two queries. A **head** is one
-# such attention with projections of its own, so it takes two heads. Lesson 6 builds them.
-#
-# Could a cleverer query do better? The weights are positive and sum to 1, so the output never leaves the space between
-# the values (the shaded square), and every point reached is one point. Let the query slide from "only $\mathbf{v}_0$"
-# to "only $\mathbf{v}_2$" and see what attention can say in between:
-
-# %% tags=["demo"]
-# @title A slider: the query leans from v0 towards v2
-attend = use(attention, torch_fallbacks.attention)
-design = use(query_for, copy_the_keys)
-
-
-def leaning(lean):
-    way = torch.linspace(0, lean, 20)[:, None]
-    queries = (1 - way) * design(corner_keys, [0]) + way * design(corner_keys, [2])
-    output, weights = attend(queries, corner_keys, corners)
-    fig, (bars, plane) = figures.row(2, width=2.2, height=2.6)
-    figures.bars(weights[-1], ["v0", "v1", "v2", "v3"], ax=bars, title="weights", limit=1.1)
-    figures.attention.in_the_plane(plane, corners, {"output": output[-1]})
-    plane.plot(*output.detach().T, linewidth=1, color="black", linestyle=":")
-    v0, v2 = weights[-1, 0], weights[-1, 2]
-    return figures.with_alt_text(
-        fig, f"v0 has the weight {v0:.2f} and v2 has {v2:.2f}; the output lies on the diagonal between them."
-    )
-
-
-sliders.slider(leaning, lean=(0.0, 1.0, 0.05), start={"lean": 0.5}, strip=[0.0, 0.5, 1.0])
+# Both averages are the centre of the square, so later layers cannot know which pair it came from. No cleverer query helps: the
+# weights are positive and sum to 1, so each output is one point of the shaded square. To keep two values apart you need two
+# queries. A **head** is one attention with its own projections; lesson 6 builds several.
 
 # %% [markdown]
-# ## 7. Is it a bug?
+# ## 7. In a trained language model
 #
-# **1.** In a transformer written from scratch, one packed matrix made queries, keys and values in one go. One
-# function returned the three parts as `q, k, v`; the caller wrote `q, v, k = ...`. A reader reported it
-# ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Keys and values
-# swapped everywhere: was the trained model broken?
-#
-# Decide, then run this:
+# Open the small language model of lessons 1 and 2 again. Its words have 96 entries, and each of its heads has three
+# matrices of shape `(96, 24)`. Your functions compute what the model computes:
 
 # %% tags=["demo"]
-attend = use(attention, torch_fallbacks.attention)
+lm = small_lm.load()
+head = lm.look("The boat reached the river bank", layer=0, head=0)
+its_query, its_key, its_value = project(head.x, head.W_q, head.W_k, head.W_v)
+print("x", tuple(head.x.shape), " W_q", tuple(head.W_q.shape), " queries", tuple(its_query.shape))
+print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
+print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
+
+# %% [markdown]
+# Does the model still predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a
+# time. It scales the queries beforehand (lesson 4), and calls your attention once per position with the keys up to there, so
+# no mask is needed (lesson 5).
+
+# %% tags=["demo"]
+losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compare(attention=attention)]
+
+# %% [markdown]
+# ## Your experiment
+#
+# *Difficulty ★★☆ · about 5 minutes · not graded*
+#
+# `simple_attention` was mutual: $s_{ij} = s_{ji}$. **How mutual is attention in a trained model?** For one head, compare
+# $s_{ij}$ with $s_{ji}$ over all pairs $i < j$ of a text. Their correlation is 1 if attention is mutual, and 0 if one score
+# says nothing about the other. Compute it for each of the four heads of layer 0, draw the four numbers with `figures.bars`,
+# and put their mean in place of the dots.
+
+# %% tags=["demo"]
+text = small_lm.held_out().splitlines()[0]
+S = lm.look(text, layer=0, head=0).scores  # (T, T), before the mask
+i, j = torch.triu_indices(len(S), len(S), offset=1)  # all pairs i < j
+# The correlation of two lists of numbers a and b: torch.corrcoef(torch.stack([a, b]))[0, 1]
+
+finding = ...
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# ## 8. Where attention is used
+#
+# **Why not a recurrent network?** Before 2017, most models of text were **recurrent neural networks** (RNNs). An RNN reads
+# one word after another and keeps one vector, its state. This has two costs. Step $t$ has to wait for step $t - 1$, so a GPU
+# cannot process the positions of a text at the same time. And everything about the earlier words has to fit into one
+# vector, which every later step changes. Attention computes all positions at once, in a few matrix products, and any two
+# words are one step apart. Its own cost is the number of scores, $T^2$ for $T$ words; lessons 9 and 10 are about that.
+#
+# **Three kinds of models** use it, with the same equation and a different choice of what a query may see:
+#
+# | model | a query sees | trained to | used to |
+# |---|---|---|---|
+# | encoder, such as BERT | all positions | fill in hidden words | classify and search texts |
+# | decoder, such as GPT | itself and earlier positions (lesson 5) | predict the next token | write |
+# | both, such as the first transformer | as above; the decoder also sees the encoder's output, by cross-attention (lesson 12) | turn one text into another | translate |
+#
+# **Beyond text.** Attention needs nothing but a list of vectors. They can be patches of an image (ViT), slices of a
+# recording (Whisper) or the amino acids of a protein (AlphaFold). Image generators such as Stable Diffusion take queries from
+# the image, and keys and values from the prompt.
+#
+# ## 9. Is it a bug?
+#
+# **1.** In a transformer written from scratch, one product made queries, keys and values. A function returned them as
+# `q, k, v`, but the caller wrote `q, v, k = ...`
+# ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Keys and values were
+# swapped everywhere. Was the trained model broken? Decide, then run this:
+
+# %% tags=["demo"]
 generator = torch.Generator().manual_seed(3)
 packed = torch.randn(3, 6, generator=generator)  # three matrices (3, 2) side by side
 
@@ -933,87 +984,105 @@ def as_called(packed):
 
 
 first, second, third = packed.chunk(3, dim=-1)
-renamed = torch.cat([first, third, second], dim=-1)
-print("same weights, outputs equal:              ", torch.allclose(as_declared(packed), as_called(packed)))
-print("blocks 2 and 3 exchanged, outputs equal:  ", torch.allclose(as_declared(packed), as_called(renamed)))
+swapped = torch.cat([first, third, second], dim=-1)
+print("same weights, outputs equal:         ", torch.allclose(as_declared(packed), as_called(packed)))
+print("blocks 1 and 2 swapped, outputs equal:", torch.allclose(as_declared(packed), as_called(swapped)))
+
+
+def keys_for_values(query, key, value):
+    return attend(query, value, key)
+
+
+losses = lm.compare(attention=keys_for_values)
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# For a model trained from scratch it was no bug: *key* and *value* are names for blocks of random numbers until
-# training shapes them. The block that is used as a key learns to be one, whatever it is called, and exchanging two
-# blocks turns one program into the other exactly. The author said so, and corrected the names all the same.
-#
-# It becomes a bug as soon as weights come from elsewhere: the first line printed says that with the *same* weights
-# the two programs disagree. Order is a convention, and conventions matter where two pieces of code meet.
+# Not if it was trained from scratch: the block used as a key learns to be one, whatever its name, and swapping two blocks
+# turns one program into the other. The author said so, and corrected the names all the same. It is a bug as soon as weights
+# come from elsewhere: with the *same* weights the two programs disagree, and the loss of the small language model is several
+# times as high.
 #
 # </details>
 #
-# **2.** A report labelled *bug* says that in a certain attention block query, key and value are all the same, where
-# they should be three projections. It is about the line `self.attn(x, x, x)[0]`
-# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question stands at
-# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at what
-# `nn.MultiheadAttention` owns:
+# **2.** A report labelled *bug* says that query, key and value of an attention block are the same, where they should be three
+# projections. The line is `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
+# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question is in
+# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at the module's parameters:
 
-# %%
-module = torch.nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
-for name, parameter in module.named_parameters():
+# %% tags=["demo"]
+for name, parameter in layer.named_parameters():
     print(f"{name:16}", tuple(parameter.shape))
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# No bug. The module projects by itself: `in_proj_weight` has $3 d$ rows, which are $\mathbf{W}_q$, $\mathbf{W}_k$ and
-# $\mathbf{W}_v$ on top of each other (and transposed, like those of `nn.Linear`). `self.attn(x, x, x)` says which
-# *sentences* the roles are taken from: all three from $x$. Cross-attention would be `self.attn(x, other, other)`. Your
-# `attention` and `F.scaled_dot_product_attention` do not project; to them you pass queries, keys and values that are
-# ready.
+# No. The module projects by itself, with the packed `in_proj_weight`. `self.attn(x, x, x)` says from which *words* queries,
+# keys and values are made; cross-attention is `self.attn(x, other, other)`. Your `attention` and
+# `F.scaled_dot_product_attention` do not project.
 #
 # </details>
+#
+# ### `nn.MultiheadAttention` beside ours
+#
+# | ours | `nn.MultiheadAttention` |
+# |---|---|
+# | `D` | `embed_dim`; `kdim` and `vdim` if the words for keys and values have other widths |
+# | `K` and `V`, as you like | always `embed_dim // num_heads` |
+# | one attention | `num_heads` (lesson 6) |
+# | `W_q`, `W_k`, `W_v` | `in_proj_weight`, packed and transposed; biases unless `bias=False` |
+# | `(..., T, D)` | `(B, T, D)` with `batch_first=True`; the default is `(T, B, D)` |
+# | output and weights | output and weights, averaged over heads; None with `need_weights=False` |
+# | scores not scaled, no mask, no dropout (lessons 4 and 5) | scores divided by $\sqrt{d_k}$; `attn_mask`, `key_padding_mask`; `dropout` |
+# | the output of attention | one more projection of it, `out_proj` (lesson 6) |
+#
+# So your functions give the module's weights, once you unpack its matrices and divide the queries by $\sqrt{d_k}$:
+
+# %% tags=["demo"]
+query, key, value = project(x, *unpacked(layer.in_proj_weight))
+_, our_weights = attend(query / 3**0.5, key, value)
+_, its_weights = layer(x, x, x)
+print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
 # %% [markdown]
-# ## 8. Seen in the wild
+# ## 10. Seen in the wild
 #
 # Three mistakes that raised no error, because every shape was right.
 #
-# **The values were made and not used.** In a diffusion model for images, the last product took the layer's
-# input for the values. Value and input have the same shape, so nothing complained
+# **Values computed and not used.** In a diffusion model for images, the last product took the layer's input for the values
 # ([hmdolatabadi/denoising_diffusion#1](https://github.com/hmdolatabadi/denoising_diffusion/issues/1)).
 # ```diff
 # - out = weighted_sum(weights, input)
 # + out = weighted_sum(weights, value)
 # ```
 #
-# **The answer was thrown away.** When a cache was added to a model for audio, the call gained a second result, and
-# the first was given a name that nobody read again. Attention ran, cost its time, and changed nothing
-# ([lucidrains/audiolm-pytorch#265](https://github.com/lucidrains/audiolm-pytorch/pull/265), noticed by another
-# reader in [#268](https://github.com/lucidrains/audiolm-pytorch/issues/268)).
+# **The output was thrown away.** When a model for audio got a cache, the call returned a second result, and the first got a
+# name that no later line used. Attention ran, took its time, and changed nothing
+# ([lucidrains/audiolm-pytorch#265](https://github.com/lucidrains/audiolm-pytorch/pull/265); another reader noticed it in
+# [#268](https://github.com/lucidrains/audiolm-pytorch/issues/268)).
 # ```diff
 # - attended, cache = attend(x, cache=cache)
 # + x, cache = attend(x, cache=cache)
 #   x = x + residual
 # ```
 #
-# **Softmax ran over the queries** (review: lesson 2 met it too). In a collection of annotated papers, weights of shape
-# (batch, query, key, head) were normalised along dimension 1. Each *key* handed out a weight of 1; a query could end up
-# with almost nothing. Trained both ways, the model made images of the same measured quality
-# ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after
-# the correction, somebody reported the *right* line as the mistake
+# **Softmax over the queries** (review: lesson 2 had it too). In a collection of annotated papers, weights of shape
+# (batch, query, key, head) were normalised along dimension 1, so the weights of each *key* summed to 1, and a query
+# could get almost nothing. Trained both ways, the model made images of the same measured quality
+# ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after the
+# fix, somebody reported the *right* line as the mistake
 # ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)).
 # ```diff
 # - weights = scores.softmax(dim=1)   # scores: (batch, query, key, head)
 # + weights = scores.softmax(dim=2)
 # ```
 #
-# A loss curve shows none of the three. Two cheap questions do. *Do the weights of each query sum to 1?* finds the
-# third. *Which matrices get a gradient?* finds the other two, and with them a relative: scores that were detached
-# from the graph, so that the output is right and nothing learns where to look.
+# No loss curve shows them, but two tests do. *Do the weights of each query sum to 1?* finds the third. *Which matrices get a
+# gradient?* finds the other two, and a relative: detached scores, with which the output is right and training never changes
+# where a query looks.
+
 
 # %% tags=["demo"]
-attend = use(attention, torch_fallbacks.attention)
-project = use(project_qkv, torch_fallbacks.projections)
-
-
 def right(q, k, v):
     return attend(q, k, v)[0]
 
@@ -1022,7 +1091,7 @@ def values_not_used(q, k, v):
     return attend(q, k, x)[0][:, :2]
 
 
-def answer_thrown_away(q, k, v):
+def output_thrown_away(q, k, v):
     _attended, _ = attend(q, k, v)
     return x[:, :2]
 
@@ -1033,44 +1102,40 @@ def scores_detached(q, k, v):
 
 # %% tags=["demo"]
 # @title Which of the three matrices gets a gradient
-heads = [right, values_not_used, answer_thrown_away, scores_detached]
-cotangent = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
-norms = torch.zeros(len(heads), 3)
-for r, head in enumerate(heads):
+versions = [right, values_not_used, output_thrown_away, scores_detached]
+direction = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
+norms = torch.zeros(len(versions), 3)
+for r, version in enumerate(versions):
     matrices = [W.clone().requires_grad_() for W in (W_q, W_k, W_v)]
-    wanted = (head(*project(x, *matrices)) * cotangent).sum()
-    if wanted.requires_grad:
-        gradients = torch.autograd.grad(wanted, matrices, allow_unused=True)
+    result = (version(*project(x, *matrices)) * direction).sum()
+    if result.requires_grad:
+        gradients = torch.autograd.grad(result, matrices, allow_unused=True)
         norms[r] = torch.stack([torch.zeros(()) if g is None else g.norm() for g in gradients])
 
 ax = figures.heat_map(
     norms,
-    rows=[head.__name__.replace("_", " ") for head in heads],
+    rows=[version.__name__.replace("_", " ") for version in versions],
     columns=["W_q", "W_k", "W_v"],
-    kind="scores",
+    kind="amounts",
     blocked=norms == 0,
     size=(5.0, 2.6),
 )
 figures.show(
     ax,
     alt="The size of the gradient for each of the three matrices. The right version has one for all three. With "
-    "values not used W_v has none; with the answer thrown away none of them has; with scores detached W_q and W_k "
+    "values not used W_v has none; with the output thrown away none of them has; with scores detached W_q and W_k "
     "have none.",
-    caption="Hatched: no gradient arrives, so nothing is learned there. "
-    "A test of a few lines finds what no loss curve shows.",
+    caption="Hatched: no gradient arrives, so nothing is learned there.",
 )
 
 # %% [markdown]
 # ## One model, from here to lesson 8
 #
-# From here on one model grows, lesson by lesson, until lesson 8 trains it to write. It reads letters, not words. So far
-# it has three parts, all of this lesson: a table that gives each letter a vector, three matrices that make queries, keys
-# and values of it, and the attention that puts them together. Each part is **yours once it passes**; until then PyTorch
-# stands in, and the picture says so.
+# One model, which reads letters, grows with every lesson, until you train it in lesson 8 to write. So far it has a table, three
+# matrices and attention. Each part is **yours once it passes**; until then it is PyTorch's, and the picture says so.
 #
-# Later lessons look for what you wrote in earlier ones in two places: in the notebook that is open, and in the saved
-# notebooks of those lessons beside it. In Colab, which opens each notebook alone, drag your earlier notebooks into the
-# *Files* panel at the left, or paste an answer into a cell of its own.
+# Later lessons look for your answers in the open notebook, and in the saved notebooks of earlier lessons beside it. In Colab,
+# which opens each notebook alone, drag those into the *Files* panel on the left, or paste an answer into its own cell.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1079,66 +1144,84 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"Its numbers are random, and queries and keys share one matrix: each letter looks for what is like itself. {so_far.whose}",
+    caption="Its numbers are random, and queries and keys share one matrix, so each letter looks for letters like itself. "
+    f"{so_far.whose}",
 )
 
 # %% [markdown]
-# A letter finds itself and its doubles, wherever they stand, and hardly anything else: the scores are large, and the
-# softmax makes all or nothing of them. It sees the letters that come after it as well as those before. Lessons 4 and 5
-# are about these two.
+# A letter finds itself and its copies, and hardly anything else: the scores are large, so softmax gives nearly all the weight
+# to the highest (lesson 4). It also sees the letters after it (lesson 5).
+#
+# ## Your attention, alive
+#
+# Type a sentence. Weights and output are those of your `attention`, once it works, in a head of the small language model.
+
+# %% tags=["demo"]
+# @title Your attention on a sentence that you type
+alive.show(attention=attention)
 
 # %% [markdown]
 # ## Summary
 #
-# 1. A sentence is a list of ids, and an embedding table turns it into vectors; each row learns from the places where
-#    its word stood.
-# 2. Attention scores, normalises, averages: every query gets the average of all values, weighted by how well the keys
-#    match it.
-# 3. Query, key and value are three views of a word (what it seeks, how it is found, what it hands over), through
-#    matrices that are learned.
-# 4. Queries may come from one sentence and keys and values from another; the output has one vector a query, of the
-#    width of the values.
-# 5. A query can be designed to fetch any group of independent keys, but one head says one average at a time.
+# 1. An embedding table turns token ids into vectors. Each row learns from the positions where its word occurs.
+# 2. Every query gets the average of all values, weighted by how well their keys match it.
+# 3. Query, key and value are three learned views of a word: what it looks for, how others find it, what it returns.
+# 4. Queries may come from another sentence. The output has one vector per query, as wide as the values.
+# 5. A query can be designed to fetch any group of independent keys, but one head returns one average at a time.
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
 # \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right) \mathbf{V}$$
-#
+
+# %% tags=["demo"]
+# @title The diagram up to here, with this lesson's numbers
+query, key, value = project(x, W_q, W_k, W_v)
+figures.show(
+    figures.overview(
+        "queries, keys, values",
+        complete=True,
+        x=x,
+        q=query,
+        k=key,
+        v=value,
+        scores=query @ key.mT,
+        weights=found,
+        output=output,
+    )
+)
+
+# %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2, for the equation as it was
-# published; [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473),
-# where attention between two sentences began;
+# published; [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473), where
+# attention between two sentences began;
 # [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
-# for how the built-in spells it.
+# for PyTorch's version.
 #
-# Next: the worked example gave one entry 99.9999985 % for being a little longer. Lesson 4 measures why long vectors
-# make attention deaf, and divides by the square root that mends it.
+# Next: in the prediction with two keys, one entry got 99.9999985 % for being a little longer. Lesson 4 measures how scores
+# grow with the width, and divides by the square root that corrects it.
 
 # %% [markdown]
 # ## Challenge: `remember(memory, key, value)`
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
-#
-# Attention keeps every key and every value, and its memory grows with the text. There is a memory that does not grow: a
-# matrix $\mathbf{M}$ of the shape `(K, V)`, from which a query fetches the row $\mathbf{q} \mathbf{M}$, with no softmax at
-# all. It can be written to. What must $\mathbf{M}$ become so that the key $\mathbf{k}$ fetches the value $\mathbf{v}$?
-# Many matrices do that, and only one of them also disturbs nothing else:
+# Attention keeps every key and value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)`, from which
+# a query fetches the row $\mathbf{q} \mathbf{M}$, does not. Change it so that the key $\mathbf{k}$ fetches the value
+# $\mathbf{v}$. Many matrices do that, but only one of them also changes nothing else:
 #
 # - the key fetches exactly the value: $\mathbf{k} \mathbf{M}' = \mathbf{v}$, whatever it fetched before;
-# - a query that is perpendicular to the key fetches what it fetched: $\mathbf{q} \mathbf{M}' = \mathbf{q} \mathbf{M}$
-#   wherever $\mathbf{q} \cdot \mathbf{k} = 0$.
+# - a query perpendicular to the key fetches the same as before: $\mathbf{q} \mathbf{M}' = \mathbf{q} \mathbf{M}$ wherever
+#   $\mathbf{q} \cdot \mathbf{k} = 0$.
 #
-# Return $\mathbf{M}'$ and leave the old memory as it is. `memory` is `(..., K, V)`, `key` is `(..., K)` and not zero,
-# `value` is `(..., V)`, with the same leading dimensions.
+# Return $\mathbf{M}'$, and do not change the old memory. `memory` is `(..., K, V)`, `key` is `(..., K)` and not zero, `value`
+# is `(..., V)`, with the same leading dimensions.
 #
-# Two lines are enough. They are called the **delta rule**, and language models are built on them that read as long a text
-# as you like in a memory of fixed size
+# Two lines are enough. They are called the **delta rule**, with which some language models read texts of any length
 # ([Schlag, Irie and Schmidhuber 2021](https://arxiv.org/abs/2102.11174)). The price: only $d_k$ keys can be perpendicular to
-# each other, so with more of them each new value disturbs old ones.
+# each other, so with more keys each new value changes old ones.
 #
-# **On paper.** An empty memory, $\begin{pmatrix} 0 & 0 \\ 0 & 0 \end{pmatrix}$, the key $(2, 0)$, the value $(4, 6)$. The
-# key looks at the first row alone, and takes it twice: which row has to stand there? And what stands in the second, from
-# which $(0, 1)$ fetches nothing?
+# Worked example: the memory $\begin{pmatrix} 0 & 0 \\ 0 & 0 \end{pmatrix}$ is empty, the key is $(2, 0)$ and the value
+# $(4, 6)$. The key fetches twice the first row. Which row must that be? And what is the second row, from which $(0, 1)$ must
+# fetch nothing?
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -1152,7 +1235,7 @@ def remember(memory: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> to
     memory: (..., K, V), fetched from by `query @ memory`; key: (..., K), not zero; value: (..., V).
     Returns (..., K, V), a new tensor.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

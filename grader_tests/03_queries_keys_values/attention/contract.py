@@ -14,11 +14,11 @@ attention = exercise(
     result_names=("output", "weights"),
     see="4. Attention",
     hints=(
-        "It is `simple_attention` with three roles instead of one. Where did `x` stand for the one who asks, where for "
-        "the one who is found, where for what is handed over?",
-        "Queries meet keys in the first product only, and values come in at the second. The scores have one row per "
-        "query and one column per key: (T, S).",
-        "`scores = query @ (key with its last two dimensions exchanged)`, softmax along the last dimension, the "
+        "It is `simple_attention` with three roles instead of one. Which of its three uses of `x` was the query, which "
+        "the key, and which the value?",
+        "The first product is of queries and keys, the second of weights and values. The scores have one row per query "
+        "and one column per key: (T, S).",
+        "`scores = query @ (key with its last two dimensions swapped)`, softmax along the last dimension, the "
         "weights times the values. Return the output first, then the weights.",
     ),
 )
@@ -30,7 +30,7 @@ def attention_oracle(query, key, value):
     return torch.einsum("...ts,...sv->...tv", weights, value), weights
 
 
-@attention.example("the example for paper")
+@attention.example("the worked example")
 def _():
     keys = torch.tensor([[math.log(3), 0.0], [0.0, 5.0]])
     yield call(torch.tensor([[1.0, 0.0]]), keys, torch.tensor([[4.0], [8.0]])).does_not_mutate()

@@ -11,11 +11,11 @@ embed = exercise(
     points=3,
     see="1. From words to vectors",
     hints=(
-        "What does a table do with one id, say 2? And what should it do with ten ids in a row?",
-        "A tensor can be indexed by a whole tensor of integers. Which dimension of the table do the ids count along, "
-        "and what shape has the result?",
-        "One expression is enough: the table, indexed by the ids. It takes ids of any shape, and it keeps the road "
-        "open on which gradients come back. A new `nn.Embedding` made from the table would close it.",
+        "What does a table return for one id, say 2? What should it return for ten ids?",
+        "You can index a tensor by a tensor of integers. Along which dimension of the table do the ids count, and "
+        "what shape does the result have?",
+        "One expression is enough: the table, indexed by the ids. It takes ids of any shape, and gradients flow back "
+        "through it. They would not flow through a new `nn.Embedding` made from the table.",
     ),
 )
 
@@ -34,7 +34,7 @@ def embed_oracle(token_ids, table):
     return rows.reshape(*token_ids.shape, table.shape[1])
 
 
-@embed.example("the example for paper")
+@embed.example("the worked example")
 def _():
     table = torch.tensor([[0.0, 1.0], [10.0, 11.0], [20.0, 21.0]])
     yield call(torch.tensor([2, 0, 2]), table).does_not_mutate()

@@ -13,10 +13,10 @@ project_qkv = exercise(
     result_names=("query", "key", "value"),
     see="3. Three roles for one word",
     hints=(
-        "The equations stand right above the exercise. What is the shape of $X W_v$, if $X$ has the shape $(T, D)$?",
-        "Three products of matrices, one for each role. All three begin with `x`. Does `@` mind leading dimensions?",
-        "`return x @ ..., x @ ..., x @ ...`: in the order query, key, value, and with no transpose anywhere, since the "
-        "matrices come as (in, out).",
+        "The equations are at the start of the section. What is the shape of $X W_v$ if $X$ has the shape $(T, D)$?",
+        "Three matrix products, one for each role. All three begin with `x`. How does `@` treat leading dimensions?",
+        "`return x @ ..., x @ ..., x @ ...`, in the order query, key, value. No transpose is needed, because the "
+        "matrices are stored as (in, out).",
     ),
 )
 
@@ -27,7 +27,7 @@ def project_qkv_oracle(x, W_q, W_k, W_v):
 
 
 project_qkv.example(
-    "the example for paper",
+    "the worked example",
     call(
         torch.tensor([[1.0, 2.0]]),
         torch.tensor([[1.0], [0.0]]),

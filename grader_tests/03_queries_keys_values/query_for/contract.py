@@ -13,12 +13,12 @@ query_for = exercise(
     points=5,
     see="6. Design a query",
     hints=(
-        "Which scores would you like the keys to have: the targets, and the others? Write down the vector of wanted "
-        "scores, one number per key, before you think of the query.",
+        "Which scores should the targets have, and which the other keys? Write down the vector of wanted scores, one "
+        "number per key, before you think of the query.",
         "The scores are `keys @ query`. You know the keys and you know the scores that you want: that is a system of "
-        "linear equations for the query. `keys` need not be square, so look for a solver that does not mind.",
-        "Make a vector of S zeros, of the dtype of the keys, write some tens into the places of the targets, and "
-        "multiply it by a matrix that undoes `keys`: its pseudo-inverse, `torch.linalg.pinv`.",
+        "linear equations for the query. `keys` need not be square, so choose a solver that does not need it to be.",
+        "Make a vector of S zeros with the dtype of the keys, write a number of 10 or more at the targets, and "
+        "multiply a matrix that undoes `keys` by it: the pseudo-inverse, `torch.linalg.pinv`.",
     ),
 )
 
@@ -33,7 +33,7 @@ def query_for_oracle(keys, targets):
     return inner @ torch.linalg.solve_triangular(mixing.mT, wanted[:, None], upper=False)[:, 0]
 
 
-query_for.example("the example for paper", weights_of([[1.0, 0.0], [1.0, 1.0]], [0]))
+query_for.example("the worked example", weights_of([[1.0, 0.0], [1.0, 1.0]], [0]))
 query_for.example(
     "one of three slanted keys, which have four numbers",
     weights_of([[1.0, 0.0, 0.0, 1.0], [2.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0]], [0]),

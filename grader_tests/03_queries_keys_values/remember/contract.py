@@ -9,12 +9,12 @@ remember = challenge(
     stars=2,
     see="Challenge: `remember(memory, key, value)`",
     hints=(
-        "What does the key fetch before the change, and what is it to fetch afterwards? How much is missing?",
-        "Only a matrix of one kind leaves alone every query that is perpendicular to the key: a column that points "
-        "along the key, times a row. What has the row to be, so that the key fetches what was missing? Try it with a "
-        "key of length 2.",
-        "Three steps: what is missing, `value - <what the key fetches>`; the key divided by its dot product with "
-        "itself; `memory` plus the first as a row times the second as a column, `[..., None, :]` and `[..., :, None]`.",
+        "What does the key fetch before the change, and what should it fetch afterwards? What is the difference?",
+        "Only one kind of change has no effect on queries perpendicular to the key: a column in the direction of the "
+        "key, times a row. What must the row be so that the key fetches the missing difference? Try it with a key of "
+        "length 2.",
+        "Three steps: the difference `value - <what the key fetches>`, the key divided by its dot product with itself, "
+        "and `memory` plus the second as a column, `[..., :, None]`, times the first as a row, `[..., None, :]`.",
     ),
 )
 
@@ -27,7 +27,7 @@ def remember_oracle(memory, key, value):
 
 remember.example("an empty memory", call(torch.zeros(2, 2), torch.tensor([2.0, 0.0]), torch.tensor([4.0, 6.0])))
 remember.example(
-    "a key that fetches something already",
+    "a key that already fetches something",
     call(torch.tensor([[2.0, 3.0], [1.0, 1.0]]), torch.tensor([0.0, 1.0]), torch.tensor([5.0, -1.0])),
 )
 remember.example("a slanting key", call(torch.tensor([[1.0], [0.0]]), torch.tensor([1.0, 3.0]), torch.tensor([11.0])))

@@ -10,14 +10,14 @@ simple_attention = exercise(
     "simple_attention",
     points=4,
     result_names=("context", "weights"),
-    see="2. One word listens to all the others",
+    see="2. One word attends to all words",
     hints=(
-        "The loop made one row of scores: one word dotted with every word. Which product of matrices makes all rows at "
-        "once? Write down its shape.",
-        "Two products and a softmax between them. The second product replaces the loop that added up `weight * other`. "
-        "Along which dimension must the weights sum to 1?",
-        "`scores = x @ (x with its last two dimensions exchanged)`, `weights = softmax of scores along the last "
-        "dimension`, `context = weights @ ...`. `x.mT` exchanges the last two dimensions, of a batch too; `x.T` does "
+        "The step computed one row of scores: one word against every word. Which product of matrices computes all "
+        "rows at once? Write down its shape.",
+        "Two products, with a softmax between them. The second product averages the words with the weights. Along "
+        "which dimension must the weights sum to 1?",
+        "`scores = x @ (x with its last two dimensions swapped)`, `weights = softmax of scores along the last "
+        "dimension`, `context = weights @ ...`. `x.mT` swaps the last two dimensions, also in a batch; `x.T` does "
         "not. Return the context first.",
     ),
 )
@@ -30,7 +30,7 @@ def simple_attention_oracle(x):
     return torch.einsum("...ts,...sd->...td", weights, x), weights
 
 
-simple_attention.example("the example for paper", call(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).does_not_mutate())
+simple_attention.example("the worked example", call(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).does_not_mutate())
 simple_attention.example(
     "three words of two numbers, and the gradient",
     call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]])).with_gradients(),

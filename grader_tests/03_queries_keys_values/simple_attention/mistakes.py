@@ -9,13 +9,13 @@ with_matrices = simple_attention.alternative("with_matrices")
 columns_and_back = simple_attention.alternative("columns_and_back")
 
 with_matrices.mistake("normalises_over_the_listeners", {"dim=-1": "dim=-2"}, loses="one sentence").feedback(
-    "Your softmax runs over the listening words, so each *column* of the weights sums to 1. A row belongs to the "
-    "word that listens: its weights, over all words it listens to, must sum to 1. Check `dim`."
+    "Your softmax runs over the words that attend, so each *column* of the weights sums to 1. A row belongs to one "
+    "word that attends, and its weights, over all words, must sum to 1. Check `dim`."
 )
 with_matrices.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="batches")
 with_matrices.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, loses=("one sentence", "batches")).feedback(
-    "Your softmax runs along the first dimension. That is over the listening words of one sentence, and over the "
-    "sentences of a batch. The weights of one word are along the last dimension."
+    "Your softmax runs along the first dimension. In one sentence that is over the words that attend, and in a "
+    "batch over the sentences. The weights of one word are along the last dimension."
 )
 with_matrices.mistake("normalises_over_everything", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
@@ -62,7 +62,7 @@ def simple_attention(x):
     words = x.reshape(-1, x.shape[-1])
     weights = torch.softmax(words @ words.mT, dim=-1)
     return (weights @ words).view_as(x), weights
-""").feedback("You join the sentences of a batch, so words listen to words of other sentences.")
+""").feedback("You join the sentences of a batch, so words attend to words of other sentences.")
 with_matrices.mistake("transposes_the_first_two_dimensions", {"x.mT": "x.transpose(0, 1)"}, loses="batches").feedback(
     "Your function takes one sentence only. In a batch only the *last two* dimensions are swapped: `x.mT`."
 )
@@ -81,7 +81,7 @@ with_matrices.mistake("does_not_hear_itself", loses="one sentence").patch("""
 + scores = x @ x.mT
 + itself = torch.eye(x.shape[-2], dtype=torch.bool)
 + weights = torch.nan_to_num(torch.softmax(scores.masked_fill(itself, -torch.inf), dim=-1))
-""").feedback("You exclude each word from its own context. Here each word listens to itself too.")
+""").feedback("You exclude each word from its own context. Here each word attends to itself, too.")
 with_matrices.mistake("compares_by_cosine", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + unit = F.normalize(x, dim=-1)
@@ -134,8 +134,8 @@ with_matrices.mistake("hears_earlier_words_only", loses="one sentence").patch(""
 + later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
 + weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
 """).feedback(
-    "You let each word listen only to itself and to earlier words. A causal mask comes in lesson 05; here each "
-    "word listens to all words."
+    "You let each word attend only to itself and to earlier words. A causal mask comes in lesson 5; here each "
+    "word attends to all words."
 )
 with_matrices.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
@@ -158,14 +158,14 @@ with_matrices.mistake(
     gradients.cut(what="`x`"), {"simple_attention(x):": "simple_attention(x):\n    x = x.detach()"}, loses="gradients"
 )
 with_matrices.mistake(gradients.cut("averages_detached_words"), {"x,": "x.detach(),"}, loses="gradients").feedback(
-    "You detach the words that are averaged, so part of the gradient is missing. Each word plays three parts: it "
-    "asks, it is compared with, and it is averaged. All three lead back to `x`."
+    "You detach the words that are averaged, so part of the gradient is missing. Each word has three uses: it "
+    "attends, it is compared with, and it is averaged. Gradients reach `x` through all three."
 )
 with_matrices.mistake(
     gradients.cut("compares_with_detached_words"), {"x.mT": "x.detach().mT"}, loses="gradients"
 ).feedback(
-    "You detach the words that are compared with, so part of the gradient is missing. Each word plays three parts: "
-    "it asks, it is compared with, and it is averaged. All three lead back to `x`."
+    "You detach the words that are compared with, so part of the gradient is missing. Each word has three uses: it "
+    "attends, it is compared with, and it is averaged. Gradients reach `x` through all three."
 )
 with_matrices.mistake(numbers.result_float64(of="`x`"), loses="float64")
 with_matrices.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
