@@ -91,13 +91,16 @@ def _widget(tracer: Tracer, name: str, text: str, layer: int, head: int, masked:
 
     style = {"description_width": "initial"}
     typed = widgets.Text(text, description="Sentence", style=style, layout=widgets.Layout(width="min(34em, 95%)"))
+    # Not a Dropdown: JupyterLab keeps the arrow keys for itself, except in fields to type into
     choices = [
-        widgets.Dropdown(
-            options=list(range(count)),
-            value=chosen,
-            description=label,
+        widgets.BoundedIntText(
+            chosen,
+            min=0,
+            max=count - 1,
+            description=f"{label} (0 to {count - 1})",
+            continuous_update=True,
             style=style,
-            layout=widgets.Layout(width="7.5em"),
+            layout=widgets.Layout(width="10.5em"),
         )
         for label, chosen, count in (("Layer", layer, len(model().blocks)), ("Head", head, model().n_heads))
     ]

@@ -52,7 +52,7 @@ sans-serif;margin:4px 0;max-width:100%}}
 {",".join(f"{page} {_T}" for page in DARK_PAGES)}{{color-scheme:dark}}
 {_T} p{{margin:4px 0;max-width:62em}}
 {_T} .maps{{display:flex;flex-wrap:wrap;gap:12px 24px;align-items:flex-start}}
-{_T} .map{{border-top:4px solid var(--alive-tone);padding-top:4px;width:min-content;min-width:15em;
+{_T} .map{{border-top:4px solid var(--alive-tone);padding-top:4px;width:min-content;min-width:min(15em,100%);
 max-width:100%;margin:4px 0;box-sizing:border-box}}
 {_T} .scroll{{overflow-x:auto;max-width:100%;padding:3px}}
 {_T} table{{border-collapse:separate;border-spacing:1px;border:0;margin:0;width:auto;font-size:12px;table-layout:auto;

@@ -110,8 +110,8 @@ def test_another_head_and_no_mask_change_the_maps(kernel):
     shown = Shown(kernel, "alive.show(softmax=softmax)")
     pages = [
         shown.page,
-        shown.set("DropdownModel", "Head", index=1),
-        shown.set("DropdownModel", "Layer", index=1),
+        shown.set("BoundedIntTextModel", "Head", value=1),
+        shown.set("BoundedIntTextModel", "Layer", value=1),
         shown.set("CheckboxModel", "Block", value=False),
     ]
     assert len(set(pages)) == 4
