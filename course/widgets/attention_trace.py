@@ -18,8 +18,8 @@ import torch
 from ..harness import time_limits
 from ..harness.errors import exception_to_record, in_words, not_written
 from ..models import small_lm, torch_fallbacks
-from ..notebook.captured_output import CappedStream
 from ..notebook.answer_or_fallback import AnswerOrFallback
+from ..notebook.captured_output import CappedStream
 
 MOST_WORDS = 16  # of a sentence: their maps fit beside each other, with legible numbers
 MOST_LETTERS = 1000
