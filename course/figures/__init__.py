@@ -11,11 +11,30 @@ from typing import Any
 
 from .. import old_names
 from .base import html, row, show, with_alt_text
+from .diagram import overview
 from .lines import curves, losses
 from .panels import bars, heat_map
-from .style import PALETTE
+from .products import broadcast, projections
+from .roles import heads, soft_lookup
+from .style import PALETTE, colour
 
-__all__ = ["PALETTE", "bars", "curves", "heat_map", "html", "losses", "row", "show", "with_alt_text"]
+__all__ = [
+    "PALETTE",
+    "bars",
+    "broadcast",
+    "colour",
+    "curves",
+    "heads",
+    "heat_map",
+    "html",
+    "losses",
+    "overview",
+    "projections",
+    "row",
+    "show",
+    "soft_lookup",
+    "with_alt_text",
+]
 
 _TOPICS = frozenset(module.name for module in iter_modules(__path__))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from .base import plain, row
-from .style import FAINT, GREY, PALE, PALETTE, ink_on
+from .style import FAINT, GREY, PALE, PALETTE, cell_colours, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ def heat_map(
     ax: Axes | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    kind: Literal["weights", "scores"] = "weights",
+    kind: Literal["weights", "scores", "amounts"] = "weights",
     blocked: torch.Tensor | None = None,
     title: str = "",
     numbers: bool | None = None,
@@ -33,10 +33,10 @@ def heat_map(
 ) -> Axes:
     """A matrix as coloured cells, row 0 on top.
 
-    `values` is (R, C). "weights" have the scale 0 to 1; "scores" -limit to limit, where `limit` is the largest finite
-    magnitude by default (give it to compare two maps). `blocked`, bool (R, C), is True for hatched cells. Maps of at
-    most 64 cells show numbers, unless `numbers` says otherwise; others get a colour bar. `size` is (width, height) in
-    inches if there is no `ax`.
+    `values` is (R, C). Dark cells are high. "weights" have the scale 0 to 1; "scores", and all signed numbers, -limit
+    to limit; "amounts", which are never negative, 0 to limit. `limit` is the largest finite magnitude by default (give
+    it to compare two maps). `blocked`, bool (R, C), is True for hatched cells. Maps of at most 64 cells show numbers,
+    unless `numbers` says otherwise; others get a colour bar. `size` is (width, height) in inches if there is no `ax`.
     """
     cells = plain(values)
     if cells.ndim != 2:
@@ -96,6 +96,27 @@ def bars(
     return ax
 
 
+def small_map(
+    ax: Axes, values: torch.Tensor, box: tuple[float, float, float, float], *, weights: bool, limit: float = 0.0
+) -> None:
+    """Draw a matrix (R, C) without numbers into `box`: left, top, width, height.
+
+    `top` is the edge beside row 0, in an `ax` whose vertical axis points up. `limit` as in `heat_map`; cells of −∞ are
+    hatched.
+    """
+    from matplotlib.patches import Rectangle
+
+    cells = plain(values)
+    low, high, colours = _scale(cells, "weights" if weights else "scores", limit)
+    left, top, width, height = box[0], box[1], box[2] / cells.shape[1], box[3] / cells.shape[0]
+    for r, line in enumerate(cells.tolist()):
+        for c, value in enumerate(line):
+            look: dict[str, Any] = {"facecolor": colours((value - low) / (high - low)), "linewidth": 0}
+            if value == float("-inf"):
+                look = {"facecolor": PALE, "edgecolor": FAINT, "hatch": "/////", "linewidth": 0}
+            ax.add_patch(Rectangle((left + c * width, top - (r + 1) * height), width, height, zorder=2.5, **look))
+
+
 def of_one_size(panels: Iterable[Axes]) -> None:
     """Set the numbers of all panels to the smallest font size among them."""
     texts: list[Any] = [text for ax in panels for text in ax.texts]
@@ -105,17 +126,12 @@ def of_one_size(panels: Iterable[Axes]) -> None:
 
 
 def _scale(shown: torch.Tensor, kind: str, limit: float | None) -> tuple[float, float, Any]:
-    import matplotlib
-
+    colours = cell_colours(kind)
     if kind == "weights":
-        low, high, name = 0.0, 1.0, "cividis"
-    elif kind == "scores":
-        finite = shown[shown.isfinite()]
-        high = limit or (float(finite.abs().max()) if finite.numel() else 0.0) or 1.0
-        low, name = -high, "PuOr_r"
-    else:
-        raise ValueError(f"kind is {kind!r}; it must be 'weights' or 'scores'")
-    return low, high, matplotlib.colormaps[name].with_extremes(bad="#d9d9d9")
+        return 0.0, 1.0, colours
+    finite = shown[shown.isfinite()]
+    high = limit or (float(finite.abs().max()) if finite.numel() else 0.0) or 1.0
+    return -high if kind == "scores" else 0.0, high, colours
 
 
 def _frame(

@@ -13,7 +13,7 @@ from html import escape
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from .style import FAINT, GREY, GROUND, INK, LIGHT, PALE, PALE_BLUE, PALE_ORANGE, PALETTE, TEXT_PALETTE
+from .style import FAINT, GREY, GROUND, INK, LIGHT, PALE, PALE_BLUE, PALE_ORANGE, PALETTE, PARTS, TEXT_PALETTE
 
 CLASS = "attn-figure"
 # JupyterLab, Notebook 7 and nbconvert; VS Code; Colab; the site
@@ -26,6 +26,8 @@ DARK_PAGES = (
 )
 _PAGE = "var(--jp-layout-color0,var(--vscode-editor-background,var(--pst-color-background,Canvas)))"
 _DARK_PALETTE = ("#4aa8e8", "#ff8a3d", "#2bc79a", "#e59cc6", "#f2b33d", "#9ad4f7", "#f2f2f2")
+# In the order of PARTS; the output's is PALETTE's black
+_DARK_PARTS = ("#a6a6a6", "#77b4ee", "#e8713c", "#25e59a", "#ecc040", "#cc55f5", "#f2f2f2")
 _DARK = {
     INK: "#e6e6e6",
     GREY: "#b3b3b3",
@@ -35,6 +37,7 @@ _DARK = {
     PALE_BLUE: "#1d3a52",
     PALE_ORANGE: "#4d3018",
     **dict(zip((*PALETTE, *TEXT_PALETTE), _DARK_PALETTE * 2, strict=True)),
+    **dict(zip(PARTS.values(), _DARK_PARTS, strict=True)),
 }
 _NAMES = {light.lower(): f"--f{number}" for number, light in enumerate(_DARK)}
 _GROUND = "--fg"

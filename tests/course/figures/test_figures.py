@@ -136,7 +136,7 @@ def test_colours_of_the_style_follow_the_theme_and_those_of_cells_do_not():
     html = figures.html(a_map(title="t", rows=WORDS[:2], blocked=torch.eye(2) > 0), alt="a map", fallback=False)
     drawing = html[html.index("<svg") :]
     assert not [colour for colour in (style.INK, style.PALE, style.FAINT, style.GROUND) if colour in drawing]
-    assert f"fill:{style.BLACK}" in drawing
+    assert f"fill:{style.WHITE}" in drawing
     assert "image-rendering:pixelated" in drawing
 
 
@@ -167,7 +167,7 @@ def test_a_wide_figure_stays_legible_on_a_narrow_screen():
 def test_weights_have_one_scale_whatever_their_values():
     for values in (torch.rand(2, 3), 0.01 * torch.rand(2, 3), 40 * torch.rand(2, 3)):
         ax = figures.heat_map(values)
-        assert the_scale(ax) == (0.0, 1.0, "cividis")
+        assert the_scale(ax) == (0.0, 1.0, "weights")
         close(ax)
 
 
@@ -175,7 +175,7 @@ def test_scores_have_a_scale_that_is_symmetric_about_zero():
     ax = figures.heat_map(torch.tensor([[-3.0, 1.0], [2.0, float("-inf")]]), kind="scores")
     low, high, name = the_scale(ax)
     assert (low, high) == (-3.0, 3.0)
-    assert name == "PuOr_r"
+    assert name == "scores"
     close(ax)
     ax = figures.heat_map(torch.zeros(2, 2), kind="scores", limit=5.0)
     assert the_scale(ax)[:2] == (-5.0, 5.0)
@@ -208,15 +208,16 @@ def test_infinite_and_undefined_scores_can_be_drawn():
     figures.html(ax, alt="a map with infinities")
 
 
-def test_numbers_stand_out_from_every_colour_of_both_scales():
+def test_numbers_stand_out_from_every_colour_of_all_scales():
     def luminance(colour):
         linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    for name in ("cividis", "PuOr_r"):
+    for kind in ("weights", "scores", "amounts"):
         for step in range(256):
-            ground = luminance(matplotlib.colormaps[name](step))
-            ink = luminance(matplotlib.colors.to_rgb(style.ink_on(matplotlib.colormaps[name](step))))
+            colour = style.cell_colours(kind)(step)
+            ground = luminance(colour)
+            ink = luminance(matplotlib.colors.to_rgb(style.ink_on(colour)))
             assert (max(ground, ink) + 0.05) / (min(ground, ink) + 0.05) >= 4.5
 
 

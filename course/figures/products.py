@@ -1,0 +1,156 @@
+"""Figures of matrix products and of broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from .base import grid, row, with_alt_text
+from .panels import heat_map, of_one_size
+from .style import FAINT, INK, colour
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Sign = Literal["+", "−", "×"]
+_OPERATIONS: dict[Sign, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "+": torch.add,
+    "−": torch.sub,
+    "×": torch.mul,
+}
+
+
+def projections(
+    x: torch.Tensor,
+    W_q: torch.Tensor,
+    W_k: torch.Tensor,
+    W_v: torch.Tensor,
+    words: Sequence[str] = (),
+    features: Sequence[str] = (),
+) -> Figure:
+    """From x to q, k and v: three matrix products, one below the other, with alt text.
+
+    x         (T, D)
+    W_q, W_k  (D, K); for an `nn.Linear`, pass `layer.weight.T`
+    W_v       (D, V)
+    words     the T rows' names
+    features  the D columns' names
+    """
+    x = x.detach()
+    tokens, width = x.shape
+    matrices = {"q": W_q.detach(), "k": W_k.detach(), "v": W_v.detach()}
+    widest = max(matrix.shape[1] for matrix in matrices.values())
+    limit = float(max(matrix.abs().max() for matrix in (x, *matrices.values(), *(x @ m for m in matrices.values()))))
+    cell = 0.42
+    named = 0.75 if words else 0.2
+    shares = [width * cell + named + 0.35, widest * cell + 0.95, widest * cell + named + 0.35]
+    height = cell * max(tokens, width) + 0.75
+    figure, axes = grid(9, 3, width=sum(shares) / 3 + 0.2, height=height, ratios=shares)
+    for line, (name, matrix) in enumerate(matrices.items()):
+        left, middle, right = axes[3 * line : 3 * line + 3]
+        letter, below = name.upper(), f"$W_{name}$"
+        heat_map(x, ax=left, rows=words or None, columns=None, kind="scores", limit=limit, title=f"X  {_size(x)}")
+        heat_map(
+            matrix, ax=middle, rows=features or None, kind="scores", limit=limit, title=f"{below}  {_size(matrix)}"
+        )
+        result = x @ matrix
+        title = f"{letter} = X {below}  {_size(result)}"
+        heat_map(result, ax=right, rows=words or None, kind="scores", limit=limit, title=title)
+        for ax, part in ((left, "x"), (right, name)):
+            frame(ax, part)
+        for ax, sign in ((left, "@"), (middle, "=")):
+            columns = x.shape[1] if ax is left else matrix.shape[1]
+            rows = tokens if ax is left else width
+            ax.text(columns - 0.5 + 0.5, rows / 2 - 0.5, sign, ha="center", va="center", fontsize=14, clip_on=False)
+    of_one_size(axes)
+    sizes = ", ".join(f"{name.upper()} {_size(x @ matrix)}" for name, matrix in matrices.items())
+    return with_alt_text(
+        figure,
+        f"Three matrix products, one below the other. The same X, {_size(x)}, times W_q, W_k and W_v gives {sizes}.",
+    )
+
+
+def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+") -> Figure:
+    """Two tensors stretched to a common shape, and their result, with alt text.
+
+    `a` and `b` have at most two dimensions. Their own cells have a thick frame, the copies are pale. `sign` is "+", "−"
+    or "×". Raises ValueError for shapes that cannot be broadcast.
+    """
+    if sign not in _OPERATIONS:
+        raise ValueError(f"sign is {sign!r}; it must be one of {', '.join(_OPERATIONS)}")
+    if max(a.ndim, b.ndim) > 2:
+        raise ValueError(f"expected at most two dimensions, got the shapes {tuple(a.shape)} and {tuple(b.shape)}")
+    a, b = a.detach(), b.detach()
+    try:
+        wide_a, wide_b = (_two(wide) for wide in torch.broadcast_tensors(a, b))
+    except RuntimeError:
+        raise ValueError(f"the shapes {tuple(a.shape)} and {tuple(b.shape)} cannot be broadcast") from None
+    result = _OPERATIONS[sign](wide_a, wide_b)
+    rows, columns = result.shape
+    limit = max(float(matrix.abs().max()) for matrix in (a, b, result))
+    figure, axes = row(3, width=0.9 + 0.5 * columns, height=0.8 + 0.5 * rows)
+    for ax, values, own, name in ((axes[0], wide_a, _two(a), "a"), (axes[1], wide_b, _two(b), "b")):
+        shape = _size(a if name == "a" else b)
+        stretched = own.shape != values.shape
+        heat_map(values, ax=ax, kind="scores", limit=limit, title=f"{name}: {shape}{_arrow_to(values, stretched)}")
+        _fade(ax, own.shape, values.shape)
+    heat_map(result, ax=axes[2], kind="scores", limit=limit, title=f"a {sign} b: {_size(result)}")
+    for ax, text in ((axes[0], sign), (axes[1], "=")):
+        ax.text(columns + 0.1, rows / 2 - 0.5, text, ha="center", va="center", fontsize=16, clip_on=False)
+    of_one_size(axes)
+    return with_alt_text(
+        figure,
+        f"{_stretching('a', a, result)}. {_stretching('b', b, result)}. Then a {sign} b is computed cell by cell.",
+    )
+
+
+def frame(ax: Axes, part: str) -> None:
+    """Draw a frame in the colour of a part of attention around a map."""
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(
+        Rectangle((0, 0), 1, 1, transform=ax.transAxes, fill=False, edgecolor=colour(part), linewidth=3, clip_on=False)
+    )
+
+
+def _two(values: torch.Tensor) -> torch.Tensor:
+    """The tensor with two dimensions."""
+    return values.reshape((1,) * (2 - values.ndim) + tuple(values.shape))
+
+
+def _size(values: torch.Tensor) -> str:
+    return f"({', '.join(map(str, values.shape))}{',' if values.ndim == 1 else ''})"
+
+
+def _arrow_to(values: torch.Tensor, stretched: bool) -> str:
+    return f" → {_size(values)}" if stretched else ""
+
+
+def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
+    """Hatch the copies, frame the original cells, and draw arrows along the stretching."""
+    from matplotlib.patches import Rectangle
+
+    for r in range(whole[0]):
+        for c in range(whole[1]):
+            if r >= own[0] or c >= own[1]:
+                ax.add_patch(
+                    Rectangle((c - 0.5, r - 0.5), 1, 1, facecolor="white", alpha=0.55, edgecolor="none", zorder=1.5)
+                )
+    look: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.4, "clip_on": False, "zorder": 5}
+    ax.add_patch(Rectangle((-0.5, -0.5), own[1], own[0], **look))
+    arrow = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 1.6}
+    if own[0] < whole[0]:
+        ax.annotate("", (-0.75, whole[0] - 0.6), (-0.75, 0), arrowprops=arrow, annotation_clip=False)
+    if own[1] < whole[1]:
+        ax.annotate(
+            "", (whole[1] - 0.6, whole[0] - 0.25), (0, whole[0] - 0.25), arrowprops=arrow, annotation_clip=False
+        )
+
+
+def _stretching(name: str, values: torch.Tensor, result: torch.Tensor) -> str:
+    own, whole = _two(values).shape, result.shape
+    ways = [f"{own[i]} {kind} to {whole[i]}" for i, kind in enumerate(("row", "column")) if own[i] != whole[i]]
+    return f"{name} has the shape {_size(values)}" + (f" and is stretched from {' and '.join(ways)}" if ways else "")
