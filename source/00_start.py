@@ -121,7 +121,7 @@ predict("the shape of the sum", ..., (column + row).shape)
 
 # %% tags=["demo"]
 # @title How the column and the row stretch
-figures.show(figures.broadcast(column, row), caption="Nothing is copied in memory.")
+figures.show(figures.broadcast(column, row), caption="a is the column, b the row. Nothing is copied in memory.")
 
 # %% [markdown]
 # **Solve each puzzle in one line, without a loop, with its tools.** `torch.arange(4)` is `[0, 1, 2, 3]`. `None` in an index
@@ -318,9 +318,16 @@ square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 9.0]])
 # "right" or "wrong"
 predict("centring a square without keepdim", ...)
 
-# %%
+# %% tags=["demo"]
 print("rows afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(dim=-1).tolist())
 print("rows afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1).tolist())
+
+# %% tags=["demo"]
+# @title What was subtracted from what
+figures.show(
+    figures.broadcast(square, square.mean(dim=-1), "−"),
+    caption="a is the square, b its means: a row, which stretches downwards.",
+)
 
 # %% [markdown]
 # The means `(3,)` are read as a *row* and stretched downwards: the first *column* loses the mean of the first row, and so on.
@@ -365,8 +372,8 @@ so_far = use(running_means)
 rows = torch.tensor([[2.0, 0.0], [4.0, 8.0], [9.0, 1.0], [1.0, 3.0]])
 fig, axes = figures.row(3, width=2.9, height=2.7)
 figures.heat_map(use(shares)(use(staircase)(4).float()), ax=axes[0], title="shares")
-figures.heat_map(rows, ax=axes[1], kind="scores", title="x", limit=10)
-figures.heat_map(so_far(rows), ax=axes[2], kind="scores", title="means so far", limit=10)
+figures.heat_map(rows, ax=axes[1], kind="amounts", title="x", limit=10)
+figures.heat_map(so_far(rows), ax=axes[2], kind="amounts", title="means so far", limit=10)
 figures.show(
     fig,
     alt="Three tables. The shares: 1 in row 0, twice a half in row 1, three times a third in row 2, four times a quarter in row "
@@ -707,7 +714,7 @@ figures.show(
 # between 0.3 and 1.1, and compare it with the 2.69 before the first step. A loop helps.
 
 
-# %%
+# %% tags=["demo"]
 def loss_after(rate, steps=100):
     weights = torch.zeros(2)
     for _ in range(steps):

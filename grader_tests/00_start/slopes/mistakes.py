@@ -10,9 +10,7 @@ def slopes(x):
     return w.grad
 """)
 
-right.mistake("marks_the_callers_tensor", {"x.detach().clone()": "COPY"}).for_each(
-    COPY=("x", "x.detach()[:]")
-).feedback(
+right.mistake("marks_the_callers_tensor", {"x.detach().clone()": "x"}).feedback(
     "You call `requires_grad_()` on `x` itself, and leave a gradient in it. Work on a copy: `x.detach().clone()`."
 )
 right.mistake("squares", {"w**3": "w**2"}).feedback("You add up squares. The sum is of cubes, `w**3`.")
