@@ -1,7 +1,8 @@
 """The public interface of the course, as its notebooks import it.
 
-Learners call `begin`, `check`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and `keepsake`. The modules
-in `MODULES` draw, wrap PyTorch's own functions, or hold models. A notebook's first cell compares `__version__`.
+Learners call `begin`, `check`, `predict`, `review`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and
+`keepsake`. The modules in `MODULES` draw, wrap PyTorch's own functions, or hold models. A notebook's first cell
+compares `__version__`.
 """
 
 from importlib import import_module
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .notebook.hand_in import hand_in
     from .notebook.hints import hint
     from .notebook.lesson_progress import progress
+    from .notebook.predictions import predict, review
     from .notebook.session import begin
     from .notebook.solutions import solution
 
@@ -27,8 +29,10 @@ __all__ = [
     "hand_in",
     "hint",
     "keepsake",
+    "predict",
     "printed",
     "progress",
+    "review",
     "sentence",
     "sliders",
     "solution",
@@ -40,8 +44,10 @@ FUNCTIONS = {
     "hand_in": "notebook.hand_in",
     "hint": "notebook.hints",
     "keepsake": "figures.keepsake",
+    "predict": "notebook.predictions",
     "printed": "notebook.check",
     "progress": "notebook.lesson_progress",
+    "review": "notebook.predictions",
     "solution": "notebook.solutions",
     "use": "notebook.fallback",
 }  # name -> the module that defines it

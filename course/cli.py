@@ -69,7 +69,7 @@ def _add_verb(verbs: Any, name: str, summary: str, example: str) -> argparse.Arg
 def _check(options: argparse.Namespace) -> int:
     names, whole = _run(options.file)
     lesson = _start_lesson(options.file, names, options.lesson)
-    known = catalog.exercises_and_challenges(lesson)
+    known = catalog.tasks_of(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
         raise UnusableFile(f"{lesson} has no exercise {', '.join(unknown)}. Its exercises are {', '.join(known)}.")
     if absent := [name for name in options.exercises if name not in names]:

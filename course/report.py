@@ -32,6 +32,8 @@ GREY = f"color-mix(in srgb, {INK} 75%, transparent)"
 ONE_LINE = ("right", "passes", "not started")
 SPOKEN = ("not started", "not allowed", "not reached", "needs a person")  # statuses that points do not show
 POINTS = "points"
+STEP, EXPERIMENT = "step", "experiment"
+UNGRADED = {STEP: "a step, without points", EXPERIMENT: "not graded"}  # in place of a unit: what has no points
 MIME = "application/vnd.attention-course.report+json"
 VERSION = 1  # of the record; docs/json.md has its fields
 WIDTH = 98  # of wrapped sentences
@@ -148,6 +150,8 @@ class Report:
     def head(self) -> str:
         """The points, and the status where the points do not show it; follows the exercise's name."""
         word = MARKS[self.status][1]
+        if self.unit in UNGRADED:
+            return f"{word} ({UNGRADED[self.unit]})"
         if self.status == "not started":
             return word
         if not self.points:

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Any
 
 from ..check_data import CaseResults, Practice
 from ..failing_case import failing_case, headline_for, size
 from ..harness.diagnose import Diagnosis
 from ..harness.sentences import does_not_allow, listed
 from ..harness.slips import slips
-from ..report import POINTS, CodeNote, Example, Report, Row, without_repetition
+from ..report import POINTS, STEP, CodeNote, Example, Report, Row, without_repetition
 from . import session
 from .check_run import CheckRun
 from .help.errors import WHERE, brief
@@ -58,7 +57,7 @@ class Attempt:
     def report(self, missing: Sequence[str]) -> Report:
         """The report on this attempt. missing: wrong answers that it calls, in whose place nothing could be put."""
         data, asked = session.exercise_data(self.name), self.asked
-        shown = Report(self.name, "wrong", self.earned, float(data["points"]), unit=_unit(data))
+        shown = Report(self.name, "wrong", self.earned, float(data["points"]), unit=session.unit_of(self.name))
         if kept := [f"`{criterion.name}`" for criterion in self.practice.criteria if criterion.graded_only]:
             shown.details.append(f"The grade has further cases of: {', '.join(kept)}.")
         if asked.untouched and not missing:
@@ -84,9 +83,12 @@ class Attempt:
 
     def _passed(self, shown: Report) -> Report:
         shown.rows = self._rows()
-        cases = f"{_count(self.examples, 'example')} and {_count(len(self.practice.cases), 'practice case')} pass."
-        what = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
-        shown.details.insert(0, what)
+        practice = len(self.practice.cases)
+        counts = [_count(self.examples, "example"), *([_count(practice, "practice case")] if practice else [])]
+        cases = f"{' and '.join(counts)} {'passes' if self.examples + practice == 1 else 'pass'}."
+        if shown.unit != STEP:
+            what = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
+            shown.details.insert(0, what)
         shown.output = self.run.prints.as_notes(self.name)
         headline = " ".join(filter(None, [cases, self.run.prints.in_one_line(self.name)]))
         return replace(shown, status="passes", earned=shown.points, headline=headline)
@@ -159,7 +161,7 @@ class Attempt:
 
     def _row(self, name: str, cases: Sequence[int], besides: int, points: float | None = None) -> Row:
         wrong = self.asked.wrong(cases)
-        earned = "" if points is None else f"{0 if wrong else points:g} of {points:g}"
+        earned = f"{0 if wrong else points:g} of {points:g}" if points else ""
         if not wrong:
             return Row(name, "right", earned)
         tried = self.run.stopped_case if self.run.stopped else len(self.asked.cases)
@@ -168,11 +170,6 @@ class Attempt:
         if len(others) > MAX_CASES:
             shown.append(Example(f"… and {_count(len(others) - MAX_CASES, 'more failing case')}"))
         return Row(name, "wrong", earned, shown)
-
-
-def _unit(data: dict[str, Any]) -> str:
-    """The unit of what an exercise or a challenge earns."""
-    return "stars" if data.get("stars") else POINTS
 
 
 def _count(number: int, what: str) -> str:

@@ -1,8 +1,8 @@
-"""The catalog of lessons, exercises, hints, visible examples and practice cases.
+"""The catalog of lessons, exercises, steps, hints, visible examples, practice cases and predictions.
 
 It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files next to a notebook take
-precedence over the package's. `course/outline.py` says which exercises a teacher's course includes, and for how many
-points.
+precedence over the package's, except for code: right answers to steps are always the package's.
+`course/outline.py` says which exercises a teacher's course includes, and for how many points.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 ENDING = ".examples"
 SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
 QUESTIONS = ".questions"  # written questions without points: rubrics and model answers, as JSON
+PREDICTIONS = ".predictions"  # answers to the calls of `predict`, as JSON
+EXPERIMENTS = ".experiment"  # what a finding of the lesson's experiment is compared with, as JSON
 
 
 def lessons() -> list[str]:
@@ -73,9 +75,24 @@ def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
     return _examples(lesson).get("challenges", {})
 
 
-def exercises_and_challenges(lesson: str) -> dict[str, dict[str, Any]]:
-    """The data of a lesson's exercises and challenges, by name."""
-    return exercises_of(lesson) | challenges_of(lesson)
+def steps_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """The data of a lesson's steps, which have no points, by name."""
+    return _examples(lesson).get("steps", {})
+
+
+def step_answer(lesson: str, name: str) -> str:
+    """The code of a right answer to a step, "" if the package has none.
+
+    It is read from the package alone: a file beside a notebook supplies data, and no code.
+    """
+    path = EXAMPLES / f"{lesson}{ENDING}"
+    steps = read_examples(path).get("steps", {}) if path.is_file() else {}
+    return str(steps.get(name, {}).get("answer", ""))
+
+
+def tasks_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """The data of all that `check` checks in a lesson, by name: steps, exercises and challenges."""
+    return steps_of(lesson) | exercises_of(lesson) | challenges_of(lesson)
 
 
 def practice_of(lesson: str, name: str) -> Practice:
@@ -98,10 +115,30 @@ def questions_of(lesson: str) -> dict[str, dict[str, Any]]:
 
     Raises ValueError for a damaged file.
     """
-    path = find_file(f"{lesson}{QUESTIONS}")
+    return _read_json(f"{lesson}{QUESTIONS}")
+
+
+def predictions_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """Return a lesson's predictions by the question that `predict` names.
+
+    Raises ValueError for a damaged file.
+    """
+    return _read_json(f"{lesson}{PREDICTIONS}")
+
+
+def experiment_of(lesson: str) -> dict[str, Any]:
+    """Return the lesson's experiment; empty if it has none. Raises ValueError for a damaged file."""
+    return _read_json(f"{lesson}{EXPERIMENTS}")
+
+
+def _read_json(file: str) -> dict[str, Any]:
+    """Read a JSON object; empty if there is no such file. Raises ValueError."""
+    path = find_file(file)
     if not path.is_file():
         return {}
-    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} cannot be read: install the course again")
     return found
 
 
@@ -120,7 +157,7 @@ def read_examples(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     """Read a file of examples, once. Raises PackingError."""
     try:
         found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
-        for name, exercise in (found["exercises"] | found.get("challenges", {})).items():
+        for name, exercise in {**found["exercises"], **found.get("steps", {}), **found.get("challenges", {})}.items():
             for case in exercise["cases"]:
                 ensure_data_only(case["program"], name)
     except PackingError as error:

@@ -12,10 +12,12 @@ from ..check_data import CaseResults, Practice, case_of
 from ..harness.errors import exception_to_record
 from ..harness.forbidden_calls import trusting
 from ..harness.sentences import listed, split_sentence
-from ..report import Points, Report, display
+from ..report import EXPERIMENT, POINTS, Points, Report, display
 from . import catalog, session
+from .answer_or_fallback import own_answer
 from .attempt import Attempt
 from .check_run import CheckRun
+from .experiment import experiment_report
 from .follow_through import earlier_called, fallback_for, replaced
 from .help.misuse import explain_misuse, suggest_rename
 from .help.stale_cell import is_unreadable, stale_cell_warning
@@ -24,16 +26,23 @@ from .saved_progress import ExerciseProgress, bytecode_hash
 
 VALIDATING = "NBGRADER_VALIDATING"  # nbgrader's Validate button shows stderr, or else "partial credit"
 MAX_TRIES = 20  # latest tries saved per exercise
+NO_FINDING = object()
 
 
-def check(f: Any, full: bool = False) -> Points:
-    """Check the exercise `f` on its examples and practice cases, and show a report.
+def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points:
+    """Check the exercise or step `f` on its examples and practice cases, and show a report.
 
     Practice cases test the grade's own criteria with other numbers. Returns the points that they earn, which print as a
     plain float. Never raises.
 
-    full  outside a notebook: show everything, also the points of each criterion and all failing cases
+    finding  with `check("experiment", finding)`: the result of the lesson's experiment
+    full     outside a notebook: show everything, also the points of each criterion and all failing cases
     """
+    if type(f) is str and f == EXPERIMENT:
+        shown = experiment_report(None if finding is NO_FINDING else finding)
+        display(shown)
+        return Points(0.0, 0.0)
+    full = full or finding is True  # `full` used to be the second argument
     shown = safe_report(f)
     display(shown, full, f"(all cases: check({shown.exercise}, full=True))")
     if VALIDATING in os.environ and shown.earned < shown.points:
@@ -63,8 +72,9 @@ def check_report(f: Any, bar: ProgressBar | None = None, passing: dict[str, bool
 
     passing  earlier exercises that this check has looked at already, and whether they pass
     """
+    f = own_answer(f)
     name = session.name_of(f)
-    exercises = catalog.exercises_and_challenges(session.current.lesson) if session.current.lesson else {}
+    exercises = catalog.tasks_of(session.current.lesson) if session.current.lesson else {}
     if type(f) is str and f in exercises and callable(bound := session.current.names.get(f)):
         shown = check_report(bound, bar)
         shown.notes.append(f"`check` takes the function itself: write `check({f})`, without quotation marks.")
@@ -72,8 +82,9 @@ def check_report(f: Any, bar: ProgressBar | None = None, passing: dict[str, bool
     name, wrong = explain_misuse(f, name, session.current.names, exercises)
     if wrong:
         points = float(exercises[name]["points"]) if name in exercises else 0.0
+        unit = session.unit_of(name) if name in exercises else POINTS
         headline, advice = split_sentence(wrong)
-        return Report(name, "wrong", 0.0, points, headline=headline, advice=advice)
+        return Report(name, "wrong", 0.0, points, headline=headline, advice=advice, unit=unit)
     shown, run = _judge(f, name, bar, {} if passing is None else passing)
     session.current.prints[name] = run.prints
     if warning := stale_cell_warning(name, f) or (
@@ -101,14 +112,14 @@ def _remember(name: str, f: Any, shown: Report) -> None:
 
 def latest_report(name: str, passing: dict[str, bool] | None = None) -> Report:
     """The report on an exercise's answer as it is now: the last one, if its examples still pass, or a new one."""
-    f = session.current.names[name]
+    f = own_answer(session.current.names[name])
     of, shown = session.current.last.get(name, (None, None))
     return shown if shown and of is f and passes_examples(f) else check_report(f, passing=passing)
 
 
 def _passes(name: str, passing: dict[str, bool]) -> bool:
     if name not in passing:
-        f = session.current.names.get(name)
+        f = own_answer(session.current.names.get(name))
         tried = f is not None and f not in session.current.hung
         passing[name] = tried and latest_report(name, passing).status == "passes"
     return passing[name]
@@ -116,6 +127,7 @@ def _passes(name: str, passing: dict[str, bool]) -> bool:
 
 def passes_examples(f: Any) -> bool:
     """Whether the exercise `f` passes its visible examples, which takes milliseconds."""
+    f = own_answer(f)
     name = session.name_of(f)
     with _calls_of(f, name) as run:
         asked = CaseResults(run.run_case)

@@ -28,7 +28,7 @@ GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> list[str]:
     """The exercises before `name` in the lesson that `f` calls, directly or through other functions, in order."""
-    exercises = list(catalog.exercises_and_challenges(lesson))
+    exercises = list(catalog.tasks_of(lesson))
     used = _globals_used(f, names)
     return [earlier for earlier in exercises[: exercises.index(name)] if earlier in used]
 

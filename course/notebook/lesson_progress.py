@@ -1,9 +1,10 @@
-"""`progress`: check every exercise again and show the progress."""
+"""`progress`: check every exercise and step again and show the progress."""
 
 from __future__ import annotations
 
 from ..report import Report, Row, display, in_notebook
-from . import catalog, check, course_progress, hand_in, session
+from . import catalog, check, course_progress, experiment, hand_in, session
+from .answer_or_fallback import own_answer
 
 
 def progress() -> None:
@@ -41,7 +42,23 @@ def lesson_report() -> Report:
     else:
         headline = f"All {len(rows)} exercises pass."
     lesson = session.current.lesson or ""
-    return Report(lesson, status, earned, total, headline, rows=rows + _challenges(), unfolded=True)
+    ungraded = [*_steps(), *_experiment(lesson), *_challenges()]
+    return Report(lesson, status, earned, total, headline, rows=rows + ungraded, unfolded=True)
+
+
+def _steps() -> list[Row]:
+    """Rows for the steps, below one that counts them; they do not count towards the lesson."""
+    rows = [Row(f"Step `{name}`", _status(name)[0]) for name in catalog.steps_of(session.current.lesson or "")]
+    done = sum(row.status == "passes" for row in rows)
+    begun = any(row.status != "not started" for row in rows)
+    status = "passes" if done == len(rows) else "partly right" if begun else "not started"
+    return [Row(f"Steps: {done} of {len(rows)}", status), *rows] if rows else []
+
+
+def _experiment(lesson: str) -> list[Row]:
+    """A row for the experiment, if the lesson has one."""
+    status = experiment.status_of(lesson)
+    return [Row("Your experiment", status)] if status else []
 
 
 def _challenges() -> list[Row]:
@@ -56,7 +73,7 @@ def _challenges() -> list[Row]:
 def _status(name: str) -> tuple[str, float]:
     if name not in session.current.names:
         return "not started", 0.0
-    if session.current.names[name] in session.current.hung:
+    if own_answer(session.current.names[name]) in session.current.hung:
         return "wrong", 0.0
     try:
         shown = check.latest_report(name)

@@ -19,8 +19,8 @@ from torch import nn
 
 from ..check_data import CaseResults, case_of
 from . import catalog, hand_in, session
+from .answer_or_fallback import AnswerOrFallback
 from .check_run import CheckRun
-from .fallback import AnswerOrFallback
 
 DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 

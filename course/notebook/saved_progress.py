@@ -1,4 +1,4 @@
-"""The learner's saved progress, across sessions and lessons.
+"""The learner's saved progress and predictions, across sessions and lessons.
 
 It is one small JSON file in the learner's data folder; `progress` shows its path, and the learner may delete it. Its
 content is not trusted: a damaged file is renamed. The environment variable ATTENTION_MEMORY names another file; "off",
@@ -41,7 +41,24 @@ class ExerciseProgress:
     tries: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class SavedGuess:
+    """A learner's first guess at a prediction, as text, and whether it was right."""
+
+    guess: str
+    right: bool
+
+
 Lessons = dict[str, dict[str, ExerciseProgress]]  # lesson -> exercise -> progress
+Guesses = dict[str, dict[str, SavedGuess]]  # lesson -> question -> guess
+
+
+@dataclass
+class Saved:
+    """Everything that the file contains."""
+
+    lessons: Lessons = field(default_factory=dict)
+    guesses: Guesses = field(default_factory=dict)
 
 
 class ProgressStore:
@@ -49,39 +66,63 @@ class ProgressStore:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._lessons: Lessons | None = None
+        self._saved: Saved | None = None
+
+    @property
+    def saved(self) -> Saved:
+        if self._saved is None:
+            self._saved = self._read()
+        return self._saved
 
     @property
     def lessons(self) -> Lessons:
-        if self._lessons is None:
-            self._lessons = self._read()
-        return self._lessons
+        return self.saved.lessons
+
+    @property
+    def guesses(self) -> Guesses:
+        return self.saved.guesses
 
     def get(self, lesson: str, exercise: str) -> ExerciseProgress:
         return self.lessons.get(lesson, {}).get(exercise, ExerciseProgress())
 
     def record(self, lesson: str, exercise: str, known: ExerciseProgress) -> None:
         """Save progress, merged with what other notebooks have saved."""
-        if self.get(lesson, exercise) == known:
-            return
-        if self.path:
-            self._lessons = self._read() or self._lessons
-        self.lessons.setdefault(lesson, {})[exercise] = known
+        if self.get(lesson, exercise) != known:
+            self._reread()
+            self.lessons.setdefault(lesson, {})[exercise] = known
+            self._save()
+
+    def record_guess(self, lesson: str, question: str, guess: SavedGuess) -> None:
+        """Save the first guess at a question, merged with what other notebooks have saved.
+
+        A later one may follow the answer.
+        """
+        if question not in self.guesses.get(lesson, {}):
+            self._reread()
+            self.guesses.setdefault(lesson, {}).setdefault(question, guess)
+            self._save()
+
+    def _reread(self) -> None:
+        """Read again what other notebooks have saved since; keep what is known if the file is gone."""
+        if self.path and (found := self._read()) != Saved():
+            self._saved = found
+
+    def _save(self) -> None:
         if self.path:
             try:
-                _write(self.path, self.lessons)
+                _write(self.path, self.saved)
             except OSError as error:
                 print(f"Your progress cannot be saved beyond this session: {self.path} ({error.strerror}).")
                 self.path = None
 
-    def _read(self) -> Lessons:
+    def _read(self) -> Saved:
         if self.path is None:
-            return self._lessons or {}
+            return self._saved or Saved()
         try:
             with self.path.open("rb") as file:
                 text = file.read(LARGEST + 1)
         except OSError:
-            return {}
+            return Saved()
         try:
             return _parse(text)
         except (ValueError, TypeError, RecursionError):
@@ -89,7 +130,7 @@ class ProgressStore:
             print(f"{self.path} is damaged and was renamed to {aside.name}. Your saved progress starts from zero.")
             with suppress(OSError):
                 self.path.replace(aside)
-            return {}
+            return Saved()
 
 
 def open_store() -> ProgressStore:
@@ -117,14 +158,15 @@ def _data_folder() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
 
-def _write(path: Path, lessons: Lessons) -> None:
+def _write(path: Path, saved: Saved) -> None:
     """Write the file atomically, for concurrent readers. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    plain = {lesson: {name: asdict(known) for name, known in of.items()} for lesson, of in lessons.items()}
+    plain = {lesson: {name: asdict(known) for name, known in of.items()} for lesson, of in saved.lessons.items()}
+    guesses = {lesson: {name: asdict(guess) for name, guess in of.items()} for lesson, of in saved.guesses.items()}
     handle, made = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"version": 1, "lessons": plain}, file, indent=1)
+            json.dump({"version": 1, "lessons": plain, "predictions": guesses}, file, indent=1)
         os.replace(made, path)
     except OSError:
         with suppress(OSError):
@@ -132,17 +174,29 @@ def _write(path: Path, lessons: Lessons) -> None:
         raise
 
 
-def _parse(text: bytes) -> Lessons:
+def _parse(text: bytes) -> Saved:
     """Parse the file. Raises ValueError or TypeError if it is damaged."""
     if len(text) > LARGEST:
         raise ValueError("too large")
     plain = json.loads(text)
     if not isinstance(plain, dict) or not isinstance(plain.get("lessons"), dict):
         raise ValueError("no lessons")
-    return {
+    lessons = {
         str(lesson): {str(name): _to_progress(**record) for name, record in dict(of).items()}
         for lesson, of in plain["lessons"].items()
     }
+    return Saved(lessons, _parse_guesses(plain.get("predictions")))
+
+
+def _parse_guesses(plain: Any) -> Guesses:
+    """The guesses that are whole; a damaged one does not cost the progress on exercises."""
+    found: Guesses = {}
+    for lesson, of in plain.items() if isinstance(plain, dict) else ():
+        for question, record in of.items() if isinstance(of, dict) else ():
+            whole = isinstance(record, dict) and isinstance(record.get("guess"), str)
+            if whole and isinstance(record.get("right"), bool):
+                found.setdefault(str(lesson), {})[str(question)] = SavedGuess(record["guess"], record["right"])
+    return found
 
 
 def _to_progress(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> ExerciseProgress:

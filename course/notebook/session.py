@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..report import Report, shell
+from ..report import POINTS, STEP, Report, shell
 from . import catalog
 from .captured_output import CapturedOutput
 from .check_run import HungFunctions
@@ -51,9 +51,9 @@ current = Session()
 def begin(lesson: str) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`.
 
-    Loads its examples and hints, defines a placeholder for every exercise that is not written yet, so that the notebook
-    runs from top to bottom, and registers `%%answer` for answers in prose. It limits torch to one thread, unless
-    OMP_NUM_THREADS is set: a lesson's tensors are small, and on a busy machine threads wait for each other.
+    Loads its examples and hints, defines a placeholder for every exercise and step that is not written yet, so that the
+    notebook runs from top to bottom, and registers `%%answer` for answers in prose. It limits torch to one thread,
+    unless OMP_NUM_THREADS is set: a lesson's tensors are small, and on a busy machine threads wait for each other.
 
     Raises ValueError for an unknown lesson, and FileNotFoundError if the course is installed without its examples.
     """
@@ -62,11 +62,11 @@ def begin(lesson: str) -> None:
             f"Unknown lesson {lesson!r}. Available: {', '.join(catalog.lessons())}. If the lesson came with a file "
             f"{lesson}{catalog.ENDING}, put it next to the notebook."
         )
-    exercises = catalog.exercises_and_challenges(lesson)
+    tasks = catalog.tasks_of(lesson)
     ipython, first = shell(), current.lesson is None
     names = ipython.user_ns if ipython else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
     current.lesson, current.names = lesson, names
-    for name in exercises:
+    for name in tasks:
         names.setdefault(name, placeholder(name))
     restore_course_names()
     if ipython:
@@ -82,7 +82,7 @@ def begin(lesson: str) -> None:
 def lesson_of(name: str) -> str:
     """Return the lesson of an exercise. Raises LookupError."""
     for lesson in [current.lesson] if current.lesson else catalog.lessons():
-        if name in catalog.exercises_and_challenges(lesson):
+        if name in catalog.tasks_of(lesson):
             return lesson
     where = f"lesson {current.lesson}" if current.lesson else "any lesson"
     raise LookupError(f"{name!r} is not an exercise of {where}; pass the function itself, e.g. check(softmax)")
@@ -94,14 +94,21 @@ def name_of(f: Any) -> str:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
     except Exception:
         own = type(f).__name__
-    exercises = catalog.exercises_and_challenges(current.lesson) if current.lesson else {}
+    exercises = catalog.tasks_of(current.lesson) if current.lesson else {}
     bound = [name for name in exercises if name in current.names and current.names[name] is f]
     return own if own in bound or not bound else bound[0]
 
 
 def exercise_data(name: str) -> dict[str, Any]:
     """Return the catalog's data of an exercise in this session's lesson. Raises LookupError."""
-    return catalog.exercises_and_challenges(lesson_of(name))[name]
+    return catalog.tasks_of(lesson_of(name))[name]
+
+
+def unit_of(name: str) -> str:
+    """The unit of what a task earns; `STEP` for a step, which has no points. Raises LookupError."""
+    if name in catalog.steps_of(lesson_of(name)):
+        return STEP
+    return "stars" if exercise_data(name).get("stars") else POINTS
 
 
 def placeholder(name: str) -> Callable[..., Any]:

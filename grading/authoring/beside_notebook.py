@@ -6,6 +6,8 @@ They are needed where a course differs from the student's package.
     NN_lesson.examples             points, hints and visible examples, if the package does not have the lesson unchanged
     NN_lesson/<exercise>.practice  practice cases of exercises that the course added or changed
     NN_lesson.questions            rubrics and model answers of written questions that have no points
+    NN_lesson.predictions          answers to the calls of `predict`
+    NN_lesson.experiment           what the finding of the lesson's experiment is compared with
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from ..course_dir.lesson_change import LessonChange
 from ..course_dir.lesson_marks import points_asked
 from ..course_dir.lessons import COURSE_FILE, list_lessons
 from .check_data_files import FINGERPRINTS, begins_lesson, export, export_fingerprints, key_of, write
+from .lesson_text import read_lesson
+from .predictions import experiment_data, prediction_data
 from .questions import question_data
 
-NO_QUESTIONS = b"{}\n"
+NOTHING = b"{}\n"
 
 
 def write_beside(root: Path, name: str) -> bool:
@@ -44,23 +48,30 @@ def write_beside(root: Path, name: str) -> bool:
         changed = True
     told = course_outline(root)
     changed = _write_or_delete(folder / outline.FILE, told.to_json().encode() if told else b"") or changed
-    return _write_questions(root, name) or changed
+    tests, change = root / "grader_tests" / name, load_course_file(root).change(name)
+    predictions = prediction_data(tests, read_lesson(root / "source" / f"{name}.py"))
+    for ending, own, asked in (
+        (catalog.QUESTIONS, question_data(tests, LessonChange()), question_data(tests, change)),
+        (catalog.PREDICTIONS, predictions, predictions),
+        (catalog.EXPERIMENTS, experiment := experiment_data(tests), experiment),
+    ):
+        changed = _write_json(root, f"{name}{ending}", root / "source" / name, own, asked) or changed
+    return changed
 
 
-def _write_questions(root: Path, name: str) -> bool:
-    """Write the rubrics and model answers that the package lacks.
+def _write_json(root: Path, file: str, folder: Path, own: bytes, asked: bytes) -> bool:
+    """Write the data that the package lacks beside the notebook.
 
-    Learners compare their written answers with them. In a checkout this also updates the package's own file. Returns
-    whether a file changed.
+    In a checkout this also updates the package's own file. Returns whether a file changed.
+
+    own    the data of the lesson as it is; b"" for none
+    asked  the data of the lesson as the course changes it
     """
-    tests, file = root / "grader_tests" / name, f"{name}{catalog.QUESTIONS}"
-    shipped = _package_examples(root) / file
-    changed = False
+    shipped, changed = _package_examples(root) / file, False
     if (root / "course").is_dir():
-        changed = _write_or_delete(shipped, question_data(tests, LessonChange()))
-    asked = question_data(tests, load_course_file(root).change(name)) or NO_QUESTIONS
-    same = asked == (shipped.read_bytes() if shipped.is_file() else NO_QUESTIONS)
-    return _write_or_delete(root / "source" / name / file, b"" if same else asked) or changed
+        changed = _write_or_delete(shipped, own)
+    same = (asked or NOTHING) == (shipped.read_bytes() if shipped.is_file() else NOTHING)
+    return _write_or_delete(folder / file, b"" if same else asked or NOTHING) or changed
 
 
 def _write_or_delete(path: Path, content: bytes) -> bool:

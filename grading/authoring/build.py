@@ -26,6 +26,7 @@ from .adapt_notebook import adapt_notebook
 from .beside_notebook import write_beside
 from .check_data_files import export, write
 from .lesson_text import FOLDED, HEADING, read_lesson
+from .predictions import hold_predictions_to_the_rules
 from .questions import insert_questions
 from .student_install import delivery, insert_setup_cell, origin
 
@@ -35,6 +36,7 @@ def build_lesson(root: Path, name: str) -> bool:
     text = root / "source" / f"{name}.py"
     tests = root / "grader_tests" / name
     hold_to_the_rules(read_lesson(text), text, load_lesson(tests))
+    hold_predictions_to_the_rules(read_lesson(text), tests)
     changed = write(root / "source" / name / f"{name}.ipynb", notebook_of(root, name))
     if (root / "course").is_dir():
         changed = export(tests, root / "course" / "examples") or changed
@@ -79,12 +81,35 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
             )
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
     _hold_challenges_to_the_rules(notebook, text, lesson)
-    for exercise in lesson.all_exercises.values():
+    _hold_steps_to_the_rules(notebook, text, lesson)
+    for exercise in lesson.all_tasks.values():
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
             if see not in headings:
                 raise BuildError(
                     f"{text.name}: {exercise.name} refers to the heading {see!r}, which the lesson does not have"
                 )
+
+
+def _hold_steps_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
+    """Check that each step has a cell that defines it and a check, in the order of STEPS. Raises BuildError."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    order = []
+    for name in lesson.steps:
+        place = next((i for i, cell in enumerate(code) if defines(cell.source, name)), None)
+        if place is None:
+            raise BuildError(f"{text.name}: the step {name} needs a cell that defines it")
+        checks = [cell for cell in code[place + 1 :] if cell.source.startswith(check_call(name))]
+        if not any("demo" in cell.metadata.get("tags", []) for cell in checks):
+            raise BuildError(
+                f"{text.name}: the step {name} needs a cell `{check_call(name)}` below the cell that defines it, "
+                'tagged demo: `# %% tags=["demo"]`'
+            )
+        order.append((place, name))
+    if order != sorted(order):
+        raise BuildError(
+            f"{text.name}: the steps are in the order {[name for _, name in sorted(order)]}, but STEPS has "
+            f"{list(lesson.steps)}"
+        )
 
 
 def _hold_challenges_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:

@@ -1,6 +1,6 @@
-"""Export a lesson's check data, without any code of right or wrong answers.
+"""Export a lesson's check data, without any code of right or wrong answers to exercises.
 
-    examples  points, hints and visible examples of all the lesson's exercises
+    examples  points, hints and visible examples of all the lesson's exercises; right answers to its steps
     practice  for each exercise: practice cases, and sketches that identify known mistakes
 
 Practice cases come from the grade's own criteria, drawn from a public seed. No course grades with this seed: a course's
@@ -48,7 +48,7 @@ EXAMPLE_SEED = 0
 
 
 def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, bytes]:
-    """The files under course/examples, by name, of exercises and challenges.
+    """The files under course/examples, by name, of exercises, steps and challenges.
 
     `only`: the exercises whose practice to make; the examples always cover the whole lesson.
 
@@ -58,8 +58,10 @@ def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, 
     examples = {"lesson": lesson.name, "exercises": {n: exported_examples(e) for n, e in lesson.exercises.items()}}
     if lesson.challenges:
         examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
+    if lesson.steps:
+        examples["steps"] = {n: exported_examples(e) | {"answer": right_answer(e)} for n, e in lesson.steps.items()}
     made = {f"{lesson.name}.examples": pack(examples)}
-    for name, exercise in lesson.all_exercises.items():
+    for name, exercise in lesson.all_tasks.items():
         if only is None or name in only:
             packed = exported_practice(exercise)
             made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
@@ -78,6 +80,11 @@ def exported_examples(exercise: Exercise) -> dict[str, Any]:
             for (name, _), p in zip(exercise.visible(), _prepared_examples(exercise), strict=True)
         ],
     }
+
+
+def right_answer(step: Exercise) -> str:
+    """A right answer to a step, as code: the notebook runs with it until the learner's own passes."""
+    return step.alternatives[0].code if step.alternatives else step.stand_in
 
 
 def _prepared_examples(exercise: Exercise) -> list[PreparedCase]:

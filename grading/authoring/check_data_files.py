@@ -73,7 +73,7 @@ def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None)
     "" means the lesson's examples.
     """
     code, settings = code or packages(tests.parent), [f"{name}={value}" for name, value in ON_ANY_MACHINE.items()]
-    names = load_lesson(tests).all_exercises
+    names = load_lesson(tests).all_tasks
 
     def made_of(file: Path, *modules: Path) -> str:
         held = code_digest(file) if file.is_file() else ""

@@ -34,6 +34,8 @@ from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, w
 EXAMPLES = (
     "*.examples",
     "*.questions",
+    "*.predictions",
+    "*.experiment",
     "*/*.practice",
     "outline.json",
 )  # check data beside the notebook, if the package does not have the lesson

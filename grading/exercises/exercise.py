@@ -61,6 +61,7 @@ __all__ = [
     "non_contiguous",
     "ref",
     "sample_model",
+    "step",
     "student",
     "tagged",
     "wrapped",
@@ -162,13 +163,18 @@ class CorrectAnswer(Answer):
 
     @accept_old_keywords
     def mistake(
-        self, name: str | Family, edit: Mapping[str, str] | None = None, *, loses: str | Iterable[str], when: str = ""
+        self,
+        name: str | Family,
+        edit: Mapping[str, str] | None = None,
+        *,
+        loses: str | Iterable[str] = (),
+        when: str = "",
     ) -> Mistake:
         """Add a known mistake that is an edit of this answer.
 
         name   its name, or a family, which may also define the edit
         edit   text to replace -> new text; without it, call `Mistake.patch` next
-        loses  the criteria that it must lose, each by the first words of its name
+        loses  the criteria that it must lose, each by the first words of its name; a step's need not name any
         when   the tag of a checker's finding that means this mistake
         """
         assert self.exercise is not None
@@ -184,7 +190,10 @@ class CorrectAnswer(Answer):
 @accept_old_names
 @dataclass(eq=False)
 class Exercise:
-    """One exercise of a lesson; see `exercise`. With `stars` it is an ungraded challenge."""
+    """One exercise of a lesson; see `exercise`.
+
+    With `stars` it is an ungraded challenge, with `is_step` a step, which has no points.
+    """
 
     name: str
     points: int
@@ -193,6 +202,7 @@ class Exercise:
     hints: tuple[str, ...] = ()
     result_names: tuple[str, ...] = ()
     stars: int = 0
+    is_step: bool = False
     answer: Any = None
     criteria: list[Criterion] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
@@ -211,10 +221,11 @@ class Exercise:
 
     @accept_old_keywords
     def criterion(
-        self, name: str, *, points: float, check_types: bool = False, graded_only: str = ""
+        self, name: str, *, points: float = 0.0, check_types: bool = False, graded_only: str = ""
     ) -> Callable[[Cases], Cases]:
         """Add a criterion, earned if every case that the decorated generator yields is right.
 
+        points       of an exercise or a challenge; a step's criteria have none
         check_types  dtype and type are checked here; all other criteria of the exercise then compare only values
         graded_only  why the learner's own `check` has no practice cases for it; few criteria need this
         """
@@ -261,12 +272,14 @@ class Exercise:
         return right
 
     @accept_old_keywords
-    def mistake(self, name: str | Family, *, loses: str | Iterable[str], when: str = "") -> Mistake:
+    def mistake(self, name: str | Family, *, loses: str | Iterable[str] = (), when: str = "") -> Mistake:
         """A known mistake that is not an edit of a right answer; `Mistake.full_code` gives its text."""
         family = name if isinstance(name, Family) else Family("", name, "")
         if any(known.name == family.name for known in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are called {family.name}")
         starts = (loses,) if isinstance(loses, str) else tuple(loses)
+        if not (starts or self.is_step):
+            raise ValueError(f"{self.name}: mistake {family.name} names no criterion that it loses: write `loses=`")
         lost = tuple(map(self._criterion, starts))
         made = Mistake(self.name, family.name, "", lost, when, family.sentence, family.see or self.see)
         made.family = family.id
@@ -356,6 +369,21 @@ def challenge(
     stars  difficulty, one to three, and the sum of the points of its criteria. The rest is as for `exercise`.
     """
     return Exercise(name, stars, (*forbidden, PACKAGE), see, tuple(hints), stars=stars)
+
+
+def step(
+    name: str,
+    *,
+    result_names: Iterable[str] = (),
+    forbidden: Iterable[str] = (),
+    see: str = "",
+    hints: Iterable[str] = (),
+) -> Exercise:
+    """Declare a step: a small task that `check` checks, without points, hidden tests or mutants.
+
+    The rest is as for `exercise`.
+    """
+    return Exercise(name, 0, (*forbidden, PACKAGE), see, tuple(hints), tuple(result_names), is_step=True)
 
 
 def mix(*parts: object) -> int:

@@ -4,12 +4,14 @@ grader_tests/
     shared/                 code and texts for exercises of several lessons
         families/           mistakes that many exercises share
     NN_lesson/
-        __init__.py         EXERCISES, their names in the lesson's order; CHALLENGES, if it has any
+        __init__.py         EXERCISES, their names in the lesson's order; STEPS and CHALLENGES, if it has any
         common.py           code and texts for several exercises of the lesson
         <exercise>/
             contract.py     points, forbidden names, oracle, hints, examples and criteria
             alternatives.py correct answers in other styles, one titled cell each
             mistakes.py     known mistakes, as edits of correct answers
+
+A step has the same folder; its alternatives.py may be missing.
 """
 
 from __future__ import annotations
@@ -34,16 +36,22 @@ from .old_language import accept_old_names
 @accept_old_names
 @dataclass(eq=False)
 class Lesson:
-    """The exercises of one lesson, in their order, and its ungraded challenges."""
+    """The exercises of one lesson, in their order, its steps and its ungraded challenges."""
 
     name: str
     exercises: dict[str, Exercise]
     challenges: dict[str, Exercise] = field(default_factory=dict)
+    steps: dict[str, Exercise] = field(default_factory=dict)
 
     @property
     def all_exercises(self) -> dict[str, Exercise]:
-        """Exercises and challenges, which `check` checks and `grading prove` proves."""
+        """Exercises and challenges, which have hidden tests."""
         return self.exercises | self.challenges
+
+    @property
+    def all_tasks(self) -> dict[str, Exercise]:
+        """Exercises, challenges and steps, which `check` checks and `grading prove` proves."""
+        return self.all_exercises | self.steps
 
 
 @lru_cache(maxsize=64)
@@ -58,13 +66,17 @@ def load_lesson(path: Path) -> Lesson:
     with _faults_told(path.parent.resolve(), path):
         described = importlib.import_module(package)
         graded, free = described.EXERCISES, getattr(described, "CHALLENGES", ())
+        steps = getattr(described, "STEPS", ())
     made = {}
-    for name in (*graded, *free):
+    for name in (*graded, *free, *steps):
         with _faults_told(path.parent.resolve(), path / name):
             made[name] = _load_exercise(path / name, f"{package}.{name}")
             if (made[name].stars > 0) != (name in free):
                 raise ValueError(f"{name} is declared by `challenge` or listed in CHALLENGES, and not both")
-    return Lesson(path.name, {name: made[name] for name in graded}, {name: made[name] for name in free})
+            if made[name].is_step != (name in steps):
+                raise ValueError(f"{name} is declared by `step` or listed in STEPS, and not both")
+    chosen = [{name: made[name] for name in names} for names in (graded, free, steps)]
+    return Lesson(path.name, *chosen)
 
 
 @contextmanager
@@ -98,17 +110,19 @@ def package_of(folder: Path) -> str:
 
 
 def _load_exercise(folder: Path, package: str) -> Exercise:
-    for file in ("contract.py", "alternatives.py", "mistakes.py"):
+    for file in ("contract.py", "mistakes.py"):
         if not (folder / file).is_file():
             raise ValueError(f"{folder} has no {file}")
     contract = importlib.import_module(f"{package}.contract")
     found = [value for value in vars(contract).values() if isinstance(value, Exercise) and value.name == folder.name]
     if len(found) != 1:
         raise ValueError(f"{folder / 'contract.py'}: expected one exercise named {folder.name}, got {len(found)}")
-    made = found[0]
+    made, others = found[0], folder / "alternatives.py"
+    if not (made.is_step or others.is_file()):
+        raise ValueError(f"{folder} has no {others.name}")
     made.alternatives = [
         CorrectAnswer(made.name, name, code, exercise=made)
-        for name, code in read_cells(folder / "alternatives.py").items()
+        for name, code in (read_cells(others) if others.is_file() else {}).items()
     ]
     importlib.import_module(f"{package}.mistakes")
     for mistake in made.mistakes:
@@ -120,6 +134,8 @@ def _load_exercise(folder: Path, package: str) -> Exercise:
     total = sum(c.points for c in made.criteria)
     if made.answer is None:
         raise ValueError(f"{folder}: exercise {made.name} has no oracle")
+    if made.is_step and total:
+        raise ValueError(f"{folder}: {made.name} is a step, whose criteria have no points: leave out `points=`")
     if abs(total - made.points) > 1e-9:
         raise ValueError(f"{folder}: expected criteria of {made.name} that sum to {made.points}, got {total:g}")
     return made

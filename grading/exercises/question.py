@@ -11,18 +11,17 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from ..errors import ExerciseError
+from .toml_keys import wrong_keys
 
 FOLDER = "questions"  # in the folder of a lesson's grader tests
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)  # a question's name is a grade_id, and is typed after `%%answer`
 ROUNDING = 1e-9  # in a sum of points
 KEYS = {"points": "a number", "title": "a text", "text": "a text", "model_answer": "a text", "rubric": "a list"}
 ITEM_KEYS = {"id": "a text", "text": "a text", "points": "a number"}
-TYPES: dict[str, type | tuple[type, ...]] = {"a number": (int, float), "a text": str, "a list": list}
 
 
 @dataclass(frozen=True)
@@ -96,13 +95,13 @@ def _problems(name: str, data: dict[str, Any]) -> Iterator[str]:
     """Yield what is wrong with a question, in phrases that follow the file's name."""
     if not NAME.fullmatch(name):
         yield f"{name!r} is not a valid name of a question: use letters, digits and _, such as why_scale"
-    wrong = list(_wrong_keys(data, KEYS, ""))
+    wrong = list(wrong_keys(data, KEYS, ""))
     yield from wrong
     rubric = data.get("rubric")
     if not isinstance(rubric, list):
         return
     for number, item in enumerate(rubric, 1):
-        found = list(_wrong_keys(item, ITEM_KEYS, f"rubric item {number}: ")) if isinstance(item, dict) else []
+        found = list(wrong_keys(item, ITEM_KEYS, f"rubric item {number}: ")) if isinstance(item, dict) else []
         found += [] if isinstance(item, dict) else [f"rubric item {number}: expected a table, [[rubric]]"]
         wrong += found
         yield from found
@@ -116,20 +115,3 @@ def _problems(name: str, data: dict[str, Any]) -> Iterator[str]:
         yield f"points: expected a number greater than 0, got {data['points']:g}"
     elif abs(positive - data["points"]) > ROUNDING:
         yield f"the positive points of the rubric sum to {positive:g}, but points is {data['points']:g}"
-
-
-def _wrong_keys(table: dict[str, Any], keys: dict[str, str], where: str) -> Iterator[str]:
-    for key in table:
-        if key not in keys:
-            yield f"{where}unknown key {key!r}{_suggestion(key, keys.keys() - table.keys() or keys)}"
-    for key, kind in keys.items():
-        value = table.get(key)
-        if key not in table or (isinstance(value, str) and not value.strip()):
-            yield f"{where}{key!r} is missing: expected {kind}"
-        elif not isinstance(value, TYPES[kind]) or isinstance(value, bool):
-            yield f"{where}{key!r}: expected {kind}, got {value!r}"
-
-
-def _suggestion(key: str, valid: Collection[str]) -> str:
-    nearest = get_close_matches(key, valid, n=1, cutoff=0.5)
-    return f" (did you mean {nearest[0]!r}?)" if nearest else f" (valid: {', '.join(sorted(valid))})"

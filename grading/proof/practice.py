@@ -64,6 +64,10 @@ class Notebook:
         self.practice: Practice = practice_of(exported_practice(exercise), exercise.name)
         self.cases = [*self.examples, *map(_lenient, self.practice.cases)]
 
+    def names_mistake(self, seen: Iterable[Observation], name: str) -> bool:
+        """Whether `check` names this mistake for an answer with these observations."""
+        return self.says_of(seen) == _failed(name)
+
     def says(self, names: Mapping[str, Any]) -> str:
         """Check the answer among these names: "passes", "fails" or "fails: name"."""
         return self._says(CaseResults(), names)

@@ -7,6 +7,8 @@ A proof shows that
 - every mutant of a correct answer loses something, or is listed with a reason among the equivalents;
 - the learner's own `check` passes the same answers as the grade, and names the same mistakes.
 
+A step has no grade: its proof shows that `check` passes every right answer and names every known mistake.
+
 Does not cover: proofs of whole lessons, and what is printed about them (`runner.py`).
 """
 
@@ -27,6 +29,7 @@ from nbformat import NotebookNode
 from course.harness.program import Program
 from course.harness.runner import encode_reply
 
+from ..authoring.check_data import practised
 from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
@@ -43,7 +46,7 @@ from ..notebooks.cells import grade_id
 from .equivalents import FILE, read_equivalents, written
 from .mutants import Mutant, mutants, sampled
 from .mutation_runs import Trials, try_mutants
-from .practice import Replay, replay
+from .practice import Notebook, Replay, replay
 from .unchanged import why_unchanged
 
 SEEDS = (0, 1, 2)
@@ -71,6 +74,7 @@ class Proof:
     trials      results of the mutants; None if none were tried
     replay      differences between the learner's own `check` and the grade; None if not compared
     equivalent  mutant -> why it may survive
+    by_check    known mistakes of a step that `check` names
     """
 
     exercise: Exercise
@@ -80,6 +84,7 @@ class Proof:
     trials: Trials | None = None
     replay: Replay | None = None
     equivalent: dict[str, str] = field(default_factory=dict)
+    by_check: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         head = (
@@ -126,7 +131,9 @@ class Proof:
 
     @property
     def named(self) -> int:
-        """Number of known mistakes that get their own name with every seed."""
+        """Number of known mistakes that get their own name with every seed, or by the `check` of a step."""
+        if self.exercise.is_step:
+            return sum(all(one.name in self.by_check for one in m.all_forms) for m in self.exercise.mistakes)
         return sum(
             all(
                 v.mistake_names == mistake.name
@@ -163,6 +170,9 @@ class Prover:
 
     def prove(self, exercise: Exercise, *, mutate: bool = True, replay: bool = True) -> Proof:
         proof = Proof(exercise, f"grader_tests/{self.name}/{exercise.name}")
+        if exercise.is_step:
+            self._prove_step(proof)
+            return proof
         self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
         oracle = Answer(exercise.name, "oracle", exercise.stand_in).load()
         self._right(proof, "oracle", oracle, rules=_where_defined(exercise), lenient=True)
@@ -208,6 +218,28 @@ class Prover:
     def unchanged(self, exercise: Exercise, survivor: Mutant) -> str:
         """Why a survivor behaves like its base in every case, or "" (`why_unchanged`)."""
         return why_unchanged(exercise, survivor, self._defined, self.seeds)
+
+    def _prove_step(self, proof: Proof) -> None:
+        step = proof.exercise
+        notebook = Notebook(step)
+        right = {"oracle": Answer(step.name, "oracle", step.stand_in).load()}
+        right |= {f"alternative {one.name}": one.load() for one in step.alternatives}
+        right |= {f"{one.name}, of which mistakes are edits,": one.load() for one in step.reference_answers}
+        for what, answer in right.items():
+            if (said := notebook.says({step.name: answer})) != "passes":
+                fault = f"`check` refuses the {what}: {said}"
+                proof.problem("contract.py", fault, "Correct the case that rejects it, or the answer.")
+        if notebook.says({step.name: self.stubs.get(step.name)}) == "passes":
+            remedy = "Add an example: a learner who wrote nothing must not pass."
+            proof.problem("contract.py", "`check` passes the stub", remedy)
+        for mistake in step.mistakes:
+            for one in mistake.all_forms:
+                seen = practised(step)[one.name]
+                if notebook.names_mistake(seen, mistake.name):
+                    proof.by_check.append(one.name)
+                else:
+                    fault = f"mistake {one.name}: `check` says {notebook.says_of(seen)!r}"
+                    proof.problem("contract.py", fault, "Add an example or a case that tells it apart from others.")
 
     def _replay(self, proof: Proof) -> None:
         exercise = proof.exercise

@@ -119,7 +119,9 @@ def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
 def surviving(root: Path, lesson: str, name: str) -> str:
     """The mutants of one exercise that lose nothing, below the name of their file."""
     made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
-    exercise = made.lesson.all_exercises[name]
+    exercise = made.lesson.all_tasks[name]
+    if exercise.is_step:
+        return ""
     known = read_equivalents(root / folder)
     survivors = made.tried(exercise, made.mutants(exercise)).survivors
     found = [str(one) for one in survivors if str(one) in known or not made.unchanged(exercise, one)]
@@ -151,7 +153,7 @@ def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[st
         listed = [path for path in [folder / LIST] if path.is_file()]
         return code.fingerprint(PROVER, *python_files(folder), *listed, about=own)
 
-    return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_exercises}
+    return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).all_tasks}
 
 
 def shipped_proofs() -> dict[str, str]:
@@ -182,10 +184,8 @@ def versions() -> dict[str, str]:
 
 
 def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wanted]:
-    """All exercises and challenges of these lessons, from the last lesson, the slowest."""
-    every = (
-        (name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).all_exercises
-    )
+    """All exercises, challenges and steps of these lessons, from the last lesson, the slowest."""
+    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).all_tasks)
     return [(name, e) for name, e in every if only in ("", e)]
 
 
@@ -210,8 +210,10 @@ def prover(root: Path, name: str) -> Prover:
 def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
     """Prove one exercise. Any exception is our error."""
     made = prover(root, lesson)
-    proof = made.prove(made.lesson.all_exercises[name], mutate=mutate)
+    proof = made.prove(made.lesson.all_tasks[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
+    if proof.exercise.is_step:  # no grade, so no strength of a grader and no verdict to record
+        return Found(lesson, name, told, proof.problems)
     return Found(lesson, name, told, proof.problems, figures(proof), compact(proof))
 
 

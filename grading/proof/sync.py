@@ -115,7 +115,7 @@ def sync(
 def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
     """Lesson -> its exercises among `named`."""
     described = [name for name in list_lessons(root) if (root / "grader_tests" / name).is_dir()]
-    every = {name: list(load_lesson(root / "grader_tests" / name).all_exercises) for name in described}
+    every = {name: list(load_lesson(root / "grader_tests" / name).all_tasks) for name in described}
     wanted = list(named)
     forms = {(lesson, e): {lesson, e, f"{lesson}/{e}"} for lesson in every for e in every[lesson]}
     if unknown := [name for name in wanted if not any(name in form for form in forms.values())]:
@@ -143,14 +143,17 @@ def _plan(root: Path, exercises: dict[str, list[str]], measure: bool) -> Plan:
         made_of = fingerprints(root, lesson, code)
         records = verdict_records.read_records(root, lesson)
         shipped = read_shipped(_shipped(root))["exercises"]
+        graded = load_lesson(tests / lesson).all_exercises
         for name in names:
             key = f"{lesson}/{name}"
             plan.proofs[key] = made_of[name]
+            if _ships_proofs(root) and shipped.get(key) != made_of[name]:
+                plan.shipped.append((lesson, name))
+            if name not in graded:  # a step has no verdicts, and its strength is not measured
+                continue
             recorded = _verdicts(made_of[name], records.get(name))
             if _records_verdicts(root) and known.get(f"verdicts of {key}") != recorded:
                 plan.verdicts.append((lesson, name))
-            if _ships_proofs(root) and shipped.get(key) != made_of[name]:
-                plan.shipped.append((lesson, name))
             if measure and figures.get(key, {}).get("made of") != with_versions(made_of[name]):
                 plan.measured.append((lesson, name))
     return plan
@@ -190,7 +193,7 @@ def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
     row, found = progress.add_task("exercises proved", total=len(needed)), []
     for one in prove(root, last_first):
         found.append(one)
-        if _records_verdicts(root) and not one.problems:
+        if _records_verdicts(root) and one.verdicts and not one.problems:
             verdict_records.record(root, one.lesson, {one.exercise: one.verdicts})
             made = _verdicts(plan.proofs[one.key], one.verdicts)
             fingerprint_file(root / "grader_tests").add({f"verdicts of {one.key}": made})

@@ -125,5 +125,5 @@ def test_check_runs_no_code_of_a_practice_case_beside_the_notebook(beside, learn
 
 def test_the_packages_own_files_are_data():
     for lesson in catalog.lessons():
-        for name in catalog.exercises_and_challenges(lesson):
+        for name in catalog.tasks_of(lesson):
             assert catalog.practice_of(lesson, name).cases

@@ -14,7 +14,7 @@ import course
 from course.harness.forbidden_calls import PACKAGE
 from course.harness.runner import observe
 from course.models import torch_fallbacks
-from course.notebook.fallback import AnswerOrFallback
+from course.notebook.answer_or_fallback import AnswerOrFallback
 from course.shipped import answers_an_exercise
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process

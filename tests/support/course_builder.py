@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from grading.course_dir import seeds
 from grading.course_dir.paths import CONFIG
 from grading.exercises.lesson import load_lesson
 
-from . import tiny_course, two_exercise_course
+from . import acting_lesson, tiny_course, two_exercise_course
 from .repository import LESSONS, ROOT
 
 
@@ -41,11 +41,13 @@ class LessonFiles:
 
     source     text for source/NAME.py, or a notebook for source/NAME/NAME.ipynb
     exercises  name -> text of contract.py, and of alternatives.py and mistakes.py if there are any
+    others     file in the lesson's folder of grader_tests -> its text, such as that of __init__.py
     """
 
     name: str
     source: str | NotebookNode
     exercises: Mapping[str, tuple[str, ...]]
+    others: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, root: Path) -> None:
         folder = root / "source"
@@ -55,7 +57,9 @@ class LessonFiles:
         else:
             (folder / self.name).mkdir(parents=True, exist_ok=True)
             nbformat.write(self.source, folder / self.name / f"{self.name}.ipynb")
-        write_grader_tests(root / "grader_tests" / self.name, self.exercises)
+        folder = write_grader_tests(root / "grader_tests" / self.name, self.exercises)
+        for file, text in self.others.items():
+            (folder / file).write_text(text)
 
 
 def tiny_lesson(name: str) -> LessonFiles:
@@ -82,6 +86,7 @@ def tiny_lesson(name: str) -> LessonFiles:
 
 TINY_LESSONS = ["01_double", "02_halve"]
 TINY = [tiny_lesson(name) for name in TINY_LESSONS]
+ACTING = LessonFiles(acting_lesson.LESSON, acting_lesson.TEXT.lstrip(), acting_lesson.EXERCISES, acting_lesson.OTHERS)
 TWO_EXERCISES = LessonFiles(
     two_exercise_course.LESSON, two_exercise_course.lesson_notebook(), two_exercise_course.GRADER_TESTS
 )

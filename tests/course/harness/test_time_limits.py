@@ -241,7 +241,7 @@ def test_what_never_ended_is_replaced_where_a_later_answer_calls_it(kernel):
 
 
 def test_what_use_gave_falls_back_where_a_later_call_never_ends(kernel):
-    kernel.run("import course.notebook.fallback\ncourse.notebook.fallback.CALL = 0.2")
+    kernel.run("import course.notebook.answer_or_fallback as used\nused.CALL = 0.2")
     shown = kernel.run("""
         def softmax(x, dim=-1):
             while x.numel() == 5:
