@@ -39,7 +39,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
+from course import begin, check, figures, hint, progress, sentence, sliders, torch_fallbacks, use
 from torch import nn
 
 begin("05_causal_mask")
@@ -83,7 +83,7 @@ from course import sample_models
 # ## 1. Who may see whom
 #
 # Take the sentence of lesson 3. While the model learns, all six words go in at once, and each place has its own
-# little exam: at *Your* the right answer is *journey*, at *journey* it is *starts*, and so on. The answer to place
+# little exam: at *The* the right answer is *boat*, at *boat* it is *reached*, and so on. The answer to place
 # $i$ is the word at place $i + 1$. So at place $i$ the model may look at the words 0 to $i$, itself included: its own
 # word is a question, not an answer. Everything after it is an answer to something.
 #
@@ -93,7 +93,7 @@ from course import sample_models
 # and an attention that obeys it is called causal: what comes later cannot have been the cause of what came before.
 
 # %%
-words = "Your journey starts with one step".split()
+words = sentence.words  # The boat reached the river bank
 
 print(" " * 8, *(f"{word:>8}" for word in words))
 for i, word in enumerate(words):
@@ -101,7 +101,7 @@ for i, word in enumerate(words):
     print(f"{word:>8}", *(f"{mark:>8}" for mark in marks))
 
 # %% [markdown]
-# Read it by rows: *starts* may see *Your*, *journey* and itself.
+# Read it by rows: *reached* may see *The*, *boat* and itself.
 #
 # ### Predict first
 #
@@ -110,7 +110,7 @@ for i, word in enumerate(words):
 #
 # <details><summary>Answer</summary>
 #
-# 1 + 2 + … + 6 = 21, or $T(T+1)/2$: a little more than half. And *Your* can see only itself. Its weights are
+# 1 + 2 + … + 6 = 21, or $T(T+1)/2$: a little more than half. And *The* can see only itself. Its weights are
 # (1, 0, 0, 0, 0, 0) whatever its scores are, since softmax over a single score is 1. Nothing can be learned about how
 # the first word looks around.
 #
@@ -119,8 +119,8 @@ for i, word in enumerate(words):
 # ### When there are fewer queries than keys
 #
 # A trained model writes word by word, each from all the words before it; such a model is called **autoregressive**. It
-# has read *Your journey starts with one*, kept the keys and values of those words (the place where they are kept is its
-# **KV cache**), and now the new word *step* comes in. Only *step* needs a query, $T = 1$, but there are six keys,
+# has read *The boat reached the river*, kept the keys and values of those words (the place where they are kept is its
+# **KV cache**), and now the new word *bank* comes in. Only *bank* needs a query, $T = 1$, but there are six keys,
 # $S = 6$. Which of the keys may this one query see?
 #
 # All six, of course: every one of them came before it, or is itself. But the formula above says that query 0 sees key
@@ -186,8 +186,8 @@ sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1
 figures.show(
     figures.masks.tables(sizes, words),
     alt="Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
-    "the diagonal. Two queries, one and step: a single cross, where one meets step. One query, "
-    "step: no cross at all.",
+    "the diagonal. Two queries, river and bank: a single cross, where river meets bank. One query, "
+    "bank: no cross at all.",
     caption=f"✓ may be seen, ✗ is blocked. Mask: {mask_for.whose}.",
 )
 
@@ -205,14 +205,14 @@ def newest_word(S):
     mask_for = use(causal_mask, torch_fallbacks.causal_mask)
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
     picture = figures.masks.tables(panels, words[:S], per_row=1)
-    alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only Your if the starts are."
+    alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only The if the starts are."
     return figures.with_alt_text(picture, alt)
 
 
 sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 
 # %% [markdown]
-# With the starts aligned, every new word sees *Your* and nothing else. No error, no NaN, no leak: only a model that
+# With the starts aligned, every new word sees *The* and nothing else. No error, no NaN, no leak: only a model that
 # was good while it was trained and writes nonsense afterwards.
 #
 # ## 2. Padding
@@ -221,8 +221,8 @@ sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 # means nothing. Nobody should listen to it.
 
 # %%
-batch = [words, "One step starts it".split(), "Your journey".split()]
-lengths = torch.tensor([len(sentence) for sentence in batch])  # (B,)
+batch = [words, "The boat reached it".split(), "The bank".split()]
+lengths = torch.tensor([len(text) for text in batch])  # (B,)
 
 # %% tags=["demo"]
 # @title The batch, drawn
@@ -461,23 +461,24 @@ grade(masked_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Scores before and after masking, and the weights they become. Below it, the same with a mask that leaves *with*
-# nothing to see.
+# Scores before and after masking, and the weights they become. Below it, the same with a mask that leaves the
+# second *the* nothing to see.
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
 softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+scores = sentence.x @ sentence.x.T / 3**0.5
 figures.show(
-    figures.masks.before_and_after(example_scores(), mask, softmax_of(example_scores(), mask), words),
+    figures.masks.before_and_after(scores, mask, softmax_of(scores, mask), words),
     alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
     "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
     caption=f"Weights: {softmax_of.whose}.",
 )
 row_blocked = mask | (torch.arange(6) == 3)[:, None]
-empty_row = softmax_of(example_scores(), row_blocked)
+empty_row = softmax_of(scores, row_blocked)
 figures.show(
-    figures.masks.before_and_after(example_scores(), row_blocked, empty_row, words),
+    figures.masks.before_and_after(scores, row_blocked, empty_row, words),
     alt="The same three maps, with the whole fourth row hatched: there are no weights in it, and the "
     "other rows are as before.",
     caption=f"One row fully blocked. Sums of the rows: {[round(total, 2) for total in empty_row.sum(-1).tolist()]}.",
@@ -554,7 +555,7 @@ def example_tokens(T=6, D=4, seed=8):
 # @title Weights without a mask and with one
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-x = example_tokens()
+x = sentence.x
 panels = {
     "bidirectional": (attend(x, x, x)[1], None),
     "causal": (attend(x, x, x, mask)[1], mask),
@@ -567,7 +568,7 @@ figures.show(
 )
 
 # %% [markdown]
-# In the last row the two maps agree: *step* sees everything either way. Everywhere else, the weights that stood on
+# In the last row the two maps agree: *bank* sees everything either way. Everywhere else, the weights that stood on
 # the future have been shared out among what remains, in proportion.
 #
 # ## 5. Two opposite conventions
@@ -603,13 +604,13 @@ print(f"  nn.MultiheadAttention(attn_mask=mask):           differs by {(ours - p
 # %% [markdown]
 # ### Predict first
 #
-# Forget the `~`: hand our mask to `F.scaled_dot_product_attention` as it is. What does *Your* see?
-# What does *step* see?
+# Forget the `~`: hand our mask to `F.scaled_dot_product_attention` as it is. What does *The* see?
+# What does *bank* see?
 
 # %% tags=["demo"]
 # @title Weights of F.scaled_dot_product_attention, with the ~ and without
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-x, identity = example_tokens(), torch.eye(6)[None]
+x, identity = sentence.x, torch.eye(6)[None]
 panels = {
     title: (F.scaled_dot_product_attention(x[None], x[None], identity, attn_mask=m)[0], None)
     for title, m in {"attn_mask=~mask": ~mask, "attn_mask=mask": mask}.items()
@@ -624,7 +625,7 @@ figures.show(
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# *Your* sees all that it must not, and *step* sees nothing: its row is fully blocked. Each word sees precisely the
+# *The* sees all that it must not, and *bank* sees nothing: its row is fully blocked. Each word sees precisely the
 # future. A model that is trained this way reaches 100 % accuracy within minutes, since the answer to place $i$ is the
 # very first thing that it sees. And then it cannot write a word.
 #
@@ -678,7 +679,7 @@ for scores in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -
 
 # %%
 attend = use(masked_attention, torch_fallbacks.masked_attention)
-x, every = example_tokens(), torch.ones(6, 6, dtype=torch.bool)
+x, every = sentence.x, torch.ones(6, 6, dtype=torch.bool)
 future = every.triu(1)
 scores = x @ x.T / x.shape[-1] ** 0.5
 guide = {
@@ -826,8 +827,8 @@ def just_two(attention, x, i, j):
     """A function of two tokens (2, D): is output i of `attention` moved by input j, all others being held?"""
 
     def tiny(pair):
-        sentence = torch.cat([x[:j], pair[1:], x[j + 1 :]])
-        return torch.stack([attention(sentence)[i], pair[1]])
+        changed = torch.cat([x[:j], pair[1:], x[j + 1 :]])
+        return torch.stack([attention(changed)[i], pair[1]])
 
     return tiny
 

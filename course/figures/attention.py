@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from .base import row, with_alt_text
-from .panels import heat_map
-from .style import FAINT, GREY, INK, LINES, MARKERS, PALE, PALETTE, SMALL
+from .panels import frame, heat_map
+from .style import FAINT, GREY, LINES, MARKERS, PALE, PALETTE, SMALL, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,20 +70,20 @@ def step(
     scores = key @ query
     best = words[int(weights.argmax())]
     if number == 1:
-        _with_extra_row(ax, key, query, words, f"{asking} asks", names[0], above=True)
+        _with_extra_row(ax, key, query, words, f"{asking} asks", names[0], ("q", "k"))
         ax.set_title(f"1  what “{asking}” asks for,\nand what each key offers", pad=8)
         details = f"The query of {asking}, {_listed(query, names[0])}, above all {len(words)} keys."
     elif number == 2:
-        _sideways_bars(ax, scores, words)
+        _sideways_bars(ax, scores, words, "scores")
         ax.set_title("2  scores: the query\ndotted with every key", pad=8)
         details = f"The scores of {asking} with the {len(words)} words as bars; the highest belongs to {best}."
     elif number == 3:
-        _sideways_bars(ax, weights, words, limits=(0, 1.18))
+        _sideways_bars(ax, weights, words, "weights", limits=(0, 1.18))
         ax.set_title("3  weights: the softmax\nof the scores", pad=8)
         details = f"The weights as bars: {asking} gives {best} the most, {weights.max():.2f}."
     elif number == 4:
         parts = weights[:, None] * value
-        _with_extra_row(ax, parts, output, words, "their sum", names[1], above=False)
+        _with_extra_row(ax, parts, output, words, "their sum", names[1], ("v", "output"))
         ax.set_title("4  every value times its weight,\nand the sum: the output", pad=8)
         details = f"Every value times its weight, and their sum: {_listed(output, names[1])}."
     else:
@@ -106,11 +106,10 @@ def who_looks_at_whom(
                 lines.plot(
                     (0.02, 0.98),
                     (left[t], right[s]),
-                    color=PALETTE[t % 6],
+                    color=colour("weights"),
                     linewidth=9 * weight,
-                    alpha=0.9,
+                    alpha=0.8,
                     solid_capstyle="butt",
-                    linestyle="-",
                 )
     for places, names, x, side in ((left, asking, 0.0, "right"), (right, answering, 1.0, "left")):
         for y, name in zip(places, names, strict=True):
@@ -119,7 +118,7 @@ def who_looks_at_whom(
     lines.text(1.0, span + 0.9, "keys", ha="left", va="center", fontsize=SMALL, style="italic")
     lines.set(xlim=(-0.45, 1.45), ylim=(-0.6, span + 1.2))
     lines.axis("off")
-    heat_map(weights, ax=cells, rows=asking, columns=answering)
+    heat_map(weights, ax=cells, part="weights", rows=asking, columns=answering)
     if title:
         figure.suptitle(title, fontsize=10.5)
     return figure
@@ -144,13 +143,21 @@ def in_the_plane(
     for i, point in enumerate(values.detach()):
         away = point - centre
         x, y = (point + 0.42 * away / away.norm().clamp_min(1e-6)).tolist()
-        ax.plot(*point.tolist(), "o", color="white", markeredgecolor=INK, markersize=9, zorder=2)
+        ax.plot(
+            *point.tolist(),
+            "o",
+            color="white",
+            markeredgecolor=colour("v"),
+            markeredgewidth=1.8,
+            markersize=9,
+            zorder=2,
+        )
         ax.text(x, y, names[i] if names else f"v{i}", ha="center", va="center", fontsize=10)
     for i, (name, output) in enumerate(outputs.items()):
         path = output.detach().reshape(-1, 2)
         ax.plot(
             *path.T.numpy(),
-            color=PALETTE[i % 6],
+            color=colour("output"),
             marker=MARKERS[1:][i % 6],
             linestyle=LINES[i % len(LINES)],
             markersize=11 - 2 * i if len(path) == 1 else 5,
@@ -179,10 +186,13 @@ def _with_extra_row(
     words: Sequence[str],
     label: str,
     columns: Sequence[str],
-    *,
-    above: bool,
+    parts: tuple[str, str],
 ) -> None:
-    """Draw a map with a row per word, and the query above or the sum below."""
+    """Draw a map with a row per word, and the query above or the sum below.
+
+    `parts` names the upper and the lower map's part.
+    """
+    above = parts[0] == "q"
     gap = torch.full_like(cells[:1], torch.nan)
     rows = [extra[None], gap, cells] if above else [cells, gap, extra[None]]
     names = [label, "", *words] if above else [*words, "", label]
@@ -192,14 +202,16 @@ def _with_extra_row(
     for text in ax.texts:
         text.set_fontsize(9)
     place = 1 if above else len(words)
+    frame(ax, parts[0], (-0.5, -0.5, cells.shape[1], place))
+    frame(ax, parts[1], (-0.5, place + 0.5, cells.shape[1], len(names) - place - 1))
     ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=4)  # covers the row of NaN
 
 
 def _sideways_bars(
-    ax: Axes, values: torch.Tensor, words: Sequence[str], limits: tuple[float, float] | None = None
+    ax: Axes, values: torch.Tensor, words: Sequence[str], part: str, limits: tuple[float, float] | None = None
 ) -> None:
     places = range(len(words))
-    drawn = ax.barh(places, values.tolist(), color=PALETTE[0], height=0.62)
+    drawn = ax.barh(places, values.tolist(), color=colour(part), height=0.62)
     ax.bar_label(drawn, [f"{v:.2f}".replace("-", "−") for v in values.tolist()], padding=3, fontsize=SMALL)
     ax.set_yticks(places, list(words))
     ax.invert_yaxis()

@@ -14,7 +14,7 @@ import torch
 from .base import row, with_alt_text
 from .lines import curves, level, note
 from .panels import bars, heat_map
-from .style import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND
+from .style import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND, cell_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ TOP = math.sqrt(3) / 2  # height of the triangle with side 1
 
 def sums(weights: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
     """A heat map of `weights`, (R, C), with the sums of its rows and columns."""
-    heat_map(weights, ax=ax, title=title)
+    heat_map(weights, ax=ax, part="weights", title=title)
     rows, columns = weights.shape
     places = [(columns - 0.4, float(r), "left") for r in range(rows)]
     places += [(float(c), rows - 0.2, "center") for c in range(columns)]
@@ -107,7 +107,7 @@ def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
     `title` begins the alt text: it says what the weights are, e.g. "temperature 0.5".
     """
     figure, (ax,) = row(1, width=0.95 + 0.52 * len(labels), height=2.7)
-    bars(weights, labels, ax=ax, limit=1.12)
+    bars(weights, labels, ax=ax, part="weights", limit=1.12)
     share = 1 / len(labels)
     # Between the bars only: a continuous line would cross the numbers above them
     gaps = [i - 0.5 for i in range(len(labels) + 1)]
@@ -176,7 +176,7 @@ def triangle(
     edge = Polygon([(0, 0), (1, 0), (0.5, TOP)], fill=False, edgecolor="black", linewidth=1)
     ax.add_patch(edge)
     plane = x.numpy(), y.numpy(), heights.clamp(1e-6, levels[-1] - 1e-6).numpy()
-    filled = ax.contourf(*plane, levels=levels, cmap="cividis")
+    filled = ax.contourf(*plane, levels=levels, cmap=cell_colours("amounts"))
     lines = ax.contour(*plane, levels=levels[1:-1], colors="white", linewidths=0.6)
     for drawn in (filled, lines):
         drawn.set_clip_path(edge)

@@ -77,6 +77,7 @@ def weights(
         heat_map(
             values,
             ax=ax,
+            part="weights",
             title=title,
             blocked=blocked,
             numbers=True,
@@ -93,17 +94,17 @@ def before_and_after(scores: torch.Tensor, blocked: torch.Tensor, after: torch.T
     figure, axes = row(3, width=3.9, height=3.5)
     options: dict[str, Any] = {"rows": words[-scores.shape[0] :], "columns": words}
     limit = float(scores.detach().abs().max())
-    heat_map(scores, ax=axes[0], kind="scores", limit=limit, title="scores", **options)
+    heat_map(scores, ax=axes[0], part="scores", limit=limit, title="scores", **options)
     heat_map(
         scores,
         ax=axes[1],
-        kind="scores",
+        part="scores",
         limit=limit,
         blocked=blocked,
         title="scores, masked (hatched: −∞)",
         **options,
     )
-    heat_map(after, ax=axes[2], title="weights", blocked=blocked, **options)
+    heat_map(after, ax=axes[2], part="weights", title="weights", blocked=blocked, **options)
     of_one_size(axes)
     axes[0].set_ylabel("queries")
     for ax in axes:

@@ -10,7 +10,7 @@ import torch
 from .base import row, with_alt_text
 from .lines import in_words, losses, note
 from .panels import bars, heat_map
-from .style import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, ink_on
+from .style import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,9 +22,9 @@ def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: tor
     figure, panels = row(len(reached), width=3.3, height=3.4)
     for ax, (title, outputs) in zip(panels, reached.items(), strict=True):
         across, up = outputs.detach().double().unbind(-1)
-        ax.plot(across, up, ".", color=PALETTE[0], markersize=5, alpha=0.7)
+        ax.plot(across, up, ".", color=colour("output"), markersize=5, alpha=0.5)
         for name, value in zip(("value 1", "value 2"), values.tolist(), strict=True):
-            ax.plot(*value, MARKERS[1], color=INK, markersize=8)
+            ax.plot(*value, MARKERS[1], color=colour("v"), markersize=8)
             note(ax, name, value, (8, 6))
         ax.plot(*wanted.tolist(), "*", color=PALETTE[1], markersize=16, markeredgecolor=INK)
         note(ax, "wanted", tuple(wanted.tolist()), (-12, 11), ha="center")
@@ -127,6 +127,7 @@ def side_by_side(
             rows=rows if h == 0 else None,
             columns=columns,
             blocked=blocked,
+            part="weights",
             title=titles[h] if titles else f"head {h}",
         )
         ax.set_xlabel("keys")
@@ -169,7 +170,7 @@ def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Seque
                     ax.plot(
                         (0, 1),
                         (t, s),
-                        color=PALETTE[h % len(PALETTE)] if chosen else FAINT,
+                        color=colour("weights") if chosen else FAINT,
                         linewidth=max(0.6, 5 * weight) if chosen else 2 * weight,
                         zorder=2 if chosen else 1,
                         solid_capstyle="round",

@@ -1,7 +1,7 @@
 """Panels of cells and of bars.
 
-Small maps show their numbers, large ones a colour bar, blocked cells are hatched. Weights always have the scale 0 to 1,
-so that maps can be compared by eye; the scale of scores is symmetric about 0.
+Small maps show their numbers, large ones a colour bar, blocked cells are hatched, and dark is high. Weights always have
+the scale 0 to 1, so that maps can be compared by eye; the scale of scores is symmetric about 0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from .base import plain, row
-from .style import FAINT, GREY, PALE, PALETTE, cell_colours, ink_on
+from .style import FAINT, GREY, PALE, PALETTE, cell_colours, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,8 @@ def heat_map(
     ax: Axes | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    kind: Literal["weights", "scores", "amounts"] = "weights",
+    part: str = "",
+    kind: Literal["weights", "scores", "amounts"] | None = None,
     blocked: torch.Tensor | None = None,
     title: str = "",
     numbers: bool | None = None,
@@ -33,11 +34,14 @@ def heat_map(
 ) -> Axes:
     """A matrix as coloured cells, row 0 on top.
 
-    `values` is (R, C). Dark cells are high. "weights" have the scale 0 to 1; "scores", and all signed numbers, -limit
-    to limit; "amounts", which are never negative, 0 to limit. `limit` is the largest finite magnitude by default (give
-    it to compare two maps). `blocked`, bool (R, C), is True for hatched cells. Maps of at most 64 cells show numbers,
-    unless `numbers` says otherwise; others get a colour bar. `size` is (width, height) in inches if there is no `ax`.
+    `values` is (R, C). `part` is what they are: one of `style.PARTS`, whose colour the frame gets. `kind` sets the
+    scale, by default "scores" if `part` is anything but weights, else "weights". Dark cells are high. "weights" have
+    the scale 0 to 1; "scores", and all signed numbers, -limit to limit; "amounts", which are never negative, 0 to
+    limit. `limit` is the largest finite magnitude by default (give it to compare two maps). `blocked`, bool (R, C), is
+    True for hatched cells. Maps of at most 64 cells show numbers, unless `numbers` says otherwise; others get a colour
+    bar. `size` is (width, height) in inches if there is no `ax`.
     """
+    kind = kind or ("scores" if part not in ("", "weights") else "weights")
     cells = plain(values)
     if cells.ndim != 2:
         raise ValueError(f"values has the shape {tuple(cells.shape)}; a heat map needs (rows, columns)")
@@ -58,6 +62,8 @@ def heat_map(
     _frame(ax, cells.shape, rows, columns, title)
     for r, c in hidden.nonzero().tolist():
         _hatch(ax, r, c)
+    if part:
+        frame(ax, part, (-0.5, -0.5, cells.shape[1], cells.shape[0]))
     if numbers if numbers is not None else cells.numel() <= 64:
         _write_numbers(ax, image, cells, hidden, signed=kind == "scores")
     else:
@@ -70,12 +76,14 @@ def bars(
     labels: Sequence[str] | None = None,
     *,
     ax: Axes | None = None,
+    part: str = "",
     title: str = "",
     limit: float | tuple[float, float] | None = None,
 ) -> Axes:
     """One bar per value of `values`, (N,), with its number at its end.
 
-    `limit` sets the vertical scale: a pair, or one number for 0 to limit (-limit to limit if a value is negative).
+    `part` is what they are, one of `style.PARTS`, and sets the colour. `limit` sets the vertical scale: a pair, or one
+    number for 0 to limit (-limit to limit if a value is negative).
     """
     heights = plain(values)
     if heights.ndim != 1:
@@ -83,7 +91,7 @@ def bars(
     ax = ax or row(1, width=1.0 + 0.6 * len(heights))[1][0]
     negative = bool((heights < 0).any())
     finite = heights.nan_to_num(0.0, 0.0, 0.0)
-    drawn = ax.bar(range(len(heights)), finite.tolist(), color=PALETTE[0], width=0.7)
+    drawn = ax.bar(range(len(heights)), finite.tolist(), color=colour(part) if part else PALETTE[0], width=0.7)
     texts = [_number(v, _decimals(heights)) for v in heights.tolist()]
     ax.bar_label(drawn, texts, padding=2, fontsize=9)
     ax.set_xticks(range(len(heights)), list(labels) if labels is not None else None)
@@ -94,6 +102,14 @@ def bars(
         ax.set_ylim(limit if isinstance(limit, tuple) else (-limit if negative else 0, limit))
     ax.set_title(title)
     return ax
+
+
+def frame(ax: Axes, part: str, box: tuple[float, float, float, float]) -> None:
+    """Draw a frame in the colour of a part of attention around `box`: x, y, width, height."""
+    from matplotlib.patches import Rectangle
+
+    look: dict[str, Any] = {"fill": False, "edgecolor": colour(part), "linewidth": 2.4}
+    ax.add_patch(Rectangle(box[:2], *box[2:], clip_on=False, zorder=3, **look))
 
 
 def small_map(

@@ -9,7 +9,7 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .panels import heat_map, of_one_size
-from .style import FAINT, INK, colour
+from .style import FAINT, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,15 +52,13 @@ def projections(
     for line, (name, matrix) in enumerate(matrices.items()):
         left, middle, right = axes[3 * line : 3 * line + 3]
         letter, below = name.upper(), f"$W_{name}$"
-        heat_map(x, ax=left, rows=words or None, columns=None, kind="scores", limit=limit, title=f"X  {_size(x)}")
+        heat_map(x, ax=left, rows=words or None, part="x", limit=limit, title=f"X  {_size(x)}")
         heat_map(
             matrix, ax=middle, rows=features or None, kind="scores", limit=limit, title=f"{below}  {_size(matrix)}"
         )
         result = x @ matrix
         title = f"{letter} = X {below}  {_size(result)}"
-        heat_map(result, ax=right, rows=words or None, kind="scores", limit=limit, title=title)
-        for ax, part in ((left, "x"), (right, name)):
-            frame(ax, part)
+        heat_map(result, ax=right, rows=words or None, part=name, limit=limit, title=title)
         for ax, sign in ((left, "@"), (middle, "=")):
             columns = x.shape[1] if ax is left else matrix.shape[1]
             rows = tokens if ax is left else width
@@ -104,15 +102,6 @@ def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+") -> Figure:
     return with_alt_text(
         figure,
         f"{_stretching('a', a, result)}. {_stretching('b', b, result)}. Then a {sign} b is computed cell by cell.",
-    )
-
-
-def frame(ax: Axes, part: str) -> None:
-    """Draw a frame in the colour of a part of attention around a map."""
-    from matplotlib.patches import Rectangle
-
-    ax.add_patch(
-        Rectangle((0, 0), 1, 1, transform=ax.transAxes, fill=False, edgecolor=colour(part), linewidth=3, clip_on=False)
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from .base import plain, row, with_alt_text
-from .panels import small_map
+from .panels import frame, small_map
 from .style import GREY, GROUND, INK, SMALL, colour
 
 if TYPE_CHECKING:
@@ -123,12 +123,9 @@ def _most(weights: torch.Tensor, words: Sequence[str]) -> str:
 
 
 def _map(ax: Axes, values: torch.Tensor, left: float, top: float, part: str, limit: float) -> None:
-    from matplotlib.patches import Rectangle
-
     rows, columns = values.shape
     small_map(ax, values, (left, top, columns, rows), weights=part == "weights", limit=limit)
-    look: dict[str, Any] = {"fill": False, "edgecolor": colour(part), "linewidth": 2.4, "zorder": 3}
-    ax.add_patch(Rectangle((left, top - rows), columns, rows, **look))
+    frame(ax, part, (left, top - rows, columns, rows))
 
 
 def _arrow(ax: Axes, start: float, end: float, y: float) -> None:

@@ -13,7 +13,7 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .panels import heat_map, of_one_size
-from .style import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, ink_on
+from .style import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, colour, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,9 +45,9 @@ def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Fig
     reach = 1.4 * max(float(query.norm()), float(key.norm()))
     figure, (ax,) = row(1, width=3.5, height=3.9)
     _plane(ax, reach)
-    looks = {"query": (query, at[0], PALETTE[0], LINES[0]), "key": (key, at[1], PALETTE[1], LINES[1])}
-    for name, (vector, position, colour, line) in looks.items():
-        _arrow(ax, vector.tolist(), colour, line)
+    looks = {"query": (query, at[0], colour("q"), LINES[0]), "key": (key, at[1], colour("k"), LINES[1])}
+    for name, (vector, position, shade, line) in looks.items():
+        _arrow(ax, vector.tolist(), shade, line)
         place = _beyond(vector.tolist(), 0.2 * reach)
         ax.text(*place, f"{name}\nat {position:g}", ha="center", va="center", fontsize=SMALL)
     first, second = (atan2(v[1], v[0]) for v in (query.tolist(), key.tolist()))
@@ -96,7 +96,7 @@ def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> Figure
     names = [str(n) for n in range(length)]
     details = []
     for ax, (title, table) in zip(axes, tables.items(), strict=True):
-        heat_map(table, ax=ax, kind="scores", limit=limit, title=title, rows=names, columns=names)
+        heat_map(table, ax=ax, part="scores", limit=limit, title=title, rows=names, columns=names)
         details.append(f"{title}: {_constant_along(table)}")
     of_one_size(axes)
     for ax in axes[::across]:
@@ -114,7 +114,7 @@ def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]],
     length = len(next(iter(panels.values())))
     figure, axes = grid(len(panels), per_row, width=1.3 + 0.47 * length, height=1.25 + 0.4 * length)
     for ax, (title, weights) in zip(axes, panels.items(), strict=True):
-        heat_map(weights, ax=ax, title=title, rows=words[title], columns=words[title], numbers=True)
+        heat_map(weights, ax=ax, part="weights", title=title, rows=words[title], columns=words[title], numbers=True)
         ax.set_xlabel("keys")
     for ax in axes[::per_row]:
         ax.set_ylabel("queries")

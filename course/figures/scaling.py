@@ -14,7 +14,7 @@ import torch
 from .base import grid, row, with_alt_text
 from .lines import curves, level, note
 from .panels import bars, heat_map
-from .style import PALETTE, SMALL
+from .style import PALETTE, SMALL, colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
     for floor, (width, scores) in enumerate(reversed(list(samples.items()))):
         counts = torch.histc(scores.detach().float().flatten(), len(edges) - 1, -edge, edge)
         heights = floor + 0.75 * counts / counts.max()
-        ax.stairs(heights.tolist(), edges.tolist(), baseline=floor, fill=True, color=PALETTE[5])
+        ax.stairs(heights.tolist(), edges.tolist(), baseline=floor, fill=True, color=colour("scores"))
         ends = [-bar[width], bar[width]]
         ax.plot(ends, [floor - 0.09] * 2, color=PALETTE[6], marker="|", linewidth=1.6)
         note(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
@@ -51,8 +51,8 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
 def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float) -> Figure:
     """Scores (S,) as bars, from -reach to reach, above weights (S,), from 0 to 1."""
     figure, (above, below) = grid(2, 1, width=4.4, height=2.2)
-    bars(scores, ax=above, title="scores", limit=(-reach, reach))
-    bars(weights, ax=below, title="weights", limit=(0, 1.15))
+    bars(scores, ax=above, part="scores", title="scores", limit=(-reach, reach))
+    bars(weights, ax=below, part="weights", title="weights", limit=(0, 1.15))
     below.set_xlabel("key")
     return with_alt_text(
         figure,
@@ -112,7 +112,7 @@ def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figure
     figure, axes = grid(len(maps), per_row, width=1.0 + 0.38 * keys, height=0.7 + 0.36 * queries)
     details = []
     for ax, (title, weights) in zip(axes, maps.items(), strict=True):
-        heat_map(weights, ax=ax, title=title, numbers=True)
+        heat_map(weights, ax=ax, part="weights", title=title, numbers=True)
         ax.set(xlabel="key", ylabel="query")
         sums = ax.secondary_yaxis("right")
         sums.set_yticks(range(len(weights)), [f"Σ {total:.2f}" for total in weights.sum(-1)])

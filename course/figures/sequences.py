@@ -26,7 +26,7 @@ def alignment(
     from matplotlib.patches import Rectangle
 
     figure, (ax,) = row(1, width=1.6 + 0.62 * len(source), height=1.3 + 0.42 * len(targets))
-    heat_map(weights, ax=ax, rows=targets, columns=source, title=title, numbers=True)
+    heat_map(weights, ax=ax, part="weights", rows=targets, columns=source, title=title, numbers=True)
     for t, s in enumerate(true):
         if s >= 0:
             frame = Rectangle((s - 0.46, t - 0.46), 0.92, 0.92, fill=False, edgecolor=PALETTE[1], linewidth=2.2)

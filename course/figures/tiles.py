@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .base import row, with_alt_text
-from .style import FAINT, GREY, INK, PALE, PALETTE, SMALL
+from .style import FAINT, GREY, INK, PALE, PALETTE, SMALL, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,8 +55,10 @@ def running(
 def _bars(ax: Axes, scores: torch.Tensor, read: int) -> None:
     """Draw a bar per score: filled if read, hatched for the last one read, else empty."""
     for place, score in enumerate(scores.tolist(), start=1):
-        colour, hatch = (PALETTE[0], "") if place < read else (PALETTE[5], "///") if place == read else (PALE, "")
-        ax.bar(place, score, color=colour, edgecolor=GREY, hatch=hatch, width=0.8)
+        shade, hatch = (
+            (colour("scores"), "") if place < read else (colour("scores"), "///") if place == read else (PALE, "")
+        )
+        ax.bar(place, score, color=shade, edgecolor=GREY, hatch=hatch, width=0.8)
     low, high = float(scores.min()), float(scores.max())
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.set(xlabel="key", ylabel="score", xticks=range(1, len(scores) + 1), ylim=(low - 0.5, high + 0.9))
@@ -78,7 +80,7 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
             start + width / 2,
             T,
             width=width,
-            color=PALETTE[5] if now else PALE if done else "white",
+            color=colour("scores") if now else PALE if done else "white",
             edgecolor=INK if now else FAINT,
             hatch="" if now else "||" if done else "",
             linewidth=1.8 if now else 0.8,

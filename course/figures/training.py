@@ -14,7 +14,7 @@ import torch
 from .base import grid, row, with_alt_text
 from .lines import Curve, in_words, level, losses, means, note
 from .panels import heat_map
-from .style import GREY, INK, LIGHT, LINES, MARKERS, MONO, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, ink_on
+from .style import GREY, INK, LIGHT, LINES, MARKERS, MONO, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, cell_colours, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -231,13 +231,12 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
 
     `surprise` is (len(text),), in nats; letters of more than 3 nats are also underlined.
     """
-    import matplotlib
     from matplotlib.patches import Rectangle
 
     flat = text.replace("\n", " ")
     lines = wrap(flat, width, drop_whitespace=False, replace_whitespace=False) or [""]
     figure, (ax,) = row(1, width=0.1 * width + 0.3, height=0.235 * len(lines) + 0.4)
-    colours = matplotlib.colormaps["YlOrBr"]
+    colours = cell_colours("amounts")
     place = 0
     for y, line in enumerate(lines):
         for x, letter in enumerate(line):
@@ -265,7 +264,9 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
 
 
 def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7) -> Any:
-    image = ax.imshow(weights.detach().cpu().numpy(), cmap="cividis", vmin=0, vmax=1, interpolation="none")
+    image = ax.imshow(
+        weights.detach().cpu().numpy(), cmap=cell_colours("weights"), vmin=0, vmax=1, interpolation="none"
+    )
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(range(len(signs)), signs, fontsize=size, family=MONO)
     ax.tick_params(length=0, labeltop=True, labelbottom=False, pad=1)

@@ -84,12 +84,12 @@ def one_cell(
     columns, tallest = queries.shape[-1], max(len(queries), len(keys))
     shares = [columns, columns, len(keys)]
     figure, axes = row(3, width=3.3, height=0.45 * tallest + 0.9, ratios=shares)
-    for ax, values, rows, names, title in (
-        (axes[0], queries, query_names, meanings, f"queries: row {i}"),
-        (axes[1], keys, key_names, meanings, f"keys: row {j}"),
-        (axes[2], scores, query_names, key_names, f"scores: cell ({i}, {j})"),
+    for ax, values, part, rows, names, title in (
+        (axes[0], queries, "q", query_names, meanings, f"queries: row {i}"),
+        (axes[1], keys, "k", key_names, meanings, f"keys: row {j}"),
+        (axes[2], scores, "scores", query_names, key_names, f"scores: cell ({i}, {j})"),
     ):
-        heat_map(values, ax=ax, rows=rows, columns=names, kind="scores", title=title)
+        heat_map(values, ax=ax, rows=rows, columns=names, part=part, title=title)
         ax.set_ylim(tallest - 0.5, -0.5)
         ax.set_anchor("N")
     _frame(axes[0], i, 0, columns)
