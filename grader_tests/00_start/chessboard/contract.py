@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, step
 chessboard = step(
     "chessboard",
     forbidden=("stack", "cat", "meshgrid", "tensor", "repeat.*", "tile"),
-    see="Step: a chessboard",
+    see="Step: a chessboard (extra)",
     hints=(
         "Write the number of its row plus the number of its column into each square. Which squares have an even sum?",
         "A column of row numbers plus a row of column numbers is a table of these sums.",
