@@ -262,7 +262,7 @@ def write(text: str) -> None:
 def display_html(page: str, words: str) -> None:
     """Show HTML in IPython; else, and in front ends without HTML, show `words`."""
     if shell() is None:
-        print(words)
+        write(words)
         return
     from IPython.display import display as show
 

@@ -150,7 +150,8 @@ def _judge(f: Any, name: str, bar: ProgressBar | None, passing: dict[str, bool])
     """Run an answer and report on it, with right functions in place of wrong earlier answers."""
     found = _attempt(f, name, bar)
     called = [] if found.asked.right or found.run.interrupted else _wrong_answers_called(f, name, passing)
-    fallbacks = {e: right for e in called if (right := fallback_for(e, session.exercise_data(e)))}
+    lesson = session.lesson_of(name)
+    fallbacks = {e: right for e in called if (right := fallback_for(lesson, e, session.exercise_data(e)))}
     notes = []
     if fallbacks:
         with trusting(fallbacks.values()), replaced(_namespace(f), fallbacks):

@@ -26,6 +26,8 @@ class LessonProgress:
     earned: float
     points: float
     next: str
+    steps_done: int = 0
+    steps: int = 0
 
     @property
     def title(self) -> str:
@@ -43,7 +45,9 @@ def _progress_of(lesson: str) -> LessonProgress:
     left = [name for name, progress in known.items() if progress.status != "passes"]
     points = sum(float(data["points"]) for data in exercises.values())
     earned = min(points, sum(progress.earned for progress in known.values()))
-    return LessonProgress(lesson, len(known) - len(left), len(known), earned, points, left[0] if left else "")
+    steps = [session.current.store.get(lesson, name).status == "passes" for name in catalog.steps_of(lesson)]
+    done, ahead = len(known) - len(left), left[0] if left else ""
+    return LessonProgress(lesson, done, len(known), earned, points, ahead, sum(steps), len(steps))
 
 
 def show_course_progress() -> None:
@@ -55,8 +59,7 @@ def show_course_progress() -> None:
 def to_text(found: list[LessonProgress]) -> str:
     wide = max(len(line.title) for line in found)
     rows = [
-        f"{'✓' if not line.next else '◐' if line.done else '○'} {line.title:<{wide}}  {_done(line)}, {_points(line)}"
-        for line in found
+        f"{'✓' if not line.next else '◐' if line.done else '○'} {line.title:<{wide}}  {_counts(line)}" for line in found
     ]
     return "\n".join([f"{_title()}:", *(f"  {row}" for row in rows), *_summary(found)])
 
@@ -64,7 +67,8 @@ def to_text(found: list[LessonProgress]) -> str:
 def to_html(found: list[LessonProgress]) -> str:
     """The table as HTML, readable without colours."""
     cell = 'style="text-align:left;padding:2px 12px 2px 0"'
-    head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in ("lesson", "", "exercises", "points", "next"))
+    names = ("lesson", "", "exercises", "steps", "points", "next")
+    head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in names)
     rows = "".join(f"<tr>{_cells(line, cell)}</tr>" for line in found)
     notes = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _summary(found))
     return (
@@ -79,7 +83,7 @@ def _title() -> str:
 
 def _cells(line: LessonProgress, how: str) -> str:
     ahead = f"<code>{escape(line.next)}</code>" if line.next else "✓"
-    cells = "".join(f"<td {how}>{text}</td>" for text in (_bar(line), _done(line), _points(line), ahead))
+    cells = "".join(f"<td {how}>{text}</td>" for text in (_bar(line), _done(line), _steps(line), _points(line), ahead))
     return f'<th scope="row" {how}>{escape(line.title)}</th>{cells}'
 
 
@@ -93,6 +97,14 @@ def _bar(line: LessonProgress) -> str:
 
 def _done(line: LessonProgress) -> str:
     return f"{line.done} of {line.exercises} pass"
+
+
+def _counts(line: LessonProgress) -> str:
+    return ", ".join(filter(None, (_done(line), _steps(line), _points(line))))
+
+
+def _steps(line: LessonProgress) -> str:
+    return f"{line.steps_done} of {line.steps} steps" if line.steps else ""
 
 
 def _points(line: LessonProgress) -> str:

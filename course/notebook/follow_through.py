@@ -22,25 +22,27 @@ from ..harness.errors import is_theirs
 from ..harness.forbidden_calls import trusting
 from ..models import exercise_fallbacks
 from . import catalog
+from .step_answers import step_function
 
 GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> list[str]:
-    """The exercises before `name` in the lesson that `f` calls, directly or through other functions, in order."""
+    """The steps and exercises before `name` that `f` calls, directly or through other functions, in order."""
     exercises = list(catalog.tasks_of(lesson))
     used = _globals_used(f, names)
     return [earlier for earlier in exercises[: exercises.index(name)] if earlier in used]
 
 
-def fallback_for(name: str, data: Mapping[str, Any]) -> Callable[..., Any] | None:
-    """The package's function for an exercise, or None: a course may have exercises of its own under these names.
+def fallback_for(lesson: str, name: str, data: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """The package's function for an exercise or a step, or None: a course may have its own under these names.
 
     data  the exercise's, with its visible examples, which the function must pass
     """
-    if name not in exercise_fallbacks.__all__:
+    right = getattr(exercise_fallbacks, name) if name in exercise_fallbacks.__all__ else step_function(lesson, name)
+    if right is None:
         return None
-    asked, right = CaseResults(), getattr(exercise_fallbacks, name)
+    asked = CaseResults()
     with trusting([right]):
         asked.run_cases([case_of(record) for record in data["cases"]], {name: right})
     return right if asked.right else None

@@ -24,9 +24,9 @@ def as_number(value: Any) -> float:
         if isinstance(value, str):
             text = value.strip().replace("−", "-")
             return float(Fraction(text)) if "/" in text else float(text)
-        if isinstance(value, Sequence) or getattr(value, "numel", lambda: 1)() != 1:
+        if isinstance(value, (Sequence, bool)):
             raise Unreadable
-        return float(value)
+        return float(value.item() if hasattr(value, "item") else value)  # `item` raises for several entries
     except (TypeError, ValueError, ArithmeticError, RuntimeError):
         raise Unreadable from None
 
@@ -49,9 +49,7 @@ def as_nested(value: Any) -> Nested:
 def _numbers(value: Any) -> Nested:
     if isinstance(value, (list, tuple)):
         return [_numbers(item) for item in value]
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return as_number(value)
-    return float(value)
+    return float(value) if isinstance(value, (bool, int, float)) else as_number(value)
 
 
 def as_text(value: Any) -> str:
@@ -80,7 +78,7 @@ def same_value(one: Any, other: Any) -> bool:
     try:
         return close(as_number(one), as_number(other), 0.0)
     except Unreadable:
-        return bool(one == other)
+        return not isinstance(one, torch.Tensor) and not isinstance(other, torch.Tensor) and bool(one == other)
 
 
 def in_short(value: Any) -> str:

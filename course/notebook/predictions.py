@@ -33,26 +33,23 @@ def predict(question: str, guess: Any = ..., result: Any = NO_RESULT) -> None:
     """
     try:
         shown = _predicted(question, guess, "" if result is NO_RESULT else in_short(result))
+        if isinstance(shown, str):
+            write(shown)
+        else:
+            display_html(to_html([shown]), to_text([shown]))
     except Exception as error:
         print(f"This prediction cannot be shown: {type(error).__name__}: {error}")
-        return
-    if isinstance(shown, str):
-        print(shown)
-    else:
-        display_html(to_html([shown]), to_text([shown]))
 
 
 def review() -> None:
     """Show up to three predictions of earlier lessons that were wrong, each folded. Never raises."""
     try:
-        found = _wrong_before()
+        if found := _wrong_before():
+            display_html(to_html(found), to_text(found))
+        else:
+            write(NOTHING_WRONG)
     except Exception as error:
         print(f"Your predictions cannot be read: {type(error).__name__}: {error}")
-        return
-    if found:
-        display_html(to_html(found), to_text(found))
-    else:
-        write(NOTHING_WRONG)
 
 
 def _predicted(question: str, guess: Any, result: str) -> Prediction | str:

@@ -1,8 +1,8 @@
 """`solution`: correct answers in several styles, each with its pros and cons.
 
-They are in a separate file, `NN_lesson.solutions` (JSON), which a course may publish next to its notebooks and in its
-wheel. It is not encrypted: unpublished solutions are simply not there. Published ones open once the answer passes, or
-after all hints and several honest tries.
+Those of exercises are in a separate file, `NN_lesson.solutions` (JSON), which a course may publish next to its
+notebooks and in its wheel. It is not encrypted: unpublished solutions are simply not there. Published ones open once
+the answer passes, or after all hints and several honest tries. The package has an answer to each step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TRIES = 3  # different answers that were checked
 
 
 def solution(f: Any) -> None:
-    """Show correct answers to the exercise `f`, each with its pros and cons.
+    """Show correct answers to the exercise or step `f`, each with its pros and cons.
 
     They open once your answer passes, or after all hints and three different tries with `check`. Never raises.
     """
@@ -41,6 +41,8 @@ def solution(f: Any) -> None:
 
 def _published(lesson: str, name: str) -> list[dict[str, str]]:
     """Read the solutions. Raises FileNotFoundError, or ValueError for a damaged file."""
+    if code := catalog.step_answer(lesson, name):
+        return [{"code": code.strip(), "comment": ""}]
     path = catalog.find_file(f"{lesson}{catalog.SOLUTIONS}")
     try:
         answers: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))[name]
@@ -57,7 +59,7 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
 
 def _still_missing(lesson: str, name: str) -> str:
     """The steps left before solutions open; empty: none."""
-    known, hints = session.current.store.get(lesson, name), len(catalog.exercises_of(lesson)[name]["hints"])
+    known, hints = session.current.store.get(lesson, name), len(catalog.tasks_of(lesson)[name]["hints"])
     if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
         return ""
     return f"So far: {known.hints} of {hints} hints, {min(len(known.tries), TRIES)} of {TRIES} tries."

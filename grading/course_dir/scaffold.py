@@ -117,6 +117,7 @@ def new_lesson(root: Path, name: str) -> list[Path]:
     given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}
     tests = root / "grader_tests" / name
     texts = {root / "source" / f"{name}.py": "lesson.py", tests / "__init__.py": "__init__.py"}
+    texts |= {tests / "predictions.toml": "predictions.toml"}
     texts |= {tests / "mean" / file: file for file in ("contract.py", "alternatives.py", "mistakes.py")}
     if there := [path for path in texts if path.exists()]:
         raise CourseError(f"nothing was written: {there[0]} already exists. Choose another name")

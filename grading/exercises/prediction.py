@@ -132,4 +132,4 @@ def _wrong_code(key: str, code: Any) -> Iterator[str]:
 
 
 def _numbers(value: list[Any]) -> bool:
-    return all(_numbers(v) if isinstance(v, list) else type(v) in (int, float) for v in value)
+    return all(_numbers(v) if isinstance(v, list) else isinstance(v, (bool, int, float)) for v in value)

@@ -1,0 +1,108 @@
+"""Predictions, steps and experiments in a lesson's text: what the build holds them to, and the data that it makes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from course.notebook import catalog
+from grading.authoring.build import hold_to_the_rules
+from grading.authoring.lesson_text import read_lesson
+from grading.authoring.predictions import experiment_data, hold_predictions_to_the_rules, prediction_data
+from grading.errors import BuildError, ExerciseError
+from grading.exercises.lesson import load_lesson
+
+from ..support.acting_lesson import LESSON, NAMES
+from ..support.course_builder import ACTING
+from ..support.repository import LESSONS, ROOT
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> Path:
+    """A course with the lesson, not built."""
+    ACTING.write(tmp_path)
+    return tmp_path
+
+
+def hold(root: Path) -> None:
+    text, tests = root / "source" / f"{LESSON}.py", root / "grader_tests" / LESSON
+    hold_predictions_to_the_rules(read_lesson(text), tests)
+    hold_to_the_rules(read_lesson(text), text, load_lesson(tests))
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('predict("the shape"', 'predict("the form"', 'predict("the form", …): grader_tests/01_acts/predictions.toml'),
+        ('predict("the shape", ..., scores[:, None].shape)', "pass", '["the shape"]: 01_acts.py has no call predict('),
+        ('predict("the shape"', 'predict("the weights that grow"', "2 calls are predict("),
+        ('check("experiment", finding)', "pass", "has no call check"),
+        ('# %% tags=["demo"]\ncheck(halve)', "# %%\ncheck(halve)", "tagged demo"),
+        ("def halve(x):", "def half_of(x):", "the step halve needs a cell that defines it"),
+        ("### Step: halve a number", "### Step: half", "refers to the heading 'Step: halve a number'"),
+    ],
+)
+def test_text_and_data_must_agree(lesson, old, new, fault):
+    hold(lesson)
+    edit(lesson / "source" / f"{LESSON}.py", old, new)
+    with pytest.raises(BuildError) as refused:
+        hold(lesson)
+    assert fault in str(refused.value)
+
+
+def test_an_experiment_needs_its_file(lesson):
+    (lesson / "grader_tests" / LESSON / "experiment.toml").unlink()
+    with pytest.raises(BuildError, match=r"has a call check.*but grader_tests/01_acts has no experiment.toml"):
+        hold(lesson)
+
+
+@pytest.mark.parametrize(
+    ("names", "fault"),
+    [
+        (NAMES.replace('("halve",)', "()").replace('("double",)', '("double", "halve")'), "listed in STEPS, and not"),
+        (NAMES.replace('("halve",)', '("halve", "double")').replace('("double",)', "()"), "listed in STEPS, and not"),
+    ],
+)
+def test_a_step_is_listed_as_one(lesson, names, fault):
+    (lesson / "grader_tests" / LESSON / "__init__.py").write_text(names)
+    with pytest.raises(ExerciseError, match=fault):
+        load_lesson(lesson / "grader_tests" / LESSON)
+
+
+def test_a_step_has_no_points_and_needs_no_alternatives(lesson):
+    folder = lesson / "grader_tests" / LESSON / "halve"
+    (folder / "alternatives.py").unlink()
+    assert load_lesson(lesson / "grader_tests" / LESSON).steps["halve"].points == 0
+
+
+def test_points_of_a_steps_criterion_are_refused(lesson):
+    edit(lesson / "grader_tests" / LESSON / "halve" / "contract.py", '("values")', '("values", points=1)')
+    with pytest.raises(ExerciseError, match="halve is a step, whose criteria have no points: leave out `points=`"):
+        load_lesson(lesson / "grader_tests" / LESSON)
+
+
+def test_the_data_has_the_questions_of_the_text_and_no_proof(lesson):
+    notebook = read_lesson(lesson / "source" / f"{LESSON}.py")
+    data = json.loads(prediction_data(lesson / "grader_tests" / LESSON, notebook))
+    assert data["the shape"]["question"] == "What is the shape of `scores[:, None]`?"
+    assert all("proof" not in entry for entry in data.values())
+    assert json.loads(experiment_data(lesson / "grader_tests" / LESSON))["range"] == [0.4, 0.6]
+
+
+@pytest.mark.parametrize("lesson_name", LESSONS)
+def test_the_shipped_predictions_and_experiments_are_current(lesson_name):
+    tests, notebook = ROOT / "grader_tests" / lesson_name, read_lesson(ROOT / "source" / f"{lesson_name}.py")
+    for ending, made in (
+        (catalog.PREDICTIONS, prediction_data(tests, notebook)),
+        (catalog.EXPERIMENTS, experiment_data(tests)),
+    ):
+        file = catalog.EXAMPLES / f"{lesson_name}{ending}"
+        assert (file.read_bytes() if file.is_file() else b"") == made, "run `grading build`"

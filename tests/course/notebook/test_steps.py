@@ -1,0 +1,104 @@
+"""Steps in the notebook: checked like exercises, without points, and used until the learner's own pass."""
+
+from __future__ import annotations
+
+from course.cli import main
+from course.notebook import catalog, course_progress, session, step_answers
+
+from ...support.acting_lesson import LESSON
+from ...support.learner import Learner
+
+
+def test_a_step_is_not_an_exercise(acting: Learner) -> None:
+    assert list(catalog.steps_of(LESSON)) == ["halve"]
+    assert list(catalog.exercises_of(LESSON)) == ["double"]
+    assert catalog.steps_of(LESSON)["halve"]["points"] == 0
+
+
+def test_its_check_names_mistakes_and_gives_no_points(acting: Learner) -> None:
+    assert acting.check("halve").startswith("○ halve: not started (a step, without points). Write it in the cell above")
+    acting.run("def halve(x):\n    return x // 2")
+    told = acting.check("halve").splitlines()
+    assert told[:2] == ["✗ halve: not right yet (a step, without points)", "  You round down."]
+    acting.run("def halve(x):\n    return x * 0.5")
+    told = acting.check("halve").splitlines()
+    assert told[0] == "☑ halve: passes (a step, without points). 1 example and 1 practice case pass."
+    assert float(acting.names["points"]) == 0.0 and acting.names["points"].total == 0.0
+
+
+def test_misuse_is_reported_as_for_exercises(acting: Learner) -> None:
+    told = acting.run("halve = 3\ncheck(halve)").splitlines()
+    assert told[0] == "✗ halve: not right yet (a step, without points)"
+    assert told[1].startswith("  `halve` is now an `int`, not a function")
+
+
+def test_hints_and_a_solution_are_there(acting: Learner) -> None:
+    assert acting.run("solution(halve)").startswith("The solutions to halve open once your halve passes")
+    assert acting.run("hint(halve)") == "Hint 1 of 1 (the last one). What is half of 4?\n"
+    acting.run("def halve(x):\n    return x / 2\ncheck(halve)")
+    told = acting.run("solution(halve)")
+    assert told.startswith("A correct answer to `halve`.") and "return x / 2" in told
+
+
+def test_use_takes_the_courses_own_until_the_learners_passes(acting: Learner) -> None:
+    acting.run("half = use(halve)")
+    assert acting.names["half"](5.0) == 2.5
+    assert acting.names["half"].whose == "the course's own, until your halve passes"
+    acting.run("def halve(x):\n    return x / 2\nhalf = use(halve)")
+    assert acting.names["half"].whose == "your halve"
+
+
+def test_what_is_used_under_its_own_name_is_still_checked_as_written(acting: Learner) -> None:
+    acting.run("halve = use(halve)")
+    assert acting.names["halve"](5.0) == 2.5
+    assert acting.check("halve").startswith("○ halve: not started")
+    assert acting.run("progress()").splitlines()[-3:] == [
+        "  ○ Steps: 0 of 1",
+        "  ○ Step `halve`",
+        "  ○ Your experiment",
+    ]
+    acting.run("halve = use(halve)\ndef halve(x):\n    return x // 2\nhalve = use(halve)")
+    assert "You round down." in acting.check("halve")
+
+
+def test_an_exercise_without_an_answer_of_the_courses_says_what_to_pass(acting: Learner) -> None:
+    told = acting.run("try:\n    use(double)\nexcept LookupError as error:\n    print(error)")
+    assert told == "the course has no function to use in place of double: name one, as in use(double, other)\n"
+
+
+def test_code_beside_a_notebook_is_not_run(acting: Learner, acting_data, tmp_path, monkeypatch) -> None:
+    (tmp_path / f"{LESSON}.examples").write_bytes((acting_data / f"{LESSON}.examples").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(catalog, "EXAMPLES", tmp_path / "package")
+    assert "halve" in catalog.steps_of(LESSON)
+    assert step_answers.step_function(LESSON, "halve") is None
+
+
+def test_an_exercise_that_calls_a_wrong_step_is_checked_with_a_right_one(acting: Learner) -> None:
+    acting.run("def halve(x):\n    return x // 2\n\ndef double(x):\n    return x + 2 * halve(x)")
+    told = acting.check("double")
+    assert told.startswith("☑ double: 20 of 20 points")
+    assert "a right `halve` in place of yours" in told or "halve" in acting.run("check(double, full=True)")
+    acting.run("halve = use(halve)")
+    assert acting.check("double").startswith("☑ double: 20 of 20 points")
+
+
+def test_progress_counts_steps_apart_from_points(acting: Learner) -> None:
+    before = acting.run("progress()").splitlines()
+    acting.run("def halve(x):\n    return x / 2\ncheck(halve)")
+    after = acting.run("progress()").splitlines()
+    assert before[:3] == after[:3]
+    assert after[3:5] == ["  ☑ Steps: 1 of 1", "  ☑ Step `halve`"]
+    (line,) = course_progress.lesson_progress()
+    assert (line.done, line.exercises, line.steps_done, line.steps) == (0, 1, 1, 1)
+    assert "0 of 1 pass, 1 of 1 steps, 0 of 20 points" in course_progress.to_text([line])
+    assert "1 of 1 steps" in course_progress.to_html([line])
+
+
+def test_the_command_fails_for_a_wrong_step(acting: Learner, tmp_path, capsys) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def halve(x):\n    return x // 2\n\ndef double(x):\n    return 2 * x\n")
+    assert main(["check", str(file)]) == 1
+    assert main(["check", str(file), "double"]) == 0
+    assert "☑ double: 20 of 20 points" in capsys.readouterr().out
+    session.current.__init__()
