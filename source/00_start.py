@@ -38,8 +38,8 @@ begin("00_start")
 #
 # ## 1. How a lesson works
 #
-# A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists their sizes. Operations work on all its
-# numbers at once.
+# A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists their sizes, its `dtype` is the type of its
+# numbers. Operations work on all of them at once.
 
 # %%
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -102,8 +102,8 @@ print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 # exercises again; the next lesson remembers what passed. When you have passed, or tried honestly and used all hints,
 # `solution(…)` shows other right answers with their pros and cons, if your course publishes them.
 #
-# Two things earn no points. In a *prediction*, replace the dots by a guess before you see the result. A *step* is a small task
-# with a check. Here most steps are puzzles.
+# Two things earn no points. In a *prediction*, replace the dots by a guess before you see the result. A *step* is a small task;
+# `check` and `hint` know it, too. Here most steps are puzzles.
 #
 # ## 2. Shapes that stretch
 #
@@ -124,7 +124,7 @@ predict("the shape of the sum", ..., (column + row).shape)
 figures.show(figures.broadcast(column, row), caption="a is the column, b the row. Nothing is copied in memory.")
 
 # %% [markdown]
-# **Solve each puzzle in one line, without a loop, with its tools.** `torch.arange(4)` is `[0, 1, 2, 3]`. `None` in an index
+# **Solve each puzzle in one line, without a loop, with the tools it names.** `torch.arange(4)` is `[0, 1, 2, 3]`. `None` in an index
 # inserts a dimension of size 1: if `a` is `(3,)`, `a[:, None]` is a column, `(3, 1)`.
 #
 # ### Step: a table of gaps
@@ -144,7 +144,7 @@ def gaps(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 # %% tags=["demo"]
-check(gaps)
+check(gaps)  # stuck? hint(gaps)
 
 # %% [markdown]
 # ### Step: a chessboard (extra)
@@ -170,7 +170,7 @@ check(chessboard)
 #
 # *★☆☆ · about 1 minute · tools: `torch.arange`, `None` in an index, `<=`, which compares entry by entry*
 #
-# Return `(n, n)`: True where the column is at most the row. In lesson 5 a word sees itself and the words before it in this
+# Return `(n, n)`: True where the column is at most the row, else False. In lesson 5 a word sees itself and the words before it in this
 # pattern.
 #
 # Worked example: `staircase(2)` is `[[True, False], [True, True]]`.
@@ -261,7 +261,7 @@ check(shares)
 # *Difficulty ★☆☆ · about 1 minute*
 #
 # Subtract each row's mean from that row. `x` is `(..., D)`: rows run along the last dimension, after any number of others. The
-# result keeps shape and dtype, gradients flow through it, and `x` does not change.
+# result keeps shape and dtype, gradients flow through it (section 5), and `x` does not change.
 #
 # Worked example: the rows `(1, 3)` and `(10, 30)`, of mean 2 and 20, become `(-1, 1)` and `(-10, 10)`.
 
@@ -272,7 +272,7 @@ check(shares)
 
 # %% nbgrader={"grade": false, "grade_id": "centre", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def centre(x: torch.Tensor) -> torch.Tensor:
-    """Every row less its own mean.
+    """Each row minus its own mean.
 
     x: (..., D)
     returns: (..., D), the same dtype
@@ -319,8 +319,8 @@ square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 9.0]])
 predict("centring a square without keepdim", ...)
 
 # %% tags=["demo"]
-print("rows afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(dim=-1).tolist())
-print("rows afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1).tolist())
+print("means afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(dim=-1))
+print("means afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1))
 
 # %% tags=["demo"]
 # @title What was subtracted from what
@@ -336,7 +336,8 @@ figures.show(
 # ## 4. Picking and mixing rows
 #
 # A `(T, S)` matrix `A` times a `(S, D)` matrix `B` is a `(T, D)` matrix, the **matrix product** `A @ B`. Its row t adds up the
-# rows of `B`, each times an entry of row t of `A`. With a list `w`, `(S,)`, `A @ w` has one number per row of `A`.
+# rows of `B`, each times an entry of row t of `A`. With a list `w`, `(S,)`, `A @ w` has one number per row of `A`: its entries
+# times those of `w`, added up.
 #
 # ### Predict: a matrix times a list
 #

@@ -29,3 +29,6 @@ right.mistake("exchanges_rows_and_columns", {"(rows)": "(columns)", "(columns)":
 right.mistake("draws_stripes", {"[:, None] + ": "[:, None] * 0 + "}).feedback(
     "Your board has stripes: every row is the same. Add the number of the row to that of the column."
 )
+right.mistake("answers_in_true_and_false", {"% 2": "% 2 == 1"}).feedback(
+    "Your entries are True and False. Return the numbers 0 and 1: the remainder itself."
+)

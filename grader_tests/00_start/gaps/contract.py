@@ -6,7 +6,7 @@ from grading.exercises.exercise import call, step
 
 gaps = step(
     "gaps",
-    forbidden=("stack", "cat", "meshgrid", "cartesian_prod", "outer", "cdist", "repeat.*", "vmap"),
+    forbidden=("stack", "cat", "tensor", "meshgrid", "cartesian_prod", "outer", "cdist", "repeat.*", "vmap"),
     see="Step: a table of gaps",
     hints=(
         "In which direction does `a` run in the table, down or across? And `b`?",

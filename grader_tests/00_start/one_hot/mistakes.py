@@ -20,3 +20,6 @@ right.mistake("fills_up_to_the_id", {"==": ">="}).feedback(
 right.mistake("compares_entry_by_entry", {"ids[:, None]": "ids"}).feedback(
     "You compare entry by entry, because both sides are rows. Make the ids a column."
 )
+right.mistake("answers_in_true_and_false", {".float()": ""}).feedback(
+    "Your entries are True and False. `.float()` makes 1 and 0 of them."
+)

@@ -22,3 +22,9 @@ right.mistake("keeps_the_diagonal_only", {"<=": "=="}).feedback(
 right.mistake("compares_entry_by_entry", {"[:, None]": ""}).feedback(
     "You compare each number with itself, because both sides are rows. Make one of them a column."
 )
+right.mistake(
+    "answers_in_numbers",
+    {"torch.arange(n) <= torch.arange(n)[:, None]": "(torch.arange(n) <= torch.arange(n)[:, None]).AS()"},
+).for_each(AS=("float", "long", "int")).feedback(
+    "Your entries are numbers. The comparison itself is True or False: return it unchanged."
+)
