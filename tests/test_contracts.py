@@ -9,15 +9,18 @@ import pytest
 
 from grading.authoring.lesson_text import read_lesson
 from grading.exercises.lesson import load_lesson
+from grading.grader.cell_code import defines
 from grading.notebooks.cells import grade_id
 
 from .support.repository import LESSONS, ROOT
 
 ROW = re.compile(r"^\| `(\w+)\((.*?)\)` \|", re.M)
+STEPS = "## Steps\n"  # the heading of the part with steps, which is the last one with a table
 
 
-def written(lesson: str) -> dict[str, str]:
-    return dict(ROW.findall((ROOT / "docs" / "contracts" / f"{lesson[:2]}.md").read_text(encoding="utf-8")))
+def written(lesson: str, steps: bool = False) -> dict[str, str]:
+    page = (ROOT / "docs" / "contracts" / f"{lesson[:2]}.md").read_text(encoding="utf-8")
+    return dict(ROW.findall(page.partition(STEPS)[2 if steps else 0]))
 
 
 def parameters(code: str, name: str) -> str:
@@ -31,13 +34,25 @@ def parameters(code: str, name: str) -> str:
     return ast.unparse(found.args)
 
 
+def same_parameters(given: str, code: str, name: str) -> bool:
+    return ast.unparse(ast.parse(f"def f({given}): pass").body[0].args) == parameters(code, name)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_contract_names_the_steps_as_the_lesson_asks_for_them(lesson):
+    cells = [cell.source for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells if cell.cell_type == "code"]
+    assert list(written(lesson, steps=True)) == list(load_lesson(ROOT / "grader_tests" / lesson).steps)
+    for name, given in written(lesson, steps=True).items():
+        assert same_parameters(given, next(code for code in cells if defines(code, name)), name), name
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_contract_names_the_exercises_as_the_lesson_asks_for_them(lesson):
     cells = {grade_id(cell): cell.source for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells}
     exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises
     assert list(written(lesson)) == list(exercises)
     for name, given in written(lesson).items():
-        assert ast.unparse(ast.parse(f"def f({given}): pass").body[0].args) == parameters(cells[name], name), name
+        assert same_parameters(given, cells[name], name), name
 
 
 def test_every_lesson_has_a_contract_and_what_has_no_lesson_says_so():

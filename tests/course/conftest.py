@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from matplotlib import pyplot as plt
 
 from course.notebook import catalog, session
-from grading.authoring.check_data import export_lesson
-from grading.authoring.lesson_text import read_lesson
-from grading.authoring.predictions import experiment_data, prediction_data
 
 from ..support.acting_lesson import LESSON as ACTS
-from ..support.course_builder import ACTING
 from ..support.learner import BEGIN, Learner
 from ..support.learner_kernel import Kernel, running_kernel
 
@@ -39,24 +35,6 @@ def learner(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 def softmax_lesson(learner: Learner) -> Learner:
     learner.run("begin('02_softmax')")
     return learner
-
-
-@pytest.fixture(scope="session")
-def acting_data(build_once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    """The course data of a lesson with predictions, a step and an experiment, as the package has it."""
-
-    def build(root: Path) -> None:
-        ACTING.write(root)
-        tests = root / "grader_tests" / ACTS
-        files = export_lesson(tests) | {
-            f"{ACTS}{catalog.PREDICTIONS}": prediction_data(tests, read_lesson(root / "source" / f"{ACTS}.py")),
-            f"{ACTS}{catalog.EXPERIMENTS}": experiment_data(tests),
-        }
-        for name, content in files.items():
-            (root / "data" / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / "data" / name).write_bytes(content)
-
-    return build_once("acting-lesson", build) / "data"
 
 
 @pytest.fixture

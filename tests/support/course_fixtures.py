@@ -14,9 +14,13 @@ import pytest
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
+from course.notebook import catalog
+from grading.authoring.check_data import export_lesson
+from grading.authoring.lesson_text import read_lesson
+from grading.authoring.predictions import experiment_data, prediction_data
 from grading.judge import start_judge
 
-from .course_builder import TWO_EXERCISES, build_and_release, build_course, released_notebook
+from .course_builder import ACTING, TWO_EXERCISES, build_and_release, build_course, released_notebook
 from .nbgrader_runner import course_config, run_converter
 from .repository import LESSONS, SEED
 from .two_exercise_course import DOUBLE, HALVE, HOSTILE, LESSON, submit_file, with_answers
@@ -40,6 +44,26 @@ def released_course(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str],
         return root
 
     return release
+
+
+@pytest.fixture(scope="session")
+def acting_data(build_once: BuildOnce) -> Path:
+    """The course data of a lesson with predictions, a step and an experiment, as the package has it."""
+
+    def build(root: Path) -> None:
+        ACTING.write(root)
+        tests = root / "grader_tests" / ACTING.name
+        files = export_lesson(tests) | {
+            f"{ACTING.name}{catalog.PREDICTIONS}": prediction_data(
+                tests, read_lesson(root / "source" / f"{ACTING.name}.py")
+            ),
+            f"{ACTING.name}{catalog.EXPERIMENTS}": experiment_data(tests),
+        }
+        for name, content in files.items():
+            (root / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / "data" / name).write_bytes(content)
+
+    return build_once("acting-lesson", build) / "data"
 
 
 @pytest.fixture(scope="session")
