@@ -11,12 +11,11 @@
 # In this course you build attention, one function at a time, and check each function as you write it. **How do you write an
 # answer and get help? And what do you need to know about PyTorch?** Find out with puzzles of one line each.
 #
-# **You will build** `twice`, `centre`, `Line` and `gradient_step`. Together they are what training consists of: shapes,
-# gradients, parameters, a step downhill.
+# **You will build** `twice`, `centre`, `Line` and `gradient_step`, all that one step of training needs.
 #
 # **You need** a little Python: functions, lists, `import`, a class seen once.
 #
-# **Time:** about 20 minutes, plus 12 for the six puzzles marked *extra* and the experiment; 5 if you know PyTorch.
+# **Time:** about 25 minutes, plus 12 for the six puzzles marked *extra* and the experiment; 5 if you know PyTorch.
 #
 # Run the cells in order, with Shift+Enter. `NameError`? Run the notebook's first cell.
 
@@ -102,8 +101,8 @@ print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 # exercises again; the next lesson remembers what passed. When you have passed, or tried honestly and used all hints,
 # `solution(…)` shows other right answers with their pros and cons, if your course publishes them.
 #
-# Two things earn no points. In a *prediction*, replace the dots by a guess before you see the result. A *step* is a small task;
-# `check` and `hint` know it, too. Here most steps are puzzles.
+# Two things earn no points. In a *prediction*, replace the dots by a guess before you see the result. A *step* is a small task,
+# here mostly a puzzle, with `check` and `hint`.
 #
 # ## 2. Shapes that stretch
 #
@@ -330,8 +329,8 @@ figures.show(
 )
 
 # %% [markdown]
-# The means `(3,)` are read as a *row* and stretched downwards: the first *column* loses the mean of the first row, and so on.
-# This is the commonest silent mistake in the course. So `check` tries sizes that all differ. Do so, too.
+# The means `(3,)` are read as a *row*: the first *column* loses the mean of the first row, and so on. This is the commonest
+# silent mistake in the course, so `check` tries sizes that all differ. Do so, too.
 #
 # ## 4. Picking and mixing rows
 #
