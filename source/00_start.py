@@ -6,63 +6,62 @@
 # ---
 
 # %% [markdown]
-# # Lesson 0: How a lesson works
+# # Lesson 0: A warm-up with tensors
 #
-# In lessons 1 to 8 you build attention, function by function, and every function is checked the moment you have
-# written it. **How do you write an answer, ask for help, and see where you stand? And what do you need to know of
-# PyTorch before you begin?** This short lesson answers both, on exercises that are easy on purpose.
+# In this course you build attention, one function at a time, and check each function as you write it. **How do you write an
+# answer and get help? And what do you need to know about PyTorch?** Find out with puzzles of one line each.
 #
-# **You will build** three small functions and a module: `twice`, `centre`, `Line` and `gradient_step`. Together they are
-# what all training is made of: shapes, gradients, parameters, a step downhill.
+# **You will build** `twice`, `centre`, `Line` and `gradient_step`, all that one step of training needs.
 #
-# **You need** a little Python: functions, lists, `import`. A class that you have seen once is enough.
+# **You need** a little Python: functions, lists, `import`, a class seen once.
 #
-# **Time:** about 20 minutes
+# **Time:** about 25 minutes, plus 12 for the six puzzles marked *extra* and the experiment; 5 if you know PyTorch.
 #
-# Run the cells from top to bottom, with Shift+Enter. If a cell says `NameError`, run the notebook's first cell.
+# Run the cells in order, with Shift+Enter. `NameError`? Run the notebook's first cell.
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sliders, use
+from course import begin, check, figures, hint, predict, progress, sliders, use
 from torch import nn
 
 begin("00_start")
 
 # %% [markdown]
+# ## The short way, if you know PyTorch
+#
+# Search for the four headings that begin with **Exercise**. Answer each, run its `check`, and run `progress()` at the end. If a
+# check fails, it names the section to read.
+#
 # ## 1. How a lesson works
 #
-# A **tensor** is numbers in rows and columns, as many dimensions as you like, and its `shape` says how many numbers lie
-# along each. Operations work on all of them at once.
+# A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists their sizes, its `dtype` is the type of its
+# numbers. Operations work on all of them at once.
 
 # %%
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 print("shape:", tuple(x.shape))
 print("plus 10:", (x + 10).tolist())
-print("dtype:", x.dtype)  # 32 bits a number, unless you ask for others
+print("dtype:", x.dtype)  # 32 bits per number, unless you ask for others
 
 # %% [markdown]
-# Shapes are the language of these lessons: `(2, 3)` is two rows of three numbers, `(5,)` is a list of five, `()` is a
-# single number that is still a tensor, and `(..., 3)` is anything whose last dimension has the size 3. Dimensions are
-# counted from 0, or from the end: `dim=-1` is the last one, whatever stands before it.
+# The shape `(2, 3)` is two rows of three numbers, `(5,)` a list of five, `()` a single number that is still a tensor, and
+# `(..., 3)` any shape that ends in 3. Dimensions are counted from 0, or from the end: `dim=-1` is the last.
 #
 # ### Exercise 1: `twice(x)`
 #
 # *Difficulty ★☆☆ · about 2 minutes*
 #
-# Now your first answer. Every exercise has three cells: one for **hints**, one for your **answer**, and one that
-# **checks** it. Write a function that returns every number of `x`, doubled.
+# Double every number of `x`, which has any shape. The result has the same shape and dtype. Do not change `x` itself: it
+# belongs to the caller.
 #
-# - `x` has any shape; the result has the same shape and the same dtype.
-# - `x` itself is not changed: what was handed to a function still belongs to whoever called it.
+# Worked example: `twice(torch.tensor([1, -2, 0.5]))` is `[2, -4, 1]`.
 #
-# On paper: `twice(torch.tensor([1, -2, 0.5]))` is `[2, -4, 1]`.
-#
-# Try things out before you are sure. Put in something wrong first, `return x + 2` say, run both cells, and read what
-# `check` tells you: it runs a few examples, which it shows, and then *practice cases*, which are what the grade asks, with
-# other numbers. Where it knows your mistake, it names it.
+# The next three cells are for hints, your answer and its check. First try something wrong, such as `return x + 2`, and read the
+# report. `check` runs a few examples, then *practice cases*: what the grade asks, with other numbers. It names the mistakes
+# that it recognises.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -90,53 +89,144 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# From here on your function is *used*. Pictures and later cells take it once it passes, and a ready-made one until then;
-# they always say which. So you can leave an exercise out, read on, and come back.
+# From here on, pictures and later cells use your function once it passes, and a ready-made one until then. They say which, so
+# you can skip an exercise and come back.
 
 # %%
 double = use(twice, lambda x: x + x)
 print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 
 # %% [markdown]
-# Three more things. `progress()`, at the end of every lesson, checks all its exercises again and says where you stand; what
-# you have passed is remembered for the next lesson. `hint(…)` gives a question first, then the idea, then the shape of the
-# code, and never the answer. And when you have passed, or have tried honestly and used all hints, `solution(…)` shows
-# other right answers and what each is good for, if your course publishes them.
+# `hint(…)` gives a question, then the idea, then the shape of the code, never the answer. `progress()`, at the end, checks all
+# exercises again; the next lesson remembers what passed. When you have passed, or tried honestly and used all hints,
+# `solution(…)` shows other right answers with their pros and cons, if your course publishes them.
+#
+# Two things earn no points. In a *prediction*, replace the dots by a guess before you see the result. A *step* is a small task,
+# here mostly a puzzle, with `check` and `hint`.
 #
 # ## 2. Shapes that stretch
 #
-# Tensors of different shapes can be added, too. PyTorch lines their shapes up *from the right*, and a dimension of size 1,
-# or one that is missing on the left, is stretched to fit. This is **broadcasting**.
+# PyTorch combines different shapes by **broadcasting**: it lines them up *from the right* and stretches each dimension that
+# has size 1, or is missing on the left, to fit.
+#
+# ### Predict: a column plus a row
+#
+# `column` is `(3, 1)`, `row` is `(4,)`. What shape does their sum have?
 
 # %% tags=["demo"]
-# @title A column and a row, and what their sum is
-column, row = torch.tensor([[0.0], [10.0], [20.0]]), torch.tensor([[1.0, 2.0, 3.0, 4.0]])
-fig, axes = figures.row(3, width=2.9, height=2.4)
-for ax, (title, values) in zip(axes, {"(3, 1)": column, "(1, 4)": row, "their sum: (3, 4)": column + row}.items()):
-    figures.heat_map(values, ax=ax, kind="scores", title=title, limit=30)
+column, row = torch.tensor([[0.0], [10.0], [20.0]]), torch.tensor([1.0, 2.0, 3.0, 4.0])
+# A shape, such as (2, 5)
+predict("the shape of the sum", ..., (column + row).shape)
+
+# %% tags=["demo"]
+# @title How the column and the row stretch
+figures.show(figures.broadcast(column, row), caption="a is the column, b the row. Nothing is copied in memory.")
+
+# %% [markdown]
+# **Solve each puzzle in one line, without a loop, with the tools it names.** `torch.arange(4)` is `[0, 1, 2, 3]`. `None` in an index
+# inserts a dimension of size 1: if `a` is `(3,)`, `a[:, None]` is a column, `(3, 1)`.
+#
+# ### Step: a table of gaps
+#
+# *★☆☆ · about 1 minute · tools: `-`, `None` in an index*
+#
+# `a` is `(M,)`, `b` is `(N,)`. Return `(M, N)`, with `b[n] - a[m]` in row m, column n. In lesson 7 such a table says how far apart
+# words are.
+#
+# Worked example: `gaps([0, 10], [1, 2, 3])`, all of them tensors, is `[[1, 2, 3], [-9, -8, -7]]`.
+
+
+# %%
+def gaps(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """b[n] - a[m] for every m and n. a: (M,); b: (N,); returns: (M, N)"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(gaps)  # stuck? hint(gaps)
+
+# %% [markdown]
+# ### Step: a chessboard (extra)
+#
+# *★☆☆ · about 1 minute · tools: `torch.arange`, `None` in an index, `+`, and `% 2`, the remainder after division by 2*
+#
+# Return `(rows, columns)`: 0 and 1 in turn along rows and columns, 0 at the top left.
+#
+# Worked example: `chessboard(2, 3)` is `[[0, 1, 0], [1, 0, 1]]`.
+
+
+# %%
+def chessboard(rows: int, columns: int) -> torch.Tensor:
+    """0 and 1 in turn. returns: (rows, columns)"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(chessboard)
+
+# %% [markdown]
+# ### Step: a staircase (extra)
+#
+# *★☆☆ · about 1 minute · tools: `torch.arange`, `None` in an index, `<=`, which compares entry by entry*
+#
+# Return `(n, n)`: True where the column is at most the row, else False. In lesson 5 a word sees itself and the words before it in this
+# pattern.
+#
+# Worked example: `staircase(2)` is `[[True, False], [True, True]]`.
+
+
+# %%
+def staircase(n: int) -> torch.Tensor:
+    """True on the diagonal and below. returns: (n, n), bool"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(staircase)
+
+# %% tags=["demo"]
+# @title Three tables, each made by stretching a column and a row
+drawn_gaps, drawn_board, drawn_stairs = use(gaps), use(chessboard), use(staircase)
+tables = {
+    "gaps": drawn_gaps(torch.arange(6.0), torch.arange(6.0)),
+    "chessboard": drawn_board(6, 6),
+    "staircase": drawn_stairs(6),
+}
+fig, axes = figures.row(3, width=2.9, height=2.7)
+for ax, (title, values) in zip(axes, tables.items()):
+    figures.heat_map(values.float(), ax=ax, kind="scores" if title == "gaps" else "weights", title=title, numbers=True)
 figures.show(
     fig,
-    alt="A column of 0, 10 and 20, a row of 1 to 4, and their sum: three rows of four numbers, 1 to 4, 11 to 14, 21 to 24.",
-    caption="The column is stretched to four columns, the row to three rows. Nothing is copied in memory.",
+    alt="Three tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to minus 5 "
+    "at the bottom left. The chessboard has 0 and 1 in turn. The staircase is 1 on the diagonal and below it, else 0.",
+    caption=f"By {drawn_gaps.whose}; {drawn_board.whose}; {drawn_stairs.whose}.",
 )
 
 # %% [markdown]
-# ### Predict first
+# ## 3. One number per row
 #
-# `x` has the shape `(4, 3)`, four rows of three numbers. `x.mean(dim=-1)` is the mean of each row. What is its shape, and what
-# happens in `x - x.mean(dim=-1)`?
+# `x.sum(dim=-1)` adds up each row, and `x.mean(dim=-1)` takes its mean.
 #
-# <details><summary>Answer</summary>
+# ### Predict: the means of rows
 #
-# The means have the shape `(4,)`: the dimension over which they were taken is gone. Lined up from the right, that 4 meets the
-# 3 of `(4, 3)`, neither of them is 1, and PyTorch raises an error. With `keepdim=True` the means are `(4, 1)`, a column,
-# and it is stretched along each row, as it should be.
-#
-# </details>
+# `x` is `(4, 3)`. What is the shape of `x.mean(dim=-1)`?
 
 # %% tags=["demo"]
-# @title What comes of it, as it stands and with a column of means
 x = torch.arange(12.0).reshape(4, 3)
+# A shape, such as (2, 5)
+predict("the shape of the means", ..., x.mean(dim=-1).shape)
+
+# %% [markdown]
+# ### Predict: rows minus their means
+#
+# `x` is `(4, 3)`. What is `x - x.mean(dim=-1)`?
+
+# %% tags=["demo"]
+# "each row minus its mean", "each column minus a number" or "an error"
+predict("x minus its means", ...)
+
+# %% tags=["demo"]
+# @title Without keepdim, and with it
 try:
     x - x.mean(dim=-1)
 except RuntimeError as error:
@@ -144,16 +234,35 @@ except RuntimeError as error:
 print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 
 # %% [markdown]
+# `keepdim=True` keeps the dimension, with size 1: the means are a column, `(4, 1)`, and stretch along the rows.
+#
+# ### Step: shares of a whole
+#
+# *★☆☆ · about 1 minute · tools: `/`, `.sum` with `dim` and `keepdim`*
+#
+# `x` is `(..., D)`, all numbers positive. Divide each row by its sum. Attention mixes words in such shares.
+#
+# Worked example: `[[1, 3], [2, 2]]` becomes `[[0.25, 0.75], [0.5, 0.5]]`.
+
+
+# %%
+def shares(x: torch.Tensor) -> torch.Tensor:
+    """Each row divided by its sum. x: (..., D); returns: (..., D)"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(shares)
+
+# %% [markdown]
 # ### Exercise 2: `centre(x)`
 #
-# *Difficulty ★☆☆ · about 3 minutes*
+# *Difficulty ★☆☆ · about 1 minute*
 #
-# Take its own mean away from every row.
+# Subtract each row's mean from that row. `x` is `(..., D)`: rows run along the last dimension, after any number of others. The
+# result keeps shape and dtype, gradients flow through it (section 5), and `x` does not change.
 #
-# - `x` is `(..., D)`; the rows run along the last dimension, and there may be any number of dimensions before it, or none.
-# - The result has the shape and dtype of `x`, gradients flow through it, and `x` is not changed.
-#
-# On paper: the rows `(1, 3)` and `(10, 30)` have the means 2 and 20; what is left is `(-1, 1)` and `(-10, 10)`.
+# Worked example: the rows `(1, 3)` and `(10, 30)`, of mean 2 and 20, become `(-1, 1)` and `(-10, 10)`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -162,7 +271,7 @@ print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 
 # %% nbgrader={"grade": false, "grade_id": "centre", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def centre(x: torch.Tensor) -> torch.Tensor:
-    """Every row less its own mean.
+    """Each row minus its own mean.
 
     x: (..., D)
     returns: (..., D), the same dtype
@@ -197,27 +306,146 @@ figures.show(
 # %% [markdown]
 # ### Is it a bug? It runs, so it is right
 #
-# Somebody writes `x - x.mean(dim=-1)`, without `keepdim`, tries it on three rows of three numbers, and gets no error. *It
-# runs, so it is right.* Decide first; then run the next cell, which looks at the means of the rows afterwards.
+# Somebody forgets `keepdim`, tries three rows of three numbers, and gets no error. *It runs, so it is right.* Is it?
+#
+# #### Predict: right or wrong?
+#
+# `square` is `(3, 3)`. Is `square - square.mean(dim=-1)` each row minus its mean?
 
-# %%
+# %% tags=["demo"]
 square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 9.0]])
-print("rows afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(dim=-1).tolist())
-print("rows afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1).tolist())
+# "right" or "wrong"
+predict("centring a square without keepdim", ...)
+
+# %% tags=["demo"]
+print("means afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(dim=-1))
+print("means afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1))
+
+# %% tags=["demo"]
+# @title What was subtracted from what
+figures.show(
+    figures.broadcast(square, square.mean(dim=-1), "−"),
+    caption="a is the square, b its means: a row, which stretches downwards.",
+)
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# The means `(3,)` are read as a *row*: the first *column* loses the mean of the first row, and so on. This is the commonest
+# silent mistake in the course, so `check` tries sizes that all differ. Do so, too.
 #
-# It is a bug. The means `(3,)` are read as a *row* and stretched downwards: the first *column* loses the mean of the first
-# row, and so on. Where there are as many rows as columns nothing complains. It is the commonest silent mistake in this
-# course, and the reason why `check` tries tensors whose dimensions all have different sizes. Do so, too.
+# ## 4. Picking and mixing rows
 #
-# </details>
+# A `(T, S)` matrix `A` times a `(S, D)` matrix `B` is a `(T, D)` matrix, the **matrix product** `A @ B`. Its row t adds up the
+# rows of `B`, each times an entry of row t of `A`. With a list `w`, `(S,)`, `A @ w` has one number per row of `A`: its entries
+# times those of `w`, added up.
 #
-# ## 3. Gradients
+# ### Predict: a matrix times a list
 #
-# A network learns by changing its numbers a little in the direction that helps. For that it needs **gradients**: how fast
-# a result $y$ grows when a number $w$ does. For $y = w^2$ that is the slope $2w$ of the curve. Move the point:
+# `x` is `(5, 3)`, `w` is `(3,)`. What is the shape of `x @ w`?
+
+# %% tags=["demo"]
+# A shape, such as (2, 5)
+predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.ones(3)).shape)
+
+# %% [markdown]
+# ### Step: means so far (extra)
+#
+# *★★☆ · about 2 minutes · tools: your `staircase` and `shares`, `len`, `.float()`, `@`*
+#
+# `x` is `(T, D)`. Return `(T, D)`: row t is the mean of rows 0 to t. Attention works like this, with shares that depend on the
+# words.
+#
+# Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
+
+
+# %%
+def running_means(x: torch.Tensor) -> torch.Tensor:
+    """Row t is the mean of rows 0 to t. x: (T, D); returns: (T, D)"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(running_means)
+
+# %% tags=["demo"]
+# @title The shares, the rows, and what they mix to
+so_far = use(running_means)
+rows = torch.tensor([[2.0, 0.0], [4.0, 8.0], [9.0, 1.0], [1.0, 3.0]])
+fig, axes = figures.row(3, width=2.9, height=2.7)
+figures.heat_map(use(shares)(use(staircase)(4).float()), ax=axes[0], title="shares")
+figures.heat_map(rows, ax=axes[1], kind="amounts", title="x", limit=10)
+figures.heat_map(so_far(rows), ax=axes[2], kind="amounts", title="means so far", limit=10)
+figures.show(
+    fig,
+    alt="Three tables. The shares: 1 in row 0, twice a half in row 1, three times a third in row 2, four times a quarter in row "
+    "3, and 0 elsewhere. The four rows of x. Their means so far: (2, 0), (3, 4), (5, 3), (4, 3).",
+    caption=f"The first table times the second is the third, here by {so_far.whose}.",
+)
+
+# %% [markdown]
+# ### Step: one-hot rows (extra)
+#
+# *★☆☆ · about 1 minute · tools: `torch.arange`, `None` in an index, `==`, `.float()`*
+#
+# `ids` is `(T,)`, whole numbers below `n`. Return `(T, n)`: row t is 1 in column `ids[t]`, else 0. Times a table, it picks rows
+# (lesson 3).
+#
+# Worked example: `one_hot([2, 0], 3)` is `[[0, 0, 1], [1, 0, 0]]`.
+
+
+# %%
+def one_hot(ids: torch.Tensor, n: int) -> torch.Tensor:
+    """1.0 in column ids[t] of row t, else 0.0. ids: (T,), int64; returns: (T, n)"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(one_hot)
+
+# %% [markdown]
+# ### Step: one entry per row (extra)
+#
+# *★☆☆ · about 1 minute · tools: `torch.arange`, `len`, two lists in an index: `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`*
+#
+# `x` is `(T, N)`, `columns` is `(T,)`. Return `(T,)`: the entry of each row t in column `columns[t]`. The loss of lesson 8 picks
+# the right word's score like this.
+#
+# Worked example: from `[[1, 2, 3], [4, 5, 6]]` the columns `[2, 0]` choose `[3, 4]`.
+
+
+# %%
+def chosen(x: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    """Entry columns[t] of each row t. x: (T, N); columns: (T,), int64; returns: (T,)"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(chosen)
+
+# %% [markdown]
+# ### Step: neighbours swap places (extra)
+#
+# *★★☆ · about 1 minute · tools: `.reshape(-1, 2)`, which cuts a list into rows of two, `.reshape(-1)`, which joins them again,
+# `.flip(dim)`, which reverses along a dimension*
+#
+# `x` is `(D,)`, D even. Swap the two entries of each pair. Lesson 7 rotates such pairs.
+#
+# Worked example: `[1, 2, 3, 4]` becomes `[2, 1, 4, 3]`.
+
+
+# %%
+def swap_neighbours(x: torch.Tensor) -> torch.Tensor:
+    """The entries of each pair, swapped. x: (D,), D even; returns: (D,)"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(swap_neighbours)
+
+# %% [markdown]
+# ## 5. Gradients
+#
+# A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with respect
+# to a number $w$ is how fast $y$ grows with $w$. For $y = w^2$ it is the slope $2w$. Move the point, or look at the strip:
 
 
 # %% tags=["demo"]
@@ -244,29 +472,60 @@ def draw(w):
 sliders.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0])
 
 # %% [markdown]
-# Where there are sliders, a strip of pictures stands above them, so that nothing is lost without a kernel.
-#
-# PyTorch finds the slope by **autograd**: mark a tensor with `requires_grad=True`, compute as always, call `backward()` on the
-# *one* number that came out, and the gradient lies in `.grad`, in the shape of the tensor.
+# PyTorch's **autograd** records what you compute from a tensor with `requires_grad=True`. `backward()`, called on the *one*
+# number that comes out, puts the gradient into `.grad`, in the tensor's shape.
 
 # %%
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
 y = (w**2).sum()
 y.backward()
 print("gradient:", w.grad.tolist())
-(w**2).sum().backward()
-print("after another backward:", w.grad.tolist(), "- it is *added* to what lies there")
 
 # %% [markdown]
-# Two things to keep. Gradients are **added up**, so the old ones have to be cleared before the next step. And the trail
-# breaks where numbers leave the tensor: `.item()`, `.detach()`, `.data`, NumPy and `torch.tensor(…)` of a tensor all cut it.
-# That is why answers in this course stay tensors, and why `check` asks for gradients.
+# ### Predict: `backward()` again
 #
-# ## 4. A module
+# `w` gets the gradient of the same sum twice, and nothing is cleared in between. How large is `w.grad` then?
+
+# %% tags=["demo"]
+w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
+for _ in range(2):
+    (w**2).sum().backward()
+
+# %% tags=["demo"]
+# "the same as before", "twice as large" or "zero"
+predict("the gradient after two calls of backward", ..., w.grad)
+
+# %% [markdown]
+# Gradients are **added up**, so clear the old ones before the next step. Autograd loses track when you leave tensors:
+# `.item()`, `.detach()`, `.data`, NumPy, `torch.tensor(…)` of a tensor. So answers stay tensors, and `check` looks at gradients.
 #
-# Numbers that training may change are **parameters**. A **module** is a class that holds them, derived from `nn.Module`: in
-# `__init__` it makes its parameters and registers them by assigning them to `self`; in `forward` it computes with them.
-# Calling the module calls `forward`. Here is one with a single parameter:
+# To leave no trace in the caller's `x`, let autograd watch a copy: `x.detach().clone().requires_grad_()`.
+#
+# ### Step: slopes by autograd
+#
+# *★★☆ · about 2 minutes · three lines*
+#
+# `x` has any shape. Return the gradient of $\sum x^3$, the sum of its cubes, found by autograd. Leave `x`, its `.grad` and its
+# `requires_grad` unchanged.
+#
+# Worked example: `slopes(torch.tensor([1.0, -2.0]))` is `[3, 12]`, since the slope of $x^3$ is $3x^2$.
+
+
+# %%
+def slopes(x: torch.Tensor) -> torch.Tensor:
+    """The gradient of the sum of the cubes of x. x: any shape; returns: the same shape"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(slopes)
+
+# %% [markdown]
+# ## 6. A module
+#
+# **Parameters** are the numbers that training may change. A **module** holds parameters and computes with them. Its class is
+# derived from `nn.Module`. `__init__` makes the parameters and registers them by assigning to `self`. Calling the module runs
+# `forward`.
 
 
 # %%
@@ -274,26 +533,33 @@ class Shift(nn.Module):
     def __init__(self):
         super().__init__()  # always first: it makes the place where parameters are kept
         self.amount = nn.Parameter(torch.tensor(3.0))
+        self.unit = torch.tensor(2.0)
 
     def forward(self, x):
-        return x + self.amount
+        return x + self.amount * self.unit
 
 
 shift = Shift()
 print("of [1, 2]:", shift(torch.tensor([1.0, 2.0])).tolist())
-print("parameters:", {name: value.item() for name, value in shift.named_parameters()})
+
+# %% [markdown]
+# ### Predict: what training may change
+#
+# `Shift` assigns an `nn.Parameter` and a plain tensor to `self`. How many parameters does it have?
+
+# %% tags=["demo"]
+# A number
+predict("the number of parameters", ..., len(list(shift.parameters())))
 
 # %% [markdown]
 # ### Exercise 3: `Line()`
 #
-# *Difficulty ★★☆ · about 4 minutes*
+# *Difficulty ★★☆ · about 3 minutes*
 #
-# Write a module that computes $\text{slope} \cdot x + \text{offset}$.
+# Write a module that computes $\text{slope} \cdot x + \text{offset}$ for `x` of any shape. Its two parameters, `slope` and
+# `offset`, have shape `()` and are 0 at first.
 #
-# - `Line()` has two parameters named `slope` and `offset`, each of shape `()` and 0 at first.
-# - `forward(x)` takes a tensor of any shape and returns one of the same shape.
-#
-# On paper: with slope 2 and offset 1, `[0, 1, 3]` becomes `[1, 3, 7]`.
+# Worked example: with slope 2 and offset 1, `[0, 1, 3]` becomes `[1, 3, 7]`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -327,30 +593,47 @@ grade(Line)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## 5. One step of training
+# ## 7. One step of training
 #
-# Now all of it together. There are examples: inputs $\mathbf{x}$, here a table of shape `(B, D)`, $B$ examples of $D$ numbers
-# each, and for each the answer that is wanted, $\mathbf{y}$, of shape `(B,)`. A model predicts with weights $\mathbf{w}$, of
-# shape `(D,)`:
+# Training needs examples: $\mathbf{x}$, `(B, D)`, holds $B$ of them, and $\mathbf{y}$, `(B,)`, the answer wanted for each. A model
+# predicts with weights $\mathbf{w}$, `(D,)`:
 #
-# $$ \hat{\mathbf{y}} = \mathbf{x} \, \mathbf{w}, \qquad L = \frac{1}{B} \sum_{b=1}^{B} (\hat y_b - y_b)^2, \qquad
+# $$ \hat{\mathbf{y}} = \mathbf{x} \, \mathbf{w}, \qquad L = \frac{1}{B} \sum_{b=0}^{B-1} (\hat y_b - y_b)^2, \qquad
 # \mathbf{w} \leftarrow \mathbf{w} - \eta \, \frac{\partial L}{\partial \mathbf{w}} . $$
 #
-# The **loss** $L$ is the mean of the squared errors, one number. Its gradient says which way it grows, so a step goes the
-# other way, as far as the **learning rate** $\eta$ says. That is all that training is: predict, measure, go downhill, again.
+# The **loss** $L$ is one number that says how wrong the predictions are: here the mean of their squared errors. It grows along
+# its gradient, so a step goes the other way, by the gradient times the **learning rate** $\eta$. That is all of training:
+# predict, measure, go downhill, again.
 #
+# ### Step: the loss
+#
+# *★☆☆ · about 1 minute*
+#
+# `predictions` and `y` are `(B,)`. Return the loss $L$, of shape `()`.
+#
+# Worked example: predictions `[1, 2]` for `[4, 2]` have the errors −3 and 0, so the loss is $(9 + 0) / 2 = 4.5$.
+
+
+# %%
+def mean_squared_error(predictions: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The mean of the squared errors. predictions, y: (B,); returns: ()"""
+    raise NotImplementedError  # replace this line by yours
+
+
+# %% tags=["demo"]
+check(mean_squared_error)
+
+# %% [markdown]
 # ### Exercise 4: `gradient_step(weights, x, y, rate)`
 #
-# *Difficulty ★★☆ · about 5 minutes*
+# *Difficulty ★★☆ · about 3 minutes*
 #
-# Write one such step.
+# Write one such step. `weights` is `(D,)`, `x` is `(B, D)`, `y` is `(B,)`, `rate` a plain number; predictions are `x @ weights`.
+# Return the weights after the step. All arguments and their gradients stay unchanged.
 #
-# - `weights` is `(D,)`, `x` is `(B, D)`, `y` is `(B,)`, `rate` a plain number. Predictions are `x @ weights`, of shape `(B,)`.
-# - Return the weights after the step, `(D,)`. All arguments stay as they were, and so do their gradients.
-#
-# On paper: `weights = [0, 0]`, `x = [[1, 0], [1, 2]]`, `y = [2, 4]`. Both predictions are 0, the errors are −2 and −4, the loss is
-# $(4 + 16) / 2 = 10$. Its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$, and with the rate 0.5 the new
-# weights are `[3, 4]`.
+# Worked example: `weights = [0, 0]`, `x = [[1, 0], [1, 2]]`, `y = [2, 4]`. Both predictions are 0, the errors −2 and −4, the loss
+# $(4 + 16) / 2 = 10$. Its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate 0.5 the new weights
+# are `[3, 4]`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -387,18 +670,14 @@ wanted = 2 * t - 1 + 0.2 * torch.randn(40, generator=generator)
 examples = torch.stack([t, torch.ones(40)], dim=-1)  # (40, 2)
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: three learning rates
 #
-# The forty points lie around the line $y = 2t - 1$, and each example is $(t, 1)$, so the two weights are a slope and an offset.
-# We take 30 steps with each of three learning rates: 0.01, 0.3 and 1.1. What will the three loss curves look like?
-#
-# <details><summary>Answer</summary>
-#
-# With 0.01 the loss falls slowly and is far from done after 30 steps. With 0.3 it is down after a dozen. With 1.1 every step
-# goes too far, lands higher up on the other side than it came from, and the loss *grows*, faster and faster. A loss that grows
-# is the first sign of a learning rate that is too high.
-#
-# </details>
+# The forty points scatter around the line $y = 2t - 1$. Each example is $(t, 1)$, so the weights are a slope and an offset. We
+# take 30 steps with the rates 0.01, 0.3 and 1.1. What does the loss do with 1.1?
+
+# %% tags=["demo"]
+# "it falls fastest", "it falls, then jumps up and down" or "it grows"
+predict("the loss with the rate 1.1", ...)
 
 
 # %% tags=["demo"]
@@ -424,9 +703,36 @@ figures.show(
 )
 
 # %% [markdown]
-# In practice nobody writes the step out: an **optimizer** holds the parameters of a module and takes it. These five lines stand
-# in every training loop of this course, and of the world. `SGD` is your step; **Adam**, which you will meet soon, gives every
-# parameter a rate of its own, by how large its gradients have been lately.
+# With 0.01 the loss is far from done after 30 steps, with 0.3 it is down after a dozen. A loss that grows is the first sign of a
+# rate that is too high.
+#
+# ## Your experiment
+#
+# *About 3 minutes*
+#
+# **What is the largest rate, to two decimals, with which the loss falls?** Compute the loss after 100 steps for several rates
+# between 0.3 and 1.1, and compare it with the 2.69 before the first step. A loop helps.
+
+
+# %% tags=["demo"]
+def loss_after(rate, steps=100):
+    weights = torch.zeros(2)
+    for _ in range(steps):
+        weights = step(weights, examples, wanted, rate)
+    return (examples @ weights - wanted).square().mean().item()
+
+
+print(loss_after(0.3))  # write your experiment here
+
+finding = ...  # the largest rate with which the loss falls
+check("experiment", finding)
+
+# %% [markdown]
+# ## 8. An optimizer takes the step
+#
+# An **optimizer** takes the step for all parameters of a module. The five lines of this loop are in every training loop, here
+# and elsewhere. `SGD` is your step. **Adam**, in later lessons, gives each parameter its own step size, based on how large its
+# recent gradients were.
 
 
 # %%
@@ -446,10 +752,10 @@ torch.manual_seed(0)
 line = make()
 optimizer = torch.optim.SGD(line.parameters(), lr=0.3)
 for _ in range(30):
-    optimizer.zero_grad()  # gradients are added up, so the old ones go first
+    optimizer.zero_grad()  # gradients are added up, so clear the old ones first
     loss = (line(t) - wanted).square().mean()
     loss.backward()  # a gradient for every parameter
-    optimizer.step()  # every parameter a little downhill
+    optimizer.step()  # every parameter moves a little downhill
 print(f"loss {loss.item():.3f} by {make.whose}")
 print("parameters:", [round(value.item(), 2) for value in line.parameters()])
 
@@ -469,17 +775,17 @@ figures.show(
 # %% [markdown]
 # ## Summary
 #
-# 1. Write, run, `check`; ask for a `hint` when you are stuck; guess where it says *Predict first*.
-# 2. Shapes are lined up from the right, and a size of 1 stretches. `keepdim=True` keeps a dimension for that.
-# 3. Squares hide mistakes: try shapes whose sizes all differ.
-# 4. `backward()` adds gradients to `.grad`; what leaves the tensors gets none.
-# 5. A module holds parameters; a step moves them against the gradient, as far as the learning rate says.
+# 1. Write, run, `check`; ask for a `hint` when stuck; guess at *Predict*.
+# 2. Shapes line up from the right, and size 1 stretches: `keepdim=True` keeps it.
+# 3. Squares hide mistakes: try sizes that all differ.
+# 4. `backward()` adds gradients to `.grad`; autograd loses track when you leave tensors.
+# 5. A module holds parameters; a step moves them against the gradient, scaled by the learning rate.
 #
 # $$ \mathbf{w} \leftarrow \mathbf{w} - \eta \, \frac{\partial L}{\partial \mathbf{w}} $$
 #
-# **To read on:** [broadcasting](https://docs.pytorch.org/docs/stable/notes/broadcasting.html) and
-# [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html) in PyTorch's own words ·
-# [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
+# **To read on:** PyTorch on [broadcasting](https://docs.pytorch.org/docs/stable/notes/broadcasting.html),
+# [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html),
+# [modules](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
 #
 # In lesson 1 you compare vectors: one number that says how alike two of them are.
 

@@ -10,14 +10,11 @@ Line = exercise(
     points=5,
     see="Exercise 3: `Line()`",
     hints=(
-        "Which numbers should training be able to change? Those are the parameters, and they are made once, in "
-        "`__init__`. Which numbers change with every call? Those are the arguments of `forward`.",
-        "`nn.Parameter(tensor)` makes a parameter, and `self.slope = …` registers it under that name. The "
-        "first line of "
-        "`__init__` is always `super().__init__()`.",
-        "The shape of the code: in `__init__`, after `super().__init__()`, two lines like `self.slope = "
-        "nn.Parameter(<a "
-        "zero>)`; in `forward`, `return <slope> * x + <offset>`, each with `self.` in front.",
+        "Which numbers may training change? Make those once, in `__init__`. Which change with every call? Those are "
+        "arguments of `forward`.",
+        "`super().__init__()` comes first. `self.slope = nn.Parameter(tensor)` makes a parameter and registers it.",
+        "The shape of the code: in `__init__`, two lines like `self.slope = nn.Parameter(<a zero>)`; in `forward`, "
+        "`return <slope> * x + <offset>`, each with `self.`.",
     ),
 )
 

@@ -17,7 +17,7 @@ class Line(nn.Module):
 """)
 
 right.mistake("offset_inside", {"x + self.offset": "(x + self.offset)"}, loses="slope times").feedback(
-    "You add the offset before you multiply, so the slope multiplies the offset too. Multiply first, then add."
+    "You add the offset before you multiply, so the slope multiplies it too. Multiply first."
 )
 right.mistake(
     "names_exchanged", {"self.slope * x + self.offset": "self.offset * x + self.slope"}, loses="slope times"
@@ -38,7 +38,7 @@ right.mistake("shape_one", loses=BEGINS).patch("""
 + self.slope = nn.Parameter(torch.zeros(1))
 + self.offset = nn.Parameter(torch.zeros(1))
 """).feedback(
-    "Your parameters have shape `(1,)`, so each is a list of one number. They must be single numbers, of shape `()`."
+    "Your parameters have shape `(1,)`: each is a list of one number. Make them single numbers, of shape `()`."
 )
 right.mistake("plain_tensors", loses=(BEGINS, GRADIENTS)).patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
@@ -47,7 +47,7 @@ right.mistake("plain_tensors", loses=(BEGINS, GRADIENTS)).patch("""
 + self.offset = torch.tensor(0.0)
 """).feedback(
     "Slope and offset are plain tensors, so no optimizer finds them and they are not saved. Wrap each in "
-    "`nn.Parameter(…)` to make it a parameter."
+    "`nn.Parameter(…)`."
 )
 right.mistake("frozen_offset", loses=BEGINS).patch("""
 - self.slope = nn.Parameter(torch.tensor(0.0))
@@ -77,5 +77,5 @@ right.mistake("reads_the_offset_as_a_number", {" + self.offset": " + self.offset
     "You turn the offset into a plain number (`.item()`), so no gradient reaches it. Compute with the parameter itself."
 )
 right.mistake("leaves_x_out", {"self.slope * x": "self.slope"}, loses="slope times").feedback(
-    "You do not use `x` in the result. Multiply the slope by `x`, then add the offset."
+    "You do not use `x`. Multiply the slope by it, then add the offset."
 )

@@ -11,11 +11,8 @@ centre = exercise(
     points=5,
     see="Exercise 2: `centre(x)`",
     hints=(
-        "Take the rows (1, 3) and (10, 30) and a pencil. What is the mean of each, and what is left when it is taken "
-        "away? How many means are there, and what is their shape?",
-        "`x.mean(dim=-1)` has one number for each row, and its shape lacks the last dimension. "
-        "`keepdim=True` keeps it, "
-        "with the size 1; then the subtraction stretches it along the row.",
+        "What is left of the rows (1, 3) and (10, 30) without their means? What is the shape of the means?",
+        "`x.mean(dim=-1)` loses the last dimension. `keepdim=True` keeps it, with size 1: it stretches along the rows.",
         "The shape of the code: `return x - <the mean along the last dimension, kept>`.",
     ),
 )

@@ -15,31 +15,25 @@ right.mistake("mean_of_everything", {"x.mean(-1, keepdim=True)": "x.mean()"}, lo
     "You subtract the mean of all numbers from every row. Each row has its own mean."
 )
 right.mistake("columns", {"x.mean(-1,": "x.mean(0,"}, loses=("every row", "one row, or")).feedback(
-    "You make the mean of each *column* 0, not the mean of each row. Rows run along the last dimension, `dim=-1`; "
-    "`dim=0` runs down the columns."
+    "You make the mean of each *column* 0. Rows run along the last dimension, `dim=-1`; `dim=0` runs down the columns."
 )
 right.mistake("no_keepdim", {"x.mean(-1, keepdim=True)": "x.mean(-1)"}, loses=("every row", "one row, or")).feedback(
     "The means have lost a dimension, so they do not line up with the rows. As `(T,)` they are subtracted from the "
-    "columns, or do not broadcast at all. With `keepdim=True` they have shape `(T, 1)`, which lines up with the "
-    "rows.",
+    "columns, or do not broadcast at all. `keepdim=True` makes them `(T, 1)`.",
     see=BUG,
 )
 right.mistake("dim_1", {"x.mean(-1,": "x.mean(1,"}, loses="one row, or").feedback(
-    "You take the mean along dimension 1, which is the last dimension only if there are two. `dim=-1` counts from "
-    "the end."
+    "You take the mean along dimension 1, which is the last only if there are two. `dim=-1` counts from the end."
 )
 right.mistake(
     "mean_less_x", {"x - x.mean(-1, keepdim=True)": "x.mean(-1, keepdim=True) - x"}, loses="every row"
 ).feedback("You subtract each row from its mean, so every sign is wrong. Subtract the mean from the row.")
 right.mistake("takes_the_sum", {"mean(": "sum("}, loses="every row").feedback(
-    "You subtract the *sum* of each row instead of its mean. The mean is the sum divided by the number of entries."
+    "You subtract the *sum* of each row. Its mean is the sum divided by the number of entries."
 )
 right.mistake(
     "takes_the_median", {"mean(-1, keepdim=True)": "median(-1, keepdim=True).values"}, loses="every row"
-).feedback(
-    "You subtract the median of each row, the number in the middle. The mean is the sum divided by the number of "
-    "entries."
-)
+).feedback("You subtract the median of each row. The mean is the sum divided by the number of entries.")
 right.mistake("only_the_mean", {"x - x.mean": "x.mean"}, loses="every row").feedback(
     "You return the means themselves. Return each row minus its mean."
 )
@@ -72,10 +66,7 @@ right.mistake(
 )
 right.mistake(
     "divides_by_the_number_of_rows", {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) / len(x)"}, loses="every row"
-).feedback(
-    "You divide the sum of each row by `len(x)`, the number of rows. A row has `x.shape[-1]` entries. Divide by "
-    "that, or use `mean`."
-)
+).feedback("You divide the sum of each row by `len(x)`, the number of rows. Divide by `x.shape[-1]`, or use `mean`.")
 right.mistake(
     "divides_without_remainder",
     {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) // x.shape[-1]"},
@@ -84,8 +75,8 @@ right.mistake(
 right.mistake(
     "inserts_dimension_1", {"x.mean(-1, keepdim=True)": "x.mean(-1).unsqueeze(1)"}, loses="one row, or"
 ).feedback(
-    "You restore the dimension of the means as dimension 1, which is right only if `x` has two dimensions. "
-    "`unsqueeze(-1)` or `keepdim=True` works for any number of dimensions."
+    "You restore the dimension of the means as dimension 1, which is right only if `x` has two. `unsqueeze(-1)` or "
+    "`keepdim=True` works for any number."
 )
 centre.mistake("loops_over_the_rows", loses="one row, or").full_code("""
 def centre(x):
@@ -94,12 +85,11 @@ def centre(x):
         out[i] = x[i] - x[i].mean()
     return out
 """).feedback(
-    "Your loop treats each `x[i]` as a row, which is right only if `x` has two dimensions. With one dimension "
-    "`x[i]` is a number, with three it is a matrix. `x.mean(-1, keepdim=True)` works for any number of dimensions."
+    "Your loop treats each `x[i]` as a row, which is right only if `x` has two dimensions: with one it is a number, "
+    "with three a matrix. `x.mean(-1, keepdim=True)` works for any number."
 )
 right.mistake("leaves_it", {"x - x.mean(-1, keepdim=True)": "1 * x"}, loses="every row").feedback(
-    "You return the rows unchanged. Either you do not subtract the mean, or you do not return the result of the "
-    "subtraction."
+    "You return the rows unchanged: you do not subtract the mean, or do not return the result."
 )
 right.mistake("subtracts_it_twice", {"x.mean(-1": "2 * x.mean(-1"}, loses="every row").feedback(
     "You subtract the mean twice, so the new mean of each row is minus the old one. Subtract it once."
@@ -110,9 +100,8 @@ def centre(x):
         row -= row.mean()
     return x
 """).feedback(
-    "You change `x` itself: `row -= …` writes into it, because `row` is a view of `x`. The loop also finds the "
-    "rows only if `x` has two dimensions. `x.mean(-1, keepdim=True)` works for any shape, and `-` makes a new "
-    "tensor."
+    "You change `x` itself: `row -= …` writes into it, because `row` is a view of `x`. The loop also finds rows only "
+    "if `x` has two dimensions. `x.mean(-1, keepdim=True)` works for any, and `-` makes a new tensor."
 )
 right.mistake("adds_the_mean", {"x - x.mean": "x + x.mean"}, loses="every row").feedback(
     "You add the mean of each row instead of subtracting it."
@@ -120,16 +109,15 @@ right.mistake("adds_the_mean", {"x - x.mean": "x + x.mean"}, loses="every row").
 right.mistake("divides_by_one_less", loses="every row").patch("""
 - return x - x.mean(-1, keepdim=True)
 + return x - x.sum(-1, keepdim=True) / max(1, x.shape[-1] - 1)
-""").feedback("You divide the sum by one less than the number of entries. The mean divides by the number of entries.")
+""").feedback("You divide the sum by one less than the number of entries. Divide by that number.")
 right.mistake(
     "divides_by_shape_1", {"x.mean(-1, keepdim=True)": "x.sum(-1, keepdim=True) / x.shape[1]"}, loses="one row, or"
 ).feedback(
     "You take the length of a row from `x.shape[1]`, which is right only if `x` has two dimensions. `x.shape[-1]` "
-    "counts from the end and works for any number of dimensions."
+    "counts from the end."
 )
 right.mistake(
     "turns_the_matrix", {"x - x.mean(-1, keepdim=True)": "(x.T - x.mean(-1)).T"}, loses="one row, or"
 ).feedback(
-    "You transpose to line up the means, which works only if `x` has two dimensions. With `keepdim=True` they line "
-    "up in any tensor."
+    "You transpose to line up the means, which works only if `x` has two dimensions. `keepdim=True` works for any."
 )

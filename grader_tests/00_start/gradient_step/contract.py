@@ -9,13 +9,11 @@ gradient_step = exercise(
     points=6,
     see="Exercise 4: `gradient_step(weights, x, y, rate)`",
     hints=(
-        "Which three numbers or tensors come one after the other: from the weights to predictions, from predictions to "
-        "errors, from errors to one loss? And which of the arguments should autograd watch?",
-        "Watch a copy: `weights.detach().clone().requires_grad_()`. Then the predictions `x @ w`, the mean "
-        "of their squared "
-        "differences from `y`, and `backward()`. The gradient is in `w.grad`; step in the opposite direction.",
-        "The shape of the code: `w = <a copy that autograd watches>`; `loss = (<predictions> - y)<squared, mean>`; "
-        "`loss.…()`; `return w.detach() - <rate> * <gradient>`.",
+        "What do you compute between the weights and the one number of the loss? Which argument should autograd watch?",
+        "Watch a copy, `weights.detach().clone().requires_grad_()`: predictions `x @ w`, the mean of their squared "
+        "differences from `y`, `backward()`. Then step against the gradient in `w.grad`.",
+        "The shape of the code: `w = <the copy>`; `loss = (<predictions> - y)<squared, mean>`; `loss.…()`; "
+        "`return w.detach() - <rate> * <gradient>`.",
     ),
 )
 

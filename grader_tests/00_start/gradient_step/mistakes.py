@@ -23,8 +23,8 @@ right.mistake("sum_of_squares", {"square().mean()": "square().sum()"}, loses=STE
     "Your loss is the *sum* of the squared errors, so every step gets longer with more examples. Take their mean."
 )
 right.mistake("half_the_mean", {"square().mean()": "square().mean() / 2"}, loses=STEP).feedback(
-    "Your step is half as long as it should be. Some texts halve the mean squared error so that the 2 from the "
-    "derivative cancels. Here the loss is the mean itself."
+    "Your step is half as long as it should be. Some texts halve the loss to cancel the 2 of the derivative. Here it "
+    "is the mean itself."
 )
 right.mistake("absolute_errors", {".square().mean()": ".abs().mean()"}, loses=STEP).feedback(
     "Your loss is the mean of the *absolute* errors. Squared errors pull harder the further off they are."
@@ -39,8 +39,8 @@ right.mistake("square_of_the_mean", {"square().mean()": "mean().square()"}, lose
     "You take the mean before you square, so positive and negative errors cancel. Square each error first."
 )
 right.mistake("every_error_with_every_target", {"x @ w - y": "x @ w[:, None] - y"}, loses=STEP).feedback(
-    "You compare every prediction with every target, without a warning from PyTorch. Predictions of shape `(B, 1)` "
-    "minus targets of shape `(B,)` broadcast to `(B, B)`. Both must have shape `(B,)`.",
+    "You compare every prediction with every target, without a warning from PyTorch. `(B, 1)` minus `(B,)` broadcasts "
+    "to `(B, B)`. Both must have shape `(B,)`.",
     see="2. Shapes that stretch",
 )
 right.mistake("hands_out_the_gradient", {"w.detach() - rate * w.grad": "w.grad"}, loses=STEP).feedback(
@@ -54,7 +54,7 @@ right.mistake("stays", {"w.detach() - rate * w.grad": "w.detach()"}, loses=STEP)
 )
 right.mistake(
     "a_step_of_one_length", {"rate * w.grad": "rate * w.grad / w.grad.norm().clamp(min=1e-12)"}, loses=STEP
-).feedback("You divide the gradient by its own length, so every step has the same length however steep the loss is.")
+).feedback("You divide the gradient by its own length, so every step has the same length.")
 right.mistake(arguments.argument_changed(what="the weights"), loses="arguments").patch("""
 - return w.detach() - rate * w.grad
 + return weights.detach().sub_(rate * w.grad)
@@ -70,14 +70,13 @@ def gradient_step(weights, x, y, rate):
     loss.backward()
     return weights.detach() - rate * weights.grad
 """).feedback(
-    "You call `requires_grad_()` on the caller's own weights and leave a gradient in them. All arguments must stay "
-    "unchanged. Work on a copy: `weights.detach().clone()`."
+    "You call `requires_grad_()` on the caller's own weights and leave a gradient in them. Work on a copy: "
+    "`weights.detach().clone()`."
 )
 right.mistake(numbers.result_float32(of="the weights"), loses="float64")
 right.mistake(shapes.squeezed, {"x @ w": "x.squeeze() @ w"}, loses="any number")
 right.mistake("mean_over_the_weights", {"square().mean()": "square().sum() / len(weights)"}, loses=STEP).feedback(
-    "You divide the sum of squares by D, the number of weights. The mean is over the examples, so divide by B, "
-    "`len(y)`."
+    "You divide the sum of squares by D, the number of weights. Divide by B, the number of examples, `len(y)`."
 )
 right.mistake("divides_by_the_rate", {"rate * w.grad": "w.grad / rate"}, loses=STEP).feedback(
     "You divide the gradient by the rate, so a small rate makes a long step. Multiply them."
@@ -98,8 +97,8 @@ def gradient_step(weights, x, y, rate):
         "w -= rate * w.grad; w.grad = None",
     )
 ).feedback(
-    "You take a step after every example, so the next example sees other weights. Take one step, with the gradient "
-    "of the mean over all examples at the original weights."
+    "You take a step after every example, so the next example sees other weights. Take one, with the gradient of the "
+    "mean over all examples."
 )
 right.mistake("leaves_out_an_example", {"(x @ w - y).square().mean()": "LOSS"}, loses=STEP).for_each(
     LOSS=(
@@ -110,8 +109,7 @@ right.mistake("leaves_out_an_example", {"(x @ w - y).square().mean()": "LOSS"}, 
     )
 ).feedback("You leave out the first or the last example. Check where your `range` or slice begins and ends.")
 right.mistake("leaves_the_targets_out", {"x @ w - y": "x @ w"}, loses=STEP).feedback(
-    "You do not use the targets `y`, so your loss is the mean of the squared predictions. An error is a prediction "
-    "minus its target."
+    "You do not use the targets `y`, so your loss is the mean of the squared predictions."
 )
 right.mistake("one_example_only", {"x @ w - y": "x[ONE] @ w - y[ONE]"}, loses=STEP).for_each(ONE=(0, -1)).feedback(
     "You use only one example. The loss is the mean over all of them, and `x @ w` has a prediction for each."
@@ -132,6 +130,6 @@ right.mistake("another_optimizer", {"w.detach() - rate * w.grad": "stepped(w, ra
 +         return w.detach()
 +
 """).for_each(KIND=("Adam", "AdamW", "RMSprop", "Adagrad")).feedback(
-    "Your optimizer does not step along the gradient itself. It divides by the gradient's size, or changes the "
-    "weights in other ways too. The step is the rate times the gradient, as in `torch.optim.SGD`."
+    "Your optimizer does not step along the gradient itself: it divides by its size, or changes more. The step is the "
+    "rate times the gradient, as in `torch.optim.SGD`."
 )

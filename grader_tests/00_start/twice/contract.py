@@ -1,4 +1,4 @@
-"""`twice`: every number of a tensor, doubled. The exercise on which one learns how exercises work."""
+"""`twice`: every number of a tensor, doubled. It introduces how exercises work."""
 
 import torch
 
@@ -11,10 +11,9 @@ twice = exercise(
     points=4,
     see="Exercise 1: `twice(x)`",
     hints=(
-        "What is twice 3? And what is `x * 3`, when `x` is a whole tensor?",
-        "An operation between a tensor and a plain number works on every number of the tensor, and makes a new tensor. "
-        "A function hands out its result with `return`.",
-        "The shape of the code is one line: `return <x, times a number>`.",
+        "What is twice 3? And what is `x * 3`, if `x` is a whole tensor?",
+        "An operation between a tensor and a number works on every entry. `return` hands the result back.",
+        "The shape of the code: `return <x, times a number>`.",
     ),
 )
 

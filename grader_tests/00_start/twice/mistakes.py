@@ -10,8 +10,7 @@ def twice(x):
 """)
 
 right.mistake("squares", {"2 * x": "x * x"}, loses="every number").feedback(
-    "You square each number: 2 becomes 4, but 3 becomes 9. Twice a number is the number times 2, or the number "
-    "plus itself."
+    "You square each number: 3 becomes 9. Twice a number is the number times 2."
 )
 right.mistake("adds_two", {"2 * x": "x + 2"}, loses="every number").feedback(
     "You add 2 to each number. Twice a number is the number times 2."
@@ -47,15 +46,14 @@ def twice(x):
         out[i] = 2 * x[i]
         return out
 """).feedback(
-    "You return inside the loop, so only the first number or row is filled in. Move the `return` out of the loop, "
-    "or double the whole tensor at once."
+    "You return inside the loop, so only the first number or row is doubled. Double the whole tensor at once."
 )
 twice.mistake("doubles_lists", loses="of any shape").full_code("""
 def twice(x):
     return torch.tensor([2 * row for row in x.tolist()])
 """).feedback(
-    "You double Python lists, but `2 * row` repeats a list: `[1, 2]` becomes `[1, 2, 1, 2]`. Compute with the "
-    "tensor itself, which also keeps its gradient."
+    "You double Python lists, but `2 * [1, 2]` is `[1, 2, 1, 2]`. Compute with the tensor itself, which keeps its "
+    "gradient."
 )
 right.mistake("another_factor", {"2 * x": "FACTOR * x"}, loses="every number").for_each(
     FACTOR=(3, 4, -2, 1.5)
@@ -67,11 +65,11 @@ right.mistake("flattens", {"2 * x": "2 * x.flatten()"}, loses="of any shape").fe
     "You flatten `x`. The numbers are right, but the result must have the shape of `x`."
 )
 right.mistake("raises_two_to_x", {"2 * x": "2**x"}, loses="every number").feedback(
-    "You compute `2 ** x`, which is 2 to the power of `x`. Twice a number is the number times 2."
+    "You compute `2 ** x`, 2 to the power of `x`. Twice a number is the number times 2."
 )
 right.mistake("rounds", {"2 * x": "WHOLE"}, loses="every number").for_each(
     WHOLE=("(2 * x).round()", "2 * x.int()", "2 * x.long()", "(2 * x).int()")
-).feedback("You turn fractions into whole numbers. `int`, `long` and `round` lose the digits after the decimal point.")
+).feedback("You turn fractions into whole numbers, with `int`, `long` or `round`.")
 right.mistake("multiplies_by_the_length", {"2 * x": "len(x) * x"}, loses="every number").feedback(
     "You multiply by the number of entries or rows of `x`. Multiply by 2."
 )
