@@ -22,7 +22,7 @@ PARTS = {
     "softmax": "scores become weights",
     "queries, keys, values": "three matrices make queries, keys and values; the weights average the values",
     "scaling": "scores are divided by √d_k",
-    "mask": "some scores are blocked",
+    "mask": "queries cannot see some of the keys",
     "heads": "several attentions run side by side",
     "rotation": "queries and keys turn by their positions",
     "block": "norms, an MLP and residual connections surround attention",

@@ -338,7 +338,7 @@ def test_one_cell_frames_a_query_a_key_and_their_score():
         key_names=WORDS,
         meanings=list("abcd"),
     )
-    frames = [ax.patches[0] for ax in figure.axes]
+    frames = [ax.patches[-1] for ax in figure.axes]
     assert [(f.get_x(), f.get_y(), f.get_width()) for f in frames] == [
         (-0.5, 0.5, 4),
         (-0.5, 1.5, 4),

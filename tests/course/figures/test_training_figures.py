@@ -110,7 +110,7 @@ def test_wanted_cells_are_framed_and_their_share_is_shown():
     wanted = torch.zeros(3, 3, dtype=torch.bool)
     wanted[2, 1] = True
     figure, alt = drawn(training.induction(weights, "aba", wanted, "after 5 steps"))
-    (frame,) = figure.axes[0].patches
+    *_, frame = figure.axes[0].patches
     assert frame.get_xy() == (0.5, 1.5)
     assert "hold 50% of the weight" in alt
 
