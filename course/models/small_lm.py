@@ -87,7 +87,7 @@ class SmallLM(ModernLM):
 
     @torch.no_grad()
     def look(self, text: str, layer: int = 0, head: int = 0) -> SimpleNamespace:
-        """What one head computes for a text of T tokens.
+        """Return the tensors of one head for a text of T tokens.
 
         words       the T words and signs, as they are in the text
         x           (T, D): input of the attention, after RMSNorm; in layer 0, embeddings

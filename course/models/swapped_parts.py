@@ -139,7 +139,7 @@ def _swapped(named: Mapping[str, Yours]) -> Parts:
     return replace(BUILT_IN, **changes)
 
 
-def _dot_product(dot: Yours) -> Changes:
+def _swap_dot_product(dot: Yours) -> Changes:
     def scores(query: Tensor, key: Tensor) -> Tensor:
         found = query.new_zeros(*query.shape[:-1], key.shape[-2])
         for b, h, t in itertools.product(*map(range, query.shape[:-1])):
@@ -150,18 +150,18 @@ def _dot_product(dot: Yours) -> Changes:
     return {"scores": scores}
 
 
-def _similarity_scores(f: Yours) -> Changes:
+def _swap_similarity_scores(f: Yours) -> Changes:
     return {"scores": lambda q, k: f.tensor((*q.shape[:-1], k.shape[-2]), q.dtype, q, k)}
 
 
-def _softmax(softmax: Yours) -> Changes:
+def _swap_softmax(softmax: Yours) -> Changes:
     def weights(scores: Tensor, mask: Tensor) -> Tensor:
         return softmax.tensor(scores.shape, scores.dtype, scores.masked_fill(mask, -torch.inf), dim=-1)
 
     return {"weights": weights}
 
 
-def _softmax_with_temperature(softmax: Yours) -> Changes:
+def _swap_softmax_with_temperature(softmax: Yours) -> Changes:
     """Scores divided by √K are scores with the temperature √K."""
 
     def attend(parts: Parts, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -171,15 +171,15 @@ def _softmax_with_temperature(softmax: Yours) -> Changes:
     return {"attend": attend}
 
 
-def _log_softmax(f: Yours) -> Changes:
+def _swap_log_softmax(f: Yours) -> Changes:
     return {"log_softmax": lambda logits: f.tensor(logits.shape, logits.dtype, logits, dim=-1)}
 
 
-def _embed(f: Yours) -> Changes:
+def _swap_embed(f: Yours) -> Changes:
     return {"embed": lambda ids, table: f.tensor((*ids.shape, table.shape[-1]), table.dtype, ids, table)}
 
 
-def _project_qkv(f: Yours) -> Changes:
+def _swap_project_qkv(f: Yours) -> Changes:
     def project(x: Tensor, *matrices: Tensor) -> list[Tensor]:
         found = f.several(3, "(query, key, value)", x, *matrices)
         return [f.checked(vectors, x.shape, x.dtype) for vectors in found]
@@ -187,12 +187,12 @@ def _project_qkv(f: Yours) -> Changes:
     return {"project": project}
 
 
-def _attention(attention: Yours) -> Changes:
+def _swap_attention(attention: Yours) -> Changes:
     """Lesson 03's attention, which does not scale: its queries are scaled before."""
     return {"attend": lambda _, q, k, v: _row_by_row(attention, q * q.shape[-1] ** -0.5, k, v)}
 
 
-def _scale(scale: Yours) -> Changes:
+def _swap_scale(scale: Yours) -> Changes:
     """Lesson 04's attention, or a number to multiply the scores by."""
     if isinstance(scale.function, int | float):
         return {"scale": float(scale.function)}
@@ -208,19 +208,19 @@ def _row_by_row(attention: Yours, query: Tensor, key: Tensor, value: Tensor) -> 
     return torch.cat(rows, dim=-2)
 
 
-def _mask(mask: Yours) -> Changes:
+def _swap_mask(mask: Yours) -> Changes:
     return {"mask": lambda T: mask.tensor((T, T), torch.bool, T)}
 
 
-def _masked_softmax(f: Yours) -> Changes:
+def _swap_masked_softmax(f: Yours) -> Changes:
     return {"weights": lambda scores, mask: f.tensor(scores.shape, scores.dtype, scores, mask)}
 
 
-def _masked_attention(f: Yours) -> Changes:
+def _swap_masked_attention(f: Yours) -> Changes:
     return {"attend": lambda parts, q, k, v: f.output(v.shape, q, k, v, parts.mask(q.shape[-2]))}
 
 
-def _split(split: Yours) -> Changes:
+def _swap_split(split: Yours) -> Changes:
     def heads(x: Tensor, n_heads: int) -> Tensor:
         B, T, D = x.shape
         return split.tensor((B, n_heads, T, D // n_heads), x.dtype, x, n_heads)
@@ -228,15 +228,15 @@ def _split(split: Yours) -> Changes:
     return {"split": heads}
 
 
-def _merge(merge: Yours) -> Changes:
+def _swap_merge(merge: Yours) -> Changes:
     return {"merge": lambda x: merge.tensor((x.shape[0], x.shape[2], x.shape[1] * x.shape[3]), x.dtype, x)}
 
 
-def _rope(rope: Yours) -> Changes:
+def _swap_rope(rope: Yours) -> Changes:
     return {"rope": lambda x, positions: rope.tensor(x.shape, x.dtype, x, positions)}
 
 
-def _module(module: Yours) -> Changes:
+def _swap_module(module: Yours) -> Changes:
     """A class for the whole attention.
 
     Lesson 07's, with W_qkv, replaces all layers; where a layer does not rotate, all positions are 0. Lesson 06's, with
@@ -273,20 +273,20 @@ INCLUDES = {
 
 # The names of `compare`, by lesson -> how to put such a function into the model
 SWAPS: dict[str, Callable[[Yours], Changes]] = {
-    "dot_product": _dot_product,  # 01: dot
-    "similarity_scores": _similarity_scores,
-    "softmax": _softmax,  # 02
-    "log_softmax": _log_softmax,
-    "softmax_with_temperature": _softmax_with_temperature,
-    "embed": _embed,  # 03
-    "project_qkv": _project_qkv,
-    "attention": _attention,
-    "scale": _scale,  # 04: scaled_dot_product_attention, or a number
-    "mask": _mask,  # 05: causal_mask
-    "masked_softmax": _masked_softmax,
-    "masked_attention": _masked_attention,
-    "split": _split,  # 06: split_heads
-    "merge": _merge,  # merge_heads
-    "rope": _rope,  # 07: apply_rope
-    "module": _module,  # MultiHeadAttention, RotarySelfAttention
+    "dot_product": _swap_dot_product,  # 01: dot
+    "similarity_scores": _swap_similarity_scores,
+    "softmax": _swap_softmax,  # 02
+    "log_softmax": _swap_log_softmax,
+    "softmax_with_temperature": _swap_softmax_with_temperature,
+    "embed": _swap_embed,  # 03
+    "project_qkv": _swap_project_qkv,
+    "attention": _swap_attention,
+    "scale": _swap_scale,  # 04: scaled_dot_product_attention, or a number
+    "mask": _swap_mask,  # 05: causal_mask
+    "masked_softmax": _swap_masked_softmax,
+    "masked_attention": _swap_masked_attention,
+    "split": _swap_split,  # 06: split_heads
+    "merge": _swap_merge,  # merge_heads
+    "rope": _swap_rope,  # 07: apply_rope
+    "module": _swap_module,  # MultiHeadAttention, RotarySelfAttention
 }
