@@ -227,7 +227,7 @@ class Tracer:
             output.faults.append("The output is not the weights times the values.")
 
     def _call(self, name: str, step: Step, *arguments: Any, **options: Any) -> tuple[Any, str]:
-        """The result of the learner's function, or None, and whose it is. What goes wrong is in `step.faults`."""
+        """The result of the learner's function, or None, and its author. Faults are added to `step.faults`."""
         f = self.functions[name]
         whose = f.whose if isinstance(f, AnswerOrFallback) else f"your {_name(f)}"
         if any(f is other for other in self._endless):
@@ -268,7 +268,7 @@ def _name(f: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """What a value is, at the end of a sentence."""
+    """Describe a value, for the end of a sentence."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}."
     if value is None:
