@@ -3,8 +3,9 @@
 `python -m tools.train_small_lm course/models/small_lm.safetensors`
 
 Most of each batch is text from `course.models.river_town`. Three rows of sixteen are repeated lists of random words,
-which only an induction head can continue. Seeds are fixed, and on one thread the same machine and PyTorch give the
-same weights; training takes about five minutes. The weights are stored in float16; seed, time, loss and digests are printed and stored beside them.
+which only an induction head can continue. Seeds are fixed, and on one thread the same machine and PyTorch give the same
+weights; training takes about three minutes of an idle core. The weights are stored in float16; seed, time, loss and
+digests are printed and stored beside them.
 """
 
 from __future__ import annotations
