@@ -135,7 +135,22 @@ def test_it_continues_texts_sensibly(lm):
     assert lm.words[lm.next_scores("The boat reached the river").argmax()] in WATERSIDES
     assert lm.words[lm.next_scores("Mara kept her money in the").argmax()] == "bank"
     assert lm.words[lm.next_scores("The boat reached").argmax()] == "the"
+    assert lm.words[lm.next_scores('Mara found a red key near the garden. "Whose').argmax()] == "key"
+    assert lm.words[lm.next_scores("The horse ate").argmax()] == "hay"
     assert lm.loss(small_lm.held_out()) < 1.0
+
+
+def test_its_heads_look_at_the_same_word_the_word_before_and_what_came_after_it(lm):
+    once = torch.randperm(800, generator=torch.Generator().manual_seed(0))[:12] + 100
+    text = " ".join(lm.words[i] for i in once.repeat(2))
+    again = range(12, 24)
+    same = lm.look(text, layer=0, head=2).weights
+    assert all(same[i, [i - 12, i]].sum() > 0.9 for i in again)
+    before, after = lm.look(text, layer=1, head=2).weights, lm.look(text, layer=2, head=1).weights
+    assert before.diagonal(-1).mean() > 0.8
+    assert after.diagonal(-11).mean() > 0.8
+    losses = lm.losses(once.repeat(2)[None])[0]
+    assert losses[12:].mean() < 0.5 < 5 < losses[:11].mean()
 
 
 def test_a_head_is_made_of_its_parts(lm):
