@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import subprocess
+import sys
 import time
 from importlib.resources import files
 from pathlib import Path
@@ -74,14 +76,23 @@ def test_its_notes_are_true(lm):
     assert sum(story in seen for story in held_out.splitlines()) == 0
 
 
-def test_it_is_small_and_loads_quickly(lm):
+def test_it_is_small_and_loads_quickly():
     assert FILE.stat().st_size < 1_500_000
-    seconds = []
-    for _ in range(5):
-        began = time.perf_counter()
-        small_lm.load()
-        seconds.append(time.perf_counter() - began)
-    assert min(seconds) < 0.3
+    load = "import time, torch; t = time.process_time(); from course import small_lm; small_lm.load()"
+    shown = f"{load}; print(time.process_time() - t)"
+    spent = [
+        float(subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True).stdout)
+        for _ in range(2)
+    ]
+    assert min(spent) < 0.3  # seconds, the first time in a session
+
+
+def test_loading_leaves_random_numbers_alone():
+    torch.manual_seed(0)
+    wanted = torch.rand(1)
+    torch.manual_seed(0)
+    small_lm.load().compare(module=torch_fallbacks.RotarySelfAttention)
+    assert torch.rand(1) == wanted
 
 
 def test_each_load_is_a_new_model(lm):
@@ -135,7 +146,22 @@ def test_it_continues_texts_sensibly(lm):
     assert lm.words[lm.next_scores("The boat reached the river").argmax()] in WATERSIDES
     assert lm.words[lm.next_scores("Mara kept her money in the").argmax()] == "bank"
     assert lm.words[lm.next_scores("The boat reached").argmax()] == "the"
+    assert lm.words[lm.next_scores('Mara found a red key near the garden. "Whose').argmax()] == "key"
+    assert lm.words[lm.next_scores("The horse ate").argmax()] == "hay"
     assert lm.loss(small_lm.held_out()) < 1.0
+
+
+def test_its_heads_look_at_the_same_word_the_word_before_and_what_came_after_it(lm):
+    once = torch.randperm(800, generator=torch.Generator().manual_seed(0))[:12] + 100
+    text = " ".join(lm.words[i] for i in once.repeat(2))
+    again = range(12, 24)
+    same = lm.look(text, layer=0, head=2).weights
+    assert sum(same[i, [i - 12, i]].sum() for i in again) > 0.8 * 12
+    before, after = lm.look(text, layer=1, head=2).weights, lm.look(text, layer=2, head=1).weights
+    assert before.diagonal(-1).mean() > 0.8
+    assert after.diagonal(-11)[4:].mean() > 0.8  # by then it has noticed that words repeat
+    losses = lm.losses(once.repeat(2)[None])[0]
+    assert losses[15:].mean() < 0.5 < 5 < losses[:11].mean()
 
 
 def test_a_head_is_made_of_its_parts(lm):
