@@ -106,7 +106,8 @@ def overview(part: str, complete: bool = False, **values: torch.Tensor) -> Figur
         _matrix(ax, name, x, y, state(of), values.get(name))
     _block(ax, state("block"))
     key = "in full colour: so far" if complete else "in full colour: this lesson\ngrey: known"
-    ax.text(14.95, -2.75, f"{key}\ndashed: to come", ha="right", va="center", fontsize=SMALL, color=GREY)
+    to_come = "" if part == list(PARTS)[-1] else "\ndashed: to come"
+    ax.text(14.95, -2.75, f"{key}{to_come}", ha="right", va="center", fontsize=SMALL, color=GREY)
     ax.set(xlim=(-0.5, 15.0), ylim=(-3.4, 2.6))
     ax.axis("off")
     return with_alt_text(figure, _in_words(part, complete, values))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+VEIL = "#fdfdfd"  # over copied cells; white itself would turn dark on a dark page
 Sign = Literal["+", "−", "×"]
 _OPERATIONS: dict[Sign, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "+": torch.add,
@@ -125,14 +126,14 @@ def _arrow_to(values: torch.Tensor, stretched: bool) -> str:
 
 
 def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
-    """Hatch the copies, frame the original cells, and draw arrows along the stretching."""
+    """Fade the copies, frame the original cells, and draw arrows along the stretching."""
     from matplotlib.patches import Rectangle
 
     for r in range(whole[0]):
         for c in range(whole[1]):
             if r >= own[0] or c >= own[1]:
                 ax.add_patch(
-                    Rectangle((c - 0.5, r - 0.5), 1, 1, facecolor="white", alpha=0.55, edgecolor="none", zorder=1.5)
+                    Rectangle((c - 0.5, r - 0.5), 1, 1, facecolor=VEIL, alpha=0.55, edgecolor="none", zorder=1.5)
                 )
     look: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.4, "clip_on": False, "zorder": 5}
     ax.add_patch(Rectangle((-0.5, -0.5), own[1], own[0], **look))
