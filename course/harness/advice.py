@@ -110,7 +110,7 @@ HELP: dict[str, tuple[str, ...]] = {
         r"numpy\(\) on Tensor that requires grad",
     ),
     (
-        "`nn.Parameter(…)` and `.detach()` need a tensor, but got a plain number or list. Make it a tensor first, as in "
+        "`nn.Parameter(…)` and `.detach()` need a tensor, but got a plain number or list. Make a tensor first, as in "
         "`nn.Parameter(torch.tensor(0.0))`."
     ): (r"'(float|int|list)' object has no attribute 'detach'",),
     (

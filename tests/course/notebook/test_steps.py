@@ -117,8 +117,8 @@ def test_a_list_in_place_of_a_table_is_reported_as_a_list(learner: Learner) -> N
 
 def test_a_parameter_made_of_a_number_is_reported_as_such(learner: Learner) -> None:
     told = learner.run(
-        "from torch import nn\nbegin('00_start')\nclass Line(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        "        self.slope = nn.Parameter(0.0)\ncheck(Line)"
+        "from torch import nn\nbegin('00_start')\nclass Line(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.slope = nn.Parameter(0.0)\ncheck(Line)"
     )
     assert "as in `nn.Parameter(torch.tensor(0.0))`" in told
     assert "`.item()`" not in told
