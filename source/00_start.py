@@ -8,23 +8,20 @@
 # %% [markdown]
 # # Lesson 0: A warm-up with tensors
 #
-# In this course you build attention, one function at a time, and check each function as you write it. **How do you write an
-# answer and get help? And what do you need to know about PyTorch?** Find out with puzzles of one line each.
+# **Attention** is the part of a language model that lets each word gather information from the other words. In this course you
+# build it, one function at a time. **How do you write an answer and get help, and which parts of PyTorch do you need?**
 #
-# **You will build** `twice`, `centre`, `Line` and `gradient_step`, all that one step of training needs.
+# **You will build** `twice`, `centre`, `Line` and `gradient_step`, which is one step of training.
 #
-# **You need** a little Python: functions, lists, `import`, a class seen once.
+# **You need** basic Python: functions, lists and `import`. It helps to have seen a class.
 #
-# **Time:** about 25 minutes, plus 12 for the six puzzles marked *extra* and the experiment; 5 if you know PyTorch.
+# **Time:** about 40 minutes, plus 25 for the steps marked *extra* and the experiment; 5 if you know PyTorch.
 #
-# Run the cells in order, with Shift+Enter. `NameError`? Run the notebook's first cell.
+# Run the cells in order, with Shift+Enter. If you see a `NameError`, run the first cell again.
 
 # %%
-import math
-
 import torch
-import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, sliders, use
+from course import begin, check, figures, hint, predict, progress, sliders, solution, use
 from torch import nn
 
 begin("00_start")
@@ -32,39 +29,64 @@ begin("00_start")
 # %% [markdown]
 # ## The short way, if you know PyTorch
 #
-# Search for the four headings that begin with **Exercise**. Answer each, run its `check`, and run `progress()` at the end. If a
-# check fails, it names the section to read.
+# Search for **Exercise**: there are four. Run `check` after each and `progress()` at the end. A failed check names the section to
+# read.
 #
 # ## 1. How a lesson works
 #
-# A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists their sizes, its `dtype` is the type of its
-# numbers. Operations work on all of them at once.
+# A **tensor** is a grid of numbers with any number of dimensions. Its `shape` lists the size of each dimension, and its `dtype`
+# is the type of its entries. Operations work on all entries at once.
 
 # %%
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 print("shape:", tuple(x.shape))
 print("plus 10:", (x + 10).tolist())
-print("dtype:", x.dtype)  # 32 bits per number, unless you ask for others
+print("dtype:", x.dtype)  # 32 bits per number by default
 
 # %% [markdown]
-# The shape `(2, 3)` is two rows of three numbers, `(5,)` a list of five, `()` a single number that is still a tensor, and
-# `(..., 3)` any shape that ends in 3. Dimensions are counted from 0, or from the end: `dim=-1` is the last.
+# Dimensions are counted from 0, or from the end: `dim=-1` is the last. The shape `()` is that of a single number in a tensor, and
+# `(..., 3)` stands for any shape that ends in 3.
+
+# %% tags=["demo"]
+# @title Three shapes and their dimensions
+fig, axes = figures.row(4, width=2.3, height=2.1)
+shown = {
+    "(5,)": torch.arange(5.0)[None, :],
+    "(2, 3)": torch.arange(6.0).reshape(2, 3),
+    "(2, 2, 3): table 0": torch.arange(6.0).reshape(2, 3),
+    "(2, 2, 3): table 1": torch.arange(6.0, 12.0).reshape(2, 3),
+}
+for ax, (title, values) in zip(axes, shown.items()):
+    figures.heat_map(values, ax=ax, kind="amounts", title=title, limit=20)
+    last = title.count(",") if title != "(5,)" else 0
+    ax.set_xlabel(f"→ dim {last}, or −1", fontsize=9)
+    if last:
+        ax.set_ylabel(f"dim {last - 1} →", fontsize=9, rotation=270, labelpad=12)
+figures.show(
+    fig,
+    alt="A list of five numbers has one dimension, 0. A table of two rows and three columns has dimension 0, down, and dimension 1, "
+    "across. A tensor of shape (2, 2, 3) is two such tables: dimension 0 chooses the table, 1 runs down, 2 across.",
+    caption="The last dimension always runs across. In (2, 2, 3), dimension 0 chooses the table.",
+)
+
+# %% [markdown]
+# `torch.tensor(…)` makes a tensor; `torch.Tensor` is its type. Whole numbers make a tensor of integers, which has no mean in
+# PyTorch, so write `1.0` rather than `1`.
 #
 # ### Exercise 1: `twice(x)`
 #
 # *Difficulty ★☆☆ · about 2 minutes*
 #
-# Double every number of `x`, which has any shape. The result has the same shape and dtype. Do not change `x` itself: it
-# belongs to the caller.
+# Double every number of `x`. Leave `x` itself unchanged: the caller may still need it.
 #
 # Worked example: `twice(torch.tensor([1, -2, 0.5]))` is `[2, -4, 1]`.
 #
-# The next three cells are for hints, your answer and its check. First try something wrong, such as `return x + 2`, and read the
-# report. `check` runs a few examples, then *practice cases*: what the grade asks, with other numbers. It names the mistakes
-# that it recognises.
+# The next three cells hold the hints, your answer and the check. First try something wrong, such as `return x + 2`, and read the
+# report, which names the mistakes that it recognises. After a few examples, `check` runs *practice cases*: the cases of the grade
+# with different numbers.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(twice)
 
 
@@ -81,7 +103,7 @@ def twice(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_twice", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(twice)  # NameError? Run the notebook's first cell
+check(twice)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -89,20 +111,20 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# From here on, pictures and later cells use your function once it passes, and a ready-made one until then. They say which, so
-# you can skip an exercise and come back.
+# Once your function passes, later cells and pictures use it. Until then they use a ready-made one and say so, so you can skip an
+# exercise and come back.
 
 # %%
-double = use(twice, lambda x: x + x)
+double = use(twice, lambda x: x + x)  # a lambda is a function without a name: here the ready-made one
 print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 
 # %% [markdown]
-# `hint(…)` gives a question, then the idea, then the shape of the code, never the answer. `progress()`, at the end, checks all
-# exercises again; the next lesson remembers what passed. When you have passed, or tried honestly and used all hints,
-# `solution(…)` shows other right answers with their pros and cons, if your course publishes them.
+# `hint(…)` gives a question, then the idea, then an outline of the code. Once you pass, or have used all hints and made three
+# tries, `solution(…)` shows other correct answers with their pros and cons, if your course provides them. `progress()` checks all
+# exercises again, and the next lesson remembers which ones passed.
 #
-# Two things earn no points. In a *prediction*, replace the dots by a guess before you see the result. A *step* is a small task,
-# here mostly a puzzle, with `check` and `hint`.
+# Only exercises earn points. In a *prediction*, replace the `...` with your guess before you run the cell. A *step* is a small
+# task with `check` and `hint`.
 #
 # ## 2. Shapes that stretch
 #
@@ -120,26 +142,26 @@ predict("the shape of the sum", ..., (column + row).shape)
 
 # %% tags=["demo"]
 # @title How the column and the row stretch
-figures.show(figures.broadcast(column, row), caption="a is the column, b the row. Nothing is copied in memory.")
+figures.show(figures.broadcast(column, row), caption="a is the column, b the row.")
 
 # %% [markdown]
-# **Solve each puzzle in one line, without a loop, with the tools it names.** `torch.arange(4)` is `[0, 1, 2, 3]`. `None` in an index
-# inserts a dimension of size 1: if `a` is `(3,)`, `a[:, None]` is a column, `(3, 1)`.
+# **Steps in sections 2 to 4 take one line, without a loop, with the tools that they name.** A function that does the whole task is
+# not allowed. `torch.arange(4)` is `[0, 1, 2, 3]`. In an index, `:` keeps a dimension and `None` inserts one of size 1: if `a` is
+# `(3,)`, `a[:, None]` is a column, `(3, 1)`. Worked examples show tensors as lists; to try one, put `torch.tensor(…)` around each.
 #
 # ### Step: a table of gaps
 #
-# *★☆☆ · about 1 minute · tools: `-`, `None` in an index*
+# *★☆☆ · about 3 minutes · tools: `-` and `None`*
 #
-# `a` is `(M,)`, `b` is `(N,)`. Return `(M, N)`, with `b[n] - a[m]` in row m, column n. In lesson 7 such a table says how far apart
-# words are.
+# Return the table with `b[n] - a[m]` in row m, column n.
 #
-# Worked example: `gaps([0, 10], [1, 2, 3])`, all of them tensors, is `[[1, 2, 3], [-9, -8, -7]]`.
+# Worked example: `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
 
 
 # %%
 def gaps(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """b[n] - a[m] for every m and n. a: (M,); b: (N,); returns: (M, N)"""
-    raise NotImplementedError  # replace this line by yours
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -148,17 +170,17 @@ check(gaps)  # stuck? hint(gaps)
 # %% [markdown]
 # ### Step: a chessboard (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None` in an index, `+`, and `% 2`, the remainder after division by 2*
+# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
 #
-# Return `(rows, columns)`: 0 and 1 in turn along rows and columns, 0 at the top left.
+# Return a table in which 0 and 1 alternate, with 0 at the top left.
 #
 # Worked example: `chessboard(2, 3)` is `[[0, 1, 0], [1, 0, 1]]`.
 
 
 # %%
 def chessboard(rows: int, columns: int) -> torch.Tensor:
-    """0 and 1 in turn. returns: (rows, columns)"""
-    raise NotImplementedError  # replace this line by yours
+    """0 and 1, alternating. returns: (rows, columns)"""
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -167,10 +189,10 @@ check(chessboard)
 # %% [markdown]
 # ### Step: a staircase (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None` in an index, `<=`, which compares entry by entry*
+# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `<=`, which compares entry by entry*
 #
-# Return `(n, n)`: True where the column is at most the row, else False. In lesson 5 a word sees itself and the words before it in this
-# pattern.
+# Return a table that is True where the column number is at most the row number, and False elsewhere. With this pattern, in lesson 5,
+# each word uses only itself and the words before it.
 #
 # Worked example: `staircase(2)` is `[[True, False], [True, True]]`.
 
@@ -178,7 +200,7 @@ check(chessboard)
 # %%
 def staircase(n: int) -> torch.Tensor:
     """True on the diagonal and below. returns: (n, n), bool"""
-    raise NotImplementedError  # replace this line by yours
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -194,34 +216,26 @@ tables = {
 }
 fig, axes = figures.row(3, width=2.9, height=2.7)
 for ax, (title, values) in zip(axes, tables.items()):
-    figures.heat_map(values.float(), ax=ax, kind="scores" if title == "gaps" else "weights", title=title, numbers=True)
+    figures.heat_map(values.float(), ax=ax, kind="scores", limit=5, title=title, numbers=True)
 figures.show(
     fig,
     alt="Three tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to minus 5 "
-    "at the bottom left. The chessboard has 0 and 1 in turn. The staircase is 1 on the diagonal and below it, else 0.",
-    caption=f"By {drawn_gaps.whose}; {drawn_board.whose}; {drawn_stairs.whose}.",
+    "at the bottom left. In the chessboard 0 and 1 alternate. The staircase is 1 on the diagonal and below it, and 0 above.",
+    caption=f"Drawn with {drawn_gaps.whose}; {drawn_board.whose}; {drawn_stairs.whose}.",
 )
 
 # %% [markdown]
 # ## 3. One number per row
 #
-# `x.sum(dim=-1)` adds up each row, and `x.mean(dim=-1)` takes its mean.
+# `x.sum(dim=-1)` adds up each row, and `x.mean(dim=-1)` takes its mean. That dimension disappears: if `x` is `(4, 3)`, the means are
+# `(4,)`.
 #
-# ### Predict: the means of rows
-#
-# `x` is `(4, 3)`. What is the shape of `x.mean(dim=-1)`?
-
-# %% tags=["demo"]
-x = torch.arange(12.0).reshape(4, 3)
-# A shape, such as (2, 5)
-predict("the shape of the means", ..., x.mean(dim=-1).shape)
-
-# %% [markdown]
 # ### Predict: rows minus their means
 #
 # `x` is `(4, 3)`. What is `x - x.mean(dim=-1)`?
 
 # %% tags=["demo"]
+x = torch.arange(12.0).reshape(4, 3)
 # "each row minus its mean", "each column minus a number" or "an error"
 predict("x minus its means", ...)
 
@@ -236,36 +250,17 @@ print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 # %% [markdown]
 # `keepdim=True` keeps the dimension, with size 1: the means are a column, `(4, 1)`, and stretch along the rows.
 #
-# ### Step: shares of a whole
-#
-# *★☆☆ · about 1 minute · tools: `/`, `.sum` with `dim` and `keepdim`*
-#
-# `x` is `(..., D)`, all numbers positive. Divide each row by its sum. Attention mixes words in such shares.
-#
-# Worked example: `[[1, 3], [2, 2]]` becomes `[[0.25, 0.75], [0.5, 0.5]]`.
-
-
-# %%
-def shares(x: torch.Tensor) -> torch.Tensor:
-    """Each row divided by its sum. x: (..., D); returns: (..., D)"""
-    raise NotImplementedError  # replace this line by yours
-
-
-# %% tags=["demo"]
-check(shares)
-
-# %% [markdown]
 # ### Exercise 2: `centre(x)`
 #
-# *Difficulty ★☆☆ · about 1 minute*
+# *Difficulty ★☆☆ · about 2 minutes*
 #
-# Subtract each row's mean from that row. `x` is `(..., D)`: rows run along the last dimension, after any number of others. The
-# result keeps shape and dtype, gradients flow through it (section 5), and `x` does not change.
+# Subtract each row's mean from that row, and leave `x` unchanged. Rows lie along the last dimension; any number of dimensions may
+# come before it.
 #
-# Worked example: the rows `(1, 3)` and `(10, 30)`, of mean 2 and 20, become `(-1, 1)` and `(-10, 10)`.
+# Worked example: the rows `(1, 3)` and `(10, 30)` have means 2 and 20, so they become `(-1, 1)` and `(-10, 10)`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(centre)
 
 
@@ -282,7 +277,7 @@ def centre(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_centre", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(centre)  # NameError? Run the notebook's first cell
+check(centre)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -300,20 +295,20 @@ figures.show(
     fig,
     alt="Two heat maps of three rows. Before, the rows have the means 3, minus 3 and 5. Afterwards each has the mean 0, and the "
     "last row, of four equal numbers, is 0 throughout.",
-    caption=f"By {middle.whose}. The level of each row is gone, its ups and downs are left.",
+    caption=f"Drawn with {middle.whose}. Each row has lost its mean, and only the differences from it remain.",
 )
 
 # %% [markdown]
-# ### Is it a bug? It runs, so it is right
+# ### Is it a bug? A mean without `keepdim`
 #
-# Somebody forgets `keepdim`, tries three rows of three numbers, and gets no error. *It runs, so it is right.* Is it?
+# Somebody forgets `keepdim`, tries three rows of three numbers, and gets no error.
 #
 # #### Predict: right or wrong?
 #
 # `square` is `(3, 3)`. Is `square - square.mean(dim=-1)` each row minus its mean?
 
 # %% tags=["demo"]
-square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 9.0]])
+square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 6.0]])
 # "right" or "wrong"
 predict("centring a square without keepdim", ...)
 
@@ -322,21 +317,36 @@ print("means afterwards, without keepdim:", (square - square.mean(dim=-1)).mean(
 print("means afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdim=True)).mean(dim=-1))
 
 # %% tags=["demo"]
-# @title What was subtracted from what
+# @title Without keepdim, and with it: what is subtracted from what
 figures.show(
     figures.broadcast(square, square.mean(dim=-1), "−"),
-    caption="a is the square, b its means: a row, which stretches downwards.",
+    caption="Without keepdim. a is the square, b its means: a row, which stretches downwards.",
+)
+figures.show(
+    figures.broadcast(square, square.mean(dim=-1, keepdim=True), "−"),
+    caption="With keepdim. b is a column, which stretches across.",
 )
 
 # %% [markdown]
-# The means `(3,)` are read as a *row*: the first *column* loses the mean of the first row, and so on. This is the commonest
-# silent mistake in the course, so `check` tries sizes that all differ. Do so, too.
+# The means, of shape `(3,)`, are treated as a *row*: the first *column* loses the mean of the first row, and so on. This mistake is
+# common and silent, so test with sizes that are all different, as `check` does.
 #
-# ## 4. Picking and mixing rows
+# ## 4. Mixing and picking rows
 #
-# A `(T, S)` matrix `A` times a `(S, D)` matrix `B` is a `(T, D)` matrix, the **matrix product** `A @ B`. Its row t adds up the
-# rows of `B`, each times an entry of row t of `A`. With a list `w`, `(S,)`, `A @ w` has one number per row of `A`: its entries
-# times those of `w`, added up.
+# If `A` is `(T, S)` and `B` is `(S, D)`, their **matrix product** `A @ B` is `(T, D)`. A row of `A` has one weight for each row of
+# `B`: multiply each row of `B` by its weight, then add them up.
+
+# %% tags=["demo"]
+# @title A matrix product mixes rows
+A = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
+B = torch.tensor([[2.0, 0.0], [4.0, 8.0], [8.0, 4.0]])
+figures.show(
+    figures.product(A, B, framed=1),
+    caption="The framed row: 0.5 · (2, 0) + 0.25 · (4, 8) + 0.25 · (8, 4) = (4, 3). Row 0 of A picks row 0 of B.",
+)
+
+# %% [markdown]
+# With a list `w`, `(S,)`, `A @ w` has one number per row of `A`: its entries times those of `w`, added up.
 #
 # ### Predict: a matrix times a list
 #
@@ -347,12 +357,32 @@ figures.show(
 predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.ones(3)).shape)
 
 # %% [markdown]
+# The rest of this section is *extra*.
+#
+# ### Step: shares of a whole (extra)
+#
+# *★☆☆ · about 1 minute · tools: `/`, `.sum` with `dim` and `keepdim`*
+#
+# All numbers of `x` are positive. Divide each row by its sum.
+#
+# Worked example: `[[1, 3], [2, 2]]` becomes `[[0.25, 0.75], [0.5, 0.5]]`.
+
+
+# %%
+def shares(x: torch.Tensor) -> torch.Tensor:
+    """Each row divided by its sum. x: (..., D); returns: (..., D)"""
+    raise NotImplementedError  # replace this line with your code
+
+
+# %% tags=["demo"]
+check(shares)
+
+# %% [markdown]
 # ### Step: means so far (extra)
 #
-# *★★☆ · about 2 minutes · tools: your `staircase` and `shares`, `len`, `.float()`, `@`*
+# *★★☆ · about 3 minutes · tools: `staircase` and `shares`, yours or the ready-made ones, `len`, `.float()`, `@`*
 #
-# `x` is `(T, D)`. Return `(T, D)`: row t is the mean of rows 0 to t. Attention works like this, with shares that depend on the
-# words.
+# Row t of the result is the mean of rows 0 to t. Attention mixes rows like this, with shares that depend on the words.
 #
 # Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
 
@@ -360,7 +390,7 @@ predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.one
 # %%
 def running_means(x: torch.Tensor) -> torch.Tensor:
     """Row t is the mean of rows 0 to t. x: (T, D); returns: (T, D)"""
-    raise NotImplementedError  # replace this line by yours
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -368,34 +398,27 @@ check(running_means)
 
 # %% tags=["demo"]
 # @title The shares, the rows, and what they mix to
-so_far = use(running_means)
+so_far, parts = use(running_means), use(shares)
 rows = torch.tensor([[2.0, 0.0], [4.0, 8.0], [9.0, 1.0], [1.0, 3.0]])
-fig, axes = figures.row(3, width=2.9, height=2.7)
-figures.heat_map(use(shares)(use(staircase)(4).float()), ax=axes[0], title="shares")
-figures.heat_map(rows, ax=axes[1], kind="amounts", title="x", limit=10)
-figures.heat_map(so_far(rows), ax=axes[2], kind="amounts", title="means so far", limit=10)
 figures.show(
-    fig,
-    alt="Three tables. The shares: 1 in row 0, twice a half in row 1, three times a third in row 2, four times a quarter in row "
-    "3, and 0 elsewhere. The four rows of x. Their means so far: (2, 0), (3, 4), (5, 3), (4, 3).",
-    caption=f"The first table times the second is the third, here by {so_far.whose}.",
+    figures.product(parts(use(staircase)(4).float()), rows, names=("shares", "x", "means so far"), framed=2),
+    caption=f"Row 2 is the mean of the first three rows: {so_far(rows)[2].tolist()}, by {so_far.whose}.",
 )
 
 # %% [markdown]
 # ### Step: one-hot rows (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None` in an index, `==`, `.float()`*
+# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `==`, `.float()`*
 #
-# `ids` is `(T,)`, whole numbers below `n`. Return `(T, n)`: row t is 1 in column `ids[t]`, else 0. Times a table, it picks rows
-# (lesson 3).
+# Row t of the result has a 1 in column `ids[t]` and 0 elsewhere. Multiplied with a table, it selects rows.
 #
 # Worked example: `one_hot([2, 0], 3)` is `[[0, 0, 1], [1, 0, 0]]`.
 
 
 # %%
 def one_hot(ids: torch.Tensor, n: int) -> torch.Tensor:
-    """1.0 in column ids[t] of row t, else 0.0. ids: (T,), int64; returns: (T, n)"""
-    raise NotImplementedError  # replace this line by yours
+    """1.0 in column ids[t] of row t, 0.0 elsewhere. ids: (T,), int64; returns: (T, n)"""
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -406,16 +429,15 @@ check(one_hot)
 #
 # *★☆☆ · about 1 minute · tools: `torch.arange`, `len`, two lists in an index: `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`*
 #
-# `x` is `(T, N)`, `columns` is `(T,)`. Return `(T,)`: the entry of each row t in column `columns[t]`. The loss of lesson 8 picks
-# the right word's score like this.
+# From each row t of `x`, return the entry in column `columns[t]`.
 #
-# Worked example: from `[[1, 2, 3], [4, 5, 6]]` the columns `[2, 0]` choose `[3, 4]`.
+# Worked example: for `[[1, 2, 3], [4, 5, 6]]` and the columns `[2, 0]` the result is `[3, 4]`.
 
 
 # %%
 def chosen(x: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     """Entry columns[t] of each row t. x: (T, N); columns: (T,), int64; returns: (T,)"""
-    raise NotImplementedError  # replace this line by yours
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -424,10 +446,10 @@ check(chosen)
 # %% [markdown]
 # ### Step: neighbours swap places (extra)
 #
-# *★★☆ · about 1 minute · tools: `.reshape(-1, 2)`, which cuts a list into rows of two, `.reshape(-1)`, which joins them again,
-# `.flip(dim)`, which reverses along a dimension*
+# *★★☆ · about 2 minutes · tools: `.reshape(-1, 2)`, which splits a list into rows of two, `.reshape(-1)`, which joins them,
+# `.flip(dim)`, which reverses a dimension*
 #
-# `x` is `(D,)`, D even. Swap the two entries of each pair. Lesson 7 rotates such pairs.
+# Swap the two entries of each pair in `x`, a list of even length.
 #
 # Worked example: `[1, 2, 3, 4]` becomes `[2, 1, 4, 3]`.
 
@@ -435,7 +457,7 @@ check(chosen)
 # %%
 def swap_neighbours(x: torch.Tensor) -> torch.Tensor:
     """The entries of each pair, swapped. x: (D,), D even; returns: (D,)"""
-    raise NotImplementedError  # replace this line by yours
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -445,7 +467,8 @@ check(swap_neighbours)
 # ## 5. Gradients
 #
 # A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with respect
-# to a number $w$ is how fast $y$ grows with $w$. For $y = w^2$ it is the slope $2w$. Move the point, or look at the strip:
+# to a number $w$ is how fast $y$ grows with $w$: for $y = w^2$ the slope $2w$. For a tensor, it has one slope for each entry. Move
+# the point, or look at the strip:
 
 
 # %% tags=["demo"]
@@ -456,24 +479,22 @@ def draw(w):
     slope = at.grad.item()
     curve = torch.linspace(-3, 3, 61)
     near = torch.tensor([w - 0.8, w + 0.8])
-    ax = figures.curves(
-        None,
-        {"$y = w^2$": (curve, curve**2), "slope": (near, w**2 + slope * (near - w))},
-        names="none",
-        limits=(-2, 9.5),
-        xlabel="w",
-        ylabel="y",
-        title=f"w = {w:g}: slope {slope:g}",
-        ax=figures.row(1, width=3.0, height=2.7)[1][0],
+    ax = figures.row(1, width=2.5, height=3.4)[1][0]
+    ax.plot(curve, curve**2, color=figures.PALETTE[0])
+    ax.plot(near, w**2 + slope * (near - w), color=figures.PALETTE[1], linewidth=2.5)
+    ax.plot([w], [w**2], "o", markersize=10, color=figures.PALETTE[1])
+    ax.set(xlabel="w", ylabel="$y = w^2$", xlim=(-2.9, 2.9), ylim=(-1.5, 7.6), aspect="equal")
+    ax.set_title(f"w = {w:g}: slope {slope:g}".replace("-", "−"))
+    return figures.with_alt_text(
+        ax, f"A parabola, and a point on it at w = {w:g}, with a short line of slope {slope:g} through it."
     )
-    return figures.with_alt_text(ax, f"A parabola, and at w = {w:g} a short line along it, with the slope {slope:g}.")
 
 
 sliders.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0])
 
 # %% [markdown]
 # PyTorch's **autograd** records what you compute from a tensor with `requires_grad=True`. `backward()`, called on the *one*
-# number that comes out, puts the gradient into `.grad`, in the tensor's shape.
+# number at the end, puts the gradient into `.grad`, in the tensor's shape.
 
 # %%
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
@@ -484,7 +505,7 @@ print("gradient:", w.grad.tolist())
 # %% [markdown]
 # ### Predict: `backward()` again
 #
-# `w` gets the gradient of the same sum twice, and nothing is cleared in between. How large is `w.grad` then?
+# `backward()` is called twice on the same sum, and `w.grad` is not cleared in between. How large is `w.grad` now?
 
 # %% tags=["demo"]
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
@@ -496,25 +517,27 @@ for _ in range(2):
 predict("the gradient after two calls of backward", ..., w.grad)
 
 # %% [markdown]
-# Gradients are **added up**, so clear the old ones before the next step. Autograd loses track when you leave tensors:
-# `.item()`, `.detach()`, `.data`, NumPy, `torch.tensor(…)` of a tensor. So answers stay tensors, and `check` looks at gradients.
+# Gradients are **added up**, so clear the old ones before the next step. `check` also tests the gradients of your answers, so keep
+# them as tensors: autograd loses track with `.item()`, `.detach()`, `.data`, NumPy, or `torch.tensor(…)` of a tensor.
 #
-# To leave no trace in the caller's `x`, let autograd watch a copy: `x.detach().clone().requires_grad_()`.
+# One such cut is useful: `x.detach().clone().requires_grad_()` is a copy with a gradient of its own, which leaves the caller's `x`
+# untouched.
 #
 # ### Step: slopes by autograd
 #
-# *★★☆ · about 2 minutes · three lines*
+# *★★☆ · about 4 minutes · three lines*
 #
-# `x` has any shape. Return the gradient of $\sum x^3$, the sum of its cubes, found by autograd. Leave `x`, its `.grad` and its
-# `requires_grad` unchanged.
+# Return the gradient of $\sum x^3$, the sum of the cubes of `x`, found by autograd. Leave `x`, its `.grad` and its `requires_grad`
+# unchanged.
 #
-# Worked example: `slopes(torch.tensor([1.0, -2.0]))` is `[3, 12]`, since the slope of $x^3$ is $3x^2$.
+# Worked example: `slopes(torch.tensor([1.0, -2.0]))` is `[3, 12]`, since the slope of $x^3$ is $3x^2$. (`check` accepts this
+# formula, too.)
 
 
 # %%
 def slopes(x: torch.Tensor) -> torch.Tensor:
     """The gradient of the sum of the cubes of x. x: any shape; returns: the same shape"""
-    raise NotImplementedError  # replace this line by yours
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -523,9 +546,9 @@ check(slopes)
 # %% [markdown]
 # ## 6. A module
 #
-# **Parameters** are the numbers that training may change. A **module** holds parameters and computes with them. Its class is
-# derived from `nn.Module`. `__init__` makes the parameters and registers them by assigning to `self`. Calling the module runs
-# `forward`.
+# **Parameters** are the numbers that training may change; `nn.Parameter` makes one from a tensor. A **module** holds parameters and
+# computes with them. You write a subclass of `nn.Module`: `__init__` makes the parameters and registers them by assigning them to
+# `self`. Calling the module runs `forward`.
 
 
 # %%
@@ -554,21 +577,21 @@ predict("the number of parameters", ..., len(list(shift.parameters())))
 # %% [markdown]
 # ### Exercise 3: `Line()`
 #
-# *Difficulty ★★☆ · about 3 minutes*
+# *Difficulty ★★☆ · about 4 minutes*
 #
 # Write a module that computes $\text{slope} \cdot x + \text{offset}$ for `x` of any shape. Its two parameters, `slope` and
-# `offset`, have shape `()` and are 0 at first.
+# `offset`, have shape `()` and start at 0.
 #
 # Worked example: with slope 2 and offset 1, `[0, 1, 3]` becomes `[1, 3, 7]`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(Line)
 
 
 # %% nbgrader={"grade": false, "grade_id": "Line", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Line(nn.Module):
-    """slope * x + offset, with two parameters of shape (), 0 at first."""
+    """slope * x + offset, with two parameters of shape () that start at 0."""
 
     def __init__(self) -> None:
         ### BEGIN SOLUTION
@@ -585,7 +608,7 @@ class Line(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_Line", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(Line)  # NameError? Run the notebook's first cell
+check(Line)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -595,21 +618,22 @@ grade(Line)
 # %% [markdown]
 # ## 7. One step of training
 #
-# Training needs examples: $\mathbf{x}$, `(B, D)`, holds $B$ of them, and $\mathbf{y}$, `(B,)`, the answer wanted for each. A model
-# predicts with weights $\mathbf{w}$, `(D,)`:
+# Training needs examples: $\mathbf{x}$, `(B, D)`, holds $B$ of them, and $\mathbf{y}$, `(B,)`, holds the correct answer for each. A
+# model predicts with weights $\mathbf{w}$, `(D,)`:
 #
 # $$ \hat{\mathbf{y}} = \mathbf{x} \, \mathbf{w}, \qquad L = \frac{1}{B} \sum_{b=0}^{B-1} (\hat y_b - y_b)^2, \qquad
 # \mathbf{w} \leftarrow \mathbf{w} - \eta \, \frac{\partial L}{\partial \mathbf{w}} . $$
 #
-# The **loss** $L$ is one number that says how wrong the predictions are: here the mean of their squared errors. It grows along
-# its gradient, so a step goes the other way, by the gradient times the **learning rate** $\eta$. That is all of training:
+# Here $\hat{\mathbf{y}}$ ("y hat") holds the predictions, $\leftarrow$ means *becomes*, and $\partial L / \partial \mathbf{w}$ is the
+# gradient of section 5. The **loss** $L$ says how wrong the predictions are: here it is the mean squared error. The gradient points
+# uphill, so a step goes the opposite way, by the gradient times the **learning rate** $\eta$ ("eta"). That is all of training:
 # predict, measure, go downhill, again.
 #
 # ### Step: the loss
 #
-# *★☆☆ · about 1 minute*
+# *★☆☆ · about 1 minute · tools: `-`, `.square()`, `.mean()`*
 #
-# `predictions` and `y` are `(B,)`. Return the loss $L$, of shape `()`.
+# Return the loss $L$.
 #
 # Worked example: predictions `[1, 2]` for `[4, 2]` have the errors −3 and 0, so the loss is $(9 + 0) / 2 = 4.5$.
 
@@ -617,7 +641,7 @@ grade(Line)
 # %%
 def mean_squared_error(predictions: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """The mean of the squared errors. predictions, y: (B,); returns: ()"""
-    raise NotImplementedError  # replace this line by yours
+    raise NotImplementedError  # replace this line with your code
 
 
 # %% tags=["demo"]
@@ -626,17 +650,17 @@ check(mean_squared_error)
 # %% [markdown]
 # ### Exercise 4: `gradient_step(weights, x, y, rate)`
 #
-# *Difficulty ★★☆ · about 3 minutes*
+# *Difficulty ★★☆ · about 5 minutes*
 #
-# Write one such step. `weights` is `(D,)`, `x` is `(B, D)`, `y` is `(B,)`, `rate` a plain number; predictions are `x @ weights`.
-# Return the weights after the step. All arguments and their gradients stay unchanged.
+# Write one step of training, with the predictions `x @ weights`. Return the new weights. All arguments and their gradients stay
+# unchanged.
 #
 # Worked example: `weights = [0, 0]`, `x = [[1, 0], [1, 2]]`, `y = [2, 4]`. Both predictions are 0, the errors −2 and −4, the loss
 # $(4 + 16) / 2 = 10$. Its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate 0.5 the new weights
 # are `[3, 4]`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(gradient_step)
 
 
@@ -656,7 +680,7 @@ def gradient_step(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor, rate:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_gradient_step", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(gradient_step)  # NameError? Run the notebook's first cell
+check(gradient_step)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -669,11 +693,20 @@ t = torch.rand(40, generator=generator) * 2 - 1
 wanted = 2 * t - 1 + 0.2 * torch.randn(40, generator=generator)
 examples = torch.stack([t, torch.ones(40)], dim=-1)  # (40, 2)
 
+# %% tags=["demo"]
+# @title Forty points near a line
+ax = figures.row(1, width=4.6, height=2.6)[1][0]
+ax.plot(t, wanted, "x", markersize=5, color="0.45")
+ax.set(xlabel="t", ylabel="y")
+figures.show(
+    ax, alt="Forty crosses scattered around a rising straight line, from about minus 3 at t = -1 to 1 at t = 1."
+)
+
 # %% [markdown]
 # ### Predict: three learning rates
 #
-# The forty points scatter around the line $y = 2t - 1$. Each example is $(t, 1)$, so the weights are a slope and an offset. We
-# take 30 steps with the rates 0.01, 0.3 and 1.1. What does the loss do with 1.1?
+# The points scatter around the line $y = 2t - 1$. Each example is $(t, 1)$, so `x @ w` is slope · t + offset · 1. We take 30 steps
+# with each of the rates 0.01, 0.3 and 1.1. What happens to the loss at the rate 1.1?
 
 # %% tags=["demo"]
 # "it falls fastest", "it falls, then jumps up and down" or "it grows"
@@ -695,23 +728,49 @@ for rate in (0.01, 0.3, 1.1):
         runs[f"rate {rate}"].append((examples @ weights - wanted).square().mean().item())
         weights = step(weights, examples, wanted, rate)
     found[rate] = weights
+best = examples @ torch.linalg.lstsq(examples, wanted[:, None]).solution[:, 0]
 figures.show(
-    figures.curves(range(30), runs, log=True, xlabel="step", ylabel="loss", names="legend"),
-    alt="Three loss curves over 30 steps on a logarithmic scale. With rate 0.01 the loss falls slowly, with 0.3 it falls to the "
-    "level of the noise within a dozen steps, with 1.1 it grows without end.",
+    figures.curves(
+        range(30),
+        runs,
+        log=True,
+        xlabel="step",
+        ylabel="loss",
+        names="legend",
+        levels={"best line": (best - wanted).square().mean().item()},
+    ),
+    alt="Three loss curves over 30 steps on a logarithmic scale. With rate 0.01 the loss falls slowly. With 0.3 it reaches the loss "
+    "of the best line, 0.03, after about fifteen steps. With 1.1 it dips at the first step and then grows without end.",
     caption=f"By {step.whose}. After 30 steps with rate 0.3: slope {found[0.3][0]:.2f}, offset {found[0.3][1]:.2f}.",
 )
 
+# %% tags=["demo"]
+# @title Why a large rate fails: four steps on a parabola
+fig, axes = figures.row(3, width=2.7, height=2.6)
+curve = torch.linspace(-2.2, 2.2, 61)
+for ax, (rate, what) in zip(axes, {0.05: "crawls", 0.4: "arrives", 1.1: "overshoots"}.items()):
+    path = torch.tensor([(1 - 2 * rate) ** k for k in range(5)])  # the slope of w² is 2w
+    ax.plot(curve, curve**2, color="0.6")
+    ax.plot(path, path**2, "o-", color=figures.PALETTE[1])
+    ax.plot(path[:1], path[:1] ** 2, "o", markersize=10, color=figures.PALETTE[0])
+    ax.set(title=f"rate {rate}: {what}", xlabel="w", ylabel="loss $w^2$")
+figures.show(
+    fig,
+    alt="Four steps on a parabola, from w = 1. With rate 0.05 they creep towards the minimum at 0. With 0.4 they arrive there. With "
+    "1.1 each step lands on the other side, higher than before.",
+    caption="Each begins at the large point, w = 1. At 1.1 each step ends on the other side, and higher.",
+)
+
 # %% [markdown]
-# With 0.01 the loss is far from done after 30 steps, with 0.3 it is down after a dozen. A loss that grows is the first sign of a
-# rate that is too high.
+# At 1.1 only the first step lowers the loss: it helps the slope more than it harms the offset. A loss that grows is the first sign
+# of a rate that is too high.
 #
 # ## Your experiment
 #
 # *About 3 minutes*
 #
-# **What is the largest rate, to two decimals, with which the loss falls?** Compute the loss after 100 steps for several rates
-# between 0.3 and 1.1, and compare it with the 2.69 before the first step. A loop helps.
+# **What is the largest rate, to two decimals, at which the loss still falls?** In a loop, compute the loss after 100 steps for
+# several rates between 0.3 and 1.1. Compare it with the loss before the first step, 2.69.
 
 
 # %% tags=["demo"]
@@ -724,15 +783,15 @@ def loss_after(rate, steps=100):
 
 print(loss_after(0.3))  # write your experiment here
 
-finding = ...  # the largest rate with which the loss falls
+finding = ...  # the largest rate at which the loss still falls
 check("experiment", finding)
 
 # %% [markdown]
-# ## 8. An optimizer takes the step
+# ## 8. Optimizers
 #
-# An **optimizer** takes the step for all parameters of a module. The five lines of this loop are in every training loop, here
-# and elsewhere. `SGD` is your step. **Adam**, in later lessons, gives each parameter its own step size, based on how large its
-# recent gradients were.
+# An **optimizer** takes the step for all parameters of a module. Every training loop has the four lines of the loop below. `SGD`,
+# stochastic gradient descent, takes the same step as yours. **Adam**, in later lessons, gives each parameter its own step size,
+# based on how large its recent gradients were.
 
 
 # %%
@@ -760,34 +819,32 @@ print(f"loss {loss.item():.3f} by {make.whose}")
 print("parameters:", [round(value.item(), 2) for value in line.parameters()])
 
 # %% tags=["demo"]
-# @title The points, and the line that was learnt
+# @title The points and the fitted line
 across = torch.linspace(-1, 1, 21)
 ax = figures.curves(
-    None, {"learnt": (across, line(across).detach())}, names="none", xlabel="t", ylabel="y", title="30 steps of SGD"
+    None, {"fitted": (across, line(across).detach())}, names="none", xlabel="t", ylabel="y", title="30 steps of SGD"
 )
 ax.plot(t.tolist(), wanted.tolist(), "x", markersize=5, color="0.45")
 figures.show(
     ax,
     alt="Forty crosses scattered around a rising straight line, which runs through the middle of them from about minus 3 to 1.",
-    caption=f"The line is that of {make.whose}.",
+    caption=f"The line was fitted by {make.whose}.",
 )
 
 # %% [markdown]
 # ## Summary
 #
-# 1. Write, run, `check`; ask for a `hint` when stuck; guess at *Predict*.
-# 2. Shapes line up from the right, and size 1 stretches: `keepdim=True` keeps it.
-# 3. Squares hide mistakes: try sizes that all differ.
+# 1. Shapes line up from the right, and size 1 stretches: `keepdim=True` keeps it.
+# 2. Square tensors hide mistakes: test with sizes that are all different.
+# 3. `A @ B` mixes the rows of `B`.
 # 4. `backward()` adds gradients to `.grad`; autograd loses track when you leave tensors.
 # 5. A module holds parameters; a step moves them against the gradient, scaled by the learning rate.
-#
-# $$ \mathbf{w} \leftarrow \mathbf{w} - \eta \, \frac{\partial L}{\partial \mathbf{w}} $$
 #
 # **To read on:** PyTorch on [broadcasting](https://docs.pytorch.org/docs/stable/notes/broadcasting.html),
 # [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html),
 # [modules](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
 #
-# In lesson 1 you compare vectors: one number that says how alike two of them are.
+# In lesson 1 you compare two vectors with one number.
 
 # %% tags=["demo"]
 progress()

@@ -115,7 +115,7 @@ def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_dot", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(dot)  # NameError? Run the notebook's first cell
+check(dot)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -348,7 +348,7 @@ predict("the gradient after the repair", ..., nothing.grad)
 # 24/25 = 0.96. For `a = [3, 4]` and `b = [-6, -8]` it is −1.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(cosine_similarity)
 
 
@@ -369,7 +369,7 @@ def cosine_similarity(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_cosine_similarity", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(cosine_similarity)  # NameError? Run the notebook's first cell
+check(cosine_similarity)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -516,7 +516,7 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 # **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(similarity_scores)
 
 
@@ -534,7 +534,7 @@ def similarity_scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_similarity_scores", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(similarity_scores)  # NameError? Run the notebook's first cell
+check(similarity_scores)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -618,7 +618,7 @@ figures.show(
 # `[0, 0]`: the first key is the longest.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(most_similar)
 
 
@@ -637,7 +637,7 @@ def most_similar(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_most_similar", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(most_similar)  # NameError? Run the notebook's first cell
+check(most_similar)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -892,7 +892,7 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 # queries works. The puzzle is to do without.)
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(squared_distances)
 
 

@@ -264,7 +264,7 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_softmax", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
-check(softmax)  # NameError? Run the notebook's first cell
+check(softmax)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -421,7 +421,7 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # logarithms $\approx (-2.08, -1.39, -0.47)$, never positive.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(log_softmax)
 
 
@@ -439,7 +439,7 @@ def log_softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_log_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(log_softmax)  # NameError? Run the notebook's first cell
+check(log_softmax)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -540,7 +540,7 @@ predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)])
 #   is wrong, you lose no points here: this exercise is graded with a right one.)
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(softmax_with_temperature)
 
 
@@ -560,7 +560,7 @@ def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1)
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_softmax_with_temperature", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(softmax_with_temperature)  # NameError? Run the notebook's first cell
+check(softmax_with_temperature)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -648,7 +648,7 @@ figures.show(
 # \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, it is shared by a little less than three words.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(entropy)
 
 
@@ -667,7 +667,7 @@ def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_entropy", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(entropy)  # NameError? Run the notebook's first cell
+check(entropy)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1024,7 +1024,7 @@ figures.show(
 # third is dropped: $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(top_p)
 
 

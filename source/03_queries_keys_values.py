@@ -144,7 +144,7 @@ def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_embed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(embed)  # NameError? Run the notebook's first cell
+check(embed)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -254,7 +254,7 @@ figures.show(
 # $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(simple_attention)
 
 
@@ -272,7 +272,7 @@ def simple_attention(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_simple_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(simple_attention)  # NameError? Run the notebook's first cell
+check(simple_attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -375,7 +375,7 @@ figures.show(figures.projections(x, W_q, W_k, W_v, words, ["water", "motion", "p
 # \mathbf{q} = (1),\quad \mathbf{k} = (6),\quad \mathbf{v} = (1, 2, 3)$$
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(project_qkv)
 
 
@@ -394,7 +394,7 @@ def project_qkv(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_project_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(project_qkv)  # NameError? Run the notebook's first cell
+check(project_qkv)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -515,7 +515,7 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 # \text{weights } \left(\tfrac34, \tfrac14\right), \quad \text{output } \tfrac34 \cdot 4 + \tfrac14 \cdot 8 = 5$$
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(attention)
 
 
@@ -534,7 +534,7 @@ def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tu
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(attention)  # NameError? Run the notebook's first cell
+check(attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -822,7 +822,7 @@ check(wanted_scores)
 # $q_0 + q_1 = 0$, so $\mathbf{q} = (10, -10)$. It points away from the key that it must avoid.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(query_for)
 
 
@@ -842,7 +842,7 @@ def query_for(keys: torch.Tensor, targets: list[int]) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_query_for", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(query_for)  # NameError? Run the notebook's first cell
+check(query_for)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1224,7 +1224,7 @@ figures.show(
 # fetch nothing?
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(remember)
 
 

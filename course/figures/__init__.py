@@ -14,7 +14,7 @@ from .base import html, row, show, with_alt_text
 from .diagram import overview
 from .lines import curves, losses
 from .panels import bars, heat_map
-from .products import broadcast, projections
+from .products import broadcast, product, projections
 from .roles import heads, soft_lookup
 from .style import PALETTE, colour
 
@@ -29,6 +29,7 @@ __all__ = [
     "html",
     "losses",
     "overview",
+    "product",
     "projections",
     "row",
     "show",

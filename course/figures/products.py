@@ -71,6 +71,32 @@ def projections(
     )
 
 
+def product(
+    a: torch.Tensor, b: torch.Tensor, *, names: Sequence[str] = ("A", "B", "A @ B"), framed: int | None = None
+) -> Figure:
+    """A matrix product, (T, S) @ (S, D), with alt text.
+
+    `framed` is a row of `a`; a thick frame is drawn around it and around the row of the result that it makes.
+    """
+    a, b = a.detach(), b.detach()
+    tallest = max(len(a), len(b))
+    shares = [matrix.shape[1] + 2.5 for matrix in (a, b, b)]  # in cells, with the sign after it
+    figure, axes = row(3, width=max(1.9, 0.6 * sum(shares) / 3), height=0.8 + 0.5 * tallest, ratios=shares)
+    limit = float(max(b.abs().max(), (a @ b).abs().max()))
+    for ax, matrix, name, most in zip(axes, (a, b, a @ b), names, (None, limit, limit), strict=True):
+        heat_map(matrix, ax=ax, kind="scores", limit=most, title=f"{name}  {_size(matrix)}")
+        ax.set_ylim(tallest - 0.5, -0.5)  # cells of one size in all panels
+    of_one_size(axes)
+    for ax, text, matrix in ((axes[0], "@", a), (axes[1], "=", b)):
+        _sign(ax, text, matrix.shape[1], tallest)
+    if framed is not None:
+        _frame_cells(axes[0], framed, 1, a.shape[1])
+        _frame_cells(axes[2], framed, 1, b.shape[1])
+    sizes = [f"{name}, {_size(matrix)}" for name, matrix in zip(names, (a, b, a @ b), strict=True)]
+    around = "" if framed is None else f" A thick frame is around row {framed} of the first and of the last."
+    return with_alt_text(figure, f"Three tables: {sizes[0]}, times {sizes[1]}, is {sizes[2]}.{around}")
+
+
 def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+") -> Figure:
     """Two tensors stretched to a common shape, and their result, with alt text.
 
@@ -135,8 +161,7 @@ def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
                 ax.add_patch(
                     Rectangle((c - 0.5, r - 0.5), 1, 1, facecolor=VEIL, alpha=0.55, edgecolor="none", zorder=1.5)
                 )
-    look: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.4, "clip_on": False, "zorder": 5}
-    ax.add_patch(Rectangle((-0.5, -0.5), own[1], own[0], **look))
+    _frame_cells(ax, 0, own[0], own[1])
     arrow = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 1.6}
     if own[0] < whole[0]:
         ax.annotate("", (-0.68, whole[0] - 0.6), (-0.68, 0), arrowprops=arrow, annotation_clip=False)
@@ -144,6 +169,14 @@ def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
         ax.annotate(
             "", (whole[1] - 0.6, whole[0] - 0.25), (0, whole[0] - 0.25), arrowprops=arrow, annotation_clip=False
         )
+
+
+def _frame_cells(ax: Axes, first: int, rows: int, columns: int) -> None:
+    """Draw a thick frame around whole rows."""
+    from matplotlib.patches import Rectangle
+
+    look: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.4, "clip_on": False, "zorder": 5}
+    ax.add_patch(Rectangle((-0.5, first - 0.5), columns, rows, **look))
 
 
 def _stretching(name: str, values: torch.Tensor, result: torch.Tensor) -> str:

@@ -110,6 +110,10 @@ HELP: dict[str, tuple[str, ...]] = {
         r"numpy\(\) on Tensor that requires grad",
     ),
     (
+        "`nn.Parameter(…)` and `.detach()` need a tensor, but got a plain number or list. Make a tensor first, as in "
+        "`nn.Parameter(torch.tensor(0.0))`."
+    ): (r"'(float|int|list)' object has no attribute 'detach'",),
+    (
         "You mix tensors and plain Python numbers. `.item()` and `float(…)` take a tensor with one entry, and their "
         "result leaves the computation graph: compute with the tensor."
     ): (

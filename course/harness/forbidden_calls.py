@@ -27,6 +27,7 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from .errors import is_theirs
 
 OPERATORS = "torch.ops."
+METHODS = "_tensor"  # torch's module of tensor methods such as `__iter__`, which is not the function `torch.tensor`
 PACKAGE = "course"  # as a pattern: the fallbacks that the package ships for unsolved exercises
 HARNESS = f"{PACKAGE}.harness."
 SHIPPING = (f"{PACKAGE}.models.", f"{PACKAGE}.sample_models.", f"{PACKAGE}.checkers.")
@@ -171,6 +172,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
             read = code, MAKER if code.co_name.strip("_") == SPECIMEN else LIBRARY, ()
         elif module.startswith("torch."):
             parts = [*module.split(".")[1:], *([] if "." in name else [name])]  # no method, no wrapper's inner function
+            parts = [part for part in parts if part != METHODS]
             read = code, LIBRARY, tuple(part for part in parts if self._names_torch and _matches(part, self.patterns))
         else:
             return code, LEARNERS, ()  # not cached: a program may define any number of such functions

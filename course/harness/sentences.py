@@ -45,10 +45,10 @@ def split_sentence(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def does_not_allow(names: Sequence[str]) -> str:
-    """The sentence on forbidden functions. names: those that may be shown."""
+def does_not_allow(names: Sequence[str], task: str = "exercise") -> str:
+    """The sentence on forbidden functions. names: those that may be shown; task: the kind of task."""
     used = listed(names) if names else "a function that your code calls"
-    return f"This exercise does not allow {used}. Write it yourself."
+    return f"This {task} does not allow {used}. Write it yourself."
 
 
 def listed(names: Sequence[str]) -> str:

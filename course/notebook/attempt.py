@@ -65,7 +65,8 @@ class Attempt:
         if asked.right:
             return self._passed(shown)
         if asked.used:
-            return replace(shown, status="not allowed", details=[], headline=does_not_allow(asked.used))
+            headline = does_not_allow(asked.used, "step" if shown.unit == STEP else "exercise")
+            return replace(shown, status="not allowed", details=[], headline=headline)
         shown.rows = self._rows()
         shown.status = "partly right" if self.earned else "wrong"
         shown.output = self.run.prints.as_notes(self.name)

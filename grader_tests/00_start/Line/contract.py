@@ -13,7 +13,7 @@ Line = exercise(
         "Which numbers may training change? Make those once, in `__init__`. Which change with every call? Those are "
         "arguments of `forward`.",
         "`super().__init__()` comes first. `self.slope = nn.Parameter(tensor)` makes a parameter and registers it.",
-        "The shape of the code: in `__init__`, two lines like `self.slope = nn.Parameter(<a zero>)`; in `forward`, "
+        "Outline of the code: in `__init__`, two lines like `self.slope = nn.Parameter(<a zero>)`; in `forward`, "
         "`return <slope> * x + <offset>`, each with `self.`.",
     ),
 )

@@ -13,7 +13,7 @@ centre = exercise(
     hints=(
         "What is left of the rows (1, 3) and (10, 30) without their means? What is the shape of the means?",
         "`x.mean(dim=-1)` loses the last dimension. `keepdim=True` keeps it, with size 1: it stretches along the rows.",
-        "The shape of the code: `return x - <the mean along the last dimension, kept>`.",
+        "Outline of the code: `return x - <the mean along the last dimension, kept>`.",
     ),
 )
 

@@ -4,7 +4,7 @@ from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import centre
 
-BUG = "Is it a bug? It runs, so it is right"
+BUG = "Is it a bug? A mean without `keepdim`"
 
 right = centre.reference_answer("""
 def centre(x):

@@ -1,4 +1,4 @@
-"""`chessboard`: 0 and 1 in turn, along rows and columns."""
+"""`chessboard`: 0 and 1, alternating along rows and columns."""
 
 import torch
 
@@ -11,7 +11,7 @@ chessboard = step(
     hints=(
         "Write the number of its row plus the number of its column into each square. Which squares have an even sum?",
         "A column of row numbers plus a row of column numbers is a table of these sums.",
-        "The shape of the code: `return (<a column> + <a row>) % 2`.",
+        "Outline of the code: `return (<a column> + <a row>) % 2`.",
     ),
 )
 

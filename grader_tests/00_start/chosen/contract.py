@@ -11,7 +11,7 @@ chosen = step(
     hints=(
         "Which rows and which columns have the entries that you want? Write both as lists.",
         "Two lists in an index go in pairs: the first entry of one with the first of the other.",
-        "The shape of the code: `return x[<the numbers of all rows>, <the columns>]`.",
+        "Outline of the code: `return x[<the numbers of all rows>, <the columns>]`.",
     ),
 )
 

@@ -10,8 +10,8 @@ gaps = step(
     see="Step: a table of gaps",
     hints=(
         "In which direction does `a` run in the table, down or across? And `b`?",
-        "A column and a row stretch to a table. `a[:, None]` is the column.",
-        "The shape of the code: `return <the row> - <the column>`.",
+        "A column and a row stretch to form a table. `a[:, None]` is the column.",
+        "Outline of the code: `return <the row> - <the column>`.",
     ),
 )
 

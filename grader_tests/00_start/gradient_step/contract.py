@@ -12,8 +12,8 @@ gradient_step = exercise(
         "What do you compute between the weights and the one number of the loss? Which argument should autograd watch?",
         "Watch a copy, `weights.detach().clone().requires_grad_()`: predictions `x @ w`, the mean of their squared "
         "differences from `y`, `backward()`. Then step against the gradient in `w.grad`.",
-        "The shape of the code: `w = <the copy>`; `loss = (<predictions> - y)<squared, mean>`; `loss.…()`; "
-        "`return w.detach() - <rate> * <gradient>`.",
+        "Outline of the code: `w = <the copy>`; `loss = (<predictions> - y)<squared, mean>`; `loss.…()`; "
+        "`return <the old weights> - <rate> * <gradient>`.",
     ),
 )
 

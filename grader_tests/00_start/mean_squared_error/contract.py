@@ -11,7 +11,7 @@ mean_squared_error = step(
     hints=(
         "What are the errors of the predictions 1 and 2, if 4 and 2 are wanted? Their squares? The mean of those?",
         "In this order: differences, squares, mean. `.square()` and `.mean()` do the last two.",
-        "The shape of the code: `return (<differences>).square().<…>`.",
+        "Outline of the code: `return (<differences>).square().<…>`.",
     ),
 )
 

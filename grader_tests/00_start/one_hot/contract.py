@@ -11,7 +11,7 @@ one_hot = step(
     hints=(
         "Row `t` has its 1 in the column whose number equals `ids[t]`. What do you compare with what?",
         "Compare a column of ids with a row of column numbers.",
-        "The shape of the code: `return (<a column> == <a row>).float()`.",
+        "Outline of the code: `return (<a column> == <a row>).float()`.",
     ),
 )
 

@@ -11,7 +11,7 @@ running_means = step(
     hints=(
         "Write the mean of the first three of five rows as a mix of all five. How much of each row do you need?",
         "The rows of your staircase say which rows count. Turn each of them into shares.",
-        "The shape of the code: `return <shares of a staircase of floats> @ x`.",
+        "Outline of the code: `return <shares of a staircase of floats> @ x`.",
     ),
 )
 

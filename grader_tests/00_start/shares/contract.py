@@ -7,11 +7,11 @@ from grading.exercises.exercise import call, step
 shares = step(
     "shares",
     forbidden=("normalize", "soft_?max", "softmin", "stack", "cat", "vmap"),
-    see="Step: shares of a whole",
+    see="Step: shares of a whole (extra)",
     hints=(
         "What are the shares of 1 and 3? What did you divide by?",
         "Each row needs its own sum, in a shape that stretches along the row.",
-        "The shape of the code: `return x / <the sum along the last dimension, kept>`.",
+        "Outline of the code: `return x / <the sum along the last dimension, kept>`.",
     ),
 )
 

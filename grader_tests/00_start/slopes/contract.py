@@ -10,7 +10,7 @@ slopes = step(
     hints=(
         "Which tensor should autograd watch, if `x` has to stay unchanged?",
         "Make the copy, compute one number from it, call `backward()` on that number. The gradient is in the copy.",
-        "The shape of the code: `w = <the copy>`; `<the sum of its cubes>.backward()`; `return <its gradient>`.",
+        "Outline of the code: `w = <the copy>`; `<the sum of its cubes>.backward()`; `return <its gradient>`.",
     ),
 )
 

@@ -11,7 +11,7 @@ staircase = step(
     hints=(
         "How do you see from the numbers of row and column whether an entry is below the diagonal?",
         "Compare a row of column numbers with a column of row numbers.",
-        "The shape of the code: `return <a row> <= <a column>`.",
+        "Outline of the code: `return <a row> <= <a column>`.",
     ),
 )
 

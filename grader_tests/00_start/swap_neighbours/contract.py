@@ -11,7 +11,7 @@ swap_neighbours = step(
     hints=(
         "Cut the list into pairs, one per row. What has to happen in each row? And at the end?",
         "`reshape(-1, 2)` makes the pairs, `flip` reverses along a dimension, `reshape(-1)` makes a list again.",
-        "The shape of the code: `return x.reshape(<pairs>).flip(<dimension>).reshape(<a list>)`.",
+        "Outline of the code: `return x.reshape(<pairs>).flip(<dimension>).reshape(<a list>)`.",
     ),
 )
 

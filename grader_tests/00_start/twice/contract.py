@@ -13,7 +13,7 @@ twice = exercise(
     hints=(
         "What is twice 3? And what is `x * 3`, if `x` is a whole tensor?",
         "An operation between a tensor and a number works on every entry. `return` hands the result back.",
-        "The shape of the code: `return <x, times a number>`.",
+        "Outline of the code: `return <x, times a number>`.",
     ),
 )
 

@@ -118,3 +118,15 @@ def test_the_sentence_has_simple_scores():
     torch.testing.assert_close(scores, torch.tensor([0.5, 2.0, 1.0, 0.5, 3.0, 3.25]))
     assert sentence.x.shape == (6, 3)
     assert sentence.x[0].equal(sentence.x[3])
+
+
+def test_a_product_shows_the_three_matrices_and_frames_a_row():
+    weights, rows = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]), torch.tensor([[2.0], [4.0], [9.0]])
+    drawn = figures.product(weights, rows, framed=1)
+    assert [ax.get_title() for ax in drawn.axes] == ["A  (2, 3)", "B  (3, 1)", "A @ B  (2, 1)"]
+    assert {"@", "=", "9", "3"} <= set(texts(drawn))
+    assert "A @ B, (2, 1). A thick frame is around row 1" in drawn.get_label()
+    frames = [[patch.get_xy() for patch in ax.patches if not patch.get_fill()] for ax in drawn.axes]
+    assert frames == [[(-0.5, 0.5)], [], [(-0.5, 0.5)]]
+    plain = figures.product(weights, rows)
+    assert not any(ax.patches for ax in plain.axes) and "frame" not in plain.get_label()

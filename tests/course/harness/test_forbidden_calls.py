@@ -125,6 +125,16 @@ def test_what_is_not_forbidden_is_not_noted():
     assert not used_by(lambda x: x.exp() / x.exp().sum(-1, keepdim=True))
 
 
+@pytest.mark.parametrize("use", [list, len, lambda x: 1 - x, lambda x: x**2])
+def test_a_method_that_torch_writes_in_python_is_not_the_function_tensor(use):
+    with ForbiddenCallWatcher(["tensor"]) as watcher:
+        use(torch.arange(3.0))
+    assert watcher.used == []
+    with ForbiddenCallWatcher(["tensor"]) as watcher:
+        torch.tensor([1.0])
+    assert watcher.used == ["torch.tensor"]
+
+
 def test_an_operator_that_is_made_of_others_is_seen_where_only_torchscript_names_it():
     """At the dispatcher cosine similarity is a product, two norms and a quotient."""
     unit = torch.jit.CompilationUnit("def f(x):\n    return torch.cosine_similarity(x, x, -1)\n")
