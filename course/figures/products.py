@@ -97,11 +97,11 @@ def product(
     return with_alt_text(figure, f"Three tables: {sizes[0]}, times {sizes[1]}, is {sizes[2]}.{around}")
 
 
-def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+") -> Figure:
+def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+", names: tuple[str, str] = ("a", "b")) -> Figure:
     """Two tensors stretched to a common shape, and their result, with alt text.
 
     `a` and `b` have at most two dimensions. Their own cells have a thick frame, the copies are pale. `sign` is "+", "−"
-    or "×". Raises ValueError for shapes that cannot be broadcast.
+    or "×"; `names` are those of `a` and `b`. Raises ValueError for shapes that cannot be broadcast.
     """
     if sign not in _OPERATIONS:
         raise ValueError(f"sign is {sign!r}; it must be one of {', '.join(_OPERATIONS)}")
@@ -116,18 +116,19 @@ def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+") -> Figure:
     rows, columns = result.shape
     limit = max(float(matrix.abs().max()) for matrix in (a, b, result))
     figure, axes = row(3, width=1.1 + 0.5 * columns, height=0.8 + 0.5 * rows)
-    for ax, values, own, name in ((axes[0], wide_a, _two(a), "a"), (axes[1], wide_b, _two(b), "b")):
-        shape = _size(a if name == "a" else b)
+    for ax, values, given, name in ((axes[0], wide_a, a, names[0]), (axes[1], wide_b, b, names[1])):
+        own, shape = _two(given), _size(given)
         stretched = own.shape != values.shape
         heat_map(values, ax=ax, kind="scores", limit=limit, title=f"{name}: {shape}{_arrow_to(values, stretched)}")
         _fade(ax, own.shape, values.shape)
-    heat_map(result, ax=axes[2], kind="scores", limit=limit, title=f"a {sign} b: {_size(result)}")
+    heat_map(result, ax=axes[2], kind="scores", limit=limit, title=f"{names[0]} {sign} {names[1]}: {_size(result)}")
     of_one_size(axes)
     for ax, text in ((axes[0], sign), (axes[1], "=")):
         _sign(ax, text, columns, rows)
     return with_alt_text(
         figure,
-        f"{_stretching('a', a, result)}. {_stretching('b', b, result)}. Then a {sign} b is computed cell by cell.",
+        f"{_stretching(names[0], a, result)}. {_stretching(names[1], b, result)}. "
+        f"Then {names[0]} {sign} {names[1]} is computed cell by cell.",
     )
 
 

@@ -10,7 +10,7 @@ import torch
 
 from .base import row, with_alt_text
 from .panels import heat_map
-from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE, TEXT_PALETTE
+from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE, TEXT_PALETTE, WHITE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,6 +95,8 @@ def one_cell(
     _frame(axes[0], i, 0, columns)
     _frame(axes[1], j, 0, columns)
     _frame(axes[2], i, j, 1)
+    terms = [f"{_signed(x)} × {_signed(y)}" for x, y in zip(queries[i].tolist(), keys[j].tolist(), strict=True)]
+    figure.supxlabel(f"{' + '.join(terms)} = {_signed(float(scores[i, j]))}", fontsize=10)
     count_t, count_s = scores.shape
     return with_alt_text(
         figure,
@@ -174,6 +176,11 @@ def _arrow(ax: Axes, x: float, y: float, colour: str, width: float = 2.2) -> Non
     ax.annotate("", (x, y), (0, 0), arrowprops={**look, "shrinkA": 0, "shrinkB": 0})
 
 
+def _signed(value: float) -> str:
+    """A number with two decimals; a negative one in brackets, so that it can follow a sign."""
+    return f"{value:.2f}" if value >= 0 else f"(−{-value:.2f})"
+
+
 def _label(ax: Axes, x: float, y: float, text: str) -> None:
     ax.text(x, y, text, ha="center", va="center", fontsize=10, fontweight="bold")
 
@@ -181,18 +188,9 @@ def _label(ax: Axes, x: float, y: float, text: str) -> None:
 def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
     from matplotlib.patches import Rectangle
 
-    ax.add_patch(
-        Rectangle(
-            (c - 0.5, r - 0.5),
-            columns,
-            1,
-            fill=False,
-            edgecolor=INK,
-            linewidth=2.5,
-            clip_on=False,
-            zorder=5,
-        )
-    )
+    for colour, width in ((WHITE, 5.5), (INK, 2.5)):  # the white one shows on a dark cell
+        look: dict[str, Any] = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False, "zorder": 5}
+        ax.add_patch(Rectangle((c - 0.5, r - 0.5), columns, 1, **look))
 
 
 def _bare(ax: Axes) -> None:

@@ -69,7 +69,7 @@ right.mistake("lets_nan_win", loses="vectors").patch("""
 + lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
 + cosines = queries @ keys.mT / lengths
 """).feedback(
-    "A key of zeros gives NaN, which `argmax` takes for the largest number, so such a key always wins. Its "
+    "A key of zeros gives NaN, which `argmax` treats as the largest value, so such a key always wins. Its "
     "similarity is 0.",
     see="A vector of zeros has no direction",
 )
@@ -178,8 +178,8 @@ most_similar.mistake("pairs_queries_and_keys_off", loses=EVERYWHERE).full_code("
 def most_similar(queries, keys):
     return F.cosine_similarity(queries, keys, dim=-1).argmax(-1)
 """).feedback(
-    "You compare the first query with the first key, the second with the second, and so on. Each query meets *every* "
-    "key."
+    "You compare the first query with the first key, the second with the second, and so on. Compare each query with "
+    "*every* key."
 )
 keeps_its_last_result(right, loses="finds")
 right.mistake("returns_a_list", {"argmax(-1)": "argmax(-1).tolist()"}, loses=EVERYWHERE).feedback(

@@ -15,7 +15,7 @@ right.mistake("returns_in_the_first_round", {"\n    return": "\n        return"}
     "You return inside the loop, so only the first key has a score. Move the `return` below the loop."
 )
 right.mistake("returns_a_list", {"torch.stack(scores)": "scores"}).feedback(
-    "You return the list. Make one tensor of it: `torch.stack`."
+    "You return the list. Join it into one tensor with `torch.stack`."
 )
 right.mistake(
     gradients.cut("makes_plain_numbers"), {"(query * key).sum()": "(query * key).sum().item()", "stack": "tensor"}
