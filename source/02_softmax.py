@@ -8,17 +8,16 @@
 # %% [markdown]
 # # Lesson 2: Softmax
 #
-# Lesson 1 ended with scores: one number for each pair of words, of any sign and size. Attention needs *shares*: each
-# word divides one unit of attention among all words. **How do you turn any list of numbers into shares, so that nothing
-# overflows and a gradient comes back?** One short function does this, in every attention layer and in the loss of every
-# classifier.
+# Lesson 1 ended with scores: one number for each pair of words, positive or negative, large or small. Attention needs
+# *shares* that add up to 1. **How do you turn any list of numbers into shares, without overflow, and so that gradients
+# can flow back?** One short function does it, in every attention layer and in the loss of every classifier.
 #
 # **You will build** `softmax`, `log_softmax`, `softmax_with_temperature` and `entropy`, and a dictionary that answers
-# even when the key is missing. Then you put your softmax into a language model.
+# even when the key is missing. Finally, you plug your softmax into a language model.
 #
-# **You need** lesson 1, tensors and broadcasting, and $e^x$ and $\ln x$ from school.
+# **You need** lesson 1, tensors and broadcasting, and $e^x$, $\ln x$ and derivatives from school.
 #
-# **Time:** about 55 minutes; 3 more for the step marked *extra*
+# **Time:** about 75 minutes; 20 more for the parts marked *extra* and the challenge
 
 # %%
 import math
@@ -43,7 +42,7 @@ figures.show(figures.overview("softmax"))
 #
 # <details><summary>Answer</summary>
 #
-# $3 + 0 - 2 = 1$, positive: the two point roughly the same way. The 5 does not count, because it meets a 0.
+# $3 + 0 - 2 = 1$, positive: the two point roughly the same way.
 #
 # </details>
 #
@@ -69,7 +68,7 @@ review()
 # %% [markdown]
 # ## 1. From scores to shares
 #
-# What does *bank* mean in *The boat reached the river bank*? The other words decide it, *river* most of all. Suppose that
+# What does *bank* mean in *The boat reached the river bank*? The other words tell you, above all *river*. Suppose that
 # *bank* has these scores with the six words. (Trained vectors, as in lesson 3, give scores of both signs.)
 
 # %%
@@ -80,35 +79,35 @@ scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of
 # To divide one unit of attention among the words, we want weights that are
 #
 # - **positive**: no word gets a negative share,
-# - **normalised**: they sum to 1, so that a weighted sum of vectors keeps their size,
+# - **normalised**: they sum to 1,
 # - **ordered**: a higher score never gets a smaller share,
 # - **smooth**: a small change in a score changes them a little, so that gradients can improve the scores.
 #
 # ### Predict: divide by the sum
 #
-# The simplest idea is to divide each score by the sum of all scores. Which of the four properties is lost here?
+# The simplest idea is to divide each score by the sum of all scores. Which of the four properties fails here?
 
 # %%
-# The property that is lost: "positive", "normalised", "ordered" or "smooth"
-predict("the property that is lost", ..., scores / scores.sum())
+# The property that fails: "positive", "normalised", "ordered" or "smooth"
+predict("the property that fails", ..., scores / scores.sum())
 
 # %% [markdown]
 # ## 2. Exponentiate, then divide
 #
-# The exponential function repairs this: $e^x$ is positive, keeps the order, and is smooth. So exponentiate each score,
-# then divide by the sum. For scores $\mathbf{s}$ the weights $\mathbf{a}$ are
+# The exponential function fixes this: $e^x$ is positive, keeps the order, and is smooth. So exponentiate the scores
+# $\mathbf{s}$, then divide by the sum, to get the weights $\mathbf{a}$:
 #
 # $$ a_i = \operatorname{softmax}(\mathbf{s})_i = \frac{e^{s_i}}{\sum_{j} e^{s_j}} . $$
 #
-# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go into a
-# softmax are also called **logits**. (The functions of this lesson call them `x`, as PyTorch's do.)
+# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go
+# into a softmax are also called **logits**; in code they are `x`, as in PyTorch.
+#
 # ### Step: exponentiate, then divide
 #
-# *Step ★☆☆ · about 2 minutes.* Write this formula for one list of scores. `x` has the shape `(S,)`, and so has the result.
+# *Step ★☆☆ · about 2 minutes.* Write this formula for one list of scores. Both `x` and the result have the shape `(S,)`.
 #
-# **Worked example.** Exponentials are easy by hand if the scores are logarithms. For $\mathbf{s} = (0, \ln 2, \ln 5)
-# \approx (0, 0.69, 1.61)$ they are $(1, 2, 5)$ with the sum 8. The weights are
-# $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
+# **Worked example.** The exponentials of $\mathbf{s} = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$ are $(1, 2, 5)$,
+# with the sum 8. The weights are $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
 
 
 # %%
@@ -126,14 +125,15 @@ shares = use(exp_and_divide)
 fig, axes = figures.row(3, height=2.9)
 figures.bars(scores, words, ax=axes[0], part="scores", title="scores $s$")
 figures.bars(torch.exp(scores), words, ax=axes[1], title="$e^s$", limit=24)
-figures.bars(shares(scores), words, ax=axes[2], part="weights", title="weights: $e^s$ / sum", limit=1.1)
+top = 24 / torch.exp(scores).sum().item()  # the same axis, divided by the same sum
+figures.bars(shares(scores), words, ax=axes[2], part="weights", title="weights: $e^s$ / sum", limit=top)
 for ax in axes:
     ax.tick_params(axis="x", rotation=40)
 figures.show(
     fig,
     alt="Three bar charts of the six words. The scores run from -1 to 3. Their exponentials are all positive: "
     "20.1 for river, 7.4 for boat, 0.4 for The. The weights have the same shape and add up to 1: 0.58 for river.",
-    caption=f"The division changes the scale, not the shape. Weights by {shares.whose}.",
+    caption=f"The division changes the scale, not the shape. Computed with {shares.whose}.",
 )
 
 # %% [markdown]
@@ -141,10 +141,10 @@ figures.show(
 #
 # $$ \frac{a_i}{a_j} = \frac{e^{s_i}}{e^{s_j}} = e^{s_i - s_j} . $$
 #
-# **Only differences of scores count.** A lead of $\ln 2 \approx 0.69$ doubles a share, a lead of $2.3$ makes it ten times
-# as large, wherever the two scores are.
+# **Only differences of scores count.** A score that is higher by $\ln 2 \approx 0.69$ gets twice the share, and one that
+# is higher by $2.3$ ten times the share, whatever the two scores are.
 #
-# ### Predict: a higher level
+# ### Predict: shift all scores
 #
 # Add 10 to each of the six scores. Which weights grow?
 
@@ -163,7 +163,8 @@ print("after: ", torch.softmax(scores + 10, dim=-1))
 #
 # ### Predict: a thousand
 #
-# What does the formula give for them in float32, taken word for word?
+# What does the formula give for them in PyTorch, computed as written? PyTorch's usual number format is **float32**, whose
+# largest number is about $3.4 \cdot 10^{38}$. Anything larger **overflows**: it becomes `inf`.
 
 # %%
 # Each of the three weights is then: "right", "inf" or "nan"
@@ -174,7 +175,8 @@ large = torch.tensor([1000.0, 1001.0, 1002.0])
 print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 
 # %% [markdown]
-# The overflow begins at 88.7 in float32, and at 11.1 in float16, which many models are trained in.
+# The exponential overflows from a score of 88.7 on. In float16, a shorter format that many models run in, it does so from
+# 11.1 on.
 
 # %% tags=["demo"]
 # @title Four number formats, and what exp makes of scores in them
@@ -183,7 +185,8 @@ figures.show(
     alt="For each of four number formats a bar over the scores from -130 to 130. In the middle of it exp(s) is a number; "
     "to the left it is rounded to 0; to the right it is infinity. The middle runs from -104 to 88.7 in float32, "
     "from -92.9 to 88.7 in bfloat16, from -17.3 to 11.1 in float16, and beyond the picture (-745 to 710) in float64.",
-    caption="Dotted: exp(s) is rounded to 0. Hatched: exp(s) is infinite. float64 only moves the limit to 709.8.",
+    caption="Dotted: exp(s) is rounded to 0. Hatched: exp(s) is infinite. float64 moves the limit to 709.8, "
+    "far outside this picture.",
 )
 
 # %% [markdown]
@@ -191,17 +194,19 @@ figures.show(
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
-# Every exponential is now between 0 and 1, so nothing overflows. The sum contains $e^0 = 1$ and is between 1 and $n$, so
-# nothing is divided by zero. An exponential is rounded to 0 only if the share is less than $10^{-45}$ (in float32), and
-# then 0 is a good answer.
+# Every exponential is now between 0 and 1, so none overflows. The sum contains $e^0 = 1$ and is between 1 and $n$, so
+# nothing is divided by zero. (Only in float16 can the sum overflow, with more than about 65,500 equal scores.) An
+# exponential is rounded to 0 only if the share is less than $10^{-45}$ (in float32), and then 0 is a good answer.
 #
-# A score of $-\infty$ excludes a word: its weight is $e^{-\infty} = 0$, and the others share the whole. Lesson 5 hides the
-# future from a model in this way.
+# A score of $-\infty$ excludes a word: its weight is $e^{-\infty} = 0$, and the others share everything. Lesson 5 hides
+# the future from a model in this way.
 #
 # ## 4. Which dimension?
 #
-# The scores of a sentence form a matrix: one row per word that asks, one column per word that is asked. `dim` is the
-# direction in which the lists of softmax run. Sums along `dim` are 1; sums across it can be anything.
+# The scores of a sentence form a matrix: one row per query, one column per key. Each query has its own unit of
+# attention and its own softmax. (With one softmax over the whole matrix, which [a reader of a vision
+# transformer](https://github.com/lucidrains/vit-pytorch/issues/44) expected, all would compete.) `dim` is the
+# dimension that softmax runs along. Sums along it are 1; sums along the other dimension can be anything.
 
 # %% tags=["demo"]
 # @title The same scores, normalised along each of the two dimensions
@@ -218,9 +223,23 @@ figures.show(
 )
 
 # %% [markdown]
-# The maximum and the sum of each list must line up with it. A sum over the last dimension of a `(3, 4)` tensor has the
-# shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` it is `(3, 1)`: one number per row.
-#
+# To get the largest score of each list, use `x.amax(dim)`. (`x.max(dim)` returns positions as well.) For the rows of a
+# `(3, 3)` matrix, the maxima have the shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` it is `(3, 1)`:
+# one number per row.
+
+# %% tags=["demo"]
+# @title Subtracting the maxima of the rows, without and with keepdim
+square = matrix[:, :3]
+figures.show(
+    figures.broadcast(square, square.amax(dim=-1), "−"),
+    caption="Wrong: without keepdim, column j loses the maximum of row j. No error warns you.",
+)
+figures.show(
+    figures.broadcast(square, square.amax(dim=-1, keepdim=True), "−"),
+    caption="Right: with keepdim=True, each row loses its own maximum, and its largest score becomes 0.",
+)
+
+# %% [markdown]
 # ### Predict: the shape of the maxima
 #
 # `x` has the shape `(3, 5, 4)`. What is the shape of `x.amax(dim=1, keepdim=True)`? Write it as a list.
@@ -237,11 +256,11 @@ predict("the shape of the maxima", ..., torch.zeros(3, 5, 4).amax(dim=1, keepdim
 # Compute the weights of the scores `x` along `dim`, as a tensor of the same shape.
 #
 # - `x` has any number of dimensions; `dim` is any of them, counted from the front or (negative) from the back.
-# - The result is finite for finite scores of any size, and a score of $-\infty$ gets the weight 0 exactly. (Each list has
-#   a finite score, and none has $+\infty$.)
+# - The result is finite for finite scores of any size, and a score of $-\infty$ gets the weight 0 exactly. (Every list has
+#   at least one finite score and no $+\infty$.)
 # - In every exercise, the result has the dtype of `x`, gradients flow back to `x`, and `x` itself is not changed.
 # - In this lesson you may not use torch's own softmax, log_softmax, softmin, logsumexp, logcumsumexp, cross_entropy
-#   and torch.distributions, in any spelling.
+#   and torch.distributions, in any form.
 #
 # **Worked example.** `softmax(torch.tensor([1.0, 2.0, 5.0]).log())` is `[0.125, 0.25, 0.625]`, as above.
 
@@ -280,7 +299,7 @@ print(weigh(large, dim=-1))
 print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 
 # %% [markdown]
-# It weighs a whole sentence in one call. Each word asks all six, itself included; *bank* is the last row.
+# It weighs a whole sentence in one call: each word is a query, and all six are keys.
 
 # %% tags=["demo"]
 # @title The scores of six words with six words, and their weights
@@ -302,21 +321,23 @@ figures.show(
     fig,
     alt="Two 6 by 6 heat maps with the words as rows and columns. Left the scores, between -1 and 3. Right the weights: "
     "each row sums to 1, and the row of bank gives 0.58 to river, 0.22 to boat and 0.13 to itself.",
-    caption=f"Drawn with {mine.whose}.",
+    caption=f"Computed with {mine.whose}.",
 )
 
 # %% [markdown]
 # ## 5. The gradient of softmax
 #
-# The derivative of weight $i$ with respect to score $j$ says how fast the weight changes when the score does:
+# How fast does weight $i$ change when score $j$ does? The quotient rule gives this derivative. The numerator $e^{s_i}$
+# contributes $a_i \delta_{ij}$, where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise; the denominator contributes
+# $-a_i a_j$:
 #
-# $$ \frac{\partial a_i}{\partial s_j} = a_i \, (\delta_{ij} - a_j) , $$
+# $$ \frac{\partial a_i}{\partial s_j} = a_i \, (\delta_{ij} - a_j) . $$
 #
-# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. Together they form a matrix, the **Jacobian**.
+# Together they form a matrix, the **Jacobian**.
 #
 # ### Step: the Jacobian (extra)
 #
-# *Step ★★☆ · about 3 minutes.* Write this formula without a loop. `weights` is `(S,)`; the result is `(S, S)`, with row
+# *Step ★★☆ · about 5 minutes.* Write this formula without a loop. `weights` is `(S,)`; the result is `(S, S)`, with row
 # $i$ and column $j$. `torch.eye(n)` has the entries $\delta_{ij}$.
 #
 # **Worked example.** For $\mathbf{a} = (\tfrac14, \tfrac34)$ both entries on the diagonal are
@@ -355,17 +376,18 @@ figures.show(
     ax,
     alt="The 6 by 6 Jacobian, beside each row the weight: positive on the diagonal, greatest for river with 0.24 and boat "
     "with 0.17; negative elsewhere, -0.13 between river and boat; nearly zero for the two articles, whose weights are 0.01.",
-    caption=f"Beside each word is its weight. Differentiated through {mine.whose}.",
+    caption=f"Beside each word is its weight. Computed with {mine.whose}. (0.00 is a rounded small number.)",
 )
 
 # %% [markdown]
-# The diagonal is positive: a word's weight rises with its score. Everything else is negative: the other words lose, each
-# in proportion to its weight. A weight near 0 or 1 has almost no gradient, so nothing moves it. Such a softmax is
-# **saturated**; lesson 4 avoids it.
+# The diagonal is positive: a word's weight rises with its score. The rest is negative: the other words lose, in
+# proportion to their weights. If one weight is near 1, *all* entries are near 0. Such a softmax is **saturated**:
+# hardly any gradient comes back. Lesson 4 avoids it.
 #
 # ### Predict: the gradient of the sum
 #
-# Add up all weights of a list, and take the gradient of the sum. What is its largest entry, in absolute value?
+# Add up all weights of a list, and take the gradient of this sum with respect to the scores. What is its largest entry,
+# in absolute value?
 
 # %%
 # A number
@@ -377,14 +399,13 @@ use(softmax, torch.softmax)(x, dim=-1).sum().backward()
 print("gradient of the sum:", x.grad)
 
 # %% [markdown]
-# So `softmax(x).sum().backward()` tests nothing: *any* formula with a constant sum passes. In your own tests, multiply by
-# random numbers before you sum.
+# So `softmax(x).sum().backward()` tests nothing. In your own tests, multiply by random numbers before you sum.
 #
 # ## 6. The logarithm of a weight
 #
-# How much weight did a language model give to the word that really came next? Minus the logarithm of this weight is the
-# **loss** of the model: it says how wrong the model was, and training makes it smaller. (The probability of a sentence is
-# a product of such weights, so its logarithm is a sum.) Why not compute it as `log(softmax(x))`?
+# How much weight did a language model give to the word that actually came next? Minus the logarithm of this weight is
+# the **loss** of the model: it says how wrong the model was, and training makes it smaller. But what does
+# `log(softmax(x))` give?
 #
 # ### Predict: a word that is far behind
 #
@@ -405,7 +426,7 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 #
 # $$ \ln a_i = \ln \frac{e^{s_i - m}}{\sum_j e^{s_j - m}} = (s_i - m) - \ln \sum_j e^{s_j - m} . $$
 #
-# The exponential of $s_i$ itself is gone. The sum is between 1 and $n$, so its logarithm is between 0 and $\ln n$.
+# The sum is between 1 and $n$, so its logarithm is between 0 and $\ln n$.
 #
 # ### Exercise 2: `log_softmax(x, dim=-1)`
 #
@@ -413,9 +434,9 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 #
 # Compute the logarithms of the weights along `dim`, as a tensor of the same shape.
 #
-# - The result is finite for finite scores, as long as the dtype can hold their differences.
+# - The result is finite for finite scores, unless a difference of two scores is too large for the dtype.
 # - A score of $-\infty$ gives $-\infty$, and nothing else in its list becomes `nan`.
-# - You may use your own `softmax`, but decide first whether it helps.
+# - You may use your own `softmax`, but think first: does it help?
 #
 # **Worked example.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ the weights are $(\tfrac18, \tfrac14, \tfrac58)$ and their
 # logarithms $\approx (-2.08, -1.39, -0.47)$, never positive.
@@ -447,8 +468,8 @@ grade(log_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A popular patch adds a tiny number, `log(softmax(x) + 1e-9)`, and the infinity is gone. Here is the loss $-\ln a$ of a
-# word that falls further and further behind the best one:
+# A popular patch adds a tiny number, `log(softmax(x) + 1e-9)`, so the result is never infinite. Here is the loss $-\ln a$
+# of a word that falls further and further behind the best one:
 
 # %% tags=["demo"]
 # @title The loss of a word that falls behind, computed in three ways
@@ -460,39 +481,39 @@ small = torch.softmax(pairs, dim=-1)[:, 1]
 fig, axes = figures.row(1, width=6.6, height=3.3)
 figures.curves(
     gap,
-    {"log_softmax": loss, "": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
+    {"log_softmax": loss, "log of softmax": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
     ax=axes[0],
+    names="legend",
     xlabel="how far the word is behind",
     ylabel="loss, $-\\ln a$",
     title="Three ways to take the logarithm, in float32",
 )
-axes[0].annotate(
-    "log of softmax ends here:\nthen it is infinite",
-    (102, 102),
-    (14, -48),
-    textcoords="offset points",
-    arrowprops={"arrowstyle": "->"},
-)
+for limit, up, text in (
+    (21, 1, "21: the patch levels off"),
+    (103, 26, "103: log of softmax is\ninfinite from here on"),
+):
+    axes[0].axvline(limit, color="grey", linestyle=":", linewidth=1.2)
+    axes[0].annotate(text, (limit, up), (5, 3), textcoords="offset points", fontsize=9)
 figures.show(
     fig,
     alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
-    "about 103 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays flat.",
-    caption=f"log_softmax is {mine.whose}. Where a curve is flat, its gradient is 0.",
+    "about 103 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays nearly flat.",
+    caption=f"Where a curve levels off, its gradient fades to nothing. Computed with {mine.whose}.",
 )
 
 # %% [markdown]
-# With the patch, from a gap of 21 on, the loss is the same however wrong the model is. Its gradient is zero, so the worst
-# mistakes are not corrected.
+# Beyond a gap of about 21, the patched loss hardly changes, no matter how wrong the model is. Its gradient fades to
+# nothing, so the worst mistakes are not corrected.
 #
-# Even PyTorch once got a detail wrong: it computed $s_i - (m + \ln \sum)$, which equals $(s_i - m) - \ln \sum$ only on
-# paper. For two scores of $10^8$ in float32, the parentheses are rounded to $10^8$ and the $\ln 2$ is lost. A user found
-# a [cross-entropy of a coin toss of 0](https://github.com/pytorch/pytorch/issues/11752) instead of 0.69.
+# PyTorch once computed $s_i - (m + \ln \sum)$, which is the same only on paper: for two scores of $10^8$ in float32,
+# the parentheses are rounded to $10^8$. A user [got a loss of 0](https://github.com/pytorch/pytorch/issues/11752) for
+# two equal scores, instead of $\ln 2 \approx 0.69$.
 #
 # ### Step: the losses of a text
 #
-# *Step ★★☆ · about 2 minutes.* A model gives scores for the next word at each of `T` positions: `logits` is `(T, N)`, one
-# column per word of its vocabulary. `targets` is `(T,)`: the id of the word that really came. Return the `T` losses.
-# Call your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
+# *Step ★★☆ · about 3 minutes.* A model gives scores for the next word at each of `T` positions: `logits` is `(T, N)`,
+# one column per word of its vocabulary. `targets` is `(T,)`: the ids of the words that came. Return the `T` losses.
+# Use your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
 #
 # **Worked example.** Rows $(0, \ln 3)$ and $(0, 0)$, targets 1 and 0: the weights of the targets are $\tfrac34$ and
 # $\tfrac12$, so the losses are $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
@@ -514,10 +535,9 @@ check(next_token_losses)
 #
 # $$ a_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
-# As $\tau \to 0$, differences grow without bound and the highest score takes everything (equal highest scores share it).
-# As $\tau \to \infty$, they shrink to 0 and every word gets $1/n$. At $\tau = 1$ it is plain softmax. In physics, where the
-# name comes from, the same formula says that the particles of a cold gas gather at the lowest energy, and those of a hot
-# one are everywhere. A language model with a low $\tau$ writes carefully, with a high one adventurously.
+# At $\tau = 1$ this is plain softmax. As $\tau \to 0$, differences grow without bound and the highest score takes
+# everything (equal highest scores share it). As $\tau \to \infty$, they shrink to 0 and every word gets $1/n$. (The
+# name is from physics.) At a low $\tau$ a language model plays it safe; at a high one it takes risks.
 #
 # ### Predict: half the temperature
 #
@@ -531,13 +551,14 @@ predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)])
 # %% [markdown]
 # ### Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`
 #
-# *Difficulty ★☆☆ · about 4 minutes*
+# *Difficulty ★☆☆ · about 5 minutes*
 #
 # Compute the softmax of `x / temperature` along `dim`.
 #
-# - Raise a `ValueError` that names `temperature` and its value unless it is greater than 0. `nan` is not.
-# - Otherwise the rules of exercise 1 apply: any dimension, $-\infty$, large scores. You may call your `softmax`. (If it
-#   is wrong, you lose no points here: this exercise is graded with a right one.)
+# - Raise a `ValueError` that names `temperature` and its value unless `temperature > 0`. This includes `nan`, for which
+#   `<= 0` is false as well.
+# - Otherwise the rules of exercise 1 apply, as long as `x / temperature` is finite or $-\infty$. You may call your
+#   `softmax`. (A mistake in it costs no points here.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -568,7 +589,7 @@ grade(softmax_with_temperature)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Move the slider. (Without a running kernel, use the three pictures above it.)
+# Move the slider, or compare the three pictures.
 
 # %% tags=["demo"]
 # @title A slider: the weights of the six words at each temperature
@@ -585,22 +606,38 @@ sliders.slider(
     strip=[0.3, 1.0, 5.0],
     temperature=[0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0],
 )
-print("Drawn with", sharpen.whose)
+print("Computed with", sharpen.whose)
 
 # %% [markdown]
 # ## 8. Entropy: how many words share the attention
 #
-# At $\tau = 0.3$ *bank* attends to one word, at $\tau = 5$ to six. **Entropy** measures how spread out weights are:
+# At $\tau = 0.3$ *bank* attends to one word, at $\tau = 5$ to six. **Entropy** measures how spread out the weights are:
 #
 # $$ \operatorname{entropy}(\mathbf{a}) = -\sum_{i} a_i \ln a_i . $$
 #
-# Read $-\ln a_i$ as the *surprise* at an outcome with the weight $a_i$: none if $a_i = 1$, large if $a_i$ is small.
-# Entropy is the average surprise, in **nats** (with $\log_2$, in bits). It is 0 when one word has everything, and at most
-# $\ln n$, when all $n$ share equally. So $e^{\text{entropy}}$, from 1 to $n$, is the number of words that share.
-#
+# $-\ln a_i$ is the *surprise* of an outcome with the weight $a_i$: 0 if $a_i = 1$, large if $a_i$ is small. Entropy is
+# the average surprise, in **nats** (with $\log_2$, in bits). It is 0 when one word has everything, and at most
+# $\ln n$, when all $n$ share equally. So $e^{\text{entropy}}$ is the effective number of words that share the attention.
+
+# %% tags=["demo"]
+# @title The weights at three temperatures, and how many words share the attention
+fig, axes = figures.row(3, width=2.9, height=2.7)
+for ax, tau in zip(axes, (0.3, 1.0, 5.0)):
+    heated = torch.softmax(scores / tau, dim=-1)
+    shared = torch.special.entr(heated).sum().exp()
+    figures.bars(heated, words, ax=ax, part="weights", title=f"τ = {tau:g}: shared by {shared:.1f}", limit=1.1)
+    ax.tick_params(axis="x", rotation=40)
+figures.show(
+    fig,
+    alt="Three bar charts of the weights of the six words. At τ = 0.3 river has 0.96, shared by 1.2 words; at τ = 1 river "
+    "has 0.58, shared by 3.2; at τ = 5 all weights are between 0.11 and 0.25, shared by 5.7.",
+    caption="e to the entropy counts the words that share. Computed with PyTorch.",
+)
+
+# %% [markdown]
 # ### Predict: two words and two zeros
 #
-# What is the entropy of $(\tfrac12, \tfrac12, 0, 0)$ in nats? And what does the formula give in PyTorch?
+# What is the entropy of $(\tfrac12, \tfrac12, 0, 0)$ in nats?
 
 # %%
 # A number (ln 2 is 0.69, ln 4 is 1.39)
@@ -608,11 +645,11 @@ predict("the entropy of two halves", ...)
 
 # %%
 halves = torch.tensor([0.5, 0.5, 0.0, 0.0])
-print("word for word:", -(halves * halves.log()).sum())
+print("the formula as written:", -(halves * halves.log()).sum())
 
 # %% [markdown]
-# The zeros should add nothing, but PyTorch computes $0 \cdot \ln 0 = 0 \cdot (-\infty)$, which is `nan`. The right
-# contribution is the *limit*: $-a \ln a$ goes to 0 as $a$ does.
+# PyTorch computes $0 \cdot \ln 0 = 0 \cdot (-\infty)$, which is `nan`. The right contribution of a zero is the *limit*:
+# $-a \ln a$ goes to 0 as $a$ does.
 
 # %% tags=["demo"]
 # @title What one weight contributes to the entropy
@@ -631,21 +668,42 @@ figures.show(
 )
 
 # %% [markdown]
+# ### Predict: a repair afterwards
+#
+# [TRL](https://github.com/huggingface/trl/issues/7221), a library that trains language models with rewards, computed the
+# entropy of the next word as minus the sum of `exp(logp) * logp`. For a word with the weight 0, `logp` is $-\infty$, and
+# the whole entropy became `nan`. A [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` among
+# the products by 0. Is it right?
+
+# %%
+# The repair: "right", "wrong entropy" or "wrong gradient"
+predict("the repair of the entropy", ...)
+
+# %%
+logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
+covered_up = -(logp.exp() * logp).nan_to_num(0.0).sum()
+covered_up.backward()
+print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
+
+# %% [markdown]
+# On its way back, autograd again meets zero times infinity, also behind a `torch.where` around the product. A repair
+# has to come *before* the logarithm.
+#
 # ### Exercise 4: `entropy(p, dim=-1)`
 #
-# *Difficulty ★★☆ · about 7 minutes*
+# *Difficulty ★★☆ · about 9 minutes*
 #
-# Compute the entropy in nats of the weights `p` along `dim`. The result does not have that dimension.
+# Compute the entropy in nats of the weights `p` along `dim`. The result has one dimension fewer: `dim` is removed.
 #
 # - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
 # - A weight of 0 contributes 0, and nothing becomes `nan`.
-# - The gradient is finite, also for a weight of 0. (A score of −200 has the weight 0 in float32, and an infinite gradient
-#   there makes those of all scores `nan`.)
-# - A tiny weight counts as what it is. A constant like 1e-8 inside the logarithm bends the gradient there, as it bent
-#   the loss in section 6.
+# - The gradient is finite even where a weight is 0. (A score of −200 has the weight 0 in float32. An infinite gradient
+#   there would make the gradients of *all* scores `nan`.)
+# - Tiny weights must not be changed. A constant like 1e-8 inside the logarithm changes their gradient, as 1e-9 did in
+#   section 6.
 #
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
-# \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, it is shared by a little less than three words.
+# \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, slightly fewer than three words share the attention.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -685,13 +743,12 @@ temperatures = torch.logspace(-1, 2, 41)
 weights = torch.stack([sharpen(scores, tau) for tau in temperatures.tolist()])  # (41, 6)
 figures.show(
     figures.distributions.cooling(temperatures, weights, spread(weights), words),
-    caption=f"Drawn with {sharpen.whose} and {spread.whose}. (“the” has the same curve as “The”.)",
+    caption=f"Computed with {sharpen.whose} and {spread.whose}. (“the” has the same curve as “The”.)",
 )
 
 # %% [markdown]
-# For three words you can see *all* weights at once: three numbers that sum to 1 are a point in a triangle. In a corner one
-# word takes all; in the centre all share equally. As it cools, a list of scores moves from the centre through its softmax
-# at $\tau = 1$ to a corner.
+# *Extra.* Three weights that sum to 1 are a point in a triangle. The closer it is to a corner, the more that word has. As
+# the temperature falls, the point moves from the centre to a corner.
 
 # %% tags=["demo"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
@@ -702,7 +759,7 @@ starts = {"river 3, boat 2, bank 1.5": [3.0, 2.0, 1.5], "river 1, boat 2, bank 1
 first, second = map(torch.tensor, starts.values())
 routes = [torch.stack([sharpen(three, tau) for tau in hot_to_cold]) for three in (first, second)]
 stops = [
-    (f"τ = {tau}", sharpen(three, tau))
+    (f"τ = {tau}" + (f": {sharpen(three, tau)[0]:.2f} river" if tau == 1.0 else ""), sharpen(three, tau))
     for three, tau in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))
 ]
 fig, axes = figures.row(1, width=6.4, height=4.6)
@@ -712,22 +769,23 @@ figures.show(
     alt="A triangle with the corners river, boat and bank, coloured by entropy: highest in the centre, 0 in the corners. "
     "Two paths leave the centre. One bends into the corner of river. The other heads for the middle of the edge between "
     "boat and bank, whose scores are close, and turns along the edge to boat only at low temperatures.",
-    caption=f"Two lists of scores, cooling down: {', and dashed '.join(starts)}. Coloured by {spread.whose}.",
+    caption=f"Two lists of scores, cooling down: {', and dashed '.join(starts)}. Computed with {sharpen.whose} and "
+    f"{spread.whose}.",
 )
 
 # %% [markdown]
 # ## 9. A dictionary that becomes soft
 #
-# Weights are made for weighted sums. A Python dictionary returns the value of the key that equals the query, and raises
-# a `KeyError` if there is none. A soft dictionary always answers: it averages *all* values, each weighted by how close
-# its key is to the query.
+# What are weights for? Weighted sums. A Python dictionary returns the value of the key that equals the query, or raises
+# a `KeyError`. A soft dictionary always answers: it averages *all* values, each weighted by how close its key is to the
+# query.
 #
 # $$ s_i = -(q - k_i)^2, \qquad \mathbf{a} = \operatorname{softmax}(\mathbf{s} / \tau), \qquad
 # o = \sum_i a_i v_i . $$
 #
-# Here $q$ is the query, $k_i$ a key and $v_i$ its value; $o$ is the answer, the **output**. A score is 0 where query and
-# key agree, and falls as they move apart. In the picture, the keys are four hours at which a harbour gauge was read, the
-# values are its levels in metres, and the query is 9 o'clock.
+# Here $q$ is the query, $k_i$ a key and $v_i$ its value; $o$ is the answer, the **output**. A score is 0 where query
+# and key agree, and falls as they move apart. In the picture, the keys are four hours, the values the levels of a
+# harbour gauge in metres, and the query is 9 o'clock.
 
 # %% tags=["demo"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
@@ -742,20 +800,23 @@ panels = {
 }
 figures.show(
     figures.soft_lookup(panels, "9 h", [f"{hour:.0f} h" for hour in clock.tolist()], gauge),
-    caption=f"A higher temperature spreads the weights. They are by {sharpen.whose}.",
+    caption=f"A higher temperature spreads the weights. Computed with {sharpen.whose}.",
 )
 
 # %% [markdown]
-# This is *kernel regression*; attention does the same, with a dot product as the score. Now for a whole day: the keys are
-# 40 hours, the values the levels that were read then, disturbed by waves.
+# Attention does the same, with dot products as scores. (Statisticians call this *kernel regression*.) Now take a whole
+# day: 40 readings, with some noise from waves.
 
 # %%
 random = torch.Generator().manual_seed(2)
 
 
+def tide_at(hours):
+    return 2 + 1.5 * torch.cos(2 * math.pi * (hours - 3) / 12.4)  # high water every 12.4 hours
+
+
 def levels_at(hours):
-    tide = 2 + 1.5 * torch.cos(2 * math.pi * (hours - 3) / 12.4)  # high water every 12.4 hours
-    return tide + 0.4 * torch.randn(len(hours), generator=random)  # waves disturb each reading
+    return tide_at(hours) + 0.4 * torch.randn(len(hours), generator=random)  # waves disturb each reading
 
 
 hours = 24 * torch.rand(40, generator=random)  # (40,), the keys
@@ -802,25 +863,26 @@ all_day = torch.linspace(0.0, 24.0, 481)
 answers = {f"τ = {tau:g}": look_up(all_day, hours, levels, tau) for tau in (0.001, 1.0, 100.0)}
 fig, axes = figures.row(1, width=7.2, height=3.4)
 figures.curves(all_day, answers, ax=axes[0], xlabel="hour", ylabel="level (m)")
+axes[0].plot(all_day, tide_at(all_day), color="grey", linewidth=4, alpha=0.45, zorder=1)
 axes[0].plot(hours, levels, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, zorder=3)
 figures.show(
     fig,
     alt="Forty circles, the readings, rise and fall twice in 24 hours, between about 0 and 4 metres. The answers at τ = 0.001 are a "
-    "staircase that jumps from one circle to the next; at τ = 1 a smooth wave through the circles; at τ = 100 a nearly flat "
-    "line at 2 metres.",
-    caption=f"Circles: readings. Lines: answers of {look_up.whose}.",
+    "staircase that jumps from one circle to the next; at τ = 1 a smooth wave close to the broad grey line of the tide; at "
+    "τ = 100 a nearly flat line at 2 metres.",
+    caption=f"Circles: readings. Broad grey line: the tide without waves. Computed with {look_up.whose}.",
 )
 
 # %% [markdown]
-# Cold, the dictionary repeats the nearest reading, waves included. Hot, it answers with one mean for the whole day. In
-# between it follows the tide. In lesson 3 keys and queries are vectors, and they are learned.
+# At a low temperature, the dictionary repeats the waves; at a high one, it gives the same mean all day. In between it
+# follows the tide.
 #
 # ## Your experiment
 #
-# *Experiment ★★☆ · about 5 minutes.* **Which temperature gives the best answers?** The cell makes 200 new readings, which
-# are not in the dictionary. Ask it for these hours at each temperature, and compute the mean squared difference between
-# its answers and `new_levels`. Plot it with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is
-# the temperature with the smallest error; if several are about as good, take any of them.
+# *Experiment ★★☆ · about 7 minutes.* **Which temperature gives the best answers?** The cell makes 200 readings that are
+# not in the dictionary. Look up these hours at each temperature, and compute the mean squared difference between the
+# answers and `new_levels`. Plot it with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is the
+# temperature with the smallest error; if several are about as good, take any of them.
 
 # %%
 new_hours = 24 * torch.rand(200, generator=random)  # (200,), queries that are not among the keys
@@ -835,11 +897,70 @@ finding = ...  # the temperature with the smallest error
 check("experiment", finding)
 
 # %% [markdown]
-# ## 10. The next word of a real model
+# ## 10. Is it a bug?
 #
-# The course has a small language model, trained on stories of a river town. After a text, it gives each of its nearly
-# thousand words a score to be the next one. Softmax makes probabilities of these scores, and entropy says how many words
-# share them.
+# ### Predict: "The temperature is applied too late"
+#
+# A speech model divides the `log_softmax` of its scores by the temperature, exponentiates, and draws a word with
+# `torch.multinomial`, which draws an index with the given probabilities. A [pull
+# request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the raw scores, so every
+# sample was wrong. Was it a bug?
+
+# %%
+# Temperature after log_softmax: "a bug" or "not a bug"
+predict("the temperature after log_softmax", ...)
+
+# %%
+tau = 0.5
+unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / tau)
+print("sum before dividing:", unscaled.sum().item())
+print("too late: ", unscaled / unscaled.sum())
+print("in time:  ", torch.softmax(scores / tau, dim=-1))
+
+# %% [markdown]
+# The exponentials alone do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of
+# them can be rounded to 0. Then the repair of section 3 helps: subtract the largest first.)
+#
+# ### Predict: "Both versions work"
+#
+# An [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) has one
+# row of scores per query, and takes the softmax along the queries instead of the keys. A reader trained both versions,
+# and found no difference in image quality. Was it a bug?
+
+# %%
+# Softmax along the queries: "a bug" or "not a bug"
+predict("softmax along the queries", ...)
+
+# %%
+print("sums of the rows, along the keys:   ", torch.softmax(matrix, dim=-1).sum(dim=-1))
+print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(dim=-1))
+
+# %% [markdown]
+# Networks learn around bugs. Check the sums of the rows, not only the loss.
+# ([PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had this bug, too. With one query in the batch, *every
+# weight was 1*, which a user noticed.)
+#
+# ## 11. Seen in the wild (extra)
+#
+# **The wrong maximum.** A
+# [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
+# subtracted one maximum from a whole batch. In a row far below it, every exponential is rounded to 0:
+#
+# ```diff
+# - shifted = scores - (the largest score of the batch)
+# + shifted = scores - (the largest score of each row)
+# ```
+#
+# The bug was public for years. The Julia library NNlib, used by Flux, subtracted
+# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43), so the scores (−10000, −10000) gave `nan`. Its tests had
+# large positive scores. Test with large scores of *both* signs, in rows that differ.
+
+# %% [markdown]
+# ## 12. The next word of a real model
+#
+# The course has a small language model, trained on stories of a river town. After a text, it gives each of the nearly
+# one thousand words it knows a score. Softmax turns the scores into probabilities of being next, and entropy says how
+# many words share them.
 
 # %% tags=["demo"]
 # @title The likeliest next words of the small model after three texts
@@ -851,7 +972,7 @@ fig, axes = figures.row(3, width=3.2, height=3.1)
 details = []
 for ax, text in zip(axes, texts):
     probabilities = weigh(lm.next_scores(text), dim=-1)  # (N,)
-    first = probabilities.topk(6).indices
+    first = probabilities.topk(7).indices
     likeliest, shared = [lm.words[i] for i in first], spread(probabilities).exp().item()
     figures.bars(probabilities[first], likeliest, ax=ax, part="weights", title=f"{text} …", limit=1.1)
     ax.set_xlabel(f"shared by {shared:.1f} words")
@@ -859,13 +980,13 @@ for ax, text in zip(axes, texts):
     details.append(f"after “{text}” {likeliest[0]} {probabilities[first[0]]:.2f}, shared by {shared:.1f} words")
 figures.show(
     fig,
-    alt=f"Three bar charts of the six likeliest next words: {'; '.join(details)}.",
-    caption=f"Probabilities of the next word, by {weigh.whose}. Below: e to the entropy, by {spread.whose}.",
+    alt=f"Three bar charts of the seven likeliest next words: {'; '.join(details)}.",
+    caption=f"The seven likeliest next words. Computed with {weigh.whose} and {spread.whose}.",
 )
 
 # %% [markdown]
-# Your losses show where a text surprises the model. `lm(ids)` gives the scores after each word of a text; the target at
-# each position is the word that follows.
+# Your losses show where a text surprises the model. `lm(ids)` gives the scores after each word; the target is the word
+# that follows.
 #
 # ### Predict: the surprising word
 #
@@ -884,8 +1005,8 @@ for i, loss in zip(ids[1:].tolist(), losses.tolist()):
 print("mean:", losses.mean().item(), "  by the model itself:", lm.loss("The boat reached the river bank"))
 
 # %% [markdown]
-# Now put your softmax into all layers and heads of the model, and your log_softmax into its loss. On stories that the
-# model has not seen, the loss should be the same as with PyTorch's functions, up to rounding.
+# Now put your softmax into every attention layer of the model, and your log_softmax into its loss. On stories it has
+# not seen, the loss should be that of PyTorch's functions, up to rounding.
 
 # %% tags=["demo"]
 with_yours, with_the_builtin = lm.compare(
@@ -893,100 +1014,14 @@ with_yours, with_the_builtin = lm.compare(
 )
 
 # %% [markdown]
-# ## 11. Is it a bug?
-#
-# Two reports from real projects. Decide first, then run the proof.
-# ### Predict: "The temperature is applied too late"
-#
-# A speech model divides the `log_softmax` of its scores by the temperature, exponentiates, and draws a token with
-# `torch.multinomial`. A [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the
-# raw scores; after log_softmax it gives a different distribution, so all samples were wrong. Was this a bug?
-
-# %%
-# Temperature after log_softmax: "a bug" or "not a bug"
-predict("the temperature after log_softmax", ...)
-
-# %%
-tau = 0.5
-unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / tau)
-print("sum before dividing:", unscaled.sum().item())
-print("too late: ", unscaled / unscaled.sum())
-print("in time:  ", torch.softmax(scores / tau, dim=-1))
-
-# %% [markdown]
-# `log_softmax(x)` is the scores minus *one number*, and softmax ignores such a number, divided by $\tau$ or not. The
-# exponentials alone do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of them
-# can be rounded to 0. Which repair of this lesson helps?)
-#
-# ### Predict: "The softmax forgets half of the matrix"
-#
-# The scores form a matrix, writes a reader of a well-known
-# [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44), but the code takes `softmax(dim=-1)`, of each
-# row by itself. Should it not take one softmax over the flattened matrix?
-
-# %%
-# Softmax of each row: "a bug" or "not a bug"
-predict("softmax of each row", ...)
-
-# %%
-two_rows = torch.tensor([[5.0, 4.0, 3.0], [0.0, -1.0, -2.0]])  # the same differences, five lower
-print("each row:    ", torch.softmax(two_rows, dim=-1).sum(dim=-1))
-print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(dim=-1))
-
-# %% [markdown]
-# Each row is one word that asks, with its own unit of attention. With one softmax over the whole matrix all words would
-# compete for a single unit. A word with only low scores would get almost none of it, and an output close to zero.
-#
-# ## 12. Seen in the wild
-#
-# **The wrong maximum.** A
-# [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
-# subtracted one maximum from a whole batch, for "numeric stability":
-#
-# ```diff
-# - shifted = scores - (the largest score of the batch)
-# + shifted = scores - (the largest score of each row)
-# ```
-#
-# In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`. The bug was public for years. The
-# Julia library NNlib, used by Flux, subtracted [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Tests with
-# large positive scores passed; the scores (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows
-# that differ.
-#
-# **The wrong dimension.** The attention layer of [PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had
-# one row of scores per query of the batch, and normalised the columns:
-#
-# ```diff
-# - nn.Softmax(dim=0)
-# + nn.Softmax(dim=-1)
-# ```
-#
-# With one query in the batch, *every weight was 1*, which a user noticed. With more rows it can stay hidden: an
-# [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) ran its
-# softmax along the queries instead of the keys. A reader trained both versions, and found no difference in image quality.
-# Networks learn around bugs, so check the sums of the rows, not only the loss.
-#
-# **Zero times infinity.** [TRL](https://github.com/huggingface/trl/issues/7221), a library that trains language models
-# with rewards, computed the entropy of the next word as minus the sum of `exp(logp) * logp`. For a masked word this is
-# $0 \cdot (-\infty)$, and the whole entropy became `nan`. A
-# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` by 0 afterwards. A review found that
-# this is still a bug: the entropy is right, but its *gradient* is `nan`, because it goes through the multiplication.
-
-# %%
-logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
-covered_up = -(logp.exp() * logp).nan_to_num(0.0).sum()
-covered_up.backward()
-print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
-
-# %% [markdown]
 # ## Summary
 #
-# 1. Softmax exponentiates and divides: any scores become positive weights that sum to 1, and a lead of $d$ makes a
-#    share $e^d$ times as large.
-# 2. Only differences count, so subtract the maximum of each list: nothing overflows, and $-\infty$ becomes exactly 0.
+# 1. Softmax exponentiates and divides: any scores become positive weights that sum to 1. A score that is higher by $d$
+#    gets $e^d$ times the share.
+# 2. Only differences count, so subtract the maximum of each list: no exponential overflows, and $-\infty$ becomes 0.
 # 3. Take logarithms on paper, not after rounding: `log_softmax`, never the log of a softmax.
-# 4. Temperature divides the scores: towards 0 the winner takes all, towards infinity all share equally.
-# 5. Entropy says how spread out weights are: 0 for one word, $\ln n$ for $n$ equal ones; $0 \ln 0$ is 0.
+# 4. Temperature divides the scores: a low one favours the winner, a high one makes all shares more equal.
+# 5. Entropy measures how spread out weights are: 0 if one word has everything, $\ln n$ if $n$ share equally.
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
 
@@ -995,7 +1030,7 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 mine = use(softmax, torch.softmax)
 figures.show(
     figures.overview("softmax", complete=True, scores=table, weights=mine(table, dim=-1)),
-    caption=f"Scores and weights of the six words, by {mine.whose}.",
+    caption=f"Scores and weights of the six words. Computed with {mine.whose}.",
 )
 
 # %% [markdown]
@@ -1003,22 +1038,20 @@ figures.show(
 # [log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html) in PyTorch, and why it
 # exists · Blanchard, Higham and Higham on
 # [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
-# [softmax in one pass](https://arxiv.org/abs/1805.02867), on which FlashAttention is built.
+# [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), on which FlashAttention is built.
 #
-# In lesson 3 the scores come from queries and keys, and your weights average the values.
+# In lesson 3 queries, keys and values are vectors, and they are learned.
 #
 # ## Challenge: `top_p(probs, share)`
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is optional: it is checked like the exercises but does not count towards your grade.
-#
-# The many nonsensical tokens of a vocabulary have small probabilities that add up. So a language model often draws only
-# from the smallest set of likeliest tokens that together has at least a `share`, say 0.9: **nucleus sampling**, or top-p.
-# Sort the probabilities from the greatest down, and keep each one before which the sum is still below the share: the
-# first always, and last the one that reaches the share. All others become 0, and the rest is divided by its sum.
-# `probs` is `(..., N)`, each row sums to 1 and has no two equal probabilities; the result has the same shape. Raise a
-# `ValueError` that names `share` unless it is above 0 and at most 1.
+# A **token** is a word or part of one. Many nonsensical tokens have small probabilities that add up, so a language
+# model often draws only from the smallest set of likeliest tokens that has at least a `share`, say 0.9: **nucleus
+# sampling**, or top-p. Sort the probabilities from the greatest down, and keep a token if those before it add up to
+# less than the share. (So the last one kept is the one that reaches it.) All others become 0, and the rest is divided
+# by its sum. `probs` is `(..., N)`, each row sums to 1 and has no two equal probabilities; the result has the same
+# shape. Raise a `ValueError` that names `share` unless it is above 0 and at most 1.
 #
 # **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough; with 0.375 the sum is 0.875. The
 # third is dropped: $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.

@@ -82,7 +82,7 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
             ax.text(
                 at + (2 if align == "left" else -2) * (1 if inside else -1),
                 place,
-                f"{value:.1f}".replace("-", "−"),
+                ("← " if value < left else "") + f"{value:.1f}".replace("-", "−") + (" →" if value > right else ""),
                 va="center",
                 fontsize=SMALL,
                 ha=align if inside else {"left": "right", "right": "left"}[align],

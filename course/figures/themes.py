@@ -28,7 +28,7 @@ _PAGE = "var(--jp-layout-color0,var(--vscode-editor-background,var(--pst-color-b
 _DARK_PALETTE = ("#4aa8e8", "#ff8a3d", "#2bc79a", "#e59cc6", "#f2b33d", "#9ad4f7", "#f2f2f2")
 # In the order of PARTS; the output's is PALETTE's black
 _DARK_PARTS = ("#a6a6a6", "#77b4ee", "#e8713c", "#25e59a", "#ecc040", "#cc55f5", "#f2f2f2")
-_DARK = {
+DARK = {
     INK: "#e6e6e6",
     GREY: "#b3b3b3",
     FAINT: "#858585",
@@ -39,12 +39,12 @@ _DARK = {
     **dict(zip((*PALETTE, *TEXT_PALETTE), _DARK_PALETTE * 2, strict=True)),
     **dict(zip(PARTS.values(), _DARK_PARTS, strict=True)),
 }
-_NAMES = {light.lower(): f"--f{number}" for number, light in enumerate(_DARK)}
+_NAMES = {light.lower(): f"--f{number}" for number, light in enumerate(DARK)}
 _GROUND = "--fg"
 _FORCED = "".join(f"{_NAMES[colour.lower()]}:CanvasText;" for colour in (INK, GREY, PALETTE[-1]))
 STYLE = (
     f"<style>.{CLASS}{{color-scheme:light;{_GROUND}:{_PAGE};"
-    + "".join(f"{_NAMES[light.lower()]}:light-dark({light},{dark});" for light, dark in _DARK.items())
+    + "".join(f"{_NAMES[light.lower()]}:light-dark({light},{dark});" for light, dark in DARK.items())
     + f"}}{','.join(f'{page} .{CLASS}' for page in DARK_PAGES)}{{color-scheme:dark}}"
     f"@media (forced-colors:active){{.{CLASS}.{CLASS}.{CLASS}{{color-scheme:light dark;{_FORCED}{_GROUND}:Canvas}}}}"
     f"@media print{{.{CLASS}.{CLASS}.{CLASS}{{color-scheme:light;{_GROUND}:#fff}}}}"
@@ -65,7 +65,7 @@ _GLYPH, _UNITS = "scale(0.015625)", 16  # matplotlib's glyphs have 6400 units pe
 
 def light_dark(colour: str) -> str:
     """A colour of `style` as CSS, with its shade for a dark ground; needs a `color-scheme`."""
-    return f"light-dark({colour},{_DARK[colour]})"
+    return f"light-dark({colour},{DARK[colour]})"
 
 
 def themed(drawn: str, alt: str, style: str) -> str:

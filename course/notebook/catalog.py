@@ -91,8 +91,8 @@ def step_answer(lesson: str, name: str) -> str:
 
 
 def tasks_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """The data of all that `check` checks in a lesson, by name: steps, exercises and challenges."""
-    return steps_of(lesson) | exercises_of(lesson) | challenges_of(lesson)
+    """The data of all that `check` checks in a lesson, by name: exercises, steps and challenges."""
+    return exercises_of(lesson) | steps_of(lesson) | challenges_of(lesson)
 
 
 def practice_of(lesson: str, name: str) -> Practice:

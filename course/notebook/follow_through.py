@@ -29,7 +29,7 @@ GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 def earlier_called(f: Any, name: str, lesson: str, names: Mapping[str, Any]) -> list[str]:
     """The steps and exercises before `name` that `f` calls, directly or through other functions, in order."""
-    exercises = list(catalog.tasks_of(lesson))
+    exercises = [*catalog.steps_of(lesson), *catalog.exercises_of(lesson), *catalog.challenges_of(lesson)]
     used = _globals_used(f, names)
     return [earlier for earlier in exercises[: exercises.index(name)] if earlier in used]
 

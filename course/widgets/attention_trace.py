@@ -130,7 +130,7 @@ class Tracer:
     @property
     def takes_mask(self) -> bool:
         """Whether there can be a mask: not if the learner's attention has no argument for it."""
-        return self.functions["attention"] is None or "mask" in _parameters(self.functions["attention"])
+        return self.functions["attention"] is None or "mask" in _argument_names(self.functions["attention"])
 
     def trace(self, sentence: Sentence, masked: bool = True) -> Trace:
         """Compute all steps. `masked`: later words are blocked, if the functions can do it."""
@@ -185,7 +185,7 @@ class Tracer:
         T, right = len(sentence.words), torch_fallbacks.masked_softmax(scores.values, blocked)
         weights.values = right
         if (f := self.functions["softmax"]) is not None:
-            if "mask" in _parameters(f):
+            if "mask" in _argument_names(f):
                 found, weights.whose = self._call("softmax", weights, scores.values, blocked)
             else:
                 hidden = scores.values.masked_fill(blocked, -math.inf)
@@ -203,7 +203,7 @@ class Tracer:
         self, sentence: Sentence, scores: Step, weights: Step, output: Step, blocked: torch.Tensor
     ) -> None:
         T, q, k, v, factor = len(sentence.words), sentence.q, sentence.k, sentence.v, self._factor(sentence)
-        names = _parameters(self.functions["attention"])
+        names = _argument_names(self.functions["attention"])
         options: dict[str, Any] = {"mask": blocked} if "mask" in names else {}
         options |= {"scale": factor} if self.scale is not None and "scale" in names else {}
         found, weights.whose = self._call("attention", weights, q, k, v, **options)
@@ -255,7 +255,7 @@ class Tracer:
         return found, whose
 
 
-def _parameters(f: Callable[..., Any]) -> frozenset[str]:
+def _argument_names(f: Callable[..., Any]) -> frozenset[str]:
     """The names of a function's parameters; none if Python cannot tell."""
     try:
         return frozenset(inspect.signature(f.mine if isinstance(f, AnswerOrFallback) else f).parameters)

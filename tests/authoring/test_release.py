@@ -169,7 +169,10 @@ def test_no_line_of_the_grader_is_in_the_examples_that_check_reads(lesson):
     folder = ROOT / "course" / "examples"
     files = [(folder / f"{lesson}.examples").read_bytes()]
     files += [part for path in (folder / lesson).iterdir() for part in split_packed(path.read_bytes())]
-    secret = {json.dumps(line)[1:-1].encode() for line in (*_grader_lines(lesson), *_solution_lines(lesson))}
+    # A step's right answer is there on purpose: `use` takes it until the learner's own passes
+    steps = "\n".join(step_answer(lesson, name) for name in load_lesson(ROOT / "grader_tests" / lesson).steps)
+    lines = {*_grader_lines(lesson), *_solution_lines(lesson)} - {line.strip() for line in steps.splitlines()}
+    secret = {json.dumps(line)[1:-1].encode() for line in lines}
     assert not [line for line in secret if any(line in file for file in files)]
 
 

@@ -109,14 +109,14 @@ right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"
 ).feedback(
     "You add a small constant inside the logarithm, so the gradient is wrong for weights smaller than it. The "
     "constant keeps the logarithm finite, but changes it. Treat exactly 0 separately instead.",
-    see="12. Seen in the wild",
+    see="6. The logarithm of a weight",
 )
 right.mistake(
     "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, loses="gradients at tiny"
 ).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).feedback(
     "You cut weights off at a small number before the logarithm, so the gradient is wrong below it. Treat exactly "
     "0 separately instead.",
-    see="12. Seen in the wild",
+    see="6. The logarithm of a weight",
 )
 by_terms.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim)": "(p.float()).sum(dim)"}, loses="float64")
 by_terms.mistake(gradients.cut(what="`p`"), {"(p).sum(dim)": "(p.detach()).sum(dim)"}, loses="gradients")

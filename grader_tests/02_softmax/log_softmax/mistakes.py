@@ -53,7 +53,7 @@ ready_made.mistake(numbers.exponentials_overflow("subtracts_no_maximum_from_scor
     "are all rounded to 0. Your formula is right on paper, but subtract the largest score first here too.",
     see="3. Scores of any size",
 )
-right.mistake(numbers.one_maximum_for_all(see="12. Seen in the wild", row="list"), loses="many lists").patch("""
+right.mistake(numbers.one_maximum_for_all(see="4. Which dimension?", row="list"), loses="many lists").patch("""
 - shifted = x - x.amax(dim, keepdim=True)
 + shifted = x - x.max()
 """)

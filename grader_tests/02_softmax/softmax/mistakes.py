@@ -28,7 +28,7 @@ right.mistake(numbers.exponentials_overflow("subtracts_no_maximum"), loses="scor
     "to 0. Subtract the largest score of each list before you exponentiate.",
     see="3. Scores of any size",
 )
-right.mistake(numbers.one_maximum_for_all(see="12. Seen in the wild", row="list"), loses="many lists").patch("""
+right.mistake(numbers.one_maximum_for_all(see=DIMENSION, row="list"), loses="many lists").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x - x.max())
 """)
@@ -38,7 +38,7 @@ right.mistake("subtracts_nothing_below_zero", loses="scores of any size").patch(
 """).feedback(
     "You never subtract a number below 0, so a list of very negative scores is not shifted at all. All its "
     "exponentials are rounded to 0, and 0 / 0 is NaN.",
-    see="12. Seen in the wild",
+    see="3. Scores of any size",
 )
 right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, loses="scores of any size").feedback(
     "You subtract the mean of each list, so the exponential of a single large score still overflows. Such a score "

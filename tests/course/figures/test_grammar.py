@@ -11,12 +11,12 @@ import torch
 
 from course import figures
 from course.figures import panels, style, themes
-from course.figures.themes import _DARK
+from course.figures.themes import DARK
 
 matplotlib.use("Agg")
 
 PARTS = [part for part in style.PARTS if part != "x"]
-SHADES = {"light": style.PARTS, "dark": {part: _DARK[colour] for part, colour in style.PARTS.items()}}
+SHADES = {"light": style.PARTS, "dark": {part: DARK[colour] for part, colour in style.PARTS.items()}}
 GROUNDS = {"light": "#ffffff", "dark": "#1e1e1e"}
 # Machado, Oliveira and Fernandes 2009, full severity; in linear RGB
 SEEN_BY = {
@@ -61,7 +61,7 @@ def test_parts_can_be_told_apart_by_everybody(who, theme):
 
 def test_each_part_has_its_own_letter_and_a_colour_that_follows_the_theme():
     assert len({style.LETTERS[part] for part in style.PARTS}) == len(style.PARTS)
-    assert all(f"{_DARK[colour]})" in themes.STYLE for colour in style.PARTS.values())
+    assert all(f"{DARK[colour]})" in themes.STYLE for colour in style.PARTS.values())
     assert figures.colour("q") == style.PARTS["q"]
     with pytest.raises(ValueError, match="part is 'queries'"):
         figures.colour("queries")

@@ -131,5 +131,5 @@ def test_an_attribute_an_argument_and_the_answer_itself_are_no_calls_of_an_earli
 
 def test_a_fallback_is_not_taken_for_another_exercise_of_its_name() -> None:
     softmax, entropy = (catalog.exercises_of("02_softmax")[name] for name in ("softmax", "entropy"))
-    assert fallback_for("softmax", softmax) is not None
-    assert fallback_for("softmax", {**softmax, "cases": entropy["cases"]}) is None
+    assert fallback_for("02_softmax", "softmax", softmax) is not None
+    assert fallback_for("02_softmax", "softmax", {**softmax, "cases": entropy["cases"]}) is None

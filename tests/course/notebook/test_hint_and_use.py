@@ -47,6 +47,12 @@ def test_progress_follows_the_checks(softmax_lesson):
         "  ○ `log_softmax` (0 of 5)",
         "  ○ `softmax_with_temperature` (0 of 4)",
         "  ✗ `entropy` (0 of 4)",
+        "  ○ Steps: 0 of 4",
+        "  ○ Step `exp_and_divide`",
+        "  ○ Step `softmax_jacobian`",
+        "  ○ Step `next_token_losses`",
+        "  ○ Step `soft_dictionary`",
+        "  ○ Your experiment",
         "  ○ Challenge `top_p` (☆☆)",
     ]
 
