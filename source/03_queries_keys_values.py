@@ -8,16 +8,16 @@
 # %% [markdown]
 # # Lesson 3: Queries, keys and values
 #
-# *Bank* means one thing in "the river bank" and another in "the bank that lent us money", but a model starts with the same
-# vector for both. **How can a word take in the words around it, and how does it choose which of them to use?** By attention. You
-# write it, put it into a trained language model, and design queries that fetch exactly the values you want.
+# *Bank* means one thing in "the river bank" and another in "the money left the bank", but a model starts with the same vector
+# for both. **How can a word take in the words around it, and how does it choose which ones?** By attention. You write it, put
+# it into a trained language model, and design queries that fetch exactly the values you want.
 #
 # **You will build** five functions: `embed`, `simple_attention`, `project_qkv`, `attention` and `query_for`.
 #
 # **You need** modules (lesson 0), dot products, matrix products and gradients (lesson 1), softmax (lesson 2), and for the
 # last exercise systems of linear equations.
 #
-# **Time:** about 70 minutes
+# **Time:** about 80 minutes. Sections 8 to 10 (20 minutes) and the challenge (10) are *extra*.
 
 # %%
 import math
@@ -44,20 +44,11 @@ from torch import nn
 begin("03_queries_keys_values")
 
 # %% [markdown]
-# ## Review: three questions on earlier lessons
+# ## Review: two questions on lesson 2
 #
-# *Review* · about 3 minutes. Answer in your head or on paper, then unfold the answer. If you cannot recall one, reread that
-# lesson's summary.
+# *Review* · about 2 minutes. Answer on paper, then unfold the answer.
 #
-# **1.** What weights does softmax give for `[0, 0, 0, 0]`? And for `[100, 100, 100, 100]`?
-#
-# <details><summary>Answer</summary>
-#
-# A quarter each, both times: only differences of scores count.
-#
-# </details>
-#
-# **2.** Two scores differ by $\ln 3$. What is the ratio of their weights?
+# **1.** Two scores differ by $\ln 3$. What is the ratio of their weights?
 #
 # <details><summary>Answer</summary>
 #
@@ -65,7 +56,7 @@ begin("03_queries_keys_values")
 #
 # </details>
 #
-# **3.** Scores have the shape `(T, S)`, one row per query. Along which dimension does softmax run, and what sums to 1?
+# **2.** Scores have the shape `(T, S)`, one row per query. Along which dimension does softmax run, and what sums to 1?
 #
 # <details><summary>Answer</summary>
 #
@@ -81,32 +72,36 @@ review()
 figures.show(figures.overview("queries, keys, values"))
 
 # %% [markdown]
-# Matrices are bold capitals, $\mathbf{X}$, and their rows bold small letters, $\mathbf{x}_i$. Positions count from 0. The
-# three widths have one name in formulas and another in shapes:
+# Matrices are bold capitals, $\mathbf{X}$, and their rows bold small letters, $\mathbf{x}_i$. Positions start at 0. These
+# letters count things:
 #
-# | letter | counts | | in formulas | in shapes | counts |
-# |---|---|---|---|---|---|
-# | $N$ | words in the vocabulary | | $d$ | `D` | entries of a word vector |
-# | $T$ | query positions | | $d_k$ | `K` | entries of a query or key |
-# | $S$ | key positions | | $d_v$ | `V` | entries of a value |
-# | | | | | `...` | any leading dimensions, such as a batch, or none |
+# | in formulas | in shapes | number of |
+# |---|---|---|
+# | $N$ | `N` | words in the vocabulary |
+# | $T$ and $S$ | `T` and `S` | positions of queries, and positions of keys |
+# | $d$ | `D` | entries of a word vector |
+# | $d_k$ | `K` | entries of a query or key |
+# | $d_v$ | `V` | entries of a value |
+#
+# In a shape, `...` means any leading dimensions, such as a batch, or none.
 #
 # ## 1. From words to vectors
 #
-# A **vocabulary** is a list of words, and the index of a word in it is its **token id**. An **embedding table**
-# $\mathbf{E}$ is a matrix of shape `(N, D)` with one row per token, its **embedding**. A sentence with the ids
+# A **vocabulary** is a list of tokens, which are words here. A token's index in it is its **token id**. An **embedding
+# table** $\mathbf{E}$ is a matrix of shape `(N, D)`: row $i$ is the vector of token $i$, its **embedding**. A sentence with
+# the ids
 # $t_0, \dots, t_{T-1}$ is the matrix
 #
 # $$\mathbf{X} = \begin{pmatrix} \mathbf{e}_{t_0} \\ \vdots \\ \mathbf{e}_{t_{T-1}} \end{pmatrix}$$
 #
 # of shape `(T, D)`. In a trained model $d$ is in the hundreds or thousands, and every entry is learned. Here $d = 3$, and
-# we chose the entries: how much a word has to do with *water*, with *motion* and with a *place*. PyTorch's table is the
-# module `nn.Embedding`.
+# we chose the entries: how strongly a word relates to *water*, *motion* and *place*. A negative entry means the opposite:
+# *money* in a bank lies still. PyTorch's table is `nn.Embedding`.
 
 # %%
 words = sentence.words
 vocabulary = ["the", "boat", "reached", "river", "bank", "ship", "left", "money"]
-other_words = torch.tensor([[1.4, 1.1, 0.3], [0.0, 1.5, 0.2], [0.0, 0.4, 0.3]])  # ship, left, money
+other_words = torch.tensor([[1.4, 1.1, 0.3], [0.0, 1.5, 0.2], [0.0, -1.5, 0.3]])  # ship, left, money
 table = torch.cat([sentence.x[[0, 1, 2, 4, 5]], other_words])  # (N, D)
 token_ids = torch.tensor([vocabulary.index(word.lower()) for word in words])  # (T,)
 
@@ -119,7 +114,7 @@ print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolis
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Write the lookup yourself: for ids of any shape, return the rows of the table that they name. Ids of shape `(2, 5)`, two
+# Write this lookup yourself: for ids of any shape, return the rows of the table that they name. Ids of shape `(2, 5)`, two
 # sentences of five words, give a result of shape `(2, 5, D)`. Worked example:
 #
 # $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
@@ -158,14 +153,14 @@ figures.show(
     figures.attention.lookup(token_ids, table, lookup(token_ids, table), vocabulary),
     alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of the, boat, "
     "reached, river and bank to the six positions of the sentence on the right; the row of the is used twice.",
-    caption=f"A lookup copies rows, here one of them twice. By {lookup.whose}.",
+    caption=f"A lookup copies rows, here one of them twice. Computed with {lookup.whose}.",
 )
 
 # %% [markdown]
 # ### Predict: the gradient of a row
 #
-# Training moves each row of the table against its gradient. In the sentence, *the* occurs twice. Add up all entries of the
-# looked-up vectors, and take the gradient of that sum with respect to the table. Which number fills the row of *the*?
+# Training moves each row of the table against its gradient. *the* occurs twice in the sentence. Take the gradient of the sum
+# of all looked-up entries, with respect to the table. Which number fills the row of *the*?
 
 # %%
 # The gradient in the row of "the": a number
@@ -185,8 +180,8 @@ figures.show(
 )
 
 # %% [markdown]
-# *ship* is not in the sentence, so its row is 0. A rare word learns from few sentences, and a word that never occurs keeps
-# its random initial vector.
+# *ship* is not in the sentence, so its row is 0. A rare word learns from few sentences, and with plain gradient steps a word
+# that never occurs keeps its initial vector.
 #
 # ## 2. One word attends to all words
 #
@@ -224,20 +219,24 @@ context_of = use(one_context)
 bank = words.index("bank")
 scores = x @ x[bank]  # (T,)
 weights = torch.softmax(scores, dim=0)  # (T,)
-fig, (left, right) = figures.row(2, width=4.2, height=2.9)
-figures.bars(scores, words, ax=left, title="scores of “bank” with every word")
-figures.bars(weights, words, ax=right, title="weights: softmax of the scores", limit=1.1)
+fig, (left, middle, right) = figures.row(3, width=3.5, height=3.0)
+figures.bars(scores, words, ax=left, part="scores", title="scores of “bank” with every word")
+figures.bars(weights, words, ax=middle, part="weights", title="weights: softmax of the scores", limit=1.1)
+dots = {word.lower(): vector[[0, 2]] for word, vector in zip(words, x)}
+after = {"context of “bank”": context_of(x, bank)[[0, 2]]}
+figures.attention.moves(dots, dots["bank"], after, axes=("water", "place"), ax=right, title="the average moves “bank”")
 figures.show(
     fig,
     alt="Two bar charts over the six words. "
     f"Scores of bank: {', '.join(f'{word} {score:.2f}' for word, score in zip(words, scores))}. "
-    f"Weights: {', '.join(f'{word} {weight:.2f}' for word, weight in zip(words, weights))}.",
-    caption=f"Before: {x[bank].tolist()}. After, by {context_of.whose}: "
-    f"{[round(entry, 2) for entry in context_of(x, bank).tolist()]}.",
+    f"Weights: {', '.join(f'{word} {weight:.2f}' for word, weight in zip(words, weights))}. "
+    "Right, the words as points by water and place: an arrow leads from bank towards river and boat.",
+    caption=f"Before: {x[bank].tolist()}. After: {[round(entry, 2) for entry in context_of(x, bank).tolist()]}. "
+    f"Computed with {context_of.whose}.",
 )
 
 # %% [markdown]
-# *bank* attends most to itself, because no other vector is as similar.
+# *bank* attends most to itself: its dot product with itself is the largest.
 #
 # ### Exercise 2: `simple_attention(x)`
 #
@@ -249,8 +248,8 @@ figures.show(
 #
 # $\mathbf{A}$, of shape `(T, T)`, holds the weights; row $i$ belongs to the word that attends, and sums to 1.
 # $\mathbf{O}$, of shape `(T, D)`, holds the context vectors. In a batch, `(..., T, D)`, no word attends to words of another
-# sentence. Worked example: for
-# $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$,
+# sentence: `@` multiplies the last two dimensions and treats all others as a batch. (`torch.bmm` does the same for exactly
+# one leading dimension.) Worked example: for the $\mathbf{X}$ of the step,
 # $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
 
 # %%
@@ -290,14 +289,13 @@ print("row 5 of all rows:", all_contexts[bank])
 print("the same:", torch.allclose(all_contexts[bank], context_of(x, bank), atol=1e-6))
 
 # %% [markdown]
-# ### Predict: is the map symmetric?
+# ### Predict: the word *the*
 #
-# The score of *bank* with *river* equals the score of *river* with *bank*, because $\mathbf{a} \cdot \mathbf{b} =
-# \mathbf{b} \cdot \mathbf{a}$. Is the matrix of *weights* symmetric, too?
+# The entries of *the*, $(0.2, 0.1, 0.2)$, are all small. To which word does it attend most?
 
 # %%
-# The matrix of weights is "symmetric" or "not symmetric"
-predict("the matrix of weights", ...)
+# The word: "the", "reached" or "river"
+predict("the word that 'the' attends to most", ...)
 
 # %% tags=["demo"]
 # @title All weights: which word attends to which
@@ -307,35 +305,24 @@ figures.show(
     alt="A six by six heat map of weights with the numbers written on it. "
     f"The diagonal, from the top: {', '.join(f'{weight:.2f}' for weight in all_weights.diagonal())}.",
     caption="Row: the word that attends. Column: the word it attends to. Each row sums to 1. "
-    f"By {attend_simply.whose}.",
+    f"Computed with {attend_simply.whose}.",
 )
-
-# %% [markdown]
-# ### Many sentences at once
-#
-# `@` multiplies the last two dimensions and treats all others as a batch. `torch.bmm`, *batched matrix multiplication*, is
-# common in other people's code. It takes exactly one leading dimension: `(B, T, S)` times `(B, S, D)` is `(B, T, D)`.
-
-# %% tags=["demo"]
-two = torch.stack([x, x.flip(0)])  # (2, 6, 3): the sentence, and the sentence backwards
-two_contexts, two_weights = attend_simply(two)
-by_bmm = torch.bmm(two_weights, two)
-print("weights", tuple(two_weights.shape), " words", tuple(two.shape), " contexts", tuple(by_bmm.shape))
-print("the same:", torch.allclose(by_bmm, two_contexts, atol=1e-6))
 
 # %% [markdown]
 # ### What is missing
 #
 # This is attention already, but it has no parameters, so training cannot correct its three faults:
 #
-# 1. **It is mutual.** If *bank* looks at *river*, to learn which bank it is, *river* scores *bank* just as high.
-# 2. **Like finds like.** A word finds words that resemble it, most often itself. It cannot ask for something it *lacks*.
-# 3. **Matched and returned are the same.** The vector that is compared is also the vector that is averaged.
+# 1. **It is mutual.** $\mathbf{x}_i \cdot \mathbf{x}_j = \mathbf{x}_j \cdot \mathbf{x}_i$. *bank* needs *river* to learn
+#    which bank it is, but *river* needs nothing from *bank*, and scores it just as high. (Their weights differ, because
+#    softmax divides each row by its own sum.)
+# 2. **A word finds words that resemble it,** or long vectors. It cannot ask for something it *lacks*.
+# 3. **One vector does two jobs.** The vector that is compared is also the vector that is averaged.
 
 # %% [markdown]
 # ## 3. Three roles for one word
 #
-# So give every word three vectors instead of one, for three roles:
+# So give every word three vectors, one for each role:
 #
 # | role | the question it answers | in a library |
 # |---|---|---|
@@ -350,8 +337,8 @@ print("the same:", torch.allclose(by_bmm, two_contexts, atol=1e-6))
 # \mathbf{V} = \mathbf{X} \mathbf{W}_v$$
 #
 # $\mathbf{W}_q$ and $\mathbf{W}_k$ have the shape `(D, K)`, since queries and keys are multiplied with each other;
-# $\mathbf{W}_v$ has the shape `(D, V)`. In the code they are `W_q`, `W_k` and `W_v`. Here they are chosen by hand: *reached*,
-# mostly a motion, asks **who** moved; *bank*, mostly a place, asks **which** bank it is.
+# $\mathbf{W}_v$ has the shape `(D, V)`. In the code they are `W_q`, `W_k` and `W_v`. Ours are hand-made: *reached* is mostly
+# motion, so its query asks **who** moved; *bank* is mostly place, so its query asks **which** bank this is.
 
 # %%
 W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, K): asks "who?" and "which?"
@@ -360,7 +347,7 @@ W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, V): returns wate
 
 # %% tags=["demo"]
 # @title From x to queries, keys and values: three matrix products
-figures.show(figures.projections(x, W_q, W_k, W_v, words, ["water", "motion", "place"]))
+figures.show(figures.projections(x, W_q, W_k, W_v, words, sentence.FEATURES))
 
 # %% [markdown]
 # ### Exercise 3: `project_qkv(x, W_q, W_k, W_v)`
@@ -416,62 +403,24 @@ figures.show(
     alt="Three heat maps with one row per word. "
     f"As a query, reached is {query[2, 0]:.2f} for who and bank is {query[5, 1]:.2f} for which. As a key, boat is "
     f"{key[1, 0]:.2f} for who and river is {key[4, 1]:.2f} for which. As a value, river is {value[4, 0]:.2f} water.",
-    caption=f"The same six words in their three roles. By {project.whose}.",
+    caption=f"The same six words in their three roles. Computed with {project.whose}.",
 )
 
 # %% [markdown]
 # *reached* asks "who?", and *boat* answers; *bank* asks "which?", and *river* answers. Asking and answering are now separate:
 # *bank* asks "which?" with 3, and answers it with only 1.25.
-#
-# ### Step: matrices from a packed weight
-#
-# *Difficulty ★☆☆ · about 3 minutes*
-#
-# `nn.Linear` stores its weight transposed, as (out, in), and computes `x @ weight.T`. `nn.MultiheadAttention` stores three
-# such weights in one tensor of shape `(3 * D, D)`: $\mathbf{W}_q^\top$ on top, then $\mathbf{W}_k^\top$, then
-# $\mathbf{W}_v^\top$. Return $\mathbf{W}_q$, $\mathbf{W}_k$ and $\mathbf{W}_v$, ready for `project_qkv`. (`t.chunk(n)` cuts
-# a tensor `t` into `n` equal parts along dimension 0.) Worked example:
-#
-# $$\begin{pmatrix} 1 & 2 \\ 3 & 4 \\ \vdots & \vdots \end{pmatrix} \quad\longrightarrow\quad
-# \mathbf{W}_q = \begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}, \dots$$
-
-
-# %%
-def unpack(packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """W_q, W_k and W_v from a packed weight as nn.MultiheadAttention stores it.
-
-    packed: (3 * D, D). Returns three matrices (D, D), stored as (in, out).
-    """
-    raise NotImplementedError  # replace this line
-
-
-# %% tags=["demo"]
-check(unpack)
-
-# %% [markdown]
-# Without the transpose, a matrix with $d \ne d_k$ raises an error, but a square one gives wrong results silently. Not every
-# model needs it: GPT-2 in the `transformers` library has a layer `Conv1D`, whose weights are (in, out)
-# ([huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311)).
-
-# %% tags=["demo"]
-unpacked = use(unpack)
-linear = nn.Linear(3, 2, bias=False)
-layer = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
-print("nn.Linear(3, 2) stores", tuple(linear.weight.shape), " W_q is", tuple(W_q.shape))
-print("nn.MultiheadAttention stores", tuple(layer.in_proj_weight.shape))
-print("unpacked", [tuple(W.shape) for W in unpacked(layer.in_proj_weight)])
 
 # %% [markdown]
 # ## 4. Attention
 #
-# Every query scores all keys, softmax turns each query's scores into weights, and the output averages the *values*:
+# Every query scores all keys, softmax turns each query's scores into weights, and each **output**, or context vector, is the
+# average of the *values*:
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \mathbf{A} \mathbf{V} \qquad\text{with}\qquad
 # \mathbf{A} = \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right)$$
 #
-# `(T, K)` times `(K, S)` gives scores `(T, S)`, softmax runs along the $S$ keys, and weights `(T, S)` times values `(S, V)`
-# give the output, `(T, V)`. Queries and keys must have the same width, and there must be as many values as keys. This is
-# the soft dictionary of lesson 2, with vectors for keys: a lookup averages all values, weighted by how well their keys match.
+# Queries and keys have the same width, and each key has one value. This is the soft dictionary of lesson 2, with vectors for
+# keys and the dot product as the score.
 #
 # ### Predict: two keys
 #
@@ -498,17 +447,17 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 # <details><summary>Why</summary>
 #
 # The scores are $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ and 50, and a difference of 18 is a factor of $e^{18}$, about 66 million.
-# float32 would round the second weight, 0.999999985, to 1. Divide the query by 10, and the weights are 14 and 86 %. Lesson 4
-# is about how large scores should be.
+# (float32 would round the second weight, 0.999999985, to 1.) Divide the query by 10, and the weights are 14 and 86 %. Lesson 4
+# asks how large scores should be.
 #
 # </details>
 #
 # ### Exercise 4: `attention(query, key, value)`
 #
-# *Difficulty ★★☆ · about 5 minutes*
+# *Difficulty ★★☆ · about 4 minutes*
 #
-# Write it for any leading dimensions. The numbers of queries and keys may differ ($T \ne S$), and so may the widths of
-# values and keys ($d_v \ne d_k$). Do not scale the scores. Worked example:
+# Write it for any leading dimensions. $T$ and $S$ may differ, and so may $d_v$ and $d_k$. Do not scale the scores. Worked
+# example:
 #
 # $$\mathbf{q} = (1, 0), \quad \mathbf{K} = \begin{pmatrix} \ln 3 & 0 \\ 0 & 5 \end{pmatrix}, \quad
 # \mathbf{V} = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
@@ -544,9 +493,9 @@ grade(attention)
 # %% [markdown]
 # ### One query, step by step
 #
-# The sliders choose a word and one of four steps: its query is compared with the keys, the scores become weights, and the
-# weights average the values. Each picture has one row per word. Try *bank*, which should find *river*, and *the*, whose
-# query is nearly 0, so it gets a bit of everything.
+# The sliders choose a word and a step: its query is compared with the keys, the scores become weights, and the weights
+# average the values. Try *bank*, which should find *river*, and *the*, whose query is nearly 0, so it attends a little to
+# every word.
 
 # %% tags=["demo"]
 # @title Two sliders: the query's word, and one of four steps
@@ -604,16 +553,39 @@ figures.show(
     figures.attention.who_looks_at_whom(found, words, words),
     alt="On the left, lines from every word as a query to every word as a key, wider for larger weights: reached leads "
     "to boat and bank to river. On the right, the same weights as a heat map.",
-    caption=f"Attention through W_q and W_k. By {attend_to_itself.whose}.",
+    caption=f"Attention through W_q and W_k. Computed with {attend_to_itself.whose}.",
 )
 
 # %% [markdown]
-# Attention is no longer mutual: *bank* gives *river* 0.70, and *river* gives *bank* 0.15.
+# Attention is no longer mutual: *bank* scores *river* 5.50, and *river* scores *bank* 2.19.
 #
-# ### Learned, not chosen
+# ### Two banks
 #
-# In a model the three matrices start as random numbers. Let random ones learn to do what ours do, by **gradient descent**
-# (lesson 0). The loss is the mean squared difference between the two outputs.
+# Now *bank* in two sentences. Its embedding is the same in both, and so are its query, key and value:
+
+# %% tags=["demo"]
+# @title The output of “bank” in two sentences
+money_words = ["the", "money", "left", "the", "bank"]
+money_x = lookup(torch.tensor([vocabulary.index(word) for word in money_words]), table)
+money_output, money_weights = attend_to_itself(money_x, W_q, W_k, W_v)
+dots = {word: table[vocabulary.index(word)] @ W_v for word in ("the", "boat", "river", "bank", "money")}
+after = {"“The boat reached the river bank”": output[bank], "“the money left the bank”": money_output[-1]}
+figures.show(
+    figures.attention.moves(dots, dots["bank"], after, axes=("water", "motion"), title="the outputs of “bank”"),
+    alt="The values of the words as points, by water and motion. Two arrows start at bank: one, for the sentence with the "
+    "river, leads to river; the other, for the sentence with money, leads down towards money.",
+    caption=f"bank gives river {found[bank, 4]:.2f} in one sentence, and money {money_weights[-1, 1]:.2f} in the other. "
+    f"Computed with {attend_to_itself.whose}.",
+)
+
+# %% [markdown]
+# One vector went in, and two different ones came out, so the next layer can tell the two banks apart.
+#
+# ### Learned, not hand-made
+#
+# In a model the three matrices start as random numbers. Train random ones to imitate ours, by **gradient descent**, which
+# repeats one step of training (lesson 0): move each entry a little against its gradient. The loss is the mean squared
+# difference between the two outputs.
 
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(2)
@@ -631,15 +603,15 @@ for step in range(1001):
 # %% [markdown]
 # ### Predict: the learned matrix
 #
-# Three random matrices have learned to give nearly the same outputs as three chosen ones. Is the learned `W_q` nearly the
-# chosen one?
+# Three random matrices have learned to give nearly the same outputs as the hand-made ones. Is the learned `W_q` nearly the
+# hand-made one?
 
 # %%
 # The learned W_q is "nearly ours" or "a different matrix"
 predict("the learned W_q", ...)
 
 # %% tags=["demo"]
-print("chosen W_q:", W_q, sep="\n")
+print("hand-made W_q:", W_q, sep="\n")
 print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 
 # %% [markdown]
@@ -658,7 +630,7 @@ print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 # Which of the three changes neither the weights nor the output?
 
 # %%
-# The bias that changes nothing: on the "queries", the "keys" or the "values"
+# Which bias changes nothing? "queries", "keys" or "values"
 predict("the bias that changes nothing", ...)
 
 # %% tags=["demo"]
@@ -678,35 +650,18 @@ for name, (with_bias, moved) in biased.items():
 #
 # A bias on the queries raises the score of key $j$ by $\mathbf{b}_q \cdot \mathbf{k}_j$, so some keys gain, whatever the
 # query asks. A bias on the values raises the output by exactly $\mathbf{b}_v$. The speech model
-# [Whisper](https://github.com/openai/whisper) has biases on queries and values and none on keys. This course's projections
-# have none at all, like those of many newer models.
-#
-# </details>
-#
-# ### Predict: values that are the identity
-#
-# Let the values be the identity matrix, $\mathbf{V} = \mathbf{I}$ of shape `(S, S)`. What is the output of attention?
-
-# %%
-# The output: the "keys", the "queries", the "weights" or the "identity"
-predict("the output for V = I", ...)
-
-# %% [markdown]
-# <details><summary>What this is good for</summary>
-#
-# `F.scaled_dot_product_attention` returns no weights, and this is how to get them. The pictures here do it until your
-# `attention` passes.
+# [Whisper](https://github.com/openai/whisper) has biases on queries and values, but not on keys. The projections in this
+# course, like those of many newer models, have no biases.
 #
 # </details>
 #
 # ## 5. Two sentences: cross-attention
 #
 # In translation the queries come from the text that is being written, and keys and values from the text that is being read.
-# This is **cross-attention**. It is easy to describe it backwards: a survey of language models did, until a reader noticed
+# This is **cross-attention**. It is easily described backwards, as a reader of a survey of language models noticed
 # ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
 #
-# Take the French "bateau a atteint", "boat has reached", with queries chosen by hand. The English sentence gives keys and
-# values.
+# Take the French "bateau a atteint", "boat has reached", with hand-made queries. The English sentence gives keys and values.
 
 # %%
 french = ["bateau", "a", "atteint"]
@@ -714,37 +669,28 @@ french_queries = torch.tensor([[2.0, 2.0, -2.0], [-1.0, 2.0, 0.0], [-1.0, 2.5, 0
 
 # %% tags=["demo"]
 translated, alignment = attend(french_queries, x, x @ W_v)
-
-# %% [markdown]
-# ### Predict: the shape of the output
-#
-# Three queries are compared with six keys of the same width, three. The values have two entries each. What is the shape of
-# the output?
+print("queries", tuple(french_queries.shape), " keys", tuple(x.shape), " output", tuple(translated.shape))
 
 # %% tags=["demo"]
-# The shape of the output: numbers in brackets, such as (2, 5)
-predict("the shape of the output", ..., translated.shape)
-
-# %% tags=["demo"]
-# @title Three French words look at six English ones
+# @title Three French words attend to six English ones
 figures.show(
     figures.attention.who_looks_at_whom(alignment, french, words),
     alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: bateau "
     f"gives boat {alignment[0, 1]:.2f}, a gives reached {alignment[1, 2]:.2f}, and atteint gives reached "
     f"{alignment[2, 2]:.2f}.",
-    caption=f"T = 3 queries, S = 6 keys. By {attend.whose}.",
+    caption=f"T = 3 queries, S = 6 keys. Computed with {attend.whose}.",
 )
 
 # %% [markdown]
-# Two French words look at the same English one, and *bank* gets hardly anything: the weights of each query sum to 1, those of
-# a key need not. The output has one vector per *query*, and the other sentence's length is averaged away.
+# Two French words attend to the same English one, and four English words get hardly anything: each query's weights sum to 1,
+# but the weights that a key receives need not. The output has one vector per *query*, however long the other sentence is.
 
 # %% [markdown]
 # ## 6. Design a query
 #
-# Our matrices let *bank* find *river*, but it also got a bit of *boat*. Which query finds a key and nothing else? A first
-# idea is to copy the key, made longer so that it wins clearly; for the average of two values, add two such keys. This works if
-# all keys have length 1 and are at right angles to each other.
+# With our matrices *bank* finds *river*, but *boat* still gets 0.13. Which query finds one key and nothing else? A first
+# idea: a scaled-up copy of the key, such as $\mathbf{q} = 8\, \mathbf{k}_0$. For the average of two values, add two copies:
+# $\mathbf{q} = 8\, \mathbf{k}_0 + 8\, \mathbf{k}_2$. This works if all keys have length 1 and are perpendicular to each other.
 
 
 # %%
@@ -769,14 +715,14 @@ predict("a copied key", ...)
 # %% tags=["demo"]
 # @title The weights of a query that copies key 0, for both sets of keys
 fig, axes = figures.row(2, width=4.2, height=2.7)
-for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("keys at right angles", "slanted keys")):
+for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("perpendicular keys", "slanted keys")):
     _, weights_of_keys = attend(copy_the_keys(keys, [0])[None], keys, keys)
-    figures.bars(weights_of_keys[0], ["key 0", "key 1", "key 2"], ax=ax, title=name, limit=1.1)
+    figures.bars(weights_of_keys[0], ["key 0", "key 1", "key 2"], ax=ax, part="weights", title=name, limit=1.1)
 figures.show(
     fig,
-    alt="Two bar charts of weights for a query that wants key 0. With keys at right angles key 0 gets 1. With slanted "
+    alt="Two bar charts of weights for a query that wants key 0. With perpendicular keys, key 0 gets 1. With slanted "
     "keys it gets 0, and key 1 gets 1.",
-    caption=f"A query that copies key 0, among two sets of three keys. By {attend.whose}.",
+    caption=f"A query that copies key 0, among two sets of three keys. Computed with {attend.whose}.",
 )
 
 # %% [markdown]
@@ -804,7 +750,7 @@ check(wanted_scores)
 # %% [markdown]
 # ### Exercise 5: `query_for(keys, targets)`
 #
-# *Difficulty ★★★ · about 11 minutes*
+# *Difficulty ★★★ · about 13 minutes*
 #
 # The scores of a query $\mathbf{q}$, written as a column of shape `(K,)`, are $\mathbf{K} \mathbf{q}$. So the query solves a
 # system of linear equations, one per key:
@@ -813,13 +759,14 @@ check(wanted_scores)
 # 0 & \text{otherwise} \end{cases}$$
 #
 # It has a solution for every $\mathbf{s}$ if the keys are **linearly independent**, that is, if no key is a sum of
-# multiples of the others: one solution with as many keys as entries, many with fewer keys. `torch.linalg` solves both kinds
-# of systems. You choose $c$: $n$ targets among $S$ keys together get the weight $n e^c / (n e^c + S - n)$.
+# multiples of the others. The solution is unique if there are as many keys as entries; with fewer keys there are many.
+# `torch.linalg.lstsq` and `torch.linalg.pinv` solve both kinds of systems. You choose $c$: $n$ targets among $S$ keys together
+# get the weight $n e^c / (n e^c + S - n)$.
 #
 # In unscaled attention all targets must get the same weight, to within 0.001, and together at least 0.99. Any such query is
-# right. (The **condition number** of the keys, which measures how close they are to dependent, is under 100, so rounding
-# does not matter.) Worked example: keys $(1, 0)$ and $(1, 1)$, target 0, $c = 10$. You want $q_0 = 10$ and
-# $q_0 + q_1 = 0$, so $\mathbf{q} = (10, -10)$. It points away from the key that it must avoid.
+# right. (The keys' **condition number**, which is large when they are nearly dependent, is below 100 here, so rounding does no
+# harm.) Worked example: keys $(1, 0)$ and $(1, 1)$, target 0, $c = 10$. You want $q_0 = 10$ and $q_0 + q_1 = 0$, so
+# $\mathbf{q} = (10, -10)$, which is perpendicular to the unwanted key.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -852,18 +799,36 @@ grade(query_for)
 # %% [markdown]
 # ### Predict: a key between two others
 #
-# Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between them, $(\tfrac12, \tfrac12)$. They are not linearly
-# independent. Can a query give the third key the highest weight?
+# Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between them, $(\tfrac12, \tfrac12)$. Can a query give the third key
+# a higher weight than both others?
 
 # %%
 # "yes" or "no"
 predict("the key halfway between two others", ...)
 
+# %% tags=["demo"]
+# @title The key that gets the highest weight, for queries in all directions
+angles = torch.arange(0.5, 360.0).deg2rad()
+directions = torch.stack([angles.cos(), angles.sin()], dim=1)  # (360, 2)
+two_sets = {"key 2 halfway": 0.5, "key 2 on the circle": 0.5**0.5}
+fig, axes = figures.row(2, width=3.6, height=3.5)
+for ax, (name, entry) in zip(axes, two_sets.items()):
+    plane_keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [entry, entry]])  # (S, 2)
+    figures.vectors.territories(plane_keys, "012", (directions @ plane_keys.T).argmax(1), ax=ax, title=name)
+figures.show(
+    fig,
+    alt="Two rings of query directions around three keys. With key 2 halfway between keys 0 and 1, only keys 0 and 1 "
+    "ever win. With key 2 on the circle, it wins for the directions around it.",
+    caption="The ring shows which key wins for a query in that direction.",
+)
+
 # %% [markdown]
 # ### One query, one average
 #
-# Longer keys help: with $d_k$ entries, $d_k$ independent keys can each be found, and so can any group of them. But one query
-# fetches *one* average. Four values are the corners of a square, each with its own key. Ask for the average of
+# With $d_k$ entries, $d_k$ independent keys can each be found, and so can any group of them. More keys than entries can each
+# be found, too, if none is a weighted average of the others (as on the circle), but not every group of them.
+#
+# But one query fetches *one* average. Four values are the corners of a square, each with its own key. Ask for the average of
 # $\mathbf{v}_0$ and $\mathbf{v}_2$, then of $\mathbf{v}_1$ and $\mathbf{v}_3$:
 
 # %% tags=["demo"]
@@ -889,19 +854,19 @@ figures.show(
     fig,
     alt="Three squares with values at their corners. For v0 and v2 the output is in the centre; for v1 and v3 it is "
     "in the centre, too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
-    caption=f"Different questions, the same answer; only two queries keep the two apart. By {design.whose}.",
+    caption=f"Different questions, the same answer; only two queries keep the two apart. Computed with {design.whose}.",
 )
 
 # %% [markdown]
-# Both averages are the centre of the square, so later layers cannot know which pair it came from. No cleverer query helps: the
-# weights are positive and sum to 1, so each output is one point of the shaded square. To keep two values apart you need two
-# queries. A **head** is one attention with its own projections; lesson 6 builds several.
+# Both averages are the centre of the square, so a later layer cannot tell which pair the output came from. No query can do
+# better: the weights are positive and sum to 1, so each output is one point of the shaded square. Two values need two queries.
+# A **head** is one attention with its own projections; lesson 6 builds several.
 
 # %% [markdown]
 # ## 7. In a trained language model
 #
-# Open the small language model of lessons 1 and 2 again. Its words have 96 entries, and each of its heads has three
-# matrices of shape `(96, 24)`. Your functions compute what the model computes:
+# In the small language model of lessons 1 and 2, each word vector has 96 entries, and each head has three matrices of shape
+# `(96, 24)`. Your functions compute what the model computes:
 
 # %% tags=["demo"]
 lm = small_lm.load()
@@ -912,9 +877,9 @@ print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
 print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
 
 # %% [markdown]
-# Does the model still predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a
-# time. It scales the queries beforehand (lesson 4), and calls your attention once per position with the keys up to there, so
-# no mask is needed (lesson 5).
+# Does it predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a time. It scales
+# the queries beforehand (lesson 4). It calls your attention once per position, with only the keys up to that position, so it
+# needs no mask (lesson 5).
 
 # %% tags=["demo"]
 losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compare(attention=attention)]
@@ -922,18 +887,19 @@ losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compa
 # %% [markdown]
 # ## Your experiment
 #
-# *Difficulty ★★☆ · about 5 minutes · not graded*
+# *Difficulty ★★☆ · about 7 minutes · not graded*
 #
 # `simple_attention` was mutual: $s_{ij} = s_{ji}$. **How mutual is attention in a trained model?** For one head, compare
-# $s_{ij}$ with $s_{ji}$ over all pairs $i < j$ of a text. Their correlation is 1 if attention is mutual, and 0 if one score
-# says nothing about the other. Compute it for each of the four heads of layer 0, draw the four numbers with `figures.bars`,
-# and put their mean in place of the dots.
+# $s_{ij}$ with $s_{ji}$ over all pairs $i < j$ of a text. Their correlation is 1 if attention is mutual, and about 0 if one
+# score says nothing about the other. Compute it for each of the four heads of layer 0, draw the four numbers as bars, and put
+# their mean in place of the dots.
 
 # %% tags=["demo"]
 text = small_lm.held_out().splitlines()[0]
 S = lm.look(text, layer=0, head=0).scores  # (T, T), before the mask
 i, j = torch.triu_indices(len(S), len(S), offset=1)  # all pairs i < j
 # The correlation of two lists of numbers a and b: torch.corrcoef(torch.stack([a, b]))[0, 1]
+# Four numbers as bars: figures.bars(four, ["head 0", "head 1", "head 2", "head 3"])
 
 finding = ...
 
@@ -941,32 +907,31 @@ finding = ...
 check("experiment", finding)
 
 # %% [markdown]
-# ## 8. Where attention is used
+# ## 8. Where attention is used (extra)
 #
 # **Why not a recurrent network?** Before 2017, most models of text were **recurrent neural networks** (RNNs). An RNN reads
-# one word after another and keeps one vector, its state. This has two costs. Step $t$ has to wait for step $t - 1$, so a GPU
-# cannot process the positions of a text at the same time. And everything about the earlier words has to fit into one
-# vector, which every later step changes. Attention computes all positions at once, in a few matrix products, and any two
-# words are one step apart. Its own cost is the number of scores, $T^2$ for $T$ words; lessons 9 and 10 are about that.
+# one word after another and keeps one vector, its state. Each step has to wait for the one before, so a GPU cannot process
+# the positions of a text at the same time. And everything about the earlier words has to fit into this one vector. Attention
+# computes all positions at once, and any two words are one step apart. Its own cost is the number of scores, $T^2$ for $T$
+# words (lessons 9 and 10).
 #
-# **Three kinds of models** use it, with the same equation and a different choice of what a query may see:
+# **Three kinds of model** use the same equation. They differ in what a query may see:
 #
-# | model | a query sees | trained to | used to |
-# |---|---|---|---|
-# | encoder, such as BERT | all positions | fill in hidden words | classify and search texts |
-# | decoder, such as GPT | itself and earlier positions (lesson 5) | predict the next token | write |
-# | both, such as the first transformer | as above; the decoder also sees the encoder's output, by cross-attention (lesson 12) | turn one text into another | translate |
+# | model | a query sees | trained to |
+# |---|---|---|
+# | encoder, such as BERT | all positions | fill in hidden words |
+# | decoder, such as GPT | itself and earlier positions (lesson 5) | predict the next token |
+# | encoder-decoder, such as the first transformer | each part as above; the decoder also sees the encoder's output, by cross-attention (lesson 12) | translate |
 #
-# **Beyond text.** Attention needs nothing but a list of vectors. They can be patches of an image (ViT), slices of a
-# recording (Whisper) or the amino acids of a protein (AlphaFold). Image generators such as Stable Diffusion take queries from
-# the image, and keys and values from the prompt.
+# **Beyond text.** Attention only needs a list of vectors: patches of an image (ViT), slices of a recording (Whisper), the
+# amino acids of a protein (AlphaFold). In Stable Diffusion, queries come from the image, and keys and values from the prompt.
 #
-# ## 9. Is it a bug?
+# ## 9. Is it a bug? (extra)
 #
 # **1.** In a transformer written from scratch, one product made queries, keys and values. A function returned them as
 # `q, k, v`, but the caller wrote `q, v, k = ...`
 # ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Keys and values were
-# swapped everywhere. Was the trained model broken? Decide, then run this:
+# swapped everywhere. Was a model broken that had been trained with this code? Decide, then run this:
 
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(3)
@@ -998,28 +963,63 @@ losses = lm.compare(attention=keys_for_values)
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Not if it was trained from scratch: the block used as a key learns to be one, whatever its name, and swapping two blocks
-# turns one program into the other. The author said so, and corrected the names all the same. It is a bug as soon as weights
-# come from elsewhere: with the *same* weights the two programs disagree, and the loss of the small language model is several
-# times as high.
+# No. The block used as a key learns to be one, whatever its name, and swapping two blocks turns one program into the other.
+# The author said so, and fixed the names anyway. It is a bug as soon as the weights come from elsewhere: with the *same*
+# weights the two programs disagree. The loss of the small language model is 5.29 instead of 0.66; guessing evenly among its
+# nearly thousand words would give $\ln 1000 = 6.9$.
 #
 # </details>
 #
-# **2.** A report labelled *bug* says that query, key and value of an attention block are the same, where they should be three
-# projections. The line is `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
-# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question is in
-# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at the module's parameters:
+# ### Step: matrices from a packed weight (extra)
+#
+# *Difficulty ★☆☆ · about 4 minutes*
+#
+# `nn.Linear` stores its weight transposed, as (out, in), and computes `x @ weight.T`. `nn.MultiheadAttention`, PyTorch's own
+# module, stores three such weights in one tensor of shape `(3 * D, D)`: $\mathbf{W}_q^\top$ on top, then
+# $\mathbf{W}_k^\top$, then $\mathbf{W}_v^\top$. Return $\mathbf{W}_q$, $\mathbf{W}_k$ and $\mathbf{W}_v$, ready for
+# `project_qkv`. (`t.chunk(n)` cuts a tensor `t` into `n` equal parts along dimension 0.) Worked example:
+#
+# $$\begin{pmatrix} 1 & 2 \\ 3 & 4 \\ \vdots & \vdots \end{pmatrix} \quad\longrightarrow\quad
+# \mathbf{W}_q = \begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}, \dots$$
+
+
+# %%
+def unpack(packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """W_q, W_k and W_v from a packed weight as nn.MultiheadAttention stores it.
+
+    packed: (3 * D, D). Returns three matrices (D, D), stored as (in, out).
+    """
+    raise NotImplementedError  # replace this line
+
 
 # %% tags=["demo"]
+check(unpack)
+
+# %% [markdown]
+# Without the transpose you get an error if $d \ne d_k$, but silently wrong results if the matrix is square. (GPT-2's
+# `Conv1D` in the `transformers` library does store its weights as (in, out);
+# see [huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311).)
+#
+# ### The second report
+#
+# **2.** An issue labelled *bug* says that an attention block uses the same tensor as query, key and value, instead of three
+# projections of it. The line is `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
+# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question is in
+# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is this a bug? Look at the module's
+# parameters:
+
+# %% tags=["demo"]
+unpacked = use(unpack)
+layer = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
 for name, parameter in layer.named_parameters():
     print(f"{name:16}", tuple(parameter.shape))
+print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q is", tuple(W_q.shape))
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
 # No. The module projects by itself, with the packed `in_proj_weight`. `self.attn(x, x, x)` says from which *words* queries,
-# keys and values are made; cross-attention is `self.attn(x, other, other)`. Your `attention` and
-# `F.scaled_dot_product_attention` do not project.
+# keys and values are made; cross-attention is `self.attn(x, other, other)`.
 #
 # </details>
 #
@@ -1027,16 +1027,16 @@ for name, parameter in layer.named_parameters():
 #
 # | ours | `nn.MultiheadAttention` |
 # |---|---|
-# | `D` | `embed_dim`; `kdim` and `vdim` if the words for keys and values have other widths |
-# | `K` and `V`, as you like | always `embed_dim // num_heads` |
-# | one attention | `num_heads` (lesson 6) |
-# | `W_q`, `W_k`, `W_v` | `in_proj_weight`, packed and transposed; biases unless `bias=False` |
+# | `K` and `V`, as you like | always `embed_dim // num_heads`, in each of `num_heads` heads (lesson 6) |
+# | `W_q`, `W_k`, `W_v` | `in_proj_weight`, packed and transposed; biases unless `bias=False`; `kdim` and `vdim` if the vectors for keys and values have other widths |
 # | `(..., T, D)` | `(B, T, D)` with `batch_first=True`; the default is `(T, B, D)` |
-# | output and weights | output and weights, averaged over heads; None with `need_weights=False` |
-# | scores not scaled, no mask, no dropout (lessons 4 and 5) | scores divided by $\sqrt{d_k}$; `attn_mask`, `key_padding_mask`; `dropout` |
-# | the output of attention | one more projection of it, `out_proj` (lesson 6) |
+# | output and weights | the output, projected once more by `out_proj`, and the weights averaged over heads, or None with `need_weights=False` |
+# | scores not scaled, no mask | scores divided by $\sqrt{d_k}$ (lesson 4); `attn_mask`, `key_padding_mask` (lesson 5), `dropout` |
 #
-# So your functions give the module's weights, once you unpack its matrices and divide the queries by $\sqrt{d_k}$:
+# `F.scaled_dot_product_attention` neither projects nor returns weights. With the identity matrix as values, its output is the
+# weights; the pictures here use this until your `attention` passes.
+#
+# Your functions give the module's weights, once you unpack its matrices and divide the queries by $\sqrt{d_k}$:
 
 # %% tags=["demo"]
 query, key, value = project(x, *unpacked(layer.in_proj_weight))
@@ -1045,19 +1045,20 @@ _, its_weights = layer(x, x, x)
 print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
 # %% [markdown]
-# ## 10. Seen in the wild
+# ## 10. Seen in the wild (extra)
 #
 # Three mistakes that raised no error, because every shape was right.
 #
-# **Values computed and not used.** In a diffusion model for images, the last product took the layer's input for the values
+# **Values computed but not used.** In a diffusion model for images, the last product used the layer's input instead of the
+# values
 # ([hmdolatabadi/denoising_diffusion#1](https://github.com/hmdolatabadi/denoising_diffusion/issues/1)).
 # ```diff
 # - out = weighted_sum(weights, input)
 # + out = weighted_sum(weights, value)
 # ```
 #
-# **The output was thrown away.** When a model for audio got a cache, the call returned a second result, and the first got a
-# name that no later line used. Attention ran, took its time, and changed nothing
+# **The output was thrown away.** Adding a cache to an audio model gave the call a second return value. The output was assigned
+# to a new name that no later line used, so attention took time but had no effect on the result
 # ([lucidrains/audiolm-pytorch#265](https://github.com/lucidrains/audiolm-pytorch/pull/265); another reader noticed it in
 # [#268](https://github.com/lucidrains/audiolm-pytorch/issues/268)).
 # ```diff
@@ -1066,9 +1067,9 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 #   x = x + residual
 # ```
 #
-# **Softmax over the queries** (review: lesson 2 had it too). In a collection of annotated papers, weights of shape
-# (batch, query, key, head) were normalised along dimension 1, so the weights of each *key* summed to 1, and a query
-# could get almost nothing. Trained both ways, the model made images of the same measured quality
+# **Softmax over the queries** (lesson 2 had it, too). In a collection of annotated papers, weights of shape
+# (batch, query, key, head) were normalised along dimension 1, so the weights of each *key* summed to 1, and some queries
+# received almost no weight. Trained both ways, the model produced images of about the same quality (FID)
 # ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after the
 # fix, somebody reported the *right* line as the mistake
 # ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)).
@@ -1077,9 +1078,9 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # + weights = scores.softmax(dim=2)
 # ```
 #
-# No loss curve shows them, but two tests do. *Do the weights of each query sum to 1?* finds the third. *Which matrices get a
-# gradient?* finds the other two, and a relative: detached scores, with which the output is right and training never changes
-# where a query looks.
+# A loss curve shows none of these, but two tests do. *Do the weights of each query sum to 1?* finds the third. *Which
+# matrices get a gradient?* finds the other two. It also finds a fourth mistake, detached scores: the output is right, but
+# training never changes where a query looks.
 
 
 # %% tags=["demo"]
@@ -1088,12 +1089,12 @@ def right(q, k, v):
 
 
 def values_not_used(q, k, v):
-    return attend(q, k, x)[0][:, :2]
+    return attend(q, k, x)[0][:, 1:]  # two of its three columns, for the right shape
 
 
 def output_thrown_away(q, k, v):
     _attended, _ = attend(q, k, v)
-    return x[:, :2]
+    return x[:, 1:]
 
 
 def scores_detached(q, k, v):
@@ -1125,17 +1126,16 @@ figures.show(
     alt="The size of the gradient for each of the three matrices. The right version has one for all three. With "
     "values not used W_v has none; with the output thrown away none of them has; with scores detached W_q and W_k "
     "have none.",
-    caption="Hatched: no gradient arrives, so nothing is learned there.",
+    caption="The size of the gradient, as its norm. Hatched: no gradient arrives, so nothing is learned there.",
 )
 
 # %% [markdown]
 # ## One model, from here to lesson 8
 #
-# One model, which reads letters, grows with every lesson, until you train it in lesson 8 to write. So far it has a table, three
-# matrices and attention. Each part is **yours once it passes**; until then it is PyTorch's, and the picture says so.
-#
-# Later lessons look for your answers in the open notebook, and in the saved notebooks of earlier lessons beside it. In Colab,
-# which opens each notebook alone, drag those into the *Files* panel on the left, or paste an answer into its own cell.
+# You build one model, which reads text letter by letter. It grows with every lesson, and in lesson 8 you train it to write.
+# So far it has a table, three matrices and attention. Each part is **yours once it passes**; until then PyTorch's version is
+# used, and the picture says so. Later lessons find your answers in the notebooks beside them. In Colab, drag those into the
+# *Files* panel, or paste an answer into its own cell.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1149,12 +1149,12 @@ figures.show(
 )
 
 # %% [markdown]
-# A letter finds itself and its copies, and hardly anything else: the scores are large, so softmax gives nearly all the weight
-# to the highest (lesson 4). It also sees the letters after it (lesson 5).
+# A letter attends almost only to itself and its copies: the scores are large, so softmax gives nearly all the weight to the
+# highest (lesson 4). It also sees the letters after it (lesson 5).
 #
 # ## Your attention, alive
 #
-# Type a sentence. Weights and output are those of your `attention`, once it works, in a head of the small language model.
+# Type a sentence. You see the weights and the output of your `attention` in one head of the small language model.
 
 # %% tags=["demo"]
 # @title Your attention on a sentence that you type
@@ -1163,10 +1163,10 @@ alive.show(attention=attention)
 # %% [markdown]
 # ## Summary
 #
-# 1. An embedding table turns token ids into vectors. Each row learns from the positions where its word occurs.
+# 1. An embedding table turns token ids into vectors.
 # 2. Every query gets the average of all values, weighted by how well their keys match it.
 # 3. Query, key and value are three learned views of a word: what it looks for, how others find it, what it returns.
-# 4. Queries may come from another sentence. The output has one vector per query, as wide as the values.
+# 4. Queries may come from another sentence. There is one output per query, as wide as the values.
 # 5. A query can be designed to fetch any group of independent keys, but one head returns one average at a time.
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
@@ -1190,23 +1190,22 @@ figures.show(
 )
 
 # %% [markdown]
-# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2, for the equation as it was
-# published; [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473), where
+# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2;
+# [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473), where
 # attention between two sentences began;
-# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
-# for PyTorch's version.
+# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html).
 #
-# Next: in the prediction with two keys, one entry got 99.9999985 % for being a little longer. Lesson 4 measures how scores
-# grow with the width, and divides by the square root that corrects it.
+# Next: with two keys, a difference of 18 in the scores gave one key 99.9999985 %. Lesson 4 measures how scores grow with the
+# width, and divides them by a square root to correct it.
 
 # %% [markdown]
 # ## Challenge: `remember(memory, key, value)`
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# Attention keeps every key and value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)`, from which
-# a query fetches the row $\mathbf{q} \mathbf{M}$, does not. Change it so that the key $\mathbf{k}$ fetches the value
-# $\mathbf{v}$. Many matrices do that, but only one of them also changes nothing else:
+# Attention keeps every key and value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)` keeps its
+# size, and a query fetches the row $\mathbf{q} \mathbf{M}$ from it. Change $\mathbf{M}$ into $\mathbf{M}'$, so that the key
+# $\mathbf{k}$ fetches the value $\mathbf{v}$. Only one matrix does that and changes nothing else:
 #
 # - the key fetches exactly the value: $\mathbf{k} \mathbf{M}' = \mathbf{v}$, whatever it fetched before;
 # - a query perpendicular to the key fetches the same as before: $\mathbf{q} \mathbf{M}' = \mathbf{q} \mathbf{M}$ wherever
@@ -1215,7 +1214,7 @@ figures.show(
 # Return $\mathbf{M}'$, and do not change the old memory. `memory` is `(..., K, V)`, `key` is `(..., K)` and not zero, `value`
 # is `(..., V)`, with the same leading dimensions.
 #
-# Two lines are enough. They are called the **delta rule**, with which some language models read texts of any length
+# Two lines are enough. This is the **delta rule**. Some language models use it to read texts of any length
 # ([Schlag, Irie and Schmidhuber 2021](https://arxiv.org/abs/2102.11174)). The price: only $d_k$ keys can be perpendicular to
 # each other, so with more keys each new value changes old ones.
 #

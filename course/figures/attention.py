@@ -28,14 +28,14 @@ def lookup(token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, 
     figure, (left, right) = row(2, width=3.6, height=0.9 + 0.42 * max(len(table), len(ids)))
     names = [f"{i}  {word}" for i, word in enumerate(words)]
     heat_map(table, ax=left, rows=names, kind="scores", limit=limit, title="the table: one row per token")
-    names = [f"id {i}" for i in ids]
+    names = [f"{words[i]}  {i}" for i in ids]
     heat_map(vectors, ax=right, rows=names, kind="scores", limit=limit, title="the sentence, looked up")
     left.set_anchor("W")
     right.set_anchor("E")
     for place, i in enumerate(ids):
         arrow = ConnectionPatch(
             (table.shape[1] - 0.45, i),
-            (-1.35, place),
+            (-2.05, place),
             "data",
             "data",
             axesA=left,
@@ -75,7 +75,7 @@ def step(
         details = f"The query of {asking}, {_listed(query, names[0])}, above all {len(words)} keys."
     elif number == 2:
         _sideways_bars(ax, scores, words, "scores")
-        ax.set_title("2  scores: the query\ndotted with every key", pad=8)
+        ax.set_title("2  scores: dot products of\nthe query with every key", pad=8)
         details = f"The scores of {asking} with the {len(words)} words as bars; the highest belongs to {best}."
     elif number == 3:
         _sideways_bars(ax, weights, words, "weights", limits=(0, 1.18))
@@ -89,6 +89,55 @@ def step(
     else:
         raise ValueError(f"number is {number}; the steps are 1 to 4")
     return with_alt_text(figure, details)
+
+
+def moves(
+    points: dict[str, torch.Tensor],
+    start: torch.Tensor,
+    ends: dict[str, torch.Tensor],
+    axes: tuple[str, str],
+    *,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Named points (2,) as circles, and an arrow from `start` (2,) to each of `ends` (2,).
+
+    `axes` names the horizontal and the vertical axis.
+    """
+    ax = ax or row(1, width=5.0, height=3.8)[1][0]
+    for name, point in points.items():
+        x, y = point.detach().tolist()
+        ax.plot(x, y, "o", color="white", markeredgecolor=colour("v"), markeredgewidth=1.8, markersize=8, zorder=2)
+        ax.annotate(name, (x, y), (0, 8), textcoords="offset points", ha="center", fontsize=SMALL)
+    for i, (name, end) in enumerate(ends.items()):
+        path = torch.stack([start, end]).detach()
+        ax.annotate(
+            "",
+            path[1].tolist(),
+            path[0].tolist(),
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": colour("output"),
+                "linewidth": 2,
+                "linestyle": LINES[i % len(LINES)],
+            },
+            zorder=3,
+        )
+        ax.plot(
+            *path[1:].T.numpy(),
+            color=colour("output"),
+            marker=MARKERS[1:][i % 6],
+            linestyle="none",
+            markersize=9,
+            label=name,
+            zorder=4,
+        )
+    ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.margins(0.18)
+    ax.set(xlabel=axes[0], ylabel=axes[1], title=title)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, fontsize=SMALL)
+    return ax
 
 
 def who_looks_at_whom(

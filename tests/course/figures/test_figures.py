@@ -428,3 +428,13 @@ def test_one_winner_owns_the_whole_circle():
     (wedge,) = [w for w in ax.patches if hasattr(w, "theta1")]
     assert wedge.theta2 - wedge.theta1 == pytest.approx(360)
     plt.close(figure)
+
+
+def test_moves_mark_every_end_and_name_every_point():
+    points = {"one": torch.tensor([0.0, 0.0]), "two": torch.tensor([1.0, -1.0])}
+    ends = {"here": torch.tensor([1.0, 0.0]), "there": torch.tensor([0.0, -1.0])}
+    ax = attention.moves(points, points["one"], ends, axes=("east", "north"))
+    assert {"one", "two"} <= {text.get_text() for text in ax.texts}
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["here", "there"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("east", "north")
+    plt.close(ax.figure)
