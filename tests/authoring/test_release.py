@@ -18,6 +18,7 @@ import torch
 
 from course.check_data import split_packed
 from course.harness.serialization import Node, pack
+from course.notebook.catalog import step_answer
 from grading.authoring.build import build_lesson
 from grading.authoring.check_data import same_examples
 from grading.authoring.check_data_files import build_examples
