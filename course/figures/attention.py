@@ -110,11 +110,11 @@ def moves(
         ax.plot(x, y, "o", color="white", markeredgecolor=colour("v"), markeredgewidth=1.8, markersize=8, zorder=2)
         ax.annotate(name, (x, y), (0, 8), textcoords="offset points", ha="center", fontsize=SMALL)
     for i, (name, end) in enumerate(ends.items()):
-        path = torch.stack([start, end]).detach()
+        (x, y), (to_x, to_y) = torch.stack([start, end]).detach().tolist()
         ax.annotate(
             "",
-            path[1].tolist(),
-            path[0].tolist(),
+            (to_x, to_y),
+            (x, y),
             arrowprops={
                 "arrowstyle": "-|>",
                 "color": colour("output"),

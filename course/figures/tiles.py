@@ -56,8 +56,8 @@ def _bars(ax: Axes, scores: torch.Tensor, read: int) -> None:
     """Draw a bar per score: pale if read, full and hatched for the last one read, else empty."""
     for place, score in enumerate(scores.tolist()):
         shade, hatch = colour("scores") if place < read else PALE, "///" if place == read - 1 else ""
-        look = {"color": (shade, 0.55 if place < read - 1 else 1.0), "edgecolor": GREY, "hatch": hatch}
-        ax.bar(place, score, width=0.8, **look)
+        shade_of = (shade, 0.55 if place < read - 1 else 1.0)
+        ax.bar(place, score, color=shade_of, edgecolor=GREY, hatch=hatch, width=0.8)
     low, high = float(scores.min()), float(scores.max())
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.set(xlabel="key", ylabel="score", xticks=range(len(scores)), ylim=(low - 0.5, high + 0.9))
