@@ -15,7 +15,7 @@
 #
 # **You need** basic Python: functions, lists and `import`. It helps to have seen a class.
 #
-# **Time:** about 40 minutes, plus 25 for the steps marked *extra* and the experiment; 5 if you know PyTorch.
+# **Time:** about 40 minutes, plus 20 for the steps marked *extra* and the experiment; 5 if you know PyTorch.
 #
 # Run the cells in order, with Shift+Enter. If you see a `NameError`, run the first cell again.
 
@@ -170,7 +170,7 @@ check(gaps)  # stuck? hint(gaps)
 # %% [markdown]
 # ### Step: a chessboard (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
 #
 # Return a table in which 0 and 1 alternate, with 0 at the top left.
 #
@@ -189,7 +189,7 @@ check(chessboard)
 # %% [markdown]
 # ### Step: a staircase (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `<=`, which compares entry by entry*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `<=`, which compares entry by entry*
 #
 # Return a table that is True where the column number is at most the row number, and False elsewhere. With this pattern, in lesson 5,
 # each word uses only itself and the words before it.
@@ -360,7 +360,7 @@ predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.one
 #
 # ### Step: shares of a whole (extra)
 #
-# *★☆☆ · about 1 minute · tools: `/`, `.sum` with `dim` and `keepdim`*
+# *★☆☆ · about 2 minutes · tools: `/`, `.sum` with `dim` and `keepdim`*
 #
 # All numbers of `x` are positive. Divide each row by its sum.
 #
@@ -407,7 +407,7 @@ figures.show(
 # %% [markdown]
 # ### Step: one-hot rows (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `==`, `.float()`*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `==`, `.float()`*
 #
 # Row t of the result has a 1 in column `ids[t]` and 0 elsewhere. Multiplied with a table, it selects rows.
 #
@@ -426,7 +426,7 @@ check(one_hot)
 # %% [markdown]
 # ### Step: one entry per row (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `len`, two lists in an index: `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `len`, two lists in an index: `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`*
 #
 # From each row t of `x`, return the entry in column `columns[t]`.
 #
@@ -445,7 +445,7 @@ check(chosen)
 # %% [markdown]
 # ### Step: neighbours swap places (extra)
 #
-# *★★☆ · about 2 minutes · tools: `.reshape(-1, 2)`, which splits a list into rows of two, `.reshape(-1)`, which joins them,
+# *★★☆ · about 3 minutes · tools: `.reshape(-1, 2)`, which splits a list into rows of two, `.reshape(-1)`, which joins them,
 # `.flip(dim)`, which reverses a dimension*
 #
 # Swap the two entries of each pair in `x`, a list of even length.
@@ -630,7 +630,7 @@ grade(Line)
 #
 # ### Step: the loss
 #
-# *★☆☆ · about 1 minute · tools: `-`, `.square()`, `.mean()`*
+# *★☆☆ · about 2 minutes · tools: `-`, `.square()`, `.mean()`*
 #
 # Return the loss $L$.
 #
@@ -768,7 +768,7 @@ figures.show(
 #
 # ## Your experiment
 #
-# *About 3 minutes*
+# *About 4 minutes*
 #
 # **What is the largest rate, to two decimals, at which the loss still falls?** In a loop, compute the loss after 100 steps for
 # several rates between 0.3 and 1.1. Compare it with the loss before the first step, 2.69.
