@@ -15,7 +15,7 @@
 #
 # **You need** basic Python: functions, lists and `import`. It helps to have seen a class.
 #
-# **Time:** about 40 minutes, plus 25 for the steps marked *extra* and the experiment; 5 if you know PyTorch.
+# **Time:** about 40 minutes, plus 20 for the steps marked *extra* and the experiment; 5 if you know PyTorch.
 #
 # Run the cells in order, with Shift+Enter. If you see a `NameError`, run the first cell again.
 
@@ -44,7 +44,7 @@ print("plus 10:", (x + 10).tolist())
 print("dtype:", x.dtype)  # 32 bits per number by default
 
 # %% [markdown]
-# Dimensions are counted from 0, or from the end: `dim=-1` is the last. The shape `()` is that of a single number in a tensor, and
+# Dimensions are counted from 0, or from the end: `dim=-1` is the last. A tensor of shape `()` holds a single number, and
 # `(..., 3)` stands for any shape that ends in 3.
 
 # %% tags=["demo"]
@@ -70,8 +70,8 @@ figures.show(
 )
 
 # %% [markdown]
-# `torch.tensor(…)` makes a tensor; `torch.Tensor` is its type. Whole numbers make a tensor of integers, which has no mean in
-# PyTorch, so write `1.0` rather than `1`.
+# `torch.tensor(…)` makes a tensor; `torch.Tensor` is its type. From whole numbers it makes integers, on which `mean` fails, so write
+# `1.0` rather than `1`.
 #
 # ### Exercise 1: `twice(x)`
 #
@@ -111,7 +111,7 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Once your function passes, later cells and pictures use it. Until then they use a ready-made one and say so, so you can skip an
+# Later cells and pictures use your function once it passes. Until then they use a ready-made one and say so, so you can skip an
 # exercise and come back.
 
 # %%
@@ -170,7 +170,7 @@ check(gaps)  # stuck? hint(gaps)
 # %% [markdown]
 # ### Step: a chessboard (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
 #
 # Return a table in which 0 and 1 alternate, with 0 at the top left.
 #
@@ -189,7 +189,7 @@ check(chessboard)
 # %% [markdown]
 # ### Step: a staircase (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `<=`, which compares entry by entry*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `<=`, which compares entry by entry*
 #
 # Return a table that is True where the column number is at most the row number, and False elsewhere. With this pattern, in lesson 5,
 # each word uses only itself and the words before it.
@@ -221,7 +221,8 @@ figures.show(
     fig,
     alt="Three tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to minus 5 "
     "at the bottom left. In the chessboard 0 and 1 alternate. The staircase is 1 on the diagonal and below it, and 0 above.",
-    caption=f"Drawn with {drawn_gaps.whose}; {drawn_board.whose}; {drawn_stairs.whose}.",
+    caption="High numbers are dark brown, numbers below 0 green. "
+    f"Drawn with {drawn_gaps.whose}; {drawn_board.whose}; {drawn_stairs.whose}.",
 )
 
 # %% [markdown]
@@ -254,7 +255,7 @@ print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 #
 # *Difficulty ★☆☆ · about 2 minutes*
 #
-# Subtract each row's mean from that row, and leave `x` unchanged. Rows lie along the last dimension; any number of dimensions may
+# Subtract each row's mean from that row, and leave `x` unchanged. Rows run along the last dimension; any number of dimensions may
 # come before it.
 #
 # Worked example: the rows `(1, 3)` and `(10, 30)` have means 2 and 20, so they become `(-1, 1)` and `(-10, 10)`.
@@ -301,11 +302,9 @@ figures.show(
 # %% [markdown]
 # ### Is it a bug? A mean without `keepdim`
 #
-# Somebody forgets `keepdim`, tries three rows of three numbers, and gets no error.
-#
 # #### Predict: right or wrong?
 #
-# `square` is `(3, 3)`. Is `square - square.mean(dim=-1)` each row minus its mean?
+# Somebody forgets `keepdim` and gets no error: `square` is `(3, 3)`. Is `square - square.mean(dim=-1)` each row minus its mean?
 
 # %% tags=["demo"]
 square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 6.0]])
@@ -361,7 +360,7 @@ predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.one
 #
 # ### Step: shares of a whole (extra)
 #
-# *★☆☆ · about 1 minute · tools: `/`, `.sum` with `dim` and `keepdim`*
+# *★☆☆ · about 2 minutes · tools: `/`, `.sum` with `dim` and `keepdim`*
 #
 # All numbers of `x` are positive. Divide each row by its sum.
 #
@@ -408,7 +407,7 @@ figures.show(
 # %% [markdown]
 # ### Step: one-hot rows (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `None`, `==`, `.float()`*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `==`, `.float()`*
 #
 # Row t of the result has a 1 in column `ids[t]` and 0 elsewhere. Multiplied with a table, it selects rows.
 #
@@ -427,7 +426,7 @@ check(one_hot)
 # %% [markdown]
 # ### Step: one entry per row (extra)
 #
-# *★☆☆ · about 1 minute · tools: `torch.arange`, `len`, two lists in an index: `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`*
+# *★☆☆ · about 2 minutes · tools: `torch.arange`, `len`, two lists in an index: `x[[0, 1], [2, 0]]` is `x[0, 2]` and `x[1, 0]`*
 #
 # From each row t of `x`, return the entry in column `columns[t]`.
 #
@@ -446,7 +445,7 @@ check(chosen)
 # %% [markdown]
 # ### Step: neighbours swap places (extra)
 #
-# *★★☆ · about 2 minutes · tools: `.reshape(-1, 2)`, which splits a list into rows of two, `.reshape(-1)`, which joins them,
+# *★★☆ · about 3 minutes · tools: `.reshape(-1, 2)`, which splits a list into rows of two, `.reshape(-1)`, which joins them,
 # `.flip(dim)`, which reverses a dimension*
 #
 # Swap the two entries of each pair in `x`, a list of even length.
@@ -631,7 +630,7 @@ grade(Line)
 #
 # ### Step: the loss
 #
-# *★☆☆ · about 1 minute · tools: `-`, `.square()`, `.mean()`*
+# *★☆☆ · about 2 minutes · tools: `-`, `.square()`, `.mean()`*
 #
 # Return the loss $L$.
 #
@@ -737,11 +736,13 @@ figures.show(
         xlabel="step",
         ylabel="loss",
         names="legend",
+        limits=(0.008, 3e5),
         levels={"best line": (best - wanted).square().mean().item()},
     ),
     alt="Three loss curves over 30 steps on a logarithmic scale. With rate 0.01 the loss falls slowly. With 0.3 it reaches the loss "
     "of the best line, 0.03, after about fifteen steps. With 1.1 it dips at the first step and then grows without end.",
-    caption=f"By {step.whose}. After 30 steps with rate 0.3: slope {found[0.3][0]:.2f}, offset {found[0.3][1]:.2f}.",
+    caption=f"Drawn with {step.whose}. After 30 steps at the rate 0.3: slope {found[0.3][0]:.2f}, "
+    f"offset {found[0.3][1]:.2f}.".replace("-", "−"),
 )
 
 # %% tags=["demo"]
@@ -767,7 +768,7 @@ figures.show(
 #
 # ## Your experiment
 #
-# *About 3 minutes*
+# *About 4 minutes*
 #
 # **What is the largest rate, to two decimals, at which the loss still falls?** In a loop, compute the loss after 100 steps for
 # several rates between 0.3 and 1.1. Compare it with the loss before the first step, 2.69.
