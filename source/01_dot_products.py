@@ -9,13 +9,12 @@
 # # Lesson 1: Dot products
 #
 # Attention is a lookup: each word of a sentence searches the others, and the most similar ones count most. For that you need
-# one number that measures **how similar two vectors are**. This lesson shows which number, what it measures, and how to
-# compute it for all pairs at once.
+# one number that measures **how similar two vectors are**. This lesson shows which, and how to compute it for all pairs.
 #
 # **You will build** the dot product, cosine similarity, a matrix of dot products (the first half of every attention layer)
 # and a lookup of the most similar vector. Your dot products then run in a trained language model.
 #
-# **You need** Python and the tensors of lesson 0, and no linear algebra.
+# **You need** Python and the tensors of lesson 0; no linear algebra.
 #
 # **Time:** about 80 minutes, plus 10 for sections 9 and 10, marked *extra*, and 15 for the challenge
 #
@@ -148,8 +147,8 @@ figures.show(
 )
 
 # %% [markdown]
-# The dot product is **the length of $\mathbf{a}$ times the length of the shadow**, negative where the shadow points away
-# from $\mathbf{a}$. A vector's **length** (or *norm*) comes from Pythagoras' theorem with $K$ sides:
+# The dot product is **the length of $\mathbf{a}$ times that of the shadow**, negative where the shadow points away from
+# $\mathbf{a}$. A vector's **length** (or *norm*) comes from Pythagoras' theorem with $K$ sides:
 #
 # $$\|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_0^2 + \dots + a_{K-1}^2}$$
 #
@@ -222,8 +221,7 @@ figures.show(
 )
 
 # %% [markdown]
-# The dot product mixes **direction** and **length**: more in section 4. Turn and stretch $\mathbf{b}$ with the sliders.
-# (Where sliders cannot run, you see four pictures.)
+# The dot product mixes **direction** and **length**. Turn and stretch $\mathbf{b}$:
 
 # %% tags=["demo"]
 # @title Two sliders: angle and length of b
@@ -246,7 +244,7 @@ sliders.slider(
     draw,
     angle=(0, 360, 15),
     length=(0.5, 3.0, 0.5),
-    start={"angle": 60, "length": 2.0},
+    start={"angle": 60, "length": 1.5},
     strip={"angle": [0, 60, 90, 150]},
 )
 
@@ -291,7 +289,7 @@ print("with keepdim, (3, 1):    ", batch.sum(dim=-1, keepdim=True).tolist())
 #
 # *Step ★☆☆ · about 2 minutes · tools: `*`, `.sum` with `dim` and `keepdim`, `.sqrt()`*
 #
-# `x` is `(..., K)`. Return the lengths as `(..., 1)`, so that `x / lengths(x)` divides each vector by its own length.
+# `x` is `(..., K)`. Return the lengths as `(..., 1)`, so that `x / lengths(x)` divides each vector by its own.
 #
 # **Worked example.** `[[3, 4], [5, 12]]` gives `[[5], [13]]`.
 
@@ -335,7 +333,7 @@ predict("the gradient after the repair", ..., nothing.grad)
 # - **A root of 0.** At a vector of zeros the root of a sum of squares has the gradient NaN, even if you replace the length
 #   afterwards. `norm` has the gradient 0.
 #
-# A repair of the contrastive loss, which compares pairs, in DeepMind's *optax* had right similarities and
+# A repair in DeepMind's *optax* had right similarities and
 # [NaN gradients](https://github.com/google-deepmind/optax/pull/946).
 #
 # </details>
@@ -407,8 +405,7 @@ pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a query: an animal, no vehicle, n
 # %% [markdown]
 # ### Predict: the best match for `pet`
 #
-# Which word has the largest dot product with the query `pet`, and which the largest cosine? Look at the signs first, then
-# at the lengths; you need no calculator.
+# Which word has the largest dot product with the query `pet`, and which the largest cosine? Look at signs, then at lengths.
 
 # %%
 # One of the six words
@@ -470,7 +467,7 @@ figures.show(
 # $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
 # \qquad\text{all at once:}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
-# Bold capitals are matrices, bold lower-case letters are their rows. A **matrix product**, `@` in Python, takes the dot
+# Bold lower-case letters are the rows of these matrices. A **matrix product**, `@` in Python, takes the dot
 # product of every *row* on the left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first,
 # written as a small $\top$: rows become columns.
 #
@@ -517,8 +514,7 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return
 #   `(..., T, S)`: the entry at `[..., i, j]` is query `i` dotted with key `j`.
-# - You may use everything, even `@`. Looping over `dot` gives the right result, but slowly: 1,000 queries and 1,000 keys
-#   need a million calls.
+# - You may use everything, even `@`. (Looping over `dot` is slow: 1,000 queries and 1,000 keys need a million calls.)
 #
 # **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
 
@@ -551,7 +547,7 @@ grade(similarity_scores)
 # %% [markdown]
 # ### Predict: the row of *cat*
 #
-# Now compare all six words with all six. Which one has the largest dot product with *cat*?
+# Compare all six words with all six. Which one has the largest dot product with *cat*?
 
 # %%
 # One of the six words
@@ -601,7 +597,7 @@ figures.show(
 # %% [markdown]
 # ## 6. Looking something up
 #
-# For each query, take the key that scores highest. `argmax` returns the *index* (0, 1, 2, …) of the largest value along a
+# For each query, take the key with the highest score. `argmax` returns the *index* (0, 1, 2, …) of the largest value along a
 # dimension, the first of several equal ones.
 #
 # $$\text{most similar}(\mathbf{q}_i) = \underset{j}{\text{argmax}} \; \cos(\mathbf{q}_i, \mathbf{k}_j)$$
@@ -618,8 +614,8 @@ figures.show(
 #   give *both* arguments a dimension of size 1: `(..., T, 1, K)` and `(..., 1, S, K)`.
 #
 # **Worked example.** With `queries = [[1, 0], [0, 2]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the first query has the
-# cosines 0.71, 1 and −0.45, the second 0.71, 0 and 0.89: the result is `[1, 2]`. Plain dot products would give `[0, 0]`,
-# because the first key is the longest.
+# cosines 0.71, 1 and −0.45, the second 0.71, 0 and 0.89: the result is `[1, 2]`. Dot products would give `[0, 0]`, since the
+# first key is the longest.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -649,7 +645,7 @@ grade(most_similar)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is your lookup on five keys in the plane, for queries in 360 directions. Look for the short key C in both rings.
+# Here is your lookup on five keys, for queries in 360 directions. Look for the short key C in both rings.
 
 
 # %% tags=["demo"]
@@ -736,19 +732,18 @@ figures.show(
     ax,
     alt="Bars for the ten words nearest to bank: "
     + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, cosines.tolist())),
-    caption="Nine words belong to the bank of a river, and money to the other kind.",
+    caption="Nine of them belong to the water, and money to the other kind of bank.",
 )
 
 # %% [markdown]
-# Words that are used alike have similar vectors: waters beside waters, colours beside colours, numbers beside numbers.
-# *Bank* has one vector for two meanings, a riverbank and a place for money. From lesson 3 on, attention takes the
-# surrounding words into account.
+# Words that are used alike have similar vectors: lakes and bays, or colours, or numbers. *Bank* has one vector for two
+# meanings, a riverbank and a place for money. From lesson 3 on, attention takes the surrounding words into account.
 #
 # ### Predict: your functions inside the model
 #
-# The model's attention scores are dot products of queries and keys. `lm.compare` computes each of them with your `dot`
-# and prints the loss on four stories it was not trained on, which measures how badly it predicts the next word. Then it uses
-# your `cosine_similarity` in place of `dot`. What happens to the loss each time?
+# The model's attention scores are dot products of queries and keys. `lm.compare` computes each with your `dot`, then with
+# your `cosine_similarity`. It prints the loss on 23 words of a text that the model has not seen: how badly it predicts the
+# next word. What happens to the loss each time?
 
 # %%
 # "lower", "the same up to rounding" or "much higher"
@@ -822,9 +817,9 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # %% [markdown]
 # <details><summary>What to do about each</summary>
 #
-# 1. If no entry is negative, as with word counts, cosines do lie between 0 and 1. That is where the belief comes from.
-# 2. `torch.acos` turns it into NaN, and a loss that accepts only values from 0 to 1 raises an error. Clamp first, and never
-#    compare floats with `==`.
+# 1. If no entry is negative, as with word counts, cosines are between 0 and 1. The belief comes from there.
+# 2. `torch.acos` turns it into NaN, and a loss that accepts only 0 to 1 raises an error. Clamp first, and never compare
+#    floats with `==`.
 # 3. A cosine of 1.7 can only be a mistake in the code. A fixed version of PyTorch prints 1.
 # 4. Does your own function do better? A vector database left vectors shorter than 0.000345 unnormalised and
 #    [returned its results in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
@@ -852,8 +847,8 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # + dot(a, b) / (length(a) * length(b))
 # ```
 #
-# Its tests passed: they compared equal texts, texts with nothing in common, and texts whose vectors are equally long. For an
-# uneven pair the "cosine" was 2.0 in one order and 0.4 in the other ([oscal-deep-diff
+# Its tests passed: they compared equal texts, texts with nothing in common, and texts whose vectors are equally long. For
+# others the "cosine" was 2.0 in one order and 0.4 in the other ([oscal-deep-diff
 # #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests catch it: is the measure symmetric, and is it the
 # same for `a` and `10 * a`?
 #
@@ -877,8 +872,8 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 figures.show(figures.overview("dot products", complete=True, q=queries, k=vectors, scores=scores))
 
 # %% [markdown]
-# **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html), which you need in
-# every lesson · [3Blue1Brown](https://www.3blue1brown.com/lessons/dot-products) on why a sum of products is a shadow ·
+# **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html) ·
+# [3Blue1Brown](https://www.3blue1brown.com/lessons/dot-products) on why a sum of products is a shadow ·
 # [the Word2vec paper](https://arxiv.org/abs/1301.3781) on where the vectors of words come from.
 #
 # Next: scores can be any number. In lesson 2 you turn them into weights that add up to 1.
@@ -888,7 +883,7 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 #
 # *Challenge ★★ · not graded · about 15 minutes*
 #
-# How far is every query from every key? Subtracting each key from each query makes $T \cdot S$ vectors: for 1,000 queries
+# Subtracting each key from each query makes $T \cdot S$ vectors: for 1,000 queries
 # and 1,000 keys of 1,000 entries, 4 GB for a result of 4 MB. But a squared distance is a dot product,
 # $\|\mathbf{q} - \mathbf{k}\|^2 = (\mathbf{q} - \mathbf{k}) \cdot (\mathbf{q} - \mathbf{k})$. Multiply it out: you need
 # only `similarity_scores` and the dot product of each vector with itself.
@@ -906,7 +901,7 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 #
 # `queries` is `(..., T, K)`, `keys` is `(..., S, K)`, with the same leading dimensions. Return `(..., T, S)`, and never make
 # a tensor of shape `(..., T, S, K)`. You may not use torch's `cdist`, `pdist`, `dist` or `pairwise_distance`. (A loop over
-# the queries works. The puzzle is to do without.)
+# the queries works; the puzzle is to do without.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.

@@ -124,7 +124,8 @@ def moves(
             zorder=3,
         )
         ax.plot(
-            *path[1:].T.numpy(),
+            to_x,
+            to_y,
             color=colour("output"),
             marker=MARKERS[1:][i % 6],
             linestyle="none",
