@@ -69,7 +69,7 @@ review()
 # ## 1. From scores to shares
 #
 # What does *bank* mean in *The boat reached the river bank*? The other words tell you, above all *river*. Suppose that
-# *bank* has these scores with the six words. (Trained vectors, as in lesson 3, give scores of both signs.)
+# *bank* has these scores with the six words.
 
 # %%
 words = ["The", "boat", "reached", "the", "river", "bank"]
@@ -159,7 +159,7 @@ print("after: ", torch.softmax(scores + 10, dim=-1))
 # %% [markdown]
 # ## 3. Scores of any size
 #
-# On paper, then, the scores $(1000, 1001, 1002)$ have the same weights as $(0, 1, 2)$.
+# On paper, then, the scores $(1000, 1001, 1002)$ have the weights of $(0, 1, 2)$.
 #
 # ### Predict: a thousand
 #
@@ -175,8 +175,7 @@ large = torch.tensor([1000.0, 1001.0, 1002.0])
 print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 
 # %% [markdown]
-# The exponential overflows from a score of 88.7 on. In float16, a shorter format that many models run in, it does so from
-# 11.1 on.
+# The exponential overflows from 88.7 on; in float16, a shorter format that many models run in, from 11.1 on.
 
 # %% tags=["demo"]
 # @title Four number formats, and what exp makes of scores in them
@@ -195,8 +194,8 @@ figures.show(
 # $$ a_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
 # Every exponential is now between 0 and 1, so none overflows. The sum contains $e^0 = 1$ and is between 1 and $n$, so
-# nothing is divided by zero. (Only in float16 can the sum overflow, with more than about 65,500 equal scores.) An
-# exponential is rounded to 0 only if the share is less than $10^{-45}$ (in float32), and then 0 is a good answer.
+# nothing is divided by zero. (In float16 alone it can overflow, beyond about 65,500 equal scores.) An exponential is
+# rounded to 0 only if the share is less than $10^{-45}$ (in float32), and then 0 is a good answer.
 #
 # A score of $-\infty$ excludes a word: its weight is $e^{-\infty} = 0$, and the others share everything. Lesson 5 hides
 # the future from a model in this way.
@@ -291,7 +290,7 @@ grade(softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it survive scores of a thousand, and a score of $-\infty$?
+# Does it survive scores of a thousand, and of $-\infty$?
 
 # %%
 weigh = use(softmax, torch.softmax)
@@ -333,7 +332,7 @@ figures.show(
 #
 # $$ \frac{\partial a_i}{\partial s_j} = a_i \, (\delta_{ij} - a_j) . $$
 #
-# Together they form a matrix, the **Jacobian**.
+# These derivatives form a matrix, the **Jacobian**.
 #
 # ### Step: the Jacobian (extra)
 #
@@ -354,7 +353,7 @@ def softmax_jacobian(weights: torch.Tensor) -> torch.Tensor:
 check(softmax_jacobian)
 
 # %% [markdown]
-# Autograd finds the same numbers from your softmax.
+# Autograd finds the same numbers.
 
 # %% tags=["demo"]
 # @title The Jacobian at the six scores
@@ -468,8 +467,8 @@ grade(log_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A popular patch adds a tiny number, `log(softmax(x) + 1e-9)`, so the result is never infinite. Here is the loss $-\ln a$
-# of a word that falls further and further behind the best one:
+# A popular patch, `log(softmax(x) + 1e-9)`, is never infinite. Here is the loss $-\ln a$ of a word that falls further and
+# further behind the best one:
 
 # %% tags=["demo"]
 # @title The loss of a word that falls behind, computed in three ways
@@ -515,8 +514,8 @@ figures.show(
 # one column per word of its vocabulary. `targets` is `(T,)`: the ids of the words that came. Return the `T` losses.
 # Use your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
 #
-# **Worked example.** Rows $(0, \ln 3)$ and $(0, 0)$, targets 1 and 0: the weights of the targets are $\tfrac34$ and
-# $\tfrac12$, so the losses are $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
+# **Worked example.** Rows $(0, \ln 3)$ and $(0, 0)$, targets 1 and 0: their weights are $\tfrac34$ and $\tfrac12$, their
+# losses $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
 
 
 # %%
@@ -557,8 +556,8 @@ predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)])
 #
 # - Raise a `ValueError` that names `temperature` and its value unless `temperature > 0`. This includes `nan`, for which
 #   `<= 0` is false as well.
-# - Otherwise the rules of exercise 1 apply, as long as `x / temperature` is finite or $-\infty$. You may call your
-#   `softmax`. (A mistake in it costs no points here.)
+# - Otherwise the rules of exercise 1 apply, if `x / temperature` is finite or $-\infty$. You may call your `softmax`; a
+#   mistake in it costs no points here.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -699,8 +698,7 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 # - A weight of 0 contributes 0, and nothing becomes `nan`.
 # - The gradient is finite even where a weight is 0. (A score of −200 has the weight 0 in float32. An infinite gradient
 #   there would make the gradients of *all* scores `nan`.)
-# - Tiny weights must not be changed. A constant like 1e-8 inside the logarithm changes their gradient, as 1e-9 did in
-#   section 6.
+# - Tiny weights are not changed: a constant inside the logarithm spoils their gradient, as in section 6.
 #
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, slightly fewer than three words share the attention.
@@ -733,7 +731,7 @@ grade(entropy)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The weights of the six words and their entropy, as the temperature goes from 0.1 to 100:
+# Weights and entropy, as the temperature goes from 0.1 to 100:
 
 # %% tags=["demo"]
 # @title Weights and entropy against the temperature
@@ -804,8 +802,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Attention does the same, with dot products as scores. (Statisticians call this *kernel regression*.) Now take a whole
-# day: 40 readings, with some noise from waves.
+# Attention does the same, with dot products as scores. (Statisticians call it *kernel regression*.) Now take a whole day:
+# 40 readings, with some noise from waves.
 
 # %%
 random = torch.Generator().manual_seed(2)
@@ -985,8 +983,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Your losses show where a text surprises the model. `lm(ids)` gives the scores after each word; the target is the word
-# that follows.
+# Your losses show where a text surprises the model. `lm(ids)` gives the scores after each word; the next is the target.
 #
 # ### Predict: the surprising word
 #
@@ -1040,7 +1037,7 @@ figures.show(
 # [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
 # [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), on which FlashAttention is built.
 #
-# In lesson 3 queries, keys and values are vectors, and they are learned.
+# In lesson 3 queries, keys and values are vectors, and learned.
 #
 # ## Challenge: `top_p(probs, share)`
 #
@@ -1053,8 +1050,8 @@ figures.show(
 # by its sum. `probs` is `(..., N)`, each row sums to 1 and has no two equal probabilities; the result has the same
 # shape. Raise a `ValueError` that names `share` unless it is above 0 and at most 1.
 #
-# **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough; with 0.375 the sum is 0.875. The
-# third is dropped: $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
+# **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough, 0.5 + 0.375 is. The result is
+# $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
