@@ -727,17 +727,16 @@ near = neighbours(bank, lm.embedding, 10)
 cosines, names = torch_cosine(lm.embedding[bank], lm.embedding[near]), [lm.words[i] for i in near]
 ax = figures.bars(cosines, names, title="cosine with bank")
 ax.tick_params(axis="x", rotation=40)
-ax.patches[names.index("money")].set_facecolor(figures.colour("k"))
 figures.show(
     ax,
     alt="Bars for the ten words nearest to bank: "
     + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, cosines.tolist())),
-    caption="Nine of them belong to the water, and money to the other kind of bank.",
+    caption="Most of them belong to the water: in the stories that the model has read, a bank is mostly a river's.",
 )
 
 # %% [markdown]
-# Words that are used alike have similar vectors: lakes and bays, or colours, or numbers. *Bank* has one vector for two
-# meanings, a riverbank and a place for money. From lesson 3 on, attention takes the surrounding words into account.
+# Words that are used alike have similar vectors: lakes and bays, or colours, or numbers. *Bank* has one vector, whether a
+# sentence means a riverbank or a place for money. From lesson 3 on, attention takes the surrounding words into account.
 #
 # ### Predict: your functions inside the model
 #

@@ -44,11 +44,19 @@ from torch import nn
 begin("03_queries_keys_values")
 
 # %% [markdown]
-# ## Review: two questions on lesson 2
+# ## Review: three questions on lesson 2
 #
-# *Review* · about 2 minutes. Answer on paper, then unfold the answer.
+# *Review* · about 3 minutes. Answer on paper, then unfold the answer.
 #
-# **1.** Two scores differ by $\ln 3$. What is the ratio of their weights?
+# **1.** What weights does softmax give for `[0, 0, 0, 0]`? And for `[100, 100, 100, 100]`?
+#
+# <details><summary>Answer</summary>
+#
+# A quarter each, both times: only differences of scores count.
+#
+# </details>
+#
+# **2.** Two scores differ by $\ln 3$. What is the ratio of their weights?
 #
 # <details><summary>Answer</summary>
 #
@@ -56,7 +64,7 @@ begin("03_queries_keys_values")
 #
 # </details>
 #
-# **2.** Scores have the shape `(T, S)`, one row per query. Along which dimension does softmax run, and what sums to 1?
+# **3.** Scores have the shape `(T, S)`, one row per query. Along which dimension does softmax run, and what sums to 1?
 #
 # <details><summary>Answer</summary>
 #
