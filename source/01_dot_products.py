@@ -276,7 +276,8 @@ predict("the gradient of a · b with respect to a", ..., a.grad)
 # factor, and its cosines stay the same. (A user of a vector search [reported dot products around
 # 400](https://github.com/facebookresearch/faiss/issues/812) as a bug. Normalise the vectors first: then they are cosines.)
 #
-# From here on, vectors come in **batches**, `(..., K)`, along the last dimension. Name it to work on each vector:
+# From here on, vectors come in **batches**: `(..., K)` holds them along its last dimension. Name that dimension to work on
+# each vector:
 
 # %%
 batch = torch.tensor([[3.0, 4.0], [6.0, 8.0], [0.0, 0.0]])  # three vectors of two entries
@@ -405,7 +406,8 @@ pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a query: an animal, no vehicle, n
 # %% [markdown]
 # ### Predict: the best match for `pet`
 #
-# Which word has the largest dot product with the query `pet`, and which the largest cosine? Look at signs, then at lengths.
+# Which word has the largest dot product with the query `pet`, and which the largest cosine? Compare signs first,
+# then lengths.
 
 # %%
 # One of the six words
@@ -467,9 +469,9 @@ figures.show(
 # $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
 # \qquad\text{all at once:}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
-# Bold lower-case letters are the rows of these matrices. A **matrix product**, `@` in Python, takes the dot
-# product of every *row* on the left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first,
-# written as a small $\top$: rows become columns.
+# Bold lower-case letters are the rows of these matrices. A **matrix product**, `@` in Python, takes the dot product of every
+# *row* on the left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first, written as a
+# small $\top$: rows become columns.
 #
 # Choose a query and a key: every score is one row against one row.
 
@@ -789,7 +791,7 @@ check("experiment", finding)
 #    ([pytorch #18057](https://github.com/pytorch/pytorch/issues/18057))
 # 3. *"The cosine of some ones with other ones, of different shapes, is 1.7321!"*
 #    ([pytorch #109333](https://github.com/pytorch/pytorch/issues/109333))
-# 4. *"For the same two very short vectors PyTorch says 0.84 and NumPy says 0.91!"*
+# 4. *"For the same two vectors PyTorch says 0.84 and NumPy says 0.91!"*
 #    ([pytorch #115786](https://github.com/pytorch/pytorch/issues/115786))
 
 # %%
@@ -882,7 +884,7 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 #
 # *Challenge ★★ · not graded · about 15 minutes*
 #
-# Subtracting each key from each query makes $T \cdot S$ vectors: for 1,000 queries
+# How far is every query from every key? Subtracting each key from each query makes $T \cdot S$ vectors: for 1,000 queries
 # and 1,000 keys of 1,000 entries, 4 GB for a result of 4 MB. But a squared distance is a dot product,
 # $\|\mathbf{q} - \mathbf{k}\|^2 = (\mathbf{q} - \mathbf{k}) \cdot (\mathbf{q} - \mathbf{k})$. Multiply it out: you need
 # only `similarity_scores` and the dot product of each vector with itself.
