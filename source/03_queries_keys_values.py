@@ -97,8 +97,7 @@ figures.show(figures.overview("queries, keys, values"))
 #
 # A **vocabulary** is a list of tokens, which are words here. A token's index in it is its **token id**. An **embedding
 # table** $\mathbf{E}$ is a matrix of shape `(N, D)`: row $i$ is the vector of token $i$, its **embedding**. A sentence with
-# the ids
-# $t_0, \dots, t_{T-1}$ is the matrix
+# the ids $t_0, \dots, t_{T-1}$ is the matrix
 #
 # $$\mathbf{X} = \begin{pmatrix} \mathbf{e}_{t_0} \\ \vdots \\ \mathbf{e}_{t_{T-1}} \end{pmatrix}$$
 #
@@ -690,8 +689,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Two French words attend to the same English one, and four English words get hardly anything: each query's weights sum to 1,
-# but the weights that a key receives need not. The output has one vector per *query*, however long the other sentence is.
+# Two French words attend to *reached*, while *The*, *the* and *bank* get hardly anything: each query's weights sum to 1, but
+# the weights that a key receives need not. The output has one vector per *query*, however long the other sentence is.
 
 # %% [markdown]
 # ## 6. Design a query
