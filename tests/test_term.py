@@ -248,7 +248,7 @@ TERM: list[Step] = [
         nothing,
         ".",
     ),
-    ("grading init ../spring --from .", nothing, "3 lessons and their graders taken"),
+    ("grading init ../spring --from .", nothing, "3 lessons copied from .*, with graders"),
     ('c.JudgedExecute.seed = "spring 2027: any long text that nobody guesses"', nothing, "^$"),
     ("grading backup --to autumn.tar.gz", nothing, f"{HANDED_IN - 1} grades"),
     ("grading restore-backup autumn.tar.gz", nothing, f"{HANDED_IN - 1} grades"),
