@@ -28,7 +28,7 @@ INTERNAL = re.compile(
 WRONG_PLURAL = re.compile(
     r"(?<![\d.,(−])\b1 (cases|entries|items|examples|points|criteria|keys|calls|lines|numbers|rows|tensors|stars)\b"
 )
-DOUBLE_NEGATION = re.compile(r"\b(?:not|never|no)\b[^.;:,]*\b(?:neither|nothing|nobody|never)\b", re.I)
+DOUBLE_NEGATION = re.compile(r"\b(?:not|never|no)\b[^.;:,]*\b(?:neither|nothing|nobody|never|(?<!is )none)\b", re.I)
 FAULTS = (INTERNAL, WRONG_PLURAL, DOUBLE_NEGATION)
 WRONG_ORDER = re.compile(r"\bgot\b.*\bexpected\b")
 
