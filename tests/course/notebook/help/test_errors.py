@@ -54,6 +54,7 @@ COMMON = {
     "backward of several": ("torch.ones(3, requires_grad=True).backward()", "needs a single number"),
     "a tuple": ("0.5 * torch.ones(3).chunk(3)", "You use a tuple"),
     "a parameter of whole numbers": ("nn.Parameter(torch.tensor(0))", "holds integers"),
+    "a parameter of a number": ("nn.Parameter(0.0)", "need a tensor"),
     "no forward": ("type('M', (nn.Module,), {})()(1)", "has no `forward`"),
     "a loop over a number": ("list(torch.tensor(1.0))", "You loop over"),
     "an if": (f"1 if {A} > 0 else 0", "as a condition"),
