@@ -9,7 +9,7 @@ import torch
 
 from .base import grid, row, with_alt_text
 from .panels import heat_map, of_one_size
-from .style import FAINT, INK
+from .style import BLACK, FAINT, WHITE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,8 @@ def projections(
             (axes[3 * line + 2], result, name, words, f"{name.upper()} = X $W_{name}$"),
         ):
             title = f"{title}  {_size(values)}"
-            heat_map(values, ax=ax, part=part, kind="scores", rows=rows or None, limit=limit, title=title)
+            names: dict[str, Any] = {"rows": rows or None, "columns": features if features and part == "x" else None}
+            heat_map(values, ax=ax, part=part, kind="scores", limit=limit, title=title, **names)
             ax.set_ylim(tallest - 0.5, -0.5)  # cells of one size in all panels
             ax.set_anchor("W")
     of_one_size(axes)
@@ -156,12 +157,12 @@ def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
     """Fade the copies, frame the original cells, and draw arrows along the stretching."""
     from matplotlib.patches import Rectangle
 
-    for r in range(whole[0]):
-        for c in range(whole[1]):
-            if r >= own[0] or c >= own[1]:
-                ax.add_patch(
-                    Rectangle((c - 0.5, r - 0.5), 1, 1, facecolor=VEIL, alpha=0.55, edgecolor="none", zorder=1.5)
-                )
+    copied = [(r, c) for r in range(whole[0]) for c in range(whole[1]) if r >= own[0] or c >= own[1]]
+    for r, c in copied:
+        ax.add_patch(Rectangle((c - 0.5, r - 0.5), 1, 1, facecolor=VEIL, alpha=0.55, edgecolor="none", zorder=1.5))
+    for text in ax.texts:
+        if text.get_position()[::-1] in copied:
+            text.set_color(BLACK)
     _frame_cells(ax, 0, own[0], own[1])
     arrow = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 1.6}
     if own[0] < whole[0]:
@@ -173,11 +174,12 @@ def _fade(ax: Axes, own: torch.Size, whole: torch.Size) -> None:
 
 
 def _frame_cells(ax: Axes, first: int, rows: int, columns: int) -> None:
-    """Draw a thick frame around whole rows."""
+    """Draw a frame around whole rows that is visible on cells of every colour, and on every page."""
     from matplotlib.patches import Rectangle
 
-    look: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.4, "clip_on": False, "zorder": 5}
-    ax.add_patch(Rectangle((-0.5, first - 0.5), columns, rows, **look))
+    for colour, width in ((BLACK, 3.6), (WHITE, 1.2)):
+        look: dict[str, Any] = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False, "zorder": 5}
+        ax.add_patch(Rectangle((-0.5, first - 0.5), columns, rows, **look))
 
 
 def _stretching(name: str, values: torch.Tensor, result: torch.Tensor) -> str:

@@ -214,10 +214,11 @@ def _compare_tensors(
     if torch.allclose(found, exact.double(), rtol=tolerance.rtol, atol=0.0):
         return None
     allowed = allowed_error(exact, native, tolerance, floor)
+    representable = exact.to(native.dtype).double()  # as shown: no answer in float32 can be 1e-53
     bad = ~torch.isfinite(found) & ~((found == exact) & torch.isinf(exact))
     if bad.any():
         finding = messages.not_finite("finite" if stage == "values" else stage, where, found, bad)
-        return replace(finding, difference=Difference(where, exact, found, bad))
+        return replace(finding, difference=Difference(where, representable, found, bad))
     # `not (error <= allowed)`, so that NaN fails; equal infinities were accepted above
     error = torch.where(found == exact, torch.zeros_like(exact), (found - exact).abs())
     wrong = ~(error <= allowed)
@@ -225,7 +226,7 @@ def _compare_tensors(
         return None
     finding = messages.wrong_numbers(stage, where, wrong, error, allowed)
     excess = torch.where(wrong, error - allowed, -torch.inf).nan_to_num(torch.inf)
-    return replace(finding, difference=Difference(where, exact, found, wrong, excess))
+    return replace(finding, difference=Difference(where, representable, found, wrong, excess))
 
 
 def _compare_gradients(seen: Observation, reference: Reference) -> Finding | None:

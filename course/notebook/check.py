@@ -12,7 +12,7 @@ from ..check_data import CaseResults, Practice, case_of
 from ..harness.errors import exception_to_record
 from ..harness.forbidden_calls import trusting
 from ..harness.sentences import listed, split_sentence
-from ..report import EXPERIMENT, POINTS, Points, Report, display
+from ..report import EXPERIMENT, POINTS, UNGRADED, Points, Report, display
 from . import catalog, session
 from .answer_or_fallback import own_answer
 from .attempt import Attempt
@@ -29,11 +29,11 @@ MAX_TRIES = 20  # latest tries saved per exercise
 NO_FINDING = object()
 
 
-def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points:
+def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points | None:
     """Check the exercise or step `f` on its examples and practice cases, and show a report.
 
     Practice cases test the grade's own criteria with other numbers. Returns the points that they earn, which print as a
-    plain float. Never raises.
+    plain float; None for a step and for an experiment, which have no points. Never raises.
 
     finding  with `check("experiment", finding)`: the result of the lesson's experiment
     full     outside a notebook: show everything, also the points of each criterion and all failing cases
@@ -41,13 +41,13 @@ def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points:
     if type(f) is str and f == EXPERIMENT:
         shown = experiment_report(None if finding is NO_FINDING else finding)
         display(shown)
-        return Points(0.0, 0.0)
+        return None
     full = full or finding is True  # `full` used to be the second argument
     shown = safe_report(f)
     display(shown, full, f"(all cases: check({shown.exercise}, full=True))")
     if VALIDATING in os.environ and shown.earned < shown.points:
         print(*shown.to_text().splitlines()[:2], sep="\n", file=sys.stderr)
-    return Points(shown.earned, shown.points)
+    return None if shown.unit in UNGRADED else Points(shown.earned, shown.points)
 
 
 def safe_report(f: Any) -> Report:

@@ -85,6 +85,7 @@ def test_three_products_show_x_its_matrices_and_their_results():
     titles = [ax.get_title() for ax in figure.axes]
     assert titles[0::3] == ["X  (6, 3)"] * 3
     assert titles[2::3] == ["Q = X $W_q$  (6, 3)", "K = X $W_k$  (6, 3)", "V = X $W_v$  (6, 2)"]
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == sentence.FEATURES
     assert "2.8" in "".join(text.get_text() for text in figure.axes[5].texts)  # boat's 1.4, doubled
     assert "gives Q (6, 3), K (6, 3), V (6, 2)" in figure.get_label()
 
@@ -94,6 +95,8 @@ def test_broadcasting_shows_the_copies_and_says_what_is_stretched():
     a, b, result = ([text.get_text() for text in ax.texts if text.get_text().isdigit()] for ax in figure.axes)
     assert (a, b) == (["0"] * 3 + ["10"] * 3, ["1", "2", "3"] * 2)
     assert result == ["1", "2", "3", "11", "12", "13"]
+    dark = [text.get_color() for ax in figure.axes[:2] for text in ax.texts if text.get_text() in ("10", "3")]
+    assert dark[1:3] == [style.BLACK] * 2, "copies are pale, whatever their colour is"
     assert "a has the shape (2, 1) and is stretched from 1 column to 3" in figure.get_label()
     assert "b has the shape (3,) and is stretched from 1 row to 2" in figure.get_label()
 
@@ -127,6 +130,6 @@ def test_a_product_shows_the_three_matrices_and_frames_a_row():
     assert {"@", "=", "9", "3"} <= set(texts(drawn))
     assert "A @ B, (2, 1). A thick frame is around row 1" in drawn.get_label()
     frames = [[patch.get_xy() for patch in ax.patches if not patch.get_fill()] for ax in drawn.axes]
-    assert frames == [[(-0.5, 0.5)], [], [(-0.5, 0.5)]]
+    assert frames == [[(-0.5, 0.5)] * 2, [], [(-0.5, 0.5)] * 2]  # white within black
     plain = figures.product(weights, rows)
     assert not any(ax.patches for ax in plain.axes) and "frame" not in plain.get_label()
