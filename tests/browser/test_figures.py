@@ -11,7 +11,7 @@ from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from playwright.sync_api import Browser
 
-from course import figures
+from course import figures, sentence
 from course.figures import attention, distributions, style
 from course.figures.themes import CLASS
 
@@ -68,6 +68,13 @@ def drawn() -> str:
         "map": figures.heat_map(weights, rows=WORDS, columns=WORDS, blocked=torch.eye(3) > 0),
         "formats": distributions.exp_range(),
         "lines": attention.who_looks_at_whom(weights, WORDS, WORDS),
+        "diagram": figures.overview("mask"),
+        "complete": figures.overview("cache", complete=True, x=torch.eye(3), weights=weights),
+        "projections": figures.projections(sentence.x, *torch.ones(3, 3, 2), sentence.words, sentence.FEATURES),
+        "product": figures.product(weights, torch.ones(3, 2), framed=1),
+        "stretched": figures.broadcast(torch.arange(3.0)[:, None], torch.arange(3.0)),
+        "lookup": figures.soft_lookup({"soft": weights[0]}, "one", WORDS, [1.0, 2.0, 3.0]),
+        "heads": figures.heads(*torch.ones(3, 2, 3, 2), weights.expand(2, 3, 3), torch.ones(2, 3, 2), WORDS),
     }
     return "".join(figures.html(figure, alt=name, fallback=False) for name, figure in made.items())
 

@@ -130,6 +130,6 @@ def test_a_product_shows_the_three_matrices_and_frames_a_row():
     assert {"@", "=", "9", "3"} <= set(texts(drawn))
     assert "A @ B, (2, 1). A thick frame is around row 1" in drawn.get_label()
     frames = [[patch.get_xy() for patch in ax.patches if not patch.get_fill()] for ax in drawn.axes]
-    assert frames == [[(-0.5, 0.5)] * 2, [], [(-0.5, 0.5)] * 2]  # white within black
+    assert frames == [[(-0.5, 0.5)] * 2, [], [(-0.5, 0.5)] * 2]  # two lines: one is visible on any cell
     plain = figures.product(weights, rows)
     assert not any(ax.patches for ax in plain.axes) and "frame" not in plain.get_label()
