@@ -111,7 +111,8 @@ print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolis
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Write this lookup yourself, for ids of any shape: `(2, 5)`, two sentences of five words, gives `(2, 5, D)`. Worked example:
+# Write this lookup yourself, for ids of any shape: ids of two sentences of five words, `(2, 5)`, give `(2, 5, D)`. Worked
+# example:
 #
 # $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
 # \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
@@ -192,7 +193,7 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Compute $\mathbf{o}_i$ for one position $i$, with a loop or without. Worked example: for
+# Compute $\mathbf{o}_i$ for one position $i$. Worked example: for
 # $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ and $i = 0$ the scores are $(1, 0)$, the weights
 # $(e, 1) / (e + 1) \approx (0.73, 0.27)$, and the context vector is $(0.73, 0.27)$.
 
@@ -404,8 +405,8 @@ figures.show(
 )
 
 # %% [markdown]
-# *reached* asks "who?", and *boat* answers. *bank* asks "which?", and *river* answers. A word now asks and answers with
-# different numbers: in *bank*, "which?" is 3 in the query, but only 1.25 in the key.
+# *reached* asks "who?", and *boat* answers. *bank* asks "which?", and *river* answers. Asking and answering are now separate:
+# for *bank*, "which?" is 3 in the query, but only 1.25 in the key.
 
 # %% [markdown]
 # ## 4. Attention
@@ -671,8 +672,8 @@ for name, (with_bias, moved) in biased.items():
 # %% [markdown]
 # <details><summary>Why, and what models do</summary>
 #
-# A bias on the keys adds the same $\mathbf{q}_i \cdot \mathbf{b}_k$ to all scores of query $i$; one on the queries adds
-# $\mathbf{b}_q \cdot \mathbf{k}_j$, which differs from key to key. One on the values adds exactly $\mathbf{b}_v$ to the output.
+# A bias on the keys adds $\mathbf{q}_i \cdot \mathbf{b}_k$ to every score of query $i$, the same for all keys. A bias on the
+# queries adds $\mathbf{b}_q \cdot \mathbf{k}_j$, which differs from key to key. A bias on the values adds $\mathbf{b}_v$ to the output.
 # The speech model [Whisper](https://github.com/openai/whisper) has biases on queries and values, but not on keys. Our
 # projections, like those of many newer models, have none.
 #
@@ -705,8 +706,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Two French words attend to *reached*, while *The*, *the* and *bank* get hardly anything: only a query's weights sum to 1, not
-# the weights that a key receives. There is one output per *query*, however long the other sentence is.
+# Two French words attend to *reached*, while *The*, *the* and *bank* get hardly anything: the weights of a query sum to 1, but
+# those that a key receives need not. There is one output per *query*, however long the other sentence is.
 
 # %% [markdown]
 # ## 7. Design a query
@@ -775,8 +776,8 @@ check(wanted_scores)
 #
 # *Difficulty ★★★ · about 13 minutes*
 #
-# The scores of one query $\mathbf{q}$, written as a column, are $\mathbf{K} \mathbf{q}$. So it solves a system of linear
-# equations, one per key:
+# The scores of one query $\mathbf{q}$, written as a column, are $\mathbf{K} \mathbf{q}$. So the query solves a system of
+# linear equations, one per key:
 #
 # $$\mathbf{K} \mathbf{q} = \mathbf{s}, \qquad s_j = \begin{cases} c & \text{if } j \text{ is a target} \\
 # 0 & \text{otherwise} \end{cases}$$
@@ -901,8 +902,8 @@ print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
 print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
 
 # %% [markdown]
-# Does the model predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a time, and
-# takes care of scaling (lesson 4) and of keys after the query (lesson 5).
+# Does the model predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a time. It
+# scales the queries first (lesson 4), and gives each query only the keys up to its position (lesson 5).
 
 # %% tags=["demo"]
 losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compare(attention=attention)]
