@@ -8,14 +8,14 @@
 # %% [markdown]
 # # Lesson 0: A warm-up with tensors
 #
-# **Attention** is the part of a language model that lets each word gather information from the other words. In this course you
-# build it, one function at a time. **How do you write an answer and get help, and which parts of PyTorch do you need?**
+# **Attention** is the part of a language model that lets each word gather information from the other words. You will build it, one
+# function at a time. **How do you write an answer and get help, and which parts of PyTorch do you need?**
 #
-# **You will build** `twice`, `centre`, `Line` and `gradient_step`, which is one step of training.
+# **You will build** `twice`, `centre`, `Line` and `gradient_step`, one step of training.
 #
 # **You need** basic Python: functions, lists and `import`. It helps to have seen a class.
 #
-# **Time:** about 40 minutes, plus 20 for the steps marked *extra* and the experiment; 5 if you know PyTorch.
+# **Time:** about 25 minutes, plus 35 for the parts marked *extra*
 #
 # Run the cells in order, with Shift+Enter. If you see a `NameError`, run the first cell again.
 
@@ -29,8 +29,7 @@ begin("00_start")
 # %% [markdown]
 # ## The short way, if you know PyTorch
 #
-# Search for **Exercise**: there are four. Run `check` after each and `progress()` at the end. A failed check names the section to
-# read.
+# Search for **Exercise** and do all four: about 5 minutes. A failed check names the section to read.
 #
 # ## 1. How a lesson works
 #
@@ -70,8 +69,8 @@ figures.show(
 )
 
 # %% [markdown]
-# `torch.tensor(…)` makes a tensor; `torch.Tensor` is its type. From whole numbers it makes integers, on which `mean` fails, so write
-# `1.0` rather than `1`.
+# `torch.tensor(…)` makes a tensor, and `torch.Tensor` is its type. Write `1.0` rather than `1`: whole numbers make integers, on
+# which `mean` fails.
 #
 # ### Exercise 1: `twice(x)`
 #
@@ -81,9 +80,8 @@ figures.show(
 #
 # Worked example: `twice(torch.tensor([1, -2, 0.5]))` is `[2, -4, 1]`.
 #
-# The next three cells hold the hints, your answer and the check. First try something wrong, such as `return x + 2`, and read the
-# report, which names the mistakes that it recognises. After a few examples, `check` runs *practice cases*: the cases of the grade
-# with different numbers.
+# The next three cells hold hints, your answer and its check. Try a wrong answer first, such as `return x + 2`: `check` names the
+# mistakes that it recognises. It runs a few examples, then *practice cases*: the graded cases with different numbers.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -111,25 +109,23 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Later cells and pictures use your function once it passes. Until then they use a ready-made one and say so, so you can skip an
-# exercise and come back.
+# Later cells use your function once it passes, and until then a ready-made one. So you can skip an exercise and come back.
 
 # %%
 double = use(twice, lambda x: x + x)  # a lambda is a function without a name: here the ready-made one
 print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 
 # %% [markdown]
-# `hint(…)` gives a question, then the idea, then an outline of the code. Once you pass, or have used all hints and made three
-# tries, `solution(…)` shows other correct answers with their pros and cons, if your course provides them. `progress()` checks all
-# exercises again, and the next lesson remembers which ones passed.
+# `hint(…)` gives a question, then the idea, then an outline of the code. Once you pass, or have made three tries and used all hints,
+# `solution(…)` shows other correct answers, if your course provides them. `progress()` checks all exercises, and the next lesson
+# remembers the result.
 #
-# Only exercises earn points. In a *prediction*, replace the `...` with your guess before you run the cell. A *step* is a small
-# task with `check` and `hint`.
+# Only exercises earn points. In a *prediction*, replace the `...` with your guess before you run the cell.
 #
 # ## 2. Shapes that stretch
 #
-# PyTorch combines different shapes by **broadcasting**: it lines them up *from the right* and stretches each dimension that
-# has size 1, or is missing on the left, to fit.
+# PyTorch combines different shapes by **broadcasting**. It lines them up *from the right*. A dimension that has size 1, or is
+# missing on the left, is *stretched*: its entries are repeated until it fits.
 #
 # ### Predict: a column plus a row
 #
@@ -145,17 +141,17 @@ predict("the shape of the sum", ..., (column + row).shape)
 figures.show(figures.broadcast(column, row), caption="a is the column, b the row.")
 
 # %% [markdown]
-# **Steps in sections 2 to 4 take one line, without a loop, with the tools that they name.** A function that does the whole task is
-# not allowed. `torch.arange(4)` is `[0, 1, 2, 3]`. In an index, `:` keeps a dimension and `None` inserts one of size 1: if `a` is
-# `(3,)`, `a[:, None]` is a column, `(3, 1)`. Worked examples show tensors as lists; to try one, put `torch.tensor(…)` around each.
-#
-# ### Step: a table of gaps
+# ### Step: a table of gaps (extra)
 #
 # *★☆☆ · about 3 minutes · tools: `-` and `None`*
 #
+# A *step* is a small task with `check` and `hint`. **In sections 2 to 4, each takes one line, with the tools that it names:** no
+# loop, and no function that does the whole task. In an index, `:` keeps a dimension and `None` inserts one of size 1: if `a` is
+# `(3,)`, `a[:, None]` is a column, `(3, 1)`.
+#
 # Return the table with `b[n] - a[m]` in row m, column n.
 #
-# Worked example: `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
+# Worked example, with tensors shown as lists: `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
 
 
 # %%
@@ -172,7 +168,8 @@ check(gaps)  # stuck? hint(gaps)
 #
 # *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
 #
-# Return a table in which 0 and 1 alternate, with 0 at the top left.
+# Return a table in which 0 and 1 alternate, with 0 at the top left. `torch.arange(4)` is `[0, 1, 2, 3]`. Python computes `%`
+# before `+`.
 #
 # Worked example: `chessboard(2, 3)` is `[[0, 1, 0], [1, 0, 1]]`.
 
@@ -191,8 +188,8 @@ check(chessboard)
 #
 # *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `<=`, which compares entry by entry*
 #
-# Return a table that is True where the column number is at most the row number, and False elsewhere. With this pattern, in lesson 5,
-# each word uses only itself and the words before it.
+# Return a table that is True where the column number is at most the row number, and False elsewhere. In lesson 5, this pattern
+# hides from each word the words after it.
 #
 # Worked example: `staircase(2)` is `[[True, False], [True, True]]`.
 
@@ -228,8 +225,7 @@ figures.show(
 # %% [markdown]
 # ## 3. One number per row
 #
-# `x.sum(dim=-1)` adds up each row, and `x.mean(dim=-1)` takes its mean. That dimension disappears: if `x` is `(4, 3)`, the means are
-# `(4,)`.
+# `x.mean(dim=-1)` takes the mean of each row. The last dimension disappears: if `x` is `(4, 3)`, the means are `(4,)`.
 #
 # ### Predict: rows minus their means
 #
@@ -253,9 +249,9 @@ print("With keepdim:   ", tuple((x - x.mean(dim=-1, keepdim=True)).shape))
 #
 # ### Exercise 2: `centre(x)`
 #
-# *Difficulty ★☆☆ · about 2 minutes*
+# *Difficulty ★☆☆ · about 3 minutes*
 #
-# Subtract each row's mean from that row, and leave `x` unchanged. Rows run along the last dimension; any number of dimensions may
+# Subtract each row's mean from that row, and leave `x` unchanged. Rows run along the last dimension. Any number of dimensions may
 # come before it.
 #
 # Worked example: the rows `(1, 3)` and `(10, 30)` have means 2 and 20, so they become `(-1, 1)` and `(-10, 10)`.
@@ -304,7 +300,8 @@ figures.show(
 #
 # #### Predict: right or wrong?
 #
-# Somebody forgets `keepdim` and gets no error: `square` is `(3, 3)`. Is `square - square.mean(dim=-1)` each row minus its mean?
+# Somebody forgets `keepdim`. Because `square` is `(3, 3)`, there is no error. Is `square - square.mean(dim=-1)` each row minus its
+# mean?
 
 # %% tags=["demo"]
 square = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0], [-4.0, 4.0, 6.0]])
@@ -319,16 +316,16 @@ print("means afterwards, with keepdim:   ", (square - square.mean(dim=-1, keepdi
 # @title Without keepdim, and with it: what is subtracted from what
 figures.show(
     figures.broadcast(square, square.mean(dim=-1), "−"),
-    caption="Without keepdim. a is the square, b its means: a row, which stretches downwards.",
+    caption="Without keepdim: b, the means of the rows, is itself a row. It stretches downwards.",
 )
 figures.show(
     figures.broadcast(square, square.mean(dim=-1, keepdim=True), "−"),
-    caption="With keepdim. b is a column, which stretches across.",
+    caption="With keepdim: b is a column and stretches across.",
 )
 
 # %% [markdown]
-# The means, of shape `(3,)`, are treated as a *row*: the first *column* loses the mean of the first row, and so on. This mistake is
-# common and silent, so test with sizes that are all different, as `check` does.
+# The first *column* loses the mean of the first *row*, and so on. This mistake is common and silent. Test with sizes that are all
+# different, as `check` does.
 #
 # ## 4. Mixing and picking rows
 #
@@ -345,9 +342,9 @@ figures.show(
 )
 
 # %% [markdown]
-# With a list `w`, `(S,)`, `A @ w` has one number per row of `A`: its entries times those of `w`, added up.
+# If `w` is a list, `(S,)`, then `A @ w` has one number per row of `A`: the entries of the row times those of `w`, added up.
 #
-# ### Predict: a matrix times a list
+# ### Predict: a matrix times a list (extra)
 #
 # `x` is `(5, 3)`, `w` is `(3,)`. What is the shape of `x @ w`?
 
@@ -356,11 +353,9 @@ figures.show(
 predict("the shape of a matrix times a list", ..., (torch.ones(5, 3) @ torch.ones(3)).shape)
 
 # %% [markdown]
-# The rest of this section is *extra*.
-#
 # ### Step: shares of a whole (extra)
 #
-# *★☆☆ · about 2 minutes · tools: `/`, `.sum` with `dim` and `keepdim`*
+# *★☆☆ · about 2 minutes · tools: `/`, and `.sum`, which takes `dim` and `keepdim` as `.mean` does*
 #
 # All numbers of `x` are positive. Divide each row by its sum.
 #
@@ -381,7 +376,7 @@ check(shares)
 #
 # *★★☆ · about 3 minutes · tools: `staircase` and `shares`, yours or the ready-made ones, `len`, `.float()`, `@`*
 #
-# Row t of the result is the mean of rows 0 to t. Attention mixes rows like this, with shares that depend on the words.
+# Row t of the result is the mean of rows 0 to t of `x`. Attention also mixes rows, but its shares depend on the words.
 #
 # Worked example: `[[2], [4], [9]]` becomes `[[2], [3], [5]]`.
 
@@ -430,7 +425,7 @@ check(one_hot)
 #
 # From each row t of `x`, return the entry in column `columns[t]`.
 #
-# Worked example: for `[[1, 2, 3], [4, 5, 6]]` and the columns `[2, 0]` the result is `[3, 4]`.
+# Worked example: `chosen([[1, 2, 3], [4, 5, 6]], [2, 0])` is `[3, 4]`.
 
 
 # %%
@@ -445,8 +440,8 @@ check(chosen)
 # %% [markdown]
 # ### Step: neighbours swap places (extra)
 #
-# *★★☆ · about 3 minutes · tools: `.reshape(-1, 2)`, which splits a list into rows of two, `.reshape(-1)`, which joins them,
-# `.flip(dim)`, which reverses a dimension*
+# *★★☆ · about 3 minutes · tools: `.reshape(-1, 2)`, which makes rows of two, `.flip(dim)`, which reverses a dimension,
+# `.reshape(-1)`, which makes a list*
 #
 # Swap the two entries of each pair in `x`, a list of even length.
 #
@@ -466,8 +461,8 @@ check(swap_neighbours)
 # ## 5. Gradients
 #
 # A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with respect
-# to a number $w$ is how fast $y$ grows with $w$: for $y = w^2$ the slope $2w$. For a tensor, it has one slope for each entry. Move
-# the point, or look at the strip:
+# to a number $w$ says how fast $y$ grows with $w$. For $y = w^2$ it is the slope $2w$. For a tensor, it has one slope per entry.
+# Move the point:
 
 
 # %% tags=["demo"]
@@ -492,8 +487,8 @@ def draw(w):
 sliders.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0])
 
 # %% [markdown]
-# PyTorch's **autograd** records what you compute from a tensor with `requires_grad=True`. `backward()`, called on the *one*
-# number at the end, puts the gradient into `.grad`, in the tensor's shape.
+# PyTorch's **autograd** records what you compute from a tensor with `requires_grad=True`. `backward()`, called on the *one* number
+# at the end, puts the gradient into `.grad`, in the tensor's shape.
 
 # %%
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
@@ -504,7 +499,7 @@ print("gradient:", w.grad.tolist())
 # %% [markdown]
 # ### Predict: `backward()` again
 #
-# `backward()` is called twice on the same sum, and `w.grad` is not cleared in between. How large is `w.grad` now?
+# The next cell computes the same sum twice and calls `backward()` each time. How large is `w.grad` now?
 
 # %% tags=["demo"]
 w = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
@@ -516,20 +511,19 @@ for _ in range(2):
 predict("the gradient after two calls of backward", ..., w.grad)
 
 # %% [markdown]
-# Gradients are **added up**, so clear the old ones before the next step. `check` also tests the gradients of your answers, so keep
-# them as tensors: autograd loses track with `.item()`, `.detach()`, `.data`, NumPy, or `torch.tensor(…)` of a tensor.
+# Gradients are **added up**, so clear the old ones before the next step. Autograd loses track with `.item()`, `.detach()`, `.data`,
+# NumPy, or `torch.tensor(…)` of a tensor. Avoid these in your answers: `check` tests gradients, too.
 #
-# One such cut is useful: `x.detach().clone().requires_grad_()` is a copy with a gradient of its own, which leaves the caller's `x`
-# untouched.
+# One good use is `x.detach().clone().requires_grad_()`, a copy with a gradient of its own: the caller's `x` stays untouched.
 #
-# ### Step: slopes by autograd
+# ### Step: slopes by autograd (extra)
 #
 # *★★☆ · about 4 minutes · three lines*
 #
-# Return the gradient of $\sum x^3$, the sum of the cubes of `x`, found by autograd. Leave `x`, its `.grad` and its `requires_grad`
+# Let autograd find the gradient of $\sum x^3$, the sum of the cubes of `x`. Leave `x`, its `.grad` and its `requires_grad`
 # unchanged.
 #
-# Worked example: `slopes(torch.tensor([1.0, -2.0]))` is `[3, 12]`, since the slope of $x^3$ is $3x^2$. (`check` accepts this
+# Worked example: `slopes(torch.tensor([1.0, -2.0]))` is `[3, 12]`, because the slope of $x^3$ is $3x^2$. (`check` accepts this
 # formula, too.)
 
 
@@ -546,14 +540,14 @@ check(slopes)
 # ## 6. A module
 #
 # **Parameters** are the numbers that training may change; `nn.Parameter` makes one from a tensor. A **module** holds parameters and
-# computes with them. You write a subclass of `nn.Module`: `__init__` makes the parameters and registers them by assigning them to
-# `self`. Calling the module runs `forward`.
+# computes with them. Write it as a subclass of `nn.Module`: `__init__` makes the parameters and registers them by assigning them
+# to `self`. Calling the module runs `forward`.
 
 
 # %%
 class Shift(nn.Module):
     def __init__(self):
-        super().__init__()  # always first: it makes the place where parameters are kept
+        super().__init__()  # always first: it prepares the module for parameters
         self.amount = nn.Parameter(torch.tensor(3.0))
         self.unit = torch.tensor(2.0)
 
@@ -562,7 +556,7 @@ class Shift(nn.Module):
 
 
 shift = Shift()
-print("of [1, 2]:", shift(torch.tensor([1.0, 2.0])).tolist())
+print("shift of [1, 2]:", shift(torch.tensor([1.0, 2.0])).tolist())
 
 # %% [markdown]
 # ### Predict: what training may change
@@ -617,18 +611,17 @@ grade(Line)
 # %% [markdown]
 # ## 7. One step of training
 #
-# Training needs examples: $\mathbf{x}$, `(B, D)`, holds $B$ of them, and $\mathbf{y}$, `(B,)`, holds the correct answer for each. A
-# model predicts with weights $\mathbf{w}$, `(D,)`:
+# Training needs examples: $\mathbf{x}$, `(B, D)`, holds $B$ of them, and $\mathbf{y}$, `(B,)`, the correct answers. A model predicts
+# with weights $\mathbf{w}$, `(D,)`:
 #
 # $$ \hat{\mathbf{y}} = \mathbf{x} \, \mathbf{w}, \qquad L = \frac{1}{B} \sum_{b=0}^{B-1} (\hat y_b - y_b)^2, \qquad
 # \mathbf{w} \leftarrow \mathbf{w} - \eta \, \frac{\partial L}{\partial \mathbf{w}} . $$
 #
-# Here $\hat{\mathbf{y}}$ ("y hat") holds the predictions, $\leftarrow$ means *becomes*, and $\partial L / \partial \mathbf{w}$ is the
-# gradient of section 5. The **loss** $L$ says how wrong the predictions are: here it is the mean squared error. The gradient points
-# uphill, so a step goes the opposite way, by the gradient times the **learning rate** $\eta$ ("eta"). That is all of training:
-# predict, measure, go downhill, again.
+# Here $\hat{\mathbf{y}}$ ("y hat") are the predictions, $\leftarrow$ means *becomes*, and $\partial L / \partial \mathbf{w}$ is the
+# gradient of section 5. The **loss** $L$, here the mean squared error, says how wrong the predictions are. Its gradient points
+# uphill, so a step goes the opposite way, by the gradient times the **learning rate** $\eta$ ("eta"). Training repeats this step.
 #
-# ### Step: the loss
+# ### Step: the loss (extra)
 #
 # *★☆☆ · about 2 minutes · tools: `-`, `.square()`, `.mean()`*
 #
@@ -651,12 +644,12 @@ check(mean_squared_error)
 #
 # *Difficulty ★★☆ · about 5 minutes*
 #
-# Write one step of training, with the predictions `x @ weights`. Return the new weights. All arguments and their gradients stay
-# unchanged.
+# Return the weights after one step of training. The predictions are `x @ weights`, and autograd finds the gradient. All arguments
+# and their gradients stay unchanged.
 #
 # Worked example: `weights = [0, 0]`, `x = [[1, 0], [1, 2]]`, `y = [2, 4]`. Both predictions are 0, the errors −2 and −4, the loss
-# $(4 + 16) / 2 = 10$. Its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate 0.5 the new weights
-# are `[3, 4]`.
+# $(4 + 16) / 2 = 10$. By the chain rule, its gradient is $\frac{2}{2}(-2 \cdot [1, 0] - 4 \cdot [1, 2]) = [-6, -8]$. With the rate
+# 0.5, the new weights are `[3, 4]`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -705,21 +698,15 @@ figures.show(
 # ### Predict: three learning rates
 #
 # The points scatter around the line $y = 2t - 1$. Each example is $(t, 1)$, so `x @ w` is slope · t + offset · 1. We take 30 steps
-# with each of the rates 0.01, 0.3 and 1.1. What happens to the loss at the rate 1.1?
+# with each of the rates 0.01, 0.3 and 1.1. What happens to the loss at 1.1?
 
 # %% tags=["demo"]
 # "it falls fastest", "it falls, then jumps up and down" or "it grows"
 predict("the loss with the rate 1.1", ...)
 
-
 # %% tags=["demo"]
 # @title Thirty steps with each of three learning rates
-def by_formula(weights, x, y, rate):
-    """Stand-in: the same step, its gradient written out."""
-    return weights - rate * 2 * (x @ weights - y) @ x / len(y)
-
-
-step = use(gradient_step, by_formula)
+step = use(gradient_step, lambda weights, x, y, rate: weights - rate * 2 * (x @ weights - y) @ x / len(y))
 runs, found = {}, {}
 for rate in (0.01, 0.3, 1.1):
     weights, runs[f"rate {rate}"] = torch.zeros(2), []
@@ -741,8 +728,8 @@ figures.show(
     ),
     alt="Three loss curves over 30 steps on a logarithmic scale. With rate 0.01 the loss falls slowly. With 0.3 it reaches the loss "
     "of the best line, 0.03, after about fifteen steps. With 1.1 it dips at the first step and then grows without end.",
-    caption=f"Drawn with {step.whose}. After 30 steps at the rate 0.3: slope {found[0.3][0]:.2f}, "
-    f"offset {found[0.3][1]:.2f}.".replace("-", "−"),
+    caption=f"Drawn with {step.whose}. "
+    + f"After 30 steps at the rate 0.3: slope {found[0.3][0]:.2f}, offset {found[0.3][1]:.2f}.".replace("-", "−"),
 )
 
 # %% tags=["demo"]
@@ -759,19 +746,16 @@ figures.show(
     fig,
     alt="Four steps on a parabola, from w = 1. With rate 0.05 they creep towards the minimum at 0. With 0.4 they arrive there. With "
     "1.1 each step lands on the other side, higher than before.",
-    caption="Each begins at the large point, w = 1. At 1.1 each step ends on the other side, and higher.",
+    caption="Each path starts at the large point, w = 1. At the rate 1.1 every step lands higher, on the other side.",
 )
 
 # %% [markdown]
-# At 1.1 only the first step lowers the loss: it helps the slope more than it harms the offset. A loss that grows is the first sign
-# of a rate that is too high.
+# ## Your experiment (extra)
 #
-# ## Your experiment
+# *Experiment ★★☆ · about 4 minutes*
 #
-# *About 4 minutes*
-#
-# **What is the largest rate, to two decimals, at which the loss still falls?** In a loop, compute the loss after 100 steps for
-# several rates between 0.3 and 1.1. Compare it with the loss before the first step, 2.69.
+# **What is the largest rate, to two decimals, at which the loss still falls?** Write a loop that prints the loss after 100 steps for
+# several rates between 0.3 and 1.1. The loss before the first step is 2.69.
 
 
 # %% tags=["demo"]
@@ -790,9 +774,8 @@ check("experiment", finding)
 # %% [markdown]
 # ## 8. Optimizers
 #
-# An **optimizer** takes the step for all parameters of a module. Every training loop has the four lines of the loop below. `SGD`,
-# stochastic gradient descent, takes the same step as yours. **Adam**, in later lessons, gives each parameter its own step size,
-# based on how large its recent gradients were.
+# An **optimizer** takes the step for all parameters of a module. Every training loop has the four lines of the one below. `SGD`,
+# stochastic gradient descent, takes the same step as yours.
 
 
 # %%
@@ -838,8 +821,9 @@ figures.show(
 # 1. Shapes line up from the right, and size 1 stretches: `keepdim=True` keeps it.
 # 2. Square tensors hide mistakes: test with sizes that are all different.
 # 3. `A @ B` mixes the rows of `B`.
-# 4. `backward()` adds gradients to `.grad`; autograd loses track when you leave tensors.
-# 5. A module holds parameters; a step moves them against the gradient, scaled by the learning rate.
+# 4. `backward()` adds gradients to `.grad`. Autograd loses track when you leave tensors.
+# 5. A module holds parameters. A step moves them against the gradient, times the learning rate. If the loss grows, the rate is too
+#    high.
 #
 # **To read on:** PyTorch on [broadcasting](https://docs.pytorch.org/docs/stable/notes/broadcasting.html),
 # [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html),

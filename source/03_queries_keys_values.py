@@ -14,10 +14,10 @@
 #
 # **You will build** five functions: `embed`, `simple_attention`, `project_qkv`, `attention` and `query_for`.
 #
-# **You need** modules (lesson 0), dot products, matrix products and gradients (lesson 1), softmax (lesson 2), and for the
-# last exercise systems of linear equations.
+# **You need** modules (lesson 0), dot products, matrix products and gradients (lesson 1), softmax (lesson 2), and systems of
+# linear equations for the last exercise.
 #
-# **Time:** about 80 minutes. Sections 8 to 10 (20 minutes) and the challenge (10) are *extra*.
+# **Time:** about 60 minutes, plus 30 for the parts marked *extra*
 
 # %%
 import math
@@ -52,7 +52,7 @@ begin("03_queries_keys_values")
 #
 # <details><summary>Answer</summary>
 #
-# A quarter each, both times: only differences of scores count.
+# A quarter each, both times: only differences count.
 #
 # </details>
 #
@@ -68,7 +68,7 @@ begin("03_queries_keys_values")
 #
 # <details><summary>Answer</summary>
 #
-# Along the last, `dim=-1`. Each row sums to 1: each query divides a weight of 1 among the $S$ keys.
+# Along the last, `dim=-1`. Each row sums to 1.
 #
 # </details>
 
@@ -80,30 +80,20 @@ review()
 figures.show(figures.overview("queries, keys, values"))
 
 # %% [markdown]
-# Matrices are bold capitals, $\mathbf{X}$, and their rows bold small letters, $\mathbf{x}_i$. Positions start at 0. These
-# letters count things:
-#
-# | in formulas | in shapes | number of |
-# |---|---|---|
-# | $N$ | `N` | words in the vocabulary |
-# | $T$ and $S$ | `T` and `S` | positions of queries, and positions of keys |
-# | $d$ | `D` | entries of a word vector |
-# | $d_k$ | `K` | entries of a query or key |
-# | $d_v$ | `V` | entries of a value |
-#
-# In a shape, `...` means any leading dimensions, such as a batch, or none.
+# Matrices are bold capitals, $\mathbf{X}$, and their rows bold small letters, $\mathbf{x}_i$. Positions start at 0. In a
+# shape, `...` means any leading dimensions, such as a batch, or none.
 #
 # ## 1. From words to vectors
 #
-# A **vocabulary** is a list of tokens, which are words here. A token's index in it is its **token id**. An **embedding
-# table** $\mathbf{E}$ is a matrix of shape `(N, D)`: row $i$ is the vector of token $i$, its **embedding**. A sentence with
-# the ids $t_0, \dots, t_{T-1}$ is the matrix
+# A **vocabulary** is a list of $N$ tokens, which are words here. A token's index in it is its **token id**. An **embedding
+# table** $\mathbf{E}$ is a matrix of shape `(N, D)`: row $i$ is the vector of token $i$, its **embedding**, with $d$ entries
+# (`D` in shapes). A sentence with the $T$ ids $t_0, \dots, t_{T-1}$ is the matrix
 #
 # $$\mathbf{X} = \begin{pmatrix} \mathbf{e}_{t_0} \\ \vdots \\ \mathbf{e}_{t_{T-1}} \end{pmatrix}$$
 #
 # of shape `(T, D)`. In a trained model $d$ is in the hundreds or thousands, and every entry is learned. Here $d = 3$, and
 # we chose the entries: how strongly a word relates to *water*, *motion* and *place*. A negative entry means the opposite:
-# *money* in a bank lies still. PyTorch's table is `nn.Embedding`.
+# the motion of *money* is $-1.5$, since it stays in the bank. PyTorch's table is `nn.Embedding`.
 
 # %%
 words = sentence.words
@@ -121,8 +111,8 @@ print("table", tuple(table.shape), "  x", tuple(x.shape), "  'bank'", x[5].tolis
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Write this lookup yourself: for ids of any shape, return the rows of the table that they name. Ids of shape `(2, 5)`, two
-# sentences of five words, give a result of shape `(2, 5, D)`. Worked example:
+# Write this lookup yourself, for ids of any shape: ids of two sentences of five words, `(2, 5)`, give `(2, 5, D)`. Worked
+# example:
 #
 # $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
 # \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
@@ -167,7 +157,7 @@ figures.show(
 # ### Predict: the gradient of a row
 #
 # Training moves each row of the table against its gradient. *the* occurs twice in the sentence. Take the gradient of the sum
-# of all looked-up entries, with respect to the table. Which number fills the row of *the*?
+# of all looked-up entries, with respect to the table. Its row for *the* holds the same number three times. Which one?
 
 # %%
 # The gradient in the row of "the": a number
@@ -187,14 +177,14 @@ figures.show(
 )
 
 # %% [markdown]
-# *ship* is not in the sentence, so its row is 0. A rare word learns from few sentences, and with plain gradient steps a word
-# that never occurs keeps its initial vector.
+# *ship* is not in the sentence, so its row is 0. With plain gradient steps, a word that never occurs keeps its initial
+# vector.
 #
 # ## 2. One word attends to all words
 #
 # A dot product **scores** a word $\mathbf{x}_i$ against every word $\mathbf{x}_j$ of the sentence, itself included. Softmax
-# turns the scores into **weights**, which are positive and sum to 1. The **context vector** $\mathbf{o}_i$, of the same
-# shape as $\mathbf{x}_i$, is the average of all words with these weights:
+# turns the scores into **weights**, which are positive and sum to 1. The **context vector** $\mathbf{o}_i$ is the average of
+# all words with these weights:
 #
 # $$s_{ij} = \mathbf{x}_i \cdot \mathbf{x}_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}, \qquad
 # \mathbf{o}_i = \sum_{j} a_{ij}\, \mathbf{x}_j$$
@@ -203,7 +193,7 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Compute $\mathbf{o}_i$ for one position $i$, with a loop or without. Worked example: for
+# Compute $\mathbf{o}_i$ for one position $i$. Worked example: for
 # $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ and $i = 0$ the scores are $(1, 0)$, the weights
 # $(e, 1) / (e + 1) \approx (0.73, 0.27)$, and the context vector is $(0.73, 0.27)$.
 
@@ -243,7 +233,7 @@ figures.show(
 )
 
 # %% [markdown]
-# *bank* attends most to itself: its dot product with itself is the largest.
+# *bank* attends most to itself, since that dot product is the largest.
 #
 # ### Exercise 2: `simple_attention(x)`
 #
@@ -253,10 +243,9 @@ figures.show(
 #
 # $$\mathbf{A} = \operatorname{softmax}\!\left(\mathbf{X} \mathbf{X}^\top\right), \qquad \mathbf{O} = \mathbf{A} \mathbf{X}$$
 #
-# $\mathbf{A}$, of shape `(T, T)`, holds the weights; row $i$ belongs to the word that attends, and sums to 1.
-# $\mathbf{O}$, of shape `(T, D)`, holds the context vectors. In a batch, `(..., T, D)`, no word attends to words of another
-# sentence: `@` multiplies the last two dimensions and treats all others as a batch. (`torch.bmm` does the same for exactly
-# one leading dimension.) Worked example: for the $\mathbf{X}$ of the step,
+# Row $i$ of $\mathbf{A}$, `(T, T)`, holds the weights of word $i$, and row $i$ of $\mathbf{O}$, `(T, D)`, its context vector.
+# In a batch, `(..., T, D)`, no word attends to another sentence: `@` multiplies the last two dimensions and treats all others
+# as a batch. (`torch.bmm` does this for exactly one leading dimension.) Worked example: for the $\mathbf{X}$ of the step,
 # $\mathbf{O} = \mathbf{A} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
 
 # %%
@@ -311,25 +300,24 @@ figures.show(
     ax,
     alt="A six by six heat map of weights with the numbers written on it. "
     f"The diagonal, from the top: {', '.join(f'{weight:.2f}' for weight in all_weights.diagonal())}.",
-    caption="Row: the word that attends. Column: the word it attends to. Each row sums to 1. "
-    f"Computed with {attend_simply.whose}.",
+    caption=f"Row: the word that attends. Column: the word it attends to. Computed with {attend_simply.whose}.",
 )
 
 # %% [markdown]
 # ### What is missing
 #
-# This is attention already, but it has no parameters, so training cannot correct its three faults:
+# This is attention already. But it has no parameters, so training cannot correct its three faults:
 #
-# 1. **It is mutual.** $\mathbf{x}_i \cdot \mathbf{x}_j = \mathbf{x}_j \cdot \mathbf{x}_i$. *bank* needs *river* to learn
-#    which bank it is, but *river* needs nothing from *bank*, and scores it just as high. (Their weights differ, because
-#    softmax divides each row by its own sum.)
+# 1. **It is mutual.** $\mathbf{x}_i \cdot \mathbf{x}_j = \mathbf{x}_j \cdot \mathbf{x}_i$. *bank* needs *river*, to learn
+#    which bank it is. *river* needs nothing from *bank*, yet scores it just as high. (The weights differ, because softmax
+#    divides each row by its own sum.)
 # 2. **A word finds words that resemble it,** or long vectors. It cannot ask for something it *lacks*.
 # 3. **One vector does two jobs.** The vector that is compared is also the vector that is averaged.
 
 # %% [markdown]
 # ## 3. Three roles for one word
 #
-# So give every word three vectors, one for each role:
+# So give every word three vectors:
 #
 # | role | the question it answers | in a library |
 # |---|---|---|
@@ -337,20 +325,23 @@ figures.show(
 # | **key** $\mathbf{k}_j$ | How can others find me? | the words on the catalogue card |
 # | **value** $\mathbf{v}_j$ | What do I return when found? | the book |
 #
-# Queries are compared with keys, never with values, and the output is an average of values, never of keys. Each role has
-# its own matrix, which is learned. Multiplying by it is called a **projection**:
+# Queries are compared with keys, and the output is an average of values. Each role has its own matrix, which is learned.
+# Multiplying by it is called a **projection**:
 #
 # $$\mathbf{Q} = \mathbf{X} \mathbf{W}_q, \qquad \mathbf{K} = \mathbf{X} \mathbf{W}_k, \qquad
 # \mathbf{V} = \mathbf{X} \mathbf{W}_v$$
 #
-# $\mathbf{W}_q$ and $\mathbf{W}_k$ have the shape `(D, K)`, since queries and keys are multiplied with each other;
-# $\mathbf{W}_v$ has the shape `(D, V)`. In the code they are `W_q`, `W_k` and `W_v`. Ours are hand-made: *reached* is mostly
-# motion, so its query asks **who** moved; *bank* is mostly place, so its query asks **which** bank this is.
+# Queries and keys both have $d_k$ entries, since they are multiplied with each other: $\mathbf{W}_q$ and $\mathbf{W}_k$ have
+# the shape `(D, K)`. Values have $d_v$ entries: $\mathbf{W}_v$ has the shape `(D, V)`. (In shapes, `K` means $d_k$, and `V`
+# means $d_v$.)
+#
+# Our matrices are hand-made, with two entries per query and key. Entry 0 is about **who**: *reached* is mostly motion, so it
+# asks who moved. Entry 1 is about **which**: *bank* is mostly place, so it asks which bank this is.
 
 # %%
-W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, K): asks "who?" and "which?"
-W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])  # (D, K): answers them
-W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, V): returns water and motion
+W_q = torch.tensor([[-0.5, 0.0], [1.5, -0.5], [0.0, 2.0]])  # (D, K): columns "who?" and "which?"
+W_k = torch.tensor([[1.0, 2.0], [1.0, -1.0], [-1.0, -0.5]])  # (D, K): the same two columns
+W_v = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # (D, V): copies water and motion
 
 # %% tags=["demo"]
 # @title From x to queries, keys and values: three matrix products
@@ -414,28 +405,55 @@ figures.show(
 )
 
 # %% [markdown]
-# *reached* asks "who?", and *boat* answers; *bank* asks "which?", and *river* answers. Asking and answering are now separate:
-# *bank* asks "which?" with 3, and answers it with only 1.25.
+# *reached* asks "who?", and *boat* answers. *bank* asks "which?", and *river* answers. Asking and answering are now separate:
+# for *bank*, "which?" is 3 in the query, but only 1.25 in the key.
 
 # %% [markdown]
 # ## 4. Attention
 #
-# Every query scores all keys, softmax turns each query's scores into weights, and each **output**, or context vector, is the
-# average of the *values*:
+# Every query scores all keys, and softmax turns its scores into weights. Its **output**, or context vector, is the average of
+# the *values* with these weights:
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \mathbf{A} \mathbf{V} \qquad\text{with}\qquad
 # \mathbf{A} = \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right)$$
 #
-# Queries and keys have the same width, and each key has one value. This is the soft dictionary of lesson 2, with vectors for
-# keys and the dot product as the score.
-#
+# This is the soft dictionary of lesson 2, with vectors for keys and the dot product as the score. Here are the shapes for
+# $T = 3$ of our queries and all $S = 6$ keys:
+
+# %% tags=["demo"]
+# @title The shapes: two matrix products, with softmax between them
+askers = ["boat", "reached", "bank"]
+three_queries = query[[words.index(word) for word in askers]]
+three_scores = three_queries @ key.mT
+three_weights = torch.softmax(three_scores, dim=-1)
+shapes = (
+    "Q (T, K) = (3, 2), times K transposed (K, S) = (2, 6), is the scores (T, S) = (3, 6). Softmax makes A from them."
+)
+fig, axes = figures.row(3, width=3.4, height=2.2, ratios=[5, 8, 9])
+figures.heat_map(three_queries, ax=axes[0], part="q", rows=askers, columns=asks, title="Q  (T, K) = (3, 2)")
+figures.heat_map(key.mT, ax=axes[1], part="k", rows=asks, columns=words, title="@ Kᵀ  (K, S) = (2, 6)")
+figures.heat_map(three_scores, ax=axes[2], part="scores", rows=askers, columns=words, title="= scores  (T, S) = (3, 6)")
+figures.show(fig, alt=shapes)
+fig, axes = figures.row(3, width=3.4, height=3.1, ratios=[9, 5, 4])
+figures.heat_map(three_weights, ax=axes[0], part="weights", rows=askers, columns=words, title="A  (T, S) = (3, 6)")
+figures.heat_map(value, ax=axes[1], part="v", rows=words, columns=returns, title="@ V  (S, V) = (6, 2)")
+figures.heat_map(
+    three_weights @ value, ax=axes[2], part="output", rows=askers, columns=returns, title="= O  (T, V) = (3, 2)"
+)
+figures.show(
+    fig,
+    alt="A (T, S) = (3, 6), times V (S, V) = (6, 2), is O (T, V) = (3, 2). Its row for bank is 1.40 water, 0.48 motion.",
+    caption="Above, the scores of boat, reached and bank with all six keys. Below, their softmax, A, averages the values.",
+)
+
+# %% [markdown]
 # ### Predict: two keys
 #
 # A query is compared with two keys, which are also the values:
 #
 # $$\mathbf{q} = (1, 2, 3), \qquad \mathbf{K} = \mathbf{V} = \begin{pmatrix} 4 & 5 & 6 \\ 7 & 8 & 9 \end{pmatrix}$$
 #
-# The second key has nearly the same direction and is longer. Roughly which weights do you expect?
+# The second key has nearly the same direction and is longer. Roughly which weights do the two keys get?
 
 # %%
 # The weights: "40 and 60 %", "10 and 90 %" or "almost 0 and 100 %"
@@ -453,9 +471,8 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 # %% [markdown]
 # <details><summary>Why</summary>
 #
-# The scores are $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ and 50, and a difference of 18 is a factor of $e^{18}$, about 66 million.
-# (float32 would round the second weight, 0.999999985, to 1.) Divide the query by 10, and the weights are 14 and 86 %. Lesson 4
-# asks how large scores should be.
+# The scores, 32 and 50, differ by 18, a factor of $e^{18}$, about 66 million. (float32 would round the second weight to 1.) With
+# a query a tenth as long, the weights are 14 and 86 %. Lesson 4 asks how large scores should be.
 #
 # </details>
 #
@@ -463,8 +480,7 @@ print("output ", [round(entry, 6) for entry in (two_weights @ two_keys).tolist()
 #
 # *Difficulty ★★☆ · about 4 minutes*
 #
-# Write it for any leading dimensions. $T$ and $S$ may differ, and so may $d_v$ and $d_k$. Do not scale the scores. Worked
-# example:
+# Write it for any leading dimensions. Do not scale the scores. Worked example:
 #
 # $$\mathbf{q} = (1, 0), \quad \mathbf{K} = \begin{pmatrix} \ln 3 & 0 \\ 0 & 5 \end{pmatrix}, \quad
 # \mathbf{V} = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
@@ -500,9 +516,8 @@ grade(attention)
 # %% [markdown]
 # ### One query, step by step
 #
-# The sliders choose a word and a step: its query is compared with the keys, the scores become weights, and the weights
-# average the values. Try *bank*, which should find *river*, and *the*, whose query is nearly 0, so it attends a little to
-# every word.
+# The sliders choose a word and a step. Try *bank*, which should find *river*, and *the*, whose query is nearly 0, so it
+# attends a little to every word.
 
 # %% tags=["demo"]
 # @title Two sliders: the query's word, and one of four steps
@@ -528,13 +543,16 @@ sliders.slider(
 )
 
 # %% [markdown]
+# ## 5. Self-attention
+#
+# If queries, keys and values all come from the same words, attention is called **self-attention**.
+#
 # ### Step: self-attention
 #
 # *Difficulty ★☆☆ · about 2 minutes*
 #
-# If queries, keys and values all come from the same words, attention is called **self-attention**. Write it with
-# `project_qkv` and `attention`. Worked example: the word $(1, 2)$ of exercise 3, alone in its sentence, gets the weight 1,
-# and the output is its value, $(1, 2, 3)$.
+# Write it with `project_qkv` and `attention`. Worked example: the word $(1, 2)$ of exercise 3, alone in its sentence, gets the
+# weight 1, and the output is its value, $(1, 2, 3)$.
 
 
 # %%
@@ -568,7 +586,7 @@ figures.show(
 #
 # ### Two banks
 #
-# Now *bank* in two sentences. Its embedding is the same in both, and so are its query, key and value:
+# Compare *bank* in two sentences. Its embedding is the same in both, and so are its query, key and value:
 
 # %% tags=["demo"]
 # @title The output of “bank” in two sentences
@@ -586,12 +604,12 @@ figures.show(
 )
 
 # %% [markdown]
-# One vector went in, and two different ones came out, so the next layer can tell the two banks apart.
+# The outputs differ, so the next layer can tell the two banks apart.
 #
 # ### Learned, not hand-made
 #
 # In a model the three matrices start as random numbers. Train random ones to imitate ours, by **gradient descent**, which
-# repeats one step of training (lesson 0): move each entry a little against its gradient. The loss is the mean squared
+# repeats the training step of lesson 0: move each entry a little against its gradient. The loss is the mean squared
 # difference between the two outputs.
 
 # %% tags=["demo"]
@@ -610,8 +628,7 @@ for step in range(1001):
 # %% [markdown]
 # ### Predict: the learned matrix
 #
-# Three random matrices have learned to give nearly the same outputs as the hand-made ones. Is the learned `W_q` nearly the
-# hand-made one?
+# The trained matrices give nearly the same outputs as the hand-made ones. Is the learned `W_q` nearly the hand-made one?
 
 # %%
 # The learned W_q is "nearly ours" or "a different matrix"
@@ -624,17 +641,17 @@ print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 # %% [markdown]
 # <details><summary>Why</summary>
 #
-# Queries and keys meet only in the score, $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$. Make
-# one matrix ten times as large and the other ten times as small, or rotate both in the same way, and every score stays the
-# same. A query has a meaning only together with its keys.
+# Queries and keys meet only in the score, $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$. Multiply
+# one matrix by ten and divide the other by ten, or rotate the rows of both in the same way: every score stays the same. A
+# query has a meaning only together with its keys.
 #
 # </details>
 #
 # ### Predict: a bias
 #
 # `nn.Linear` adds a bias unless you pass `bias=False`: one learned vector, added to every row, as in
-# $\mathbf{q}_i = \mathbf{x}_i \mathbf{W}_q + \mathbf{b}_q$. Add one to the queries only, the keys only, or the values only.
-# Which of the three changes neither the weights nor the output?
+# $\mathbf{q}_i = \mathbf{x}_i \mathbf{W}_q + \mathbf{b}_q$. Add one to the queries only, the keys only or the values only.
+# Which bias changes neither weights nor output?
 
 # %%
 # Which bias changes nothing? "queries", "keys" or "values"
@@ -655,20 +672,20 @@ for name, (with_bias, moved) in biased.items():
 # %% [markdown]
 # <details><summary>Why, and what models do</summary>
 #
-# A bias on the queries raises the score of key $j$ by $\mathbf{b}_q \cdot \mathbf{k}_j$, so some keys gain, whatever the
-# query asks. A bias on the values raises the output by exactly $\mathbf{b}_v$. The speech model
-# [Whisper](https://github.com/openai/whisper) has biases on queries and values, but not on keys. The projections in this
-# course, like those of many newer models, have no biases.
+# A bias on the keys adds $\mathbf{q}_i \cdot \mathbf{b}_k$ to every score of query $i$, the same for all keys. A bias on the
+# queries adds $\mathbf{b}_q \cdot \mathbf{k}_j$, which differs from key to key. A bias on the values adds $\mathbf{b}_v$ to the output.
+# The speech model [Whisper](https://github.com/openai/whisper) has biases on queries and values, but not on keys. Our
+# projections, like those of many newer models, have none.
 #
 # </details>
 #
-# ## 5. Two sentences: cross-attention
+# ## 6. Two sentences: cross-attention
 #
 # In translation the queries come from the text that is being written, and keys and values from the text that is being read.
-# This is **cross-attention**. It is easily described backwards, as a reader of a survey of language models noticed
-# ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
+# This is **cross-attention**. (A survey of language models described it the wrong way round, as a reader noticed:
+# [humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2).)
 #
-# Take the French "bateau a atteint", "boat has reached", with hand-made queries. The English sentence gives keys and values.
+# Take the French "bateau a atteint", "boat has reached", with hand-made queries, and keys and values from our sentence.
 
 # %%
 french = ["bateau", "a", "atteint"]
@@ -689,14 +706,14 @@ figures.show(
 )
 
 # %% [markdown]
-# Two French words attend to *reached*, while *The*, *the* and *bank* get hardly anything: each query's weights sum to 1, but
-# the weights that a key receives need not. The output has one vector per *query*, however long the other sentence is.
+# Two French words attend to *reached*, while *The*, *the* and *bank* get hardly anything: the weights of a query sum to 1, but
+# those that a key receives need not. There is one output per *query*, however long the other sentence is.
 
 # %% [markdown]
-# ## 6. Design a query
+# ## 7. Design a query
 #
 # With our matrices *bank* finds *river*, but *boat* still gets 0.13. Which query finds one key and nothing else? A first
-# idea: a scaled-up copy of the key, such as $\mathbf{q} = 8\, \mathbf{k}_0$. For the average of two values, add two copies:
+# idea is to copy the key, eight times as long: $\mathbf{q} = 8\, \mathbf{k}_0$. For the average of two values, add two copies:
 # $\mathbf{q} = 8\, \mathbf{k}_0 + 8\, \mathbf{k}_2$. This works if all keys have length 1 and are perpendicular to each other.
 
 
@@ -712,8 +729,8 @@ slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 # %% [markdown]
 # ### Predict: a copied key
 #
-# The keys are $(1, 0, 0)$, $(2, 1, 0)$ and $(0, 1, 1)$. A query for key 0 copies it, eight times as long: $(8, 0, 0)$. Which
-# key gets the largest weight?
+# The keys are $(1, 0, 0)$, $(2, 1, 0)$ and $(0, 1, 1)$, and the query copies key 0: $(8, 0, 0)$. Which key gets the largest
+# weight?
 
 # %%
 # The largest weight: "key 0", "key 1" or "key 2"
@@ -738,8 +755,8 @@ figures.show(
 # *Difficulty ★☆☆ · about 2 minutes*
 #
 # A query must match the keys you want *and* avoid the others. So choose the scores first: a number `high` for each target, 0
-# for every other key, in the dtype of the keys. Worked example: three keys, targets `[2, 0]` and `high=10.0` give
-# $\mathbf{s} = (10, 0, 10)$.
+# for every other key. `keys.new_zeros(n)` makes `n` zeros with the dtype and device of `keys`. Worked example: three keys,
+# targets `[2, 0]` and `high=10.0` give $\mathbf{s} = (10, 0, 10)$.
 
 
 # %%
@@ -759,21 +776,22 @@ check(wanted_scores)
 #
 # *Difficulty ★★★ · about 13 minutes*
 #
-# The scores of a query $\mathbf{q}$, written as a column of shape `(K,)`, are $\mathbf{K} \mathbf{q}$. So the query solves a
-# system of linear equations, one per key:
+# The scores of one query $\mathbf{q}$, written as a column, are $\mathbf{K} \mathbf{q}$. So the query solves a system of
+# linear equations, one per key:
 #
 # $$\mathbf{K} \mathbf{q} = \mathbf{s}, \qquad s_j = \begin{cases} c & \text{if } j \text{ is a target} \\
 # 0 & \text{otherwise} \end{cases}$$
 #
-# It has a solution for every $\mathbf{s}$ if the keys are **linearly independent**, that is, if no key is a sum of
-# multiples of the others. The solution is unique if there are as many keys as entries; with fewer keys there are many.
-# `torch.linalg.lstsq` and `torch.linalg.pinv` solve both kinds of systems. You choose $c$: $n$ targets among $S$ keys together
-# get the weight $n e^c / (n e^c + S - n)$.
-#
-# In unscaled attention all targets must get the same weight, to within 0.001, and together at least 0.99. Any such query is
-# right. (The keys' **condition number**, which is large when they are nearly dependent, is below 100 here, so rounding does no
-# harm.) Worked example: keys $(1, 0)$ and $(1, 1)$, target 0, $c = 10$. You want $q_0 = 10$ and $q_0 + q_1 = 0$, so
+# Worked example: keys $(1, 0)$ and $(1, 1)$, target 0, $c = 10$. You want $q_0 = 10$ and $q_0 + q_1 = 0$, so
 # $\mathbf{q} = (10, -10)$, which is perpendicular to the unwanted key.
+#
+# There is a solution for every $\mathbf{s}$ if the keys are **linearly independent**, that is, if no key is a sum of multiples
+# of the others. With as many keys as entries there is one solution; with fewer keys there are many. `torch.linalg.lstsq` and
+# `torch.linalg.pinv` find one in both cases.
+#
+# Any query is right that gives all targets the same weight, to within 0.001, and together at least 0.99. You choose $c$:
+# together, $n$ targets among $S$ keys get the weight $n e^c / (n e^c + S - n)$. (The keys' **condition number**, which is large
+# if they are nearly dependent, is below 100, so rounding does no harm.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -806,8 +824,8 @@ grade(query_for)
 # %% [markdown]
 # ### Predict: a key between two others
 #
-# Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between them, $(\tfrac12, \tfrac12)$. Can a query give the third key
-# a higher weight than both others?
+# Take the keys $(1, 0)$, $(0, 1)$ and, halfway between them, $(\tfrac12, \tfrac12)$. Can a query give the third key a higher
+# weight than both others?
 
 # %%
 # "yes" or "no"
@@ -835,8 +853,8 @@ figures.show(
 # With $d_k$ entries, $d_k$ independent keys can each be found, and so can any group of them. More keys than entries can each
 # be found, too, if none is a weighted average of the others (as on the circle), but not every group of them.
 #
-# But one query fetches *one* average. Four values are the corners of a square, each with its own key. Ask for the average of
-# $\mathbf{v}_0$ and $\mathbf{v}_2$, then of $\mathbf{v}_1$ and $\mathbf{v}_3$:
+# But one query fetches only *one* average. Four values are the corners of a square, each with its own key. Ask for the average
+# of $\mathbf{v}_0$ and $\mathbf{v}_2$, then of $\mathbf{v}_1$ and $\mathbf{v}_3$:
 
 # %% tags=["demo"]
 # @title The outputs: one query, another, and two separate ones
@@ -861,16 +879,16 @@ figures.show(
     fig,
     alt="Three squares with values at their corners. For v0 and v2 the output is in the centre; for v1 and v3 it is "
     "in the centre, too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
-    caption=f"Different questions, the same answer; only two queries keep the two apart. Computed with {design.whose}.",
+    caption=f"The first two outputs are the same; two queries keep v0 and v2 apart. Computed with {design.whose}.",
 )
 
 # %% [markdown]
-# Both averages are the centre of the square, so a later layer cannot tell which pair the output came from. No query can do
-# better: the weights are positive and sum to 1, so each output is one point of the shaded square. Two values need two queries.
-# A **head** is one attention with its own projections; lesson 6 builds several.
+# Both averages are the centre of the square, so a later layer cannot tell which pair the output came from. No single query can
+# do better, since its output is one point of the shaded square. A **head** is one attention with its own projections; lesson 6
+# builds several.
 
 # %% [markdown]
-# ## 7. In a trained language model
+# ## 8. In a trained language model
 #
 # In the small language model of lessons 1 and 2, each word vector has 96 entries, and each head has three matrices of shape
 # `(96, 24)`. Your functions compute what the model computes:
@@ -884,21 +902,20 @@ print("the model's queries:", torch.allclose(its_query, head.q, atol=1e-5))
 print("the model's scores: ", torch.allclose(its_query / 24**0.5 @ its_key.T, head.scores, atol=1e-4))  # √24: lesson 4
 
 # %% [markdown]
-# Does it predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a time. It scales
-# the queries beforehand (lesson 4). It calls your attention once per position, with only the keys up to that position, so it
-# needs no mask (lesson 5).
+# Does the model predict as well with *your* functions in every layer and head? `lm.compare` swaps them in, one at a time. It
+# scales the queries first (lesson 4), and gives each query only the keys up to its position (lesson 5).
 
 # %% tags=["demo"]
 losses = [lm.compare(embed=embed), lm.compare(project_qkv=project_qkv), lm.compare(attention=attention)]
 
 # %% [markdown]
-# ## Your experiment
+# ## Your experiment (extra)
 #
 # *Difficulty ★★☆ · about 7 minutes · not graded*
 #
 # `simple_attention` was mutual: $s_{ij} = s_{ji}$. **How mutual is attention in a trained model?** For one head, compare
 # $s_{ij}$ with $s_{ji}$ over all pairs $i < j$ of a text. Their correlation is 1 if attention is mutual, and about 0 if one
-# score says nothing about the other. Compute it for each of the four heads of layer 0, draw the four numbers as bars, and put
+# score says nothing about the other. Compute it for each of the four heads of layer 0 and draw the four numbers as bars. Put
 # their mean in place of the dots.
 
 # %% tags=["demo"]
@@ -914,31 +931,32 @@ finding = ...
 check("experiment", finding)
 
 # %% [markdown]
-# ## 8. Where attention is used (extra)
+# ## 9. Where attention is used (extra)
 #
 # **Why not a recurrent network?** Before 2017, most models of text were **recurrent neural networks** (RNNs). An RNN reads
-# one word after another and keeps one vector, its state. Each step has to wait for the one before, so a GPU cannot process
-# the positions of a text at the same time. And everything about the earlier words has to fit into this one vector. Attention
-# computes all positions at once, and any two words are one step apart. Its own cost is the number of scores, $T^2$ for $T$
-# words (lessons 9 and 10).
+# one word after another and keeps one vector, its state. Everything about the earlier words has to fit into it, and each step
+# has to wait for the one before, so a GPU cannot process the positions at the same time. Attention computes all positions at
+# once, and any two words are one step apart. The price is the number of scores, $T^2$ for $T$ words (lessons 9 and 10).
 #
-# **Three kinds of model** use the same equation. They differ in what a query may see:
+# **Three kinds of model** differ in what a query may see:
 #
 # | model | a query sees | trained to |
 # |---|---|---|
-# | encoder, such as BERT | all positions | fill in hidden words |
-# | decoder, such as GPT | itself and earlier positions (lesson 5) | predict the next token |
-# | encoder-decoder, such as the first transformer | each part as above; the decoder also sees the encoder's output, by cross-attention (lesson 12) | translate |
+# | encoder (BERT) | all positions | fill in hidden words |
+# | decoder (GPT) | itself and earlier positions (lesson 5) | predict the next token |
+# | encoder-decoder (the first transformer) | each part as above; the decoder also the encoder's output, by cross-attention (lesson 12) | translate |
 #
 # **Beyond text.** Attention only needs a list of vectors: patches of an image (ViT), slices of a recording (Whisper), the
-# amino acids of a protein (AlphaFold). In Stable Diffusion, queries come from the image, and keys and values from the prompt.
+# amino acids of a protein (AlphaFold). In Stable Diffusion, queries come from the image, keys and values from the prompt.
 #
-# ## 9. Is it a bug? (extra)
+# ## 10. Is it a bug? (extra)
 #
-# **1.** In a transformer written from scratch, one product made queries, keys and values. A function returned them as
-# `q, k, v`, but the caller wrote `q, v, k = ...`
-# ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Keys and values were
-# swapped everywhere. Was a model broken that had been trained with this code? Decide, then run this:
+# ### Report 1: keys and values swapped
+#
+# In a transformer written from scratch, one product made queries, keys and values. A function returned them as `q, k, v`, but
+# the caller wrote `q, v, k = ...`
+# ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Was a model broken that
+# had been trained with this code? Decide, then run this:
 
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(3)
@@ -971,9 +989,9 @@ losses = lm.compare(attention=keys_for_values)
 # <details><summary>Answer</summary>
 #
 # No. The block used as a key learns to be one, whatever its name, and swapping two blocks turns one program into the other.
-# The author said so, and fixed the names anyway. It is a bug as soon as the weights come from elsewhere: with the *same*
-# weights the two programs disagree. The loss of the small language model is 5.29 instead of 0.66; guessing evenly among its
-# nearly thousand words would give $\ln 1000 = 6.9$.
+# The author explained this and still fixed the names. It is a bug as soon as the weights come from elsewhere: with the *same*
+# weights the two programs disagree. The loss of the small language model grows from 0.67 to 9.48. Guessing evenly among its
+# 952 words would give $\ln 952 = 6.86$.
 #
 # </details>
 #
@@ -1003,17 +1021,15 @@ def unpack(packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tens
 check(unpack)
 
 # %% [markdown]
-# Without the transpose you get an error if $d \ne d_k$, but silently wrong results if the matrix is square. (GPT-2's
-# `Conv1D` in the `transformers` library does store its weights as (in, out);
-# see [huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311).)
+# Without the transpose you get an error if $d \ne d_k$, but silently wrong results if the matrix is square. (GPT-2 stores its
+# weights as (in, out): [huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311), lesson 11.)
 #
-# ### The second report
+# ### Report 2: one tensor for all three
 #
-# **2.** An issue labelled *bug* says that an attention block uses the same tensor as query, key and value, instead of three
-# projections of it. The line is `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
-# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question is in
-# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is this a bug? Look at the module's
-# parameters:
+# An issue labelled *bug* says that an attention block uses one tensor as query, key and value, instead of three projections
+# of it. The line is `self.attn(x, x, x)[0]`, with an `nn.MultiheadAttention`
+# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); also in
+# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it a bug? Look at the module's parameters:
 
 # %% tags=["demo"]
 unpacked = use(unpack)
@@ -1025,8 +1041,8 @@ print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q i
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# No. The module projects by itself, with the packed `in_proj_weight`. `self.attn(x, x, x)` says from which *words* queries,
-# keys and values are made; cross-attention is `self.attn(x, other, other)`.
+# No. The module itself projects, with the packed `in_proj_weight`. `self.attn(x, x, x)` says from which *words* it makes
+# queries, keys and values; cross-attention is `self.attn(x, other, other)`.
 #
 # </details>
 #
@@ -1034,16 +1050,16 @@ print("nn.Linear(3, 2) stores", tuple(nn.Linear(3, 2).weight.shape), " our W_q i
 #
 # | ours | `nn.MultiheadAttention` |
 # |---|---|
-# | `K` and `V`, as you like | always `embed_dim // num_heads`, in each of `num_heads` heads (lesson 6) |
-# | `W_q`, `W_k`, `W_v` | `in_proj_weight`, packed and transposed; biases unless `bias=False`; `kdim` and `vdim` if the vectors for keys and values have other widths |
+# | any `K` and `V` | always `embed_dim // num_heads`, in each of `num_heads` heads (lesson 6) |
+# | `W_q`, `W_k`, `W_v` | `in_proj_weight`, packed and transposed; biases unless `bias=False`; `kdim`, `vdim` for other widths of the vectors behind keys and values |
 # | `(..., T, D)` | `(B, T, D)` with `batch_first=True`; the default is `(T, B, D)` |
-# | output and weights | the output, projected once more by `out_proj`, and the weights averaged over heads, or None with `need_weights=False` |
-# | scores not scaled, no mask | scores divided by $\sqrt{d_k}$ (lesson 4); `attn_mask`, `key_padding_mask` (lesson 5), `dropout` |
+# | output and weights | the output, projected once more by `out_proj`; the weights averaged over heads, or None with `need_weights=False` |
+# | no scaling, no mask | scores divided by $\sqrt{d_k}$ (lesson 4); `attn_mask`, `key_padding_mask` (lesson 5), `dropout` |
 #
 # `F.scaled_dot_product_attention` neither projects nor returns weights. With the identity matrix as values, its output is the
 # weights; the pictures here use this until your `attention` passes.
 #
-# Your functions give the module's weights, once you unpack its matrices and divide the queries by $\sqrt{d_k}$:
+# Unpack the module's matrices and divide the queries by $\sqrt{d_k}$, and your functions give its weights:
 
 # %% tags=["demo"]
 query, key, value = project(x, *unpacked(layer.in_proj_weight))
@@ -1052,7 +1068,7 @@ _, its_weights = layer(x, x, x)
 print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 
 # %% [markdown]
-# ## 10. Seen in the wild (extra)
+# ## 11. Seen in the wild (extra)
 #
 # Three mistakes that raised no error, because every shape was right.
 #
@@ -1064,8 +1080,8 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # + out = weighted_sum(weights, value)
 # ```
 #
-# **The output was thrown away.** Adding a cache to an audio model gave the call a second return value. The output was assigned
-# to a new name that no later line used, so attention took time but had no effect on the result
+# **The output was thrown away.** With a cache, the attention of an audio model returned two values. The output was assigned to
+# a new name that no later line used, so attention took time but had no effect on the result
 # ([lucidrains/audiolm-pytorch#265](https://github.com/lucidrains/audiolm-pytorch/pull/265); another reader noticed it in
 # [#268](https://github.com/lucidrains/audiolm-pytorch/issues/268)).
 # ```diff
@@ -1075,7 +1091,7 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # ```
 #
 # **Softmax over the queries** (lesson 2 had it, too). In a collection of annotated papers, weights of shape
-# (batch, query, key, head) were normalised along dimension 1, so the weights of each *key* summed to 1, and some queries
+# (batch, query, key, head) were normalised along dimension 1. So the weights of each *key* summed to 1, and some queries
 # received almost no weight. Trained both ways, the model produced images of about the same quality (FID)
 # ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after the
 # fix, somebody reported the *right* line as the mistake
@@ -1086,8 +1102,8 @@ print("the same weights:", torch.allclose(our_weights, its_weights, atol=1e-6))
 # ```
 #
 # A loss curve shows none of these, but two tests do. *Do the weights of each query sum to 1?* finds the third. *Which
-# matrices get a gradient?* finds the other two. It also finds a fourth mistake, detached scores: the output is right, but
-# training never changes where a query looks.
+# matrices get a gradient?* finds the other two, and also a fourth mistake, detached scores: the output is right, but training
+# never changes where a query looks.
 
 
 # %% tags=["demo"]
@@ -1140,9 +1156,9 @@ figures.show(
 # ## One model, from here to lesson 8
 #
 # You build one model, which reads text letter by letter. It grows with every lesson, and in lesson 8 you train it to write.
-# So far it has a table, three matrices and attention. Each part is **yours once it passes**; until then PyTorch's version is
-# used, and the picture says so. Later lessons find your answers in the notebooks beside them. In Colab, drag those into the
-# *Files* panel, or paste an answer into its own cell.
+# So far it has a table, three matrices and attention. Each part is **yours once it passes**, and PyTorch's until then. Later
+# lessons find your answers in the notebooks beside them. In Colab, drag those into the *Files* panel, or paste an answer into
+# its own cell.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1156,12 +1172,12 @@ figures.show(
 )
 
 # %% [markdown]
-# A letter attends almost only to itself and its copies: the scores are large, so softmax gives nearly all the weight to the
-# highest (lesson 4). It also sees the letters after it (lesson 5).
+# A letter attends almost only to itself and its copies: its highest scores are so large that they get nearly all the weight
+# (lesson 4). It also sees the letters after it (lesson 5).
 #
 # ## Your attention, alive
 #
-# Type a sentence. You see the weights and the output of your `attention` in one head of the small language model.
+# Type a sentence to see the weights and the output of your `attention` in one head of the small language model.
 
 # %% tags=["demo"]
 # @title Your attention on a sentence that you type
@@ -1172,9 +1188,9 @@ alive.show(attention=attention)
 #
 # 1. An embedding table turns token ids into vectors.
 # 2. Every query gets the average of all values, weighted by how well their keys match it.
-# 3. Query, key and value are three learned views of a word: what it looks for, how others find it, what it returns.
+# 3. Query, key and value are three learned vectors per word: what it looks for, how others find it, what it returns.
 # 4. Queries may come from another sentence. There is one output per query, as wide as the values.
-# 5. A query can be designed to fetch any group of independent keys, but one head returns one average at a time.
+# 5. You can design a query for any group of independent keys, but it returns only one average.
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
 # \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right) \mathbf{V}$$
@@ -1198,36 +1214,34 @@ figures.show(
 
 # %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2;
-# [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473), where
-# attention between two sentences began;
+# [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473), the first
+# attention between two sentences;
 # [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html).
 #
-# Next: with two keys, a difference of 18 in the scores gave one key 99.9999985 %. Lesson 4 measures how scores grow with the
-# width, and divides them by a square root to correct it.
+# Next: scores grow with the width $d_k$. Lesson 4 measures this and corrects it with a square root.
 
 # %% [markdown]
-# ## Challenge: `remember(memory, key, value)`
+# ## Challenge: `remember(memory, key, value)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# Attention keeps every key and value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)` keeps its
-# size, and a query fetches the row $\mathbf{q} \mathbf{M}$ from it. Change $\mathbf{M}$ into $\mathbf{M}'$, so that the key
-# $\mathbf{k}$ fetches the value $\mathbf{v}$. Only one matrix does that and changes nothing else:
+# Attention keeps every key and value, so its memory grows with the text. A matrix $\mathbf{M}$ of shape `(K, V)` is a memory
+# that keeps its size: a query fetches the row $\mathbf{q} \mathbf{M}$ from it. Write a key $\mathbf{k}$ and its value
+# $\mathbf{v}$ into it. Only one matrix $\mathbf{M}'$ fulfils both conditions:
 #
 # - the key fetches exactly the value: $\mathbf{k} \mathbf{M}' = \mathbf{v}$, whatever it fetched before;
 # - a query perpendicular to the key fetches the same as before: $\mathbf{q} \mathbf{M}' = \mathbf{q} \mathbf{M}$ wherever
 #   $\mathbf{q} \cdot \mathbf{k} = 0$.
 #
-# Return $\mathbf{M}'$, and do not change the old memory. `memory` is `(..., K, V)`, `key` is `(..., K)` and not zero, `value`
-# is `(..., V)`, with the same leading dimensions.
+# Return $\mathbf{M}'$ as a new tensor. All three arguments have the same leading dimensions.
 #
-# Two lines are enough. This is the **delta rule**. Some language models use it to read texts of any length
+# Two lines are enough. Worked example: the memory $\begin{pmatrix} 0 & 0 \\ 0 & 0 \end{pmatrix}$ is empty, the key is
+# $(2, 0)$ and the value $(4, 6)$. The key fetches twice row 0. Which row must that be? And what is row 1, from which $(0, 1)$
+# must fetch nothing?
+#
+# This is the **delta rule**. Some language models use it to read texts of any length
 # ([Schlag, Irie and Schmidhuber 2021](https://arxiv.org/abs/2102.11174)). The price: only $d_k$ keys can be perpendicular to
-# each other, so with more keys each new value changes old ones.
-#
-# Worked example: the memory $\begin{pmatrix} 0 & 0 \\ 0 & 0 \end{pmatrix}$ is empty, the key is $(2, 0)$ and the value
-# $(4, 6)$. The key fetches twice the first row. Which row must that be? And what is the second row, from which $(0, 1)$ must
-# fetch nothing?
+# each other, so with more keys a new value changes old ones.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.

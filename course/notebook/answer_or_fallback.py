@@ -30,7 +30,7 @@ class AnswerOrFallback:
         if getattr(self.otherwise, "__module__", "") == torch_fallbacks.__name__:
             name = "PyTorch"
         if name == self.__name__:
-            name = "the course's own"
+            name = "the course's function"
         shown = "a ready-made function" if name in ("", "<lambda>") else name
         return f"{shown}, until your {self.__name__} passes"
 

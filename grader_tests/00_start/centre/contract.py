@@ -1,4 +1,4 @@
-"""`centre`: every row less its own mean."""
+"""`centre`: each row minus its own mean."""
 
 import torch
 

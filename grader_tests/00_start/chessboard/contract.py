@@ -9,7 +9,7 @@ chessboard = step(
     forbidden=("stack", "cat", "meshgrid", "tensor", "repeat.*", "tile"),
     see="Step: a chessboard (extra)",
     hints=(
-        "Write the number of its row plus the number of its column into each square. Which squares have an even sum?",
+        "Add the row number and the column number of each square. Which squares have an even sum?",
         "A column of row numbers plus a row of column numbers is a table of these sums.",
         "Outline of the code: `return (<a column> + <a row>) % 2`.",
     ),

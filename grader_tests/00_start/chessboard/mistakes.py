@@ -20,6 +20,11 @@ right.mistake("begins_with_1", {"torch.arange(columns)": "torch.arange(columns) 
 right.mistake("takes_no_remainder", {" % 2": ""}).feedback(
     "You return the sums of row and column. Their remainder after division by 2 is 0 or 1."
 )
+right.mistake(
+    "divides_the_columns_only", {"(torch.arange(rows)": "torch.arange(rows)", "(columns))": "(columns)"}
+).feedback(
+    "You take the remainder of the column numbers only, because `%` comes before `+`. Put the sum in parentheses."
+)
 right.mistake("multiplies", {"[:, None] + ": "[:, None] * "}).feedback(
     "You multiply row and column, so every even row is 0 throughout. Add them."
 )

@@ -9,7 +9,7 @@ chosen = step(
     forbidden=("gather", "take.*", "diag.*", "stack", "cat", "index_select"),
     see="Step: one entry per row (extra)",
     hints=(
-        "Which rows and which columns have the entries that you want? Write both as lists.",
+        "In which rows and which columns are the entries that you want? Write both as lists.",
         "Two lists in an index go in pairs: the first entry of one with the first of the other.",
         "Outline of the code: `return x[<the numbers of all rows>, <the columns>]`.",
     ),

@@ -27,7 +27,7 @@ right.mistake("half_the_mean", {"square().mean()": "square().mean() / 2"}, loses
     "is the mean itself."
 )
 right.mistake("absolute_errors", {".square().mean()": ".abs().mean()"}, loses=STEP).feedback(
-    "Your loss is the mean of the *absolute* errors. Squared errors pull harder the further off they are."
+    "Your loss is the mean of the *absolute* errors. Take the mean of their squares."
 )
 right.mistake("does_not_square", {".square().mean()": ".mean()"}, loses=STEP).feedback(
     "You do not square the errors, so positive and negative ones cancel and the loss has no minimum."
@@ -130,6 +130,6 @@ right.mistake("another_optimizer", {"w.detach() - rate * w.grad": "stepped(w, ra
 +         return w.detach()
 +
 """).for_each(KIND=("Adam", "AdamW", "RMSprop", "Adagrad")).feedback(
-    "Your optimizer does not step along the gradient itself: it divides by its size, or changes more. The step is the "
-    "rate times the gradient, as in `torch.optim.SGD`."
+    "Your optimizer changes the gradient before it steps, for example by dividing by its size. The step is the rate "
+    "times the gradient, as in `torch.optim.SGD`."
 )

@@ -7,9 +7,9 @@ from grading.exercises.exercise import call, step
 mean_squared_error = step(
     "mean_squared_error",
     forbidden=("mse_loss",),
-    see="Step: the loss",
+    see="Step: the loss (extra)",
     hints=(
-        "What are the errors of the predictions 1 and 2, if 4 and 2 are wanted? Their squares? The mean of those?",
+        "What are the errors of the predictions 1 and 2, if 4 and 2 are correct? Their squares? The mean of those?",
         "In this order: differences, squares, mean. `.square()` and `.mean()` do the last two.",
         "Outline of the code: `return (<differences>).square().<…>`.",
     ),

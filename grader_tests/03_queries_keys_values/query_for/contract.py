@@ -11,7 +11,7 @@ from .cases import case, conditioned, crowded, weights_of
 query_for = exercise(
     "query_for",
     points=5,
-    see="6. Design a query",
+    see="7. Design a query",
     hints=(
         "Which scores should the targets have, and which the other keys? Write down the vector of wanted scores, one "
         "number per key, before you think of the query.",

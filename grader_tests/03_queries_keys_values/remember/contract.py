@@ -7,7 +7,7 @@ from grading.exercises.exercise import Script, call, challenge, non_contiguous, 
 remember = challenge(
     "remember",
     stars=2,
-    see="Challenge: `remember(memory, key, value)`",
+    see="Challenge: `remember(memory, key, value)` (extra)",
     hints=(
         "What does the key fetch before the change, and what should it fetch afterwards? What is the difference?",
         "Only one kind of change has no effect on queries perpendicular to the key: a column in the direction of the "

@@ -10,7 +10,7 @@ wanted_scores = step(
     hints=(
         "How many scores are there? Which of them are not 0?",
         "Make a tensor of zeros with one entry per key, and write `high` at the targets. You can index by a list.",
-        "`scores = keys.new_zeros(<number of keys>)` has the dtype of the keys.",
+        "`scores = keys.new_zeros(<number of keys>)` has the dtype and device of the keys.",
     ),
 )
 
