@@ -1,4 +1,4 @@
-"""Predictions: every answer is what the solved notebook shows, at the place where it asks."""
+"""Every answer of a prediction and every finding is what the solved notebook shows, at the place where it asks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from grading.exercises.experiment import FILE as EXPERIMENT
 from grading.exercises.prediction import FILE, load_predictions
 
 from .support.acting_lesson import LESSON
 from .support.course_builder import ACTING
-from .support.predictions import proved_predictions
+from .support.predictions import proved_experiment, proved_predictions
 from .support.repository import LESSONS, ROOT
 
 PREDICTED = [lesson for lesson in LESSONS if (ROOT / "grader_tests" / lesson / FILE).is_file()]
+EXPLORED = [lesson for lesson in LESSONS if (ROOT / "grader_tests" / lesson / EXPERIMENT).is_file()]
 
 
 @pytest.fixture
@@ -56,3 +58,21 @@ def test_every_answer_of_a_lesson_is_proved(lesson, tmp_path):
     assert [one["name"] for one in found] == list(load_predictions(tests))
     for one in found:
         assert one["untouched"] and one["proof"] is True and one["answer"] is True and one.get("result", True), one
+
+
+@pytest.mark.slow
+def test_a_solution_that_finds_something_else_is_found(lesson_files):
+    where = lesson_files / "source" / f"{LESSON}.py", lesson_files / "grader_tests" / LESSON, lesson_files
+    assert proved_experiment(*where) == (True, [])
+    file = where[1] / EXPERIMENT
+    file.write_text(file.read_text().replace("ones(2)", "ones(3)").replace(".sum()", ".sum() + 1"))
+    right, unlike = proved_experiment(*where)
+    assert not right
+    assert [one.split(":")[0] for one in unlike] == ["That is the sum of both shares."]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", EXPLORED)
+def test_every_finding_of_a_lesson_is_proved(lesson, tmp_path):
+    found = proved_experiment(ROOT / "source" / f"{lesson}.py", ROOT / "grader_tests" / lesson, tmp_path)
+    assert found == (True, [])

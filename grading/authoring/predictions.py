@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from ..errors import BuildError
 from ..exercises.experiment import FILE as EXPERIMENT
-from ..exercises.experiment import load_experiment
+from ..exercises.experiment import learners_part, load_experiment
 from ..exercises.prediction import FILE as PREDICTIONS
 from ..exercises.prediction import load_predictions
 
@@ -35,7 +35,7 @@ def prediction_data(tests: Path, notebook: NotebookNode) -> bytes:
 def experiment_data(tests: Path) -> bytes:
     """The right and the wrong findings of a lesson's experiment, as JSON; b"" if it has none."""
     data = load_experiment(tests)
-    return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode() if data else b""
+    return (json.dumps(learners_part(data), ensure_ascii=False, indent=1) + "\n").encode() if data else b""
 
 
 def hold_predictions_to_the_rules(notebook: NotebookNode, tests: Path) -> None:

@@ -1,6 +1,7 @@
 """The experiment of a lesson: what a learner's finding is compared with.
 
-It is in grader_tests/NN_lesson/experiment.toml; docs/contracts/README.md describes the file.
+It is in grader_tests/NN_lesson/experiment.toml; docs/contracts/README.md describes the file. `solution` is code that
+makes the right finding, or a wrong one, in the notebook above the check. It stays here; the rest reaches learners.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from ..errors import ExerciseError
 from .toml_keys import wrong_keys
 
 FILE = "experiment.toml"
-KEYS = {"question": "a text", "kind": "a text", "confirmed": "a text", "other": "a text"}
+SOLUTION = "solution"
+KEYS = {"question": "a text", "kind": "a text", "confirmed": "a text", "other": "a text", SOLUTION: "a text"}
 FINDING = {"number": ("range", "a list"), "sign": ("answer", "a text"), "order": ("answer", "a list")}  # by kind
 SIGNS = ("+", "-", "0")
 
@@ -54,12 +56,18 @@ def _problems(data: dict[str, Any]) -> Iterator[str]:
         where = f"wrong finding {number}: "
         if not isinstance(one, dict):
             yield f"{where}expected a table, [[wrong]]"
-        elif faults := list(wrong_keys(one, {key: of, "text": "a text"}, where)):
+        elif faults := list(wrong_keys(one, {key: of, "text": "a text"}, where, {SOLUTION: "a text"})):
             yield from faults
         else:
             yield from _wrong_finding(kind, data, one, where)
             if one[key] == data[key]:
                 yield f"{where}{key!r} is that of the right finding"
+
+
+def learners_part(data: dict[str, Any]) -> dict[str, Any]:
+    """The part that the learner's package needs."""
+    wrong = [{key: value for key, value in one.items() if key != SOLUTION} for one in data["wrong"]]
+    return {**{key: value for key, value in data.items() if key != SOLUTION}, "wrong": wrong}
 
 
 def _wrong_finding(kind: str, data: dict[str, Any], one: dict[str, Any], where: str) -> Iterator[str]:

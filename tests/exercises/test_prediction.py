@@ -104,6 +104,7 @@ def test_a_wrong_experiment_is_reported(tmp_path, old, new, fault):
 )
 def test_a_wrong_sign_or_order_is_reported(tmp_path, kind, answer, wrong, fault):
     text = f'question = "?"\nkind = "{kind}"\nanswer = {answer}\nconfirmed = "Yes."\nother = "No."\n'
+    text += 'solution = "finding = 1"\n'
     text += f'[[wrong]]\nanswer = {wrong}\ntext = "No."\n'
     with pytest.raises(ExerciseError) as refused:
         load_experiment(write(tmp_path, "experiment.toml", text))

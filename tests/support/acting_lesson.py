@@ -152,10 +152,12 @@ kind = "number"
 range = [0.4, 0.6]
 confirmed = "Two equal scores share equally."
 other = "Look at one score with the other one equal to it."
+solution = "finding = torch.softmax(torch.ones(2), -1)[0]"
 
 [[wrong]]
 range = [0.9, 1.1]
 text = "That is the sum of both shares."
+solution = "finding = torch.softmax(torch.ones(2), -1).sum()"
 """
 EXERCISES = {
     "double": (DOUBLE, "\n# %% by_a_sum\ndef double(x):\n    return x + x\n", NO_MISTAKES),

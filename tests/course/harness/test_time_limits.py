@@ -189,7 +189,7 @@ def a_kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 @pytest.fixture
 def kernel(a_kernel: Kernel) -> Kernel:
     """Lesson 02, in which calls have 1.5 seconds, enough for a right one on a busy machine; nothing is written."""
-    a_kernel.run(f"""
+    a_kernel.run("""
         import torch, course.notebook.session, course.harness.time_limits
         from course import begin, check, hint, progress, use
         course.notebook.session.current = course.notebook.session.Session()
