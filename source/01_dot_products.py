@@ -8,8 +8,8 @@
 # %% [markdown]
 # # Lesson 1: Dot products
 #
-# Attention is a lookup: each word of a sentence searches the others, and the most similar ones count most. That takes one
-# number that measures **how similar two vectors are**. Which number is it?
+# Attention is a lookup: each word of a sentence searches the others, and the most similar ones count most. For that you need
+# one number that measures **how similar two vectors are**. Which number is it?
 #
 # **You will build** the dot product, cosine similarity, a matrix of dot products (the first half of every attention layer)
 # and a lookup of the most similar vector. Your dot products then run in a trained language model.
@@ -150,7 +150,7 @@ figures.show(
 
 # %% [markdown]
 # The dot product is **the length of $\mathbf{a}$ times the length of the shadow**. It is negative where the shadow points
-# away from $\mathbf{a}$. The **length** (or *norm*) of a vector is Pythagoras' theorem for $K$ entries:
+# away from $\mathbf{a}$. The **length** (or *norm*) of a vector comes from Pythagoras' theorem, with $K$ squares:
 #
 # $$\|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_0^2 + \dots + a_{K-1}^2}$$
 #
@@ -173,7 +173,7 @@ def shadow(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 check(shadow)
 
 # %% [markdown]
-# If $\theta$ is the angle between the arrows, the shadow has the length $\|\mathbf{b}\| \cos\theta$. Therefore
+# If $\theta$ is the angle between the arrows, the shadow of $\mathbf{b}$ has the length $\|\mathbf{b}\| \cos\theta$. Therefore
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta$$
 #
@@ -188,8 +188,8 @@ check(shadow)
 #
 # ### Predict: once round the circle
 #
-# Turn $\mathbf{b}$ once round the circle, starting at the direction of $\mathbf{a}$. At which angle is the dot product lowest (most
-# negative)? And what happens to the whole curve if $\mathbf{b}$ is twice as long?
+# Turn $\mathbf{b}$ once round the circle, starting in the direction of $\mathbf{a}$. At which angle is the dot product lowest
+# (most negative)? And what happens to the whole curve if $\mathbf{b}$ is twice as long?
 
 # %%
 # The angle, in degrees
@@ -346,11 +346,12 @@ predict("the gradient after the repair", ..., nothing.grad)
 # - `a` and `b` have the shape `(..., K)`; return `(...)`, one number per pair of vectors.
 # - The leading dimensions broadcast: `(4, 1, K)` and `(6, K)` give `(4, 6)`.
 # - Where either vector is all zeros, return 0. Neither the result nor the gradients may contain NaN: unfold *The way out*.
-# - Do not add a small constant to the lengths. It would change the cosines of short vectors, and even a vector of length
-#   0.00001 has a direction.
+# - Treat only vectors of zeros specially. A small constant added to the lengths would change the cosines of short vectors,
+#   and even a vector of length 0.00001 has a direction.
 # - You may not use PyTorch's own `cosine_similarity`, in any spelling.
 #
-# **Worked example.** `a = [3, 4]` and `b = [4, 3]` both have the length 5. Their dot product is 24 and their cosine 24/25 = 0.96.
+# **Worked example.** `a = [3, 4]` and `b = [4, 3]` both have the length 5. Their dot product is 24 and their cosine
+# 24/25 = 0.96.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -515,7 +516,7 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return
 #   `(..., T, S)`: the entry at `[..., i, j]` is the dot product of query `i` and key `j`.
-# - You may use everything, even `@`. (For 1,000 queries and 1,000 keys, a loop over `dot` needs a million calls.)
+# - You may use everything, even `@`.
 #
 # **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
 
@@ -571,9 +572,9 @@ figures.show(
 )
 
 # %% [markdown]
-# Both matrices are **symmetric**, because the queries and the keys are the same vectors here. In lesson 3 they differ. With
-# six of each, the shape does not show whether you have swapped **queries** (rows) and **keys** (columns). Test with different
-# sizes.
+# Both matrices are **symmetric**: row $i$ equals column $i$. The queries and the keys are the same vectors here; in lesson 3
+# they differ. With six of each, the shape does not show whether you have swapped **queries** (rows) and **keys** (columns).
+# Test with different sizes.
 #
 # One sentence appears in every lesson: *The boat reached the river bank*, with three entries per word. Scoring it against
 # itself gives a first idea of which words belong together.
@@ -599,7 +600,7 @@ figures.show(
 # ## 6. Looking something up
 #
 # For each query, find the key with the highest cosine. `argmax` returns the *index* (0, 1, 2, …) of the largest value along a
-# dimension; of several equal values, the first.
+# dimension. Where several are equal, it returns the first.
 #
 # $$\text{most similar}(\mathbf{q}_i) = \underset{j}{\text{argmax}} \; \cos(\mathbf{q}_i, \mathbf{k}_j)$$
 #
@@ -687,9 +688,8 @@ lm = small_lm.load()
 # %% [markdown]
 # ### Predict: your functions in the model
 #
-# `lm.compare` lets the model compute these scores with your function. It does so twice: with your `dot`, and with your
-# `cosine_similarity`. It prints the **loss**: how badly the model predicts the next word, on 23 words of a text that it has
-# not seen. What happens to the loss each time?
+# `lm.compare` computes these scores with your `dot`, then with your `cosine_similarity`. It prints the **loss** on 23 words of
+# a text that the model has not seen: how badly it predicts the next word. What happens to the loss each time?
 
 # %%
 # "lower", "the same up to rounding" or "much higher"
@@ -790,7 +790,7 @@ check("experiment", finding)
 #
 # ### Predict: bug or no bug (extra)
 #
-# Here are four real bug reports, paraphrased. Behaviour that the documentation describes is not a bug.
+# Here are four real bug reports, paraphrased. Which of them show a bug? Documented behaviour is no bug.
 #
 # 1. *"Cosine similarity returned −0.26. It should be between 0 and 1!"*
 #    ([pytorch #45309](https://github.com/pytorch/pytorch/issues/45309))
@@ -826,10 +826,10 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # <details><summary>What to do about each</summary>
 #
 # 1. Vectors without negative entries, such as word counts, have cosines between 0 and 1. Others need not.
-# 2. `torch.acos` turns it into NaN, and a loss that accepts only 0 to 1 raises an error. Clamp first, and never compare
+# 2. `torch.acos` turns 1.0000001 into NaN, and a loss that accepts only 0 to 1 raises an error. Clamp first, and never compare
 #    floats with `==`.
 # 3. A fixed version of PyTorch prints 1.
-# 4. Your own function should print what the formula gives. A vector database left vectors shorter than 0.000345
+# 4. Your own function should agree with the formula. A vector database left vectors shorter than 0.000345
 #    unnormalised and [returned its results in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
 #
 # </details>
@@ -855,15 +855,14 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # + dot(a, b) / (length(a) * length(b))
 # ```
 #
-# Its tests passed: they compared equal texts, texts with nothing in common, and texts whose vectors are equally long. For
-# other texts the "cosine" was 2.0 in one order and 0.4 in the other ([oscal-deep-diff
+# Its tests passed, because they compared only equal texts, texts with nothing in common, and texts whose vectors are equally
+# long. For other texts the "cosine" was 2.0 in one order and 0.4 in the other ([oscal-deep-diff
 # #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests catch it: is the measure symmetric, and is it the
 # same for `a` and `10 * a`?
 #
-# **`(n,)` times `(n, 1)`,** the trap of section 1, in a training loop: `mean()` hid the `(n, n)` products in one number, and
-# the program learned more slowly ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)).
-# `nn.MSELoss` now warns of this mistake ([pytorch
-# #16045](https://github.com/pytorch/pytorch/issues/16045)).
+# **`(n,)` times `(n, 1)`,** the trap of section 1, in a training loop: `mean()` hid the `(n, n)` products, and the program
+# learned more slowly ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)). `nn.MSELoss` now
+# warns about it ([pytorch #16045](https://github.com/pytorch/pytorch/issues/16045)).
 #
 # ## Summary
 #
@@ -901,11 +900,11 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 #
 # Rounding spoils this in two ways:
 #
-# - The squared distance of a vector from itself can become slightly negative, and its root NaN. Yours must **never return a
-#   negative number**.
-# - Where all vectors are far from zero, only the rounding errors of large numbers remain. Yours must stay accurate for
-#   vectors **a few thousand times farther from zero** than from each other. Dot products change if you move all vectors by
-#   the same amount. Do distances?
+# - The squared distance of a vector from itself can become slightly negative, and its root NaN. **Never return a negative
+#   number.**
+# - Far from zero, only the rounding errors of large numbers remain. Your result must stay accurate for vectors **a few
+#   thousand times farther from zero** than from each other. Dot products change if you move all vectors by the same amount.
+#   Do distances?
 #
 # `queries` is `(..., T, K)`, `keys` is `(..., S, K)`, with the same leading dimensions. Return `(..., T, S)`, and never make
 # a tensor of shape `(..., T, S, K)`. You may not use torch's `cdist`, `pdist`, `dist` or `pairwise_distance`. Try to do
