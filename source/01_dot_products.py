@@ -386,8 +386,8 @@ grade(cosine_similarity)
 # ## 4. One query, six words
 #
 # A lookup compares one vector, the **query**, with many others, the **keys**. In a language model every **token** (a word or
-# a piece of one) has a vector. Here are six, made by hand. Their entries say how much each word is an **animal**, a
-# **vehicle** or a **food**, and how **large** it is. *Dog* has the longest vector, as common words often do.
+# a piece of one) has a vector. Here are vectors for six words, made by hand. Their entries say how much each word is an
+# **animal**, a **vehicle** or a **food**, and how **large** it is. *Dog* has the longest vector, as common words often do.
 
 # %%
 words = ["cat", "kitten", "dog", "car", "bus", "apple"]
@@ -470,8 +470,8 @@ figures.show(
 # \qquad\text{all at once:}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
 # Bold lower-case letters are the rows of these matrices. A **matrix product**, `@` in Python, takes the dot product of every
-# *row* on the left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first: its rows become
-# columns. The small $\top$ says so.
+# *row* on the left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first (the small
+# $\top$): its rows become columns.
 #
 # Choose a query and a key. Their score is the dot product of two rows.
 
@@ -686,7 +686,7 @@ figures.show(
 lm = small_lm.load()
 
 # %% [markdown]
-# ### Predict: your functions in the model
+# ### Predict: the loss with your functions
 #
 # `lm.compare` computes these scores with your `dot`, then with your `cosine_similarity`. It prints the **loss** on 23 words of
 # a text that the model has not seen: how badly it predicts the next word. What happens to the loss each time?
