@@ -9,16 +9,16 @@
 # # Lesson 1: Dot products
 #
 # Attention is a lookup: each word of a sentence searches the others, and the most similar ones count most. For that you need
-# one number that measures **how similar two vectors are**. This lesson shows which, and how to compute it for all pairs.
+# one number that measures **how similar two vectors are**. Which number is it?
 #
 # **You will build** the dot product, cosine similarity, a matrix of dot products (the first half of every attention layer)
 # and a lookup of the most similar vector. Your dot products then run in a trained language model.
 #
 # **You need** Python and the tensors of lesson 0; no linear algebra.
 #
-# **Time:** about 80 minutes, plus 10 for sections 9 and 10, marked *extra*, and 15 for the challenge
+# **Time:** about 55 minutes, plus 35 for the parts marked *extra*
 #
-# At each *Predict*, replace the dots by your guess before you run the cell. Only exercises earn points.
+# At each *Predict*, replace the dots with your guess before you run the cell. Only exercises earn points.
 
 # %%
 import math
@@ -39,13 +39,13 @@ figures.show(
 # %% [markdown]
 # ## 1. Multiply, then add
 #
-# A **vector** is a list of numbers, its **entries**: a tensor of shape `(K,)`. The **dot product** of two vectors with
-# equally many entries multiplies them entry by entry and adds up the products:
+# A **vector** is a list of $K$ numbers, its **entries**: a tensor of shape `(K,)`. The **dot product** of two vectors of the
+# same size multiplies them entry by entry and adds the products:
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=0}^{K-1} a_r b_r = a_0 b_0 + a_1 b_1 + \dots + a_{K-1} b_{K-1}$$
 #
-# The result is one number. Every position votes: positive where the two signs agree, negative where they differ, and more
-# where both entries are large.
+# The result is one number. Every position casts a vote: positive where the signs agree, negative where they differ, and
+# larger where the entries are larger.
 
 # %% tags=["demo"]
 # @title Two vectors of three entries, multiplied and added
@@ -54,14 +54,14 @@ figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(f
 figures.show(
     figure,
     alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, minus 10, 18. The sum is 12.",
-    caption="4 − 10 + 18 = 12. Position 1 votes against, and position 2 outvotes it.",
+    caption="4 − 10 + 18 = 12. The −10 at position 1 votes against; the 18 at position 2 outvotes it.",
 )
 
 # %% [markdown]
 # ### Predict: a row times a column
 #
-# `a * b` multiplies entry by entry, even where it should fail. `row` has the shape `(3,)` and `column` the shape `(3, 1)`:
-# three numbers each. What is the shape of `row * column`?
+# `a * b` multiplies entry by entry, and sometimes accepts different shapes. `row` has the shape `(3,)`, `column` the shape
+# `(3, 1)`. What is the shape of `row * column`?
 
 # %%
 row = torch.tensor([1.0, 2.0, 3.0])
@@ -70,8 +70,8 @@ column = torch.tensor([[4.0], [-5.0], [6.0]])
 predict("the shape of row * column", ..., (row * column).shape)
 
 # %% [markdown]
-# Broadcasting stretches both to `(3, 3)`. The nine products add up to 30, as plausible as the correct 12, and PyTorch gives
-# no warning. So your function must check the shapes.
+# Broadcasting stretches both to `(3, 3)`. The nine products add up to 30, which looks as plausible as the correct 12.
+# PyTorch gives no warning, so your function must check the shapes.
 
 # %% tags=["demo"]
 # @title How the two shapes are stretched
@@ -84,8 +84,9 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 7 minutes*
 #
-# - `a` and `b` have the shape `(K,)`. Return a tensor of shape `()`, through which gradients can flow.
-# - Raise a `ValueError` if the shapes differ or are not one-dimensional. Its message names a wrong argument and its
+# - `a` and `b` have the shape `(K,)`. Return a tensor of shape `()`. Gradients must flow through it, and autograd loses
+#   track at `.item()` and `float(...)`.
+# - Raise a `ValueError` if the shapes differ or are not one-dimensional. The message names a wrong argument and its
 #   shape, for example `b has the shape (3, 1); it should be (3,)`.
 # - Multiply and add. You may not use torch's own products: `dot`, `vdot`, `inner`, `matmul` or `@`, `mv`, `mm`, `bmm`,
 #   their `add…` variants, `einsum`, `tensordot`, `linalg.vecdot`, `linear` or `bilinear`.
@@ -126,7 +127,7 @@ grade(dot)
 # %% [markdown]
 # ## 2. What the number says
 #
-# A vector of two numbers is an arrow in the plane, from the origin to a point. The thick bar is the **shadow** that
+# A vector of two numbers is an arrow in the plane, from the origin to a point. The thick bar below is the **shadow** that
 # $\mathbf{b}$ casts on the line through $\mathbf{a}$ when light shines at a right angle to that line.
 
 # %% tags=["demo"]
@@ -143,21 +144,22 @@ figures.show(
     figure,
     alt="Three panels with the arrows a and b. Similar directions: the shadow of b has the direction of a, and the dot "
     "product is 4. Perpendicular: no shadow, 0. Opposite: the shadow points away from a, minus 5.5.",
-    caption=f"a = (2, 1); b = (1, 2), (−1, 2), (−2, −1.5). Titles: length of a × shadow = a · b, by {my_dot.whose}.",
+    caption=f"a = (2, 1); b = (1, 2), (−1, 2), (−2, −1.5). Each title: length of a × shadow = a · b. "
+    f"Computed with {my_dot.whose}.",
 )
 
 # %% [markdown]
-# The dot product is **the length of $\mathbf{a}$ times that of the shadow**, negative where the shadow points away from
-# $\mathbf{a}$. A vector's **length** (or *norm*) comes from Pythagoras' theorem with $K$ sides:
+# The dot product is **the length of $\mathbf{a}$ times the length of the shadow**. It is negative where the shadow points
+# away from $\mathbf{a}$. The **length** (or *norm*) of a vector comes from Pythagoras' theorem, with $K$ squares:
 #
 # $$\|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_0^2 + \dots + a_{K-1}^2}$$
 #
-# ### Step: the shadow
+# ### Step: the shadow (extra)
 #
 # *Step ★☆☆ · about 3 minutes · tools: your `dot`, `.sqrt()`*
 #
-# `a` and `b` are `(K,)`, and `a` is not all zeros. Return the signed length, `()`, of the shadow that `b` casts on the line
-# through `a`: negative where it points away from `a`.
+# `a` and `b` are `(K,)`, and `a` is not all zeros. Return the length, `()`, of the shadow that `b` casts on the line through
+# `a`, with a minus sign where the shadow points away from `a`.
 #
 # **Worked example.** `a = [3, 4]` and `b = [5, 0]` have the dot product 15, and `a` has the length 5. The shadow is 3.
 
@@ -171,23 +173,23 @@ def shadow(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 check(shadow)
 
 # %% [markdown]
-# At an angle $\theta$ to $\mathbf{a}$, the shadow of $\mathbf{b}$ has the length $\|\mathbf{b}\| \cos\theta$. Therefore
+# If $\theta$ is the angle between the arrows, the shadow of $\mathbf{b}$ has the length $\|\mathbf{b}\| \cos\theta$. Therefore
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta$$
 #
-# <details><summary>Why are a sum of products and a cosine the same?</summary>
+# <details><summary>Why does a sum of products contain a cosine?</summary>
 #
-# Take the triangle with the sides $\mathbf{a}$, $\mathbf{b}$ and $\mathbf{a} - \mathbf{b}$. Multiplied out,
-# $\|\mathbf{a} - \mathbf{b}\|^2 = \|\mathbf{a}\|^2 + \|\mathbf{b}\|^2 - 2\,\mathbf{a} \cdot \mathbf{b}$. By the law of
-# cosines, the last term is $2\,\|\mathbf{a}\|\,\|\mathbf{b}\| \cos\theta$. This holds beyond the plane too: two vectors with
-# 500 entries still span a triangle.
+# Take the triangle with the sides $\mathbf{a}$, $\mathbf{b}$ and $\mathbf{a} - \mathbf{b}$. Multiply out:
+# $\|\mathbf{a} - \mathbf{b}\|^2 = \|\mathbf{a}\|^2 + \|\mathbf{b}\|^2 - 2\,\mathbf{a} \cdot \mathbf{b}$. The law of cosines
+# says $\|\mathbf{a} - \mathbf{b}\|^2 = \|\mathbf{a}\|^2 + \|\mathbf{b}\|^2 - 2\,\|\mathbf{a}\|\,\|\mathbf{b}\| \cos\theta$. So
+# the last terms are equal. Two vectors with 500 entries span a triangle too.
 #
 # </details>
 #
 # ### Predict: once round the circle
 #
-# Turn $\mathbf{b}$ once round the circle, from the direction of $\mathbf{a}$. At which angle is the dot product lowest (most
-# negative)? And what happens to the whole curve if $\mathbf{b}$ is twice as long?
+# Turn $\mathbf{b}$ once round the circle, starting in the direction of $\mathbf{a}$. At which angle is the dot product lowest
+# (most negative)? And what happens to the whole curve if $\mathbf{b}$ is twice as long?
 
 # %%
 # The angle, in degrees
@@ -217,11 +219,12 @@ figures.show(
     ax,
     alt="Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice "
     "as high and as low as the one for length 1; both are zero at 90 and 270 degrees.",
-    caption=f"a has length 1; the length of b is beside each curve. Direction decides the sign. By {my_dot.whose}.",
+    caption=f"a has length 1; the length of b is beside each curve. The direction decides the sign. "
+    f"Computed with {my_dot.whose}.",
 )
 
 # %% [markdown]
-# The dot product mixes **direction** and **length**. Turn and stretch $\mathbf{b}$:
+# The dot product depends on **direction** and **length**. Turn and stretch $\mathbf{b}$:
 
 # %% tags=["demo"]
 # @title Two sliders: angle and length of b
@@ -251,10 +254,8 @@ sliders.slider(
 # %% [markdown]
 # ### Predict: the gradient of a dot product
 #
-# *Review* of lesson 0: the gradient says how fast $y$ grows with each entry. Autograd loses track at `.item()` and
-# `float(...)`, so results in this course stay tensors, even those of shape `()`.
-#
-# How fast does $y = a_0 b_0 + a_1 b_1 + a_2 b_2$ grow with $a_0$? What is its gradient with respect to `a`?
+# *Review* of lesson 0: the gradient says how fast $y$ grows with each entry. How fast does $y = a_0 b_0 + a_1 b_1 + a_2 b_2$
+# grow with $a_0$? So what is its gradient with respect to `a`?
 
 # %%
 a = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)  # autograd records what is computed from a
@@ -272,12 +273,11 @@ predict("the gradient of a · b with respect to a", ..., a.grad)
 #
 # $$\cos(\mathbf{a}, \mathbf{b}) = \frac{\mathbf{a} \cdot \mathbf{b}}{\|\mathbf{a}\| \, \|\mathbf{b}\|}$$
 #
-# It is 1 for the same direction, 0 for perpendicular vectors and −1 for opposite ones. Stretch or shrink a vector by any
-# factor, and its cosines stay the same. (A user of a vector search [reported dot products around
-# 400](https://github.com/facebookresearch/faiss/issues/812) as a bug. Normalise the vectors first: then they are cosines.)
+# It is 1 for the same direction, 0 for perpendicular vectors and −1 for opposite ones. Stretch or shrink a vector, and its
+# cosines stay the same.
 #
-# From here on, vectors come in **batches**: `(..., K)` holds them along its last dimension. Name that dimension to work on
-# each vector:
+# From here on, vectors come in **batches**: `(..., K)` holds them along its last dimension. With `dim=-1` you work on each
+# vector separately:
 
 # %%
 batch = torch.tensor([[3.0, 4.0], [6.0, 8.0], [0.0, 0.0]])  # three vectors of two entries
@@ -308,8 +308,8 @@ check(lengths)
 #
 # ### A vector of zeros has no direction
 #
-# The third vector of `batch` has the length 0, and `0 / 0` is NaN, *not a number*. One NaN can turn a whole network into
-# NaNs. A vector of zeros is not similar to anything, so we define its similarity to every vector as **0**.
+# The third vector of `batch` has the length 0, and `0 / 0` is NaN, *not a number*. One NaN can spread through a whole
+# network. A vector of zeros is not similar to anything, so we define its similarity to every vector as **0**.
 #
 # ### Predict: a careful repair
 #
@@ -331,10 +331,10 @@ predict("the gradient after the repair", ..., nothing.grad)
 # Two operations make the gradient NaN, even where the value is right:
 #
 # - **A division by 0**, in either branch. Replace the length *before* you divide: `safe = torch.where(length > 0, length, 1)`.
-# - **A root of 0.** At a vector of zeros the root of a sum of squares has the gradient NaN, even if you replace the length
+# - **A root of 0.** At a vector of zeros, `(x * x).sum().sqrt()` has the gradient NaN, even if you replace the length
 #   afterwards. `norm` has the gradient 0.
 #
-# A repair in DeepMind's *optax* had right similarities and
+# A repair in DeepMind's *optax* had correct similarities but
 # [NaN gradients](https://github.com/google-deepmind/optax/pull/946).
 #
 # </details>
@@ -345,12 +345,13 @@ predict("the gradient after the repair", ..., nothing.grad)
 #
 # - `a` and `b` have the shape `(..., K)`; return `(...)`, one number per pair of vectors.
 # - The leading dimensions broadcast: `(4, 1, K)` and `(6, K)` give `(4, 6)`.
-# - Where either vector is all zeros the result is 0, and no NaN reaches the result or the gradients (see *The way out*).
-# - Treat only vectors of zeros specially. Do not add a small constant to the lengths: a vector of length 0.00001 has a
-#   direction too, and the constant would change its cosines.
+# - Where either vector is all zeros, return 0. Neither the result nor the gradients may contain NaN: unfold *The way out*.
+# - Treat only vectors of zeros specially. A small constant added to the lengths would change the cosines of short vectors,
+#   and even a vector of length 0.00001 has a direction.
 # - You may not use PyTorch's own `cosine_similarity`, in any spelling.
 #
-# **Worked example.** `a = [3, 4]` and `b = [4, 3]` have the length 5 and the dot product 24, so the cosine is 24/25 = 0.96.
+# **Worked example.** `a = [3, 4]` and `b = [4, 3]` both have the length 5. Their dot product is 24 and their cosine
+# 24/25 = 0.96.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -385,8 +386,8 @@ grade(cosine_similarity)
 # ## 4. One query, six words
 #
 # A lookup compares one vector, the **query**, with many others, the **keys**. In a language model every **token** (a word or
-# a piece of one) is a vector. Here are six words made by hand. Their four entries say how much each word is an **animal**, a
-# **vehicle** or a **food**, and how **large** it is. *Dog* has the longest vector, as common words often do.
+# a piece of one) has a vector. Here are vectors for six words, made by hand. Their entries say how much each word is an
+# **animal**, a **vehicle** or a **food**, and how **large** it is. *Dog* has the longest vector, as common words often do.
 
 # %%
 words = ["cat", "kitten", "dog", "car", "bus", "apple"]
@@ -406,8 +407,7 @@ pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a query: an animal, no vehicle, n
 # %% [markdown]
 # ### Predict: the best match for `pet`
 #
-# Which word has the largest dot product with the query `pet`, and which the largest cosine? Compare signs first,
-# then lengths.
+# Which word has the largest dot product with `pet`, and which the largest cosine? Compare signs first, then lengths.
 
 # %%
 # One of the six words
@@ -454,7 +454,7 @@ figures.show(
     alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
     "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
     "Car, bus and apple are negative in both.",
-    caption=f"The query pet and six words. Left by {score_each.whose}; right by {my_cosine.whose}.",
+    caption=f"Left: computed with {score_each.whose}. Right: with {my_cosine.whose}.",
 )
 
 # %% [markdown]
@@ -462,18 +462,18 @@ figures.show(
 #
 # ## 5. All pairs at once
 #
-# Take $T$ queries as the rows of a matrix $\mathbf{Q}$, `(T, K)`, and $S$ keys as the rows of a matrix $\mathbf{K}$,
-# `(S, K)`. (Bold $\mathbf{K}$ is the matrix. Plain `K` is still the number of entries, the **width**; papers write $d_k$.)
-# Their dot products are the **scores**, with one row per query and one column per key:
+# Put $T$ queries into the rows of a matrix $\mathbf{Q}$, `(T, K)`, and $S$ keys into the rows of a matrix $\mathbf{K}$,
+# `(S, K)`. Bold $\mathbf{K}$ is this matrix; plain `K` is still the number of entries, the **width** ($d_k$ in papers). The
+# dot products of all pairs are the **scores**, with one row per query and one column per key:
 #
 # $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
 # \qquad\text{all at once:}\qquad \mathbf{S} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
 # Bold lower-case letters are the rows of these matrices. A **matrix product**, `@` in Python, takes the dot product of every
-# *row* on the left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first, written as a
-# small $\top$: rows become columns.
+# *row* on the left with every *column* on the right. Keys are rows, so $\mathbf{K}$ is **transposed** first (the small
+# $\top$): its rows become columns.
 #
-# Choose a query and a key: every score is one row against one row.
+# Choose a query and a key. Their score is the dot product of two rows.
 
 # %% tags=["demo"]
 # @title Two sliders: which query, and which key
@@ -493,8 +493,8 @@ sliders.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 # %% [markdown]
 # ### Predict: transposing a batch
 #
-# For a matrix, `.T` swaps the two dimensions. Let `keys` be a batch, `(2, 6, 4)`: two sentences, six keys each, four entries
-# each. What is the shape of `keys.T`?
+# For a matrix, `.T` swaps the two dimensions. Let `keys` be a batch, `(2, 6, 4)`: two sentences with six keys of four entries.
+# What is the shape of `keys.T`?
 
 # %%
 keys = torch.zeros(2, 6, 4)
@@ -515,8 +515,8 @@ predict("the shape of keys.T", ..., keys.numpy().T.shape)  # NumPy's .T, which d
 # *Difficulty ★☆☆ · about 3 minutes*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return
-#   `(..., T, S)`: the entry at `[..., i, j]` is query `i` dotted with key `j`.
-# - You may use everything, even `@`. (Looping over `dot` is slow: 1,000 queries and 1,000 keys need a million calls.)
+#   `(..., T, S)`: the entry at `[..., i, j]` is the dot product of query `i` and key `j`.
+# - You may use everything, even `@`.
 #
 # **Worked example.** `queries = [[1, 2]]` and `keys = [[3, 4], [0, 5], [-1, 1]]` give `[[11, 10, 1]]`, of shape `(1, 3)`.
 
@@ -568,13 +568,13 @@ figures.show(
     alt="Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of "
     "vehicles, and apple by itself. Among the dot products the row cat has its largest value, "
     "1.72, at dog, not at cat, 1.19. Among the cosines every word has 1 with itself.",
-    caption=f"Left by {my_scores.whose}; right by {my_cosine.whose}.",
+    caption=f"Left: computed with {my_scores.whose}. Right: with {my_cosine.whose}.",
 )
 
 # %% [markdown]
-# Such a matrix is **symmetric** only where queries and keys are the same vectors. In lesson 3 they differ. Rows belong to
-# **queries**, columns to **keys**: with six of each, the shape does not show whether you have swapped them, so test with
-# different sizes.
+# Both matrices are **symmetric**: row $i$ equals column $i$. The queries and the keys are the same vectors here; in lesson 3
+# they differ. With six of each, the shape does not show whether you have swapped **queries** (rows) and **keys** (columns).
+# Test with different sizes.
 #
 # One sentence appears in every lesson: *The boat reached the river bank*, with three entries per word. Scoring it against
 # itself gives a first idea of which words belong together.
@@ -593,14 +593,14 @@ figures.heat_map(
 figures.show(
     figure,
     alt="A 6 by 6 heat map of the words of the sentence. boat, reached, river and bank score highest with themselves, from 2.93 to 3.50; river scores 3.00 with boat and with bank. The scores of the word the are all below 0.6.",
-    caption=f"The scores of river with boat and with bank are 3.00. Computed by {my_scores.whose}.",
+    caption=f"The scores of river with boat and with bank are 3.00. Computed with {my_scores.whose}.",
 )
 
 # %% [markdown]
 # ## 6. Looking something up
 #
-# For each query, take the key with the highest score. `argmax` returns the *index* (0, 1, 2, …) of the largest value along a
-# dimension, the first of several equal ones.
+# For each query, find the key with the highest cosine. `argmax` returns the *index* (0, 1, 2, …) of the largest value along a
+# dimension. Where several are equal, it returns the first.
 #
 # $$\text{most similar}(\mathbf{q}_i) = \underset{j}{\text{argmax}} \; \cos(\mathbf{q}_i, \mathbf{k}_j)$$
 #
@@ -609,11 +609,11 @@ figures.show(
 # *Difficulty ★★☆ · about 9 minutes*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return the
-#   indices of the winning keys, `int64`, of shape `(..., T)`.
+#   index of the most similar key for each query: `int64`, of shape `(..., T)`.
 # - Similarity is the **cosine**. A key of zeros has similarity 0, so it still beats a key that points away from the query.
 # - If equal keys tie, the lowest index wins.
-# - You may call your earlier functions; `check` replaces wrong ones by correct ones. To compare all pairs by broadcasting,
-#   give *both* arguments a dimension of size 1: `(..., T, 1, K)` and `(..., 1, S, K)`.
+# - You may call your earlier functions. If one is wrong, `check` uses a correct one in its place.
+# - To compare all pairs by broadcasting, give *both* arguments a dimension of size 1: `(..., T, 1, K)` and `(..., 1, S, K)`.
 #
 # **Worked example.** With `queries = [[1, 0], [0, 2]]` and `keys = [[5, 5], [3, 0], [-1, 2]]` the first query has the
 # cosines 0.71, 1 and −0.45, the second 0.71, 0 and 0.89: the result is `[1, 2]`. Dot products would give `[0, 0]`, since the
@@ -647,7 +647,7 @@ grade(most_similar)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is your lookup on five keys, for queries in 360 directions. Look for the short key C in both rings.
+# Each ring shows which of five keys is found, for queries in 360 directions. Look for the short key C in both.
 
 
 # %% tags=["demo"]
@@ -669,27 +669,52 @@ winners = {
 }
 figures.show(
     figures.vectors.who_answers(five, "ABCDE", winners),
-    caption=f"Left by {my_lookup.whose}; right by {my_scores.whose}.",
+    caption=f"Left: computed with {my_lookup.whose}. Right: with {my_scores.whose}.",
 )
 
 # %% [markdown]
 # With the cosine, every key wins for the queries around it. With the dot product, no query finds C: a longer neighbour always
-# scores higher. So a network can *turn* a key towards the queries that should find it, or *lengthen* or *shorten* it to have
-# it found more or less often. Attention does both from lesson 3 on.
+# scores higher. So there are two ways to change which queries find a key: *turn* it, or change its *length*. Attention uses
+# both from lesson 3 on.
 #
-# ## 7. The words of a real model
+# ## 7. Your functions in a real model
 #
-# The course comes with a small language model, trained on stories about a river town. Its vectors were learned in training,
-# not written by hand. `lm.embedding` has one row of 96 entries per word in `lm.words`.
+# The course comes with a small language model, trained on stories about a river town. Its attention scores are dot products
+# of queries and keys.
 
 # %% tags=["demo"]
 lm = small_lm.load()
+
+# %% [markdown]
+# ### Predict: the loss with your functions
+#
+# `lm.compare` computes these scores with your `dot`, then with your `cosine_similarity`. It prints the **loss** on 23 words of
+# a text that the model has not seen: how badly it predicts the next word. What happens to the loss each time?
+
+# %%
+# "lower", "the same up to rounding" or "much higher"
+predict("the loss with my dot", ...)
+
+# %%
+# "lower", "the same up to rounding" or "much higher"
+predict("the loss with cosines", ...)
+
+# %% tags=["demo"]
+dot_loss, builtin_loss = lm.compare(dot_product=use(dot, torch.dot))
+cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
+
+# %% [markdown]
+# ## 8. Words with similar vectors (extra)
+#
+# `lm.embedding` has one row of 96 entries per word in `lm.words`, all learned in training.
+
+# %% tags=["demo"]
 print(len(lm.words), "words; embedding", tuple(lm.embedding.shape))
 
 # %% [markdown]
-# ### Step: neighbours of a word
+# ### Step: neighbours of a word (extra)
 #
-# *Step ★★☆ · about 4 minutes · tools: your `cosine_similarity`, `argsort` or `topk`, which sort*
+# *Step ★★☆ · about 4 minutes · tools: your `cosine_similarity`, `argsort`*
 #
 # `table` is `(N, K)`. Return the indices, `(count,)`, of the `count` rows whose cosine with row `i` is largest: best first,
 # without `i` itself.
@@ -707,7 +732,7 @@ def neighbours(i: int, table: torch.Tensor, count: int) -> torch.Tensor:
 check(neighbours)
 
 # %% [markdown]
-# ### Predict: the neighbours of *river*
+# ### Predict: the neighbours of *river* (extra)
 #
 # The model has read nothing but stories. Which words are nearest to *river*, by cosine?
 
@@ -720,7 +745,7 @@ neighbours = use(neighbours)
 for word in ("river", "boat", "bread", "red", "three", "Monday", "ate"):
     near = neighbours(lm.words.index(word), lm.embedding, 5)
     print(f"{word:7}", ", ".join(lm.words[i] for i in near))
-print("By", neighbours.whose)
+print("Computed with", neighbours.whose)
 
 # %% tags=["demo"]
 # @title The ten neighbours of bank
@@ -733,40 +758,22 @@ figures.show(
     ax,
     alt="Bars for the ten words nearest to bank: "
     + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, cosines.tolist())),
-    caption="Most of them belong to the water: in the stories that the model has read, a bank is mostly a river's.",
+    caption="Most of these words belong to the water: in the model's stories, a bank is usually the bank of a river.",
 )
 
 # %% [markdown]
-# Words that are used alike have similar vectors: lakes and bays, or colours, or numbers. *Bank* has one vector, whether a
+# Words used in the same way have similar vectors: lakes and bays, or colours, or numbers. *Bank* has one vector, whether a
 # sentence means a riverbank or a place for money. From lesson 3 on, attention takes the surrounding words into account.
-#
-# ### Predict: your functions inside the model
-#
-# The model's attention scores are dot products of queries and keys. `lm.compare` computes each with your `dot`, then with
-# your `cosine_similarity`. It prints the loss on 23 words of a text that the model has not seen: how badly it predicts the
-# next word. What happens to the loss each time?
-
-# %%
-# "lower", "the same up to rounding" or "much higher"
-predict("the loss with my dot", ...)
-
-# %%
-# "lower", "the same up to rounding" or "much higher"
-predict("the loss with cosines", ...)
-
-# %% tags=["demo"]
-dot_loss, builtin_loss = lm.compare(dot_product=use(dot, torch.dot))
-cosine_loss, _ = lm.compare(dot_product=use(cosine_similarity, torch_cosine))
 
 # %% [markdown]
-# ## 8. Your experiment
+# ## 9. Your experiment (extra)
 #
 # *Experiment ★★☆ · about 6 minutes*
 #
 # In the plane, two random arrows can have any angle. What happens with more entries? For each width `K` below, sample 1,000
-# pairs of vectors with `torch.randn`, take their cosines with your function, and measure how far they spread around 0:
-# `.std()`, the standard deviation. Plot the spread against `K` with `figures.curves(widths, {"spread": spreads}, log="both")`
-# (both axes logarithmic). Your finding is the standard deviation for `K = 100`.
+# pairs of vectors with `torch.randn`, and take their cosines with your function. Their standard deviation, `.std()`, measures
+# how far they spread around 0. Plot it against `K` with `figures.curves(widths, {"spread": spreads}, log="both")` (both axes
+# logarithmic). Your finding is the standard deviation for `K = 100`.
 
 # %%
 widths = [2, 5, 10, 20, 50, 100, 200, 500]
@@ -777,19 +784,19 @@ finding = ...  # the standard deviation of the cosines for K = 100
 check("experiment", finding)
 
 # %% [markdown]
-# ## 9. Is it a bug?
+# ## 10. Is it a bug? (extra)
 #
-# *Extra · about 5 minutes*
+# *About 5 minutes*
 #
-# ### Predict: bug or no bug
+# ### Predict: bug or no bug (extra)
 #
-# Here are four real bug reports, paraphrased. Behaviour that the documentation describes is no bug.
+# Here are four real bug reports, paraphrased. Which of them show a bug? Documented behaviour is no bug.
 #
 # 1. *"Cosine similarity returned −0.26. It should be between 0 and 1!"*
 #    ([pytorch #45309](https://github.com/pytorch/pytorch/issues/45309))
 # 2. *"The cosine of a vector with itself is 1.0000001!"*
 #    ([pytorch #18057](https://github.com/pytorch/pytorch/issues/18057))
-# 3. *"The cosine of some ones with other ones, of different shapes, is 1.7321!"*
+# 3. *"The cosine of two tensors of ones, of different shapes, is 1.7321!"*
 #    ([pytorch #109333](https://github.com/pytorch/pytorch/issues/109333))
 # 4. *"For the same two vectors PyTorch says 0.84 and NumPy says 0.91!"*
 #    ([pytorch #115786](https://github.com/pytorch/pytorch/issues/115786))
@@ -818,18 +825,18 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # %% [markdown]
 # <details><summary>What to do about each</summary>
 #
-# 1. If no entry is negative, as with word counts, cosines are between 0 and 1. The belief comes from there.
-# 2. `torch.acos` turns it into NaN, and a loss that accepts only 0 to 1 raises an error. Clamp first, and never compare
+# 1. Vectors without negative entries, such as word counts, have cosines between 0 and 1. Others need not.
+# 2. `torch.acos` turns 1.0000001 into NaN, and a loss that accepts only 0 to 1 raises an error. Clamp first, and never compare
 #    floats with `==`.
-# 3. A cosine of 1.7 can only be a mistake in the code. A fixed version of PyTorch prints 1.
-# 4. Does your own function do better? A vector database left vectors shorter than 0.000345 unnormalised and
-#    [returned its results in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
+# 3. A fixed version of PyTorch prints 1.
+# 4. Your own function should agree with the formula. A vector database left vectors shorter than 0.000345
+#    unnormalised and [returned its results in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
 #
 # </details>
 #
-# ## 10. Seen in the wild
+# ## 11. Seen in the wild (extra)
 #
-# *Extra · about 5 minutes*
+# *About 5 minutes*
 #
 # **Only one side normalised,** in a model that matches fashion images with texts (`unit` divides by the length):
 #
@@ -848,20 +855,19 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # + dot(a, b) / (length(a) * length(b))
 # ```
 #
-# Its tests passed: they compared equal texts, texts with nothing in common, and texts whose vectors are equally long. For
-# others the "cosine" was 2.0 in one order and 0.4 in the other ([oscal-deep-diff
+# Its tests passed, because they compared only equal texts, texts with nothing in common, and texts whose vectors are equally
+# long. For other texts the "cosine" was 2.0 in one order and 0.4 in the other ([oscal-deep-diff
 # #100](https://github.com/usnistgov/oscal-deep-diff/pull/100)). Two tests catch it: is the measure symmetric, and is it the
 # same for `a` and `10 * a`?
 #
-# **`(n,)` times `(n, 1)`,** the trap of section 1, in a training loop: `mean()` hid the `(n, n)` products in one number, and
-# the program learned more slowly ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)).
-# Others have made this mistake, so `nn.MSELoss` now warns ([pytorch
-# #16045](https://github.com/pytorch/pytorch/issues/16045)).
+# **`(n,)` times `(n, 1)`,** the trap of section 1, in a training loop: `mean()` hid the `(n, n)` products, and the program
+# learned more slowly ([DeepRL_Algorithms #13](https://github.com/RITCHIEHuang/DeepRL_Algorithms/issues/13)). `nn.MSELoss` now
+# warns about it ([pytorch #16045](https://github.com/pytorch/pytorch/issues/16045)).
 #
 # ## Summary
 #
 # 1. The dot product is one number: positive for similar, 0 for perpendicular, negative for opposite vectors.
-# 2. Cosine similarity divides by both lengths. For a vector of zeros it is 0, without NaN even in the gradient.
+# 2. Cosine similarity divides by both lengths. For a vector of zeros it is 0, without NaN in the value or the gradient.
 # 3. One matrix product compares all queries with all keys. Swap only the last two dimensions of the keys.
 # 4. A longer key gets a dot product farther from 0; its cosine stays the same.
 #
@@ -880,7 +886,7 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 # Next: scores can be any number. In lesson 2 you turn them into weights that add up to 1.
 
 # %% [markdown]
-# ## Challenge: `squared_distances(queries, keys)`
+# ## Challenge: `squared_distances(queries, keys)` (extra)
 #
 # *Challenge ★★ · not graded · about 15 minutes*
 #
@@ -894,15 +900,15 @@ figures.show(figures.overview("dot products", complete=True, q=queries, k=vector
 #
 # Rounding spoils this in two ways:
 #
-# - The squared distance of a vector from itself becomes slightly negative, and its root NaN. Yours must **never return a
-#   negative number**.
-# - Where all vectors are far from zero, only the rounding errors of large numbers remain. Yours must stay accurate for
-#   vectors **a few thousand times farther from zero** than from each other. Dot products change if you move all vectors by
-#   the same amount. Do distances?
+# - The squared distance of a vector from itself can become slightly negative, and its root NaN. **Never return a negative
+#   number.**
+# - Far from zero, only the rounding errors of large numbers remain. Your result must stay accurate for vectors **a few
+#   thousand times farther from zero** than from each other. Dot products change if you move all vectors by the same amount.
+#   Do distances?
 #
 # `queries` is `(..., T, K)`, `keys` is `(..., S, K)`, with the same leading dimensions. Return `(..., T, S)`, and never make
-# a tensor of shape `(..., T, S, K)`. You may not use torch's `cdist`, `pdist`, `dist` or `pairwise_distance`. (A loop over
-# the queries works; the puzzle is to do without.)
+# a tensor of shape `(..., T, S, K)`. You may not use torch's `cdist`, `pdist`, `dist` or `pairwise_distance`. Try to do
+# without a loop.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -914,7 +920,7 @@ def squared_distances(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor
     """The squared distance of every query from every key, by dot products.
 
     queries: (..., T, K); keys: (..., S, K), the same leading dimensions.
-    Returns (..., T, S), never below 0; nothing larger is made on the way.
+    Returns (..., T, S), never below 0, without a tensor of shape (..., T, S, K) on the way.
     """
     raise NotImplementedError  # replace this line
 

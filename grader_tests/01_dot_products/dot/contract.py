@@ -21,8 +21,8 @@ dot = exercise(
         "((lazy)?bi|tri|lazy|mkldnn)?linear",
     ),
     hints=(
-        "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do with two entries at the same position, and "
-        "what with the three products? And what if one of the two is not a plain list of numbers?",
+        "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do with two entries at the same position? And "
+        "with the three products? What should happen if one of the two is a matrix?",
         "`a * b` gives the products, and a tensor has a method that adds up all its entries. Check before that, since "
         "`a * b` stretches shapes that do not fit: how many dimensions does each argument have, and are the shapes "
         "equal?",

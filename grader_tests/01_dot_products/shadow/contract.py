@@ -8,11 +8,10 @@ from ..common import a_pair
 
 shadow = step(
     "shadow",
-    see="Step: the shadow",
+    see="Step: the shadow (extra)",
     hints=(
-        "The dot product is the length of `a` times the length of the shadow. Which of the three do you want, and "
-        "which "
-        "can you compute?",
+        "The dot product is the length of `a` times the length of the shadow. Which two of these three can you "
+        "compute?",
         "The length of `a` is the square root of `dot(a, a)`. Divide by it once.",
         "The shape of the code: `length = <the root of a · a>`, then `return <a · b> / length`.",
     ),

@@ -13,9 +13,8 @@ right.mistake("returns_the_dot_product", {" / length": ""}).feedback(
     "`a`."
 )
 right.mistake("divides_by_the_other_length", {"(a * a)": "(b * b)"}).feedback(
-    "You divide by the length of `b`. That gives the shadow of `a` on the line through `b`; the shadow falls on the "
-    "line "
-    "through `a`."
+    "You divide by the length of `b`. That gives the shadow of `a` on the line through `b`. Divide by the length of "
+    "`a`."
 )
 right.mistake("divides_by_the_squared_length", {".sum().sqrt()": ".sum()"}).feedback(
     "You divide by the *squared* length of `a`. Take the square root of `a · a` first."

@@ -12,8 +12,8 @@ similarity_scores = exercise(
     points=5,
     see="Exercise 3: `similarity_scores(queries, keys)`",
     hints=(
-        "For one query and one key you know the answer. Which of the two is the row of the result, and which the "
-        "column? What shape do 3 queries and 6 keys of 4 entries give?",
+        "For one query and one key you know the answer. Does the query choose the row of the result, or the column? "
+        "What shape do 3 queries and 6 keys of 4 entries give?",
         "A matrix product dots the rows of the left matrix with the *columns* of the right one. The keys are rows: "
         "swap their last two dimensions and no others.",
         "The shape of the code: `return queries @ <keys with the last two dimensions swapped>`. `transpose` takes the "

@@ -8,7 +8,7 @@ squared_distances = challenge(
     "squared_distances",
     stars=2,
     forbidden=("cdist", "pdist", "dist", "pairwise_?distance"),
-    see="Challenge: `squared_distances(queries, keys)`",
+    see="Challenge: `squared_distances(queries, keys)` (extra)",
     hints=(
         "Multiply out $(q - k) \\cdot (q - k)$. Which of its parts has one number per pair, which one per query, and "
         "which one per key?",
