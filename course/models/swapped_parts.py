@@ -45,8 +45,8 @@ def compare(model: ModernLM, ids: Tensor, yours: Mapping[str, Any]) -> tuple[flo
             return math.nan, builtin
     difference, whose = loss - builtin, " and ".join(function.whose for function in named.values())
     print(
-        f"Loss on {ids[:, 1:].numel()} held-out words: {loss:.4f} with {whose}, "
-        f"{builtin:.4f} with the built-in. Difference: {_shown_difference(difference)}."
+        f"Loss on {ids[:, 1:].numel()} held-out words. With {whose}: {loss:.4f}. With the built-in: {builtin:.4f}. "
+        f"Difference: {_shown_difference(difference)}."
     )
     return loss, builtin
 

@@ -211,7 +211,7 @@ def test_a_right_function_changes_the_loss_by_rounding_only(lm, name: str, capsy
     told = capsys.readouterr().out
     assert told.count("\n") == 1
     assert told.endswith(("which is rounding.\n", "Difference: 0.\n"))
-    assert f"with your {'RotarySelfAttention' if name == 'module' else name}, " in told
+    assert f"With your {'RotarySelfAttention' if name == 'module' else name}: " in told
     assert time.process_time() - began < 2
 
 
@@ -229,7 +229,7 @@ def test_attention_without_rotation_is_put_where_the_model_does_not_rotate(lm):
 def test_two_functions_at_once(lm, capsys):
     yours, builtin = lm.compare(softmax=RIGHT["softmax"], mask=RIGHT["mask"])
     assert yours == pytest.approx(builtin, abs=1e-5)
-    assert "with your softmax and your mask, " in capsys.readouterr().out
+    assert "With your softmax and your mask: " in capsys.readouterr().out
 
 
 def halves(x: torch.Tensor) -> torch.Tensor:
