@@ -69,8 +69,7 @@ figures.show(
 )
 
 # %% [markdown]
-# `torch.tensor(…)` makes a tensor, and `torch.Tensor` is its type. Write `1.0` rather than `1`: whole numbers make integers, on
-# which `mean` fails.
+# `torch.tensor(…)` makes a tensor, and `torch.Tensor` is its type. Write `1.0` rather than `1`: `mean` fails on integers.
 #
 # ### Exercise 1: `twice(x)`
 #
@@ -145,13 +144,13 @@ figures.show(figures.broadcast(column, row), caption="a is the column, b the row
 #
 # *★☆☆ · about 3 minutes · tools: `-` and `None`*
 #
-# A *step* is a small task with `check` and `hint`. **In sections 2 to 4, each takes one line, with the tools that it names:** no
+# A *step* is a small task with `check` and `hint`. **In sections 2 to 4, each takes one line with the tools that it names:** no
 # loop, and no function that does the whole task. In an index, `:` keeps a dimension and `None` inserts one of size 1: if `a` is
 # `(3,)`, `a[:, None]` is a column, `(3, 1)`.
 #
 # Return the table with `b[n] - a[m]` in row m, column n.
 #
-# Worked example, with tensors shown as lists: `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
+# Worked example (tensors are shown as lists): `a = [0, 10]` and `b = [1, 2, 3]` make `[[1, 2, 3], [-9, -8, -7]]`.
 
 
 # %%
@@ -168,8 +167,7 @@ check(gaps)  # stuck? hint(gaps)
 #
 # *★☆☆ · about 2 minutes · tools: `torch.arange`, `None`, `+`, and `% 2`, the remainder after division by 2*
 #
-# Return a table in which 0 and 1 alternate, with 0 at the top left. `torch.arange(4)` is `[0, 1, 2, 3]`. Python computes `%`
-# before `+`.
+# Return a table in which 0 and 1 alternate, with 0 at the top left. `torch.arange(4)` is `[0, 1, 2, 3]`.
 #
 # Worked example: `chessboard(2, 3)` is `[[0, 1, 0], [1, 0, 1]]`.
 
@@ -211,6 +209,7 @@ tables = {
     "chessboard": drawn_board(6, 6),
     "staircase": drawn_stairs(6),
 }
+waiting = [f.__name__ for f in (drawn_gaps, drawn_board, drawn_stairs) if not f.passes]
 fig, axes = figures.row(3, width=2.9, height=2.7)
 for ax, (title, values) in zip(axes, tables.items()):
     figures.heat_map(values.float(), ax=ax, kind="scores", limit=5, title=title, numbers=True)
@@ -218,8 +217,8 @@ figures.show(
     fig,
     alt="Three tables of six rows and columns. The gaps are 0 on the diagonal, grow to 5 at the top right and fall to minus 5 "
     "at the bottom left. In the chessboard 0 and 1 alternate. The staircase is 1 on the diagonal and below it, and 0 above.",
-    caption="High numbers are dark brown, numbers below 0 green. "
-    f"Drawn with {drawn_gaps.whose}; {drawn_board.whose}; {drawn_stairs.whose}.",
+    caption="High numbers are dark brown, numbers below 0 green. Drawn with "
+    + (f"the course's {', '.join(waiting)} until yours pass." if waiting else "your functions."),
 )
 
 # %% [markdown]

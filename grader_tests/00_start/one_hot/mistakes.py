@@ -17,9 +17,9 @@ right.mistake("inverts", {"==": "!="}).feedback("You swap 0 and 1. The 1 is wher
 right.mistake("fills_up_to_the_id", {"==": ">="}).feedback(
     "Every column up to the id is 1. Only the column that equals the id should be."
 )
-right.mistake("compares_entry_by_entry", {"ids[:, None]": "ids"}).feedback(
-    "You compare entry by entry, because both sides are rows. Make the ids a column."
-)
+right.mistake("compares_entry_by_entry", {"ids[:, None] == torch.arange(n)": "ROWS"}).for_each(
+    ROWS=("ids == torch.arange(n)", "torch.arange(n) == ids")
+).feedback("You compare entry by entry, because both sides are rows. Make the ids a column.")
 right.mistake("answers_in_true_and_false", {".float()": ""}).feedback(
     "Your entries are True and False. `.float()` makes 1 and 0 of them."
 )
