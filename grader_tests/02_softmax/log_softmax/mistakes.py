@@ -49,7 +49,7 @@ ready_made.mistake(numbers.exponentials_overflow("subtracts_no_maximum_from_scor
 - return torch.log_softmax(x, dim)
 + return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
 """).feedback(
-    "You do not subtract the largest score, so the exponentials overflow for scores from 88.7 on. Below −104 they "
+    "You do not subtract the largest score, so the exponentials overflow for scores above 88.7. Below −104 they "
     "are all rounded to 0. Your formula is right on paper, but subtract the largest score first here too.",
     see="3. Scores of any size",
 )
