@@ -42,7 +42,7 @@ figures.show(figures.overview("softmax"))
 #
 # <details><summary>Answer</summary>
 #
-# $3 + 0 - 2 = 1$, positive: the two point roughly the same way.
+# $3 + 0 - 2 = 1$, positive: the two point in roughly the same direction.
 #
 # </details>
 #
@@ -81,7 +81,7 @@ scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of
 # - **positive**: no word gets a negative share,
 # - **normalised**: they sum to 1,
 # - **ordered**: a higher score never gets a smaller share,
-# - **smooth**: a small change in a score changes them only a little, so that gradients exist.
+# - **smooth**: a small change in a score changes them only a little, so that gradients can improve the scores.
 #
 # ### Predict: divide by the sum
 #
@@ -99,8 +99,8 @@ predict("the property that fails", ..., scores / scores.sum())
 #
 # $$ a_i = \operatorname{softmax}(\mathbf{s})_i = \frac{e^{s_i}}{\sum_{j} e^{s_j}} . $$
 #
-# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. The scores in a softmax
-# are also called **logits**.
+# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go into a
+# softmax are also called **logits**.
 #
 # ### Step: exponentiate, then divide
 #
@@ -175,7 +175,7 @@ large = torch.tensor([1000.0, 1001.0, 1002.0])
 print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 
 # %% [markdown]
-# The exponential overflows above 88.7. In float16, a shorter format that many models run in, the limit is 11.1.
+# In float32, the exponential overflows above 88.7; in float16, a shorter format that many models run in, above 11.1.
 
 # %% tags=["demo"]
 # @title Where exp overflows in four number formats
@@ -525,7 +525,7 @@ check(next_token_losses)
 # %% [markdown]
 # ## 7. Temperature
 #
-# The **temperature** $\tau > 0$, a name from physics, divides all scores before the softmax:
+# The **temperature** $\tau > 0$ divides all scores before the softmax. (The name is from physics.)
 #
 # $$ a_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
@@ -665,9 +665,9 @@ figures.show(
 # %% [markdown]
 # ### Predict: a repair afterwards
 #
-# [TRL](https://github.com/huggingface/trl/issues/7221), a library for training language models, computed entropy from the
-# logarithms `logp` of the weights, as minus the sum of `exp(logp) * logp`. A single weight of 0 made it `nan`. A [proposed
-# repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` among the products by 0. Is it right?
+# [TRL](https://github.com/huggingface/trl/issues/7221), a library for training language models, computed entropy as minus
+# the sum of `exp(logp) * logp`, where `logp` holds the logarithms of the weights. A single weight of 0 made it `nan`. A
+# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` among the products by 0. Is it right?
 
 # %%
 # The repair: "right", "wrong entropy" or "wrong gradient"
@@ -677,7 +677,7 @@ predict("the repair of the entropy", ...)
 logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
 covered_up = -(logp.exp() * logp).nan_to_num(0.0).sum()
 covered_up.backward()
-print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
+print(f"entropy: {covered_up:.4f}   gradient: {logp.grad}")
 
 # %% [markdown]
 # In the backward pass, autograd multiplies zero by infinity again, even with a `torch.where` around the product. The
@@ -690,12 +690,12 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 # Compute the entropy in nats of the weights `p` along `dim`. The result has one dimension fewer: `dim` is removed.
 #
 # - `p` holds weights, not scores.
-# - A weight of 0 contributes 0, and its gradient is finite. (An infinite one would make the gradients of *all* scores
-#   `nan`.)
+# - A weight of 0 contributes 0, and its gradient is finite. (In float32, a score 200 below the highest has the weight 0.
+#   An infinite gradient there would make the gradients of *all* scores `nan`.)
 # - Tiny weights keep their value: a constant inside the logarithm spoils their gradient, as in section 6.
 #
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
-# \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, slightly fewer than three words share it.
+# \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, slightly fewer than three words share the attention.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -774,8 +774,8 @@ figures.show(
 # o = \sum_i a_i v_i . $$
 #
 # Here $q$ is the query, $k_i$ a key and $v_i$ its value; $o$ is the answer, the **output**. A score is 0 if query and key
-# agree, and falls as they move apart. In the picture, the keys are hours, the values water levels in a harbour, and the
-# query is 9 o'clock.
+# agree, and falls as they move apart. In the picture, the keys are hours, the values are water levels in a harbour in
+# metres, and the query is 9 o'clock.
 
 # %% tags=["demo"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
@@ -794,8 +794,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Statisticians call this *kernel regression*. Attention does the same, with dot products as scores. Now take 40 readings
-# from a whole day, with some noise from waves.
+# Statisticians call a soft dictionary *kernel regression*. Attention does the same, with dot products as scores. Now take
+# 40 readings from a whole day, with some noise from waves.
 
 # %%
 random = torch.Generator().manual_seed(2)
@@ -901,9 +901,9 @@ predict("the temperature after log_softmax", ...)
 # %%
 tau = 0.5
 unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / tau)
-print("sum before dividing:", unscaled.sum().item())
-print("too late: ", unscaled / unscaled.sum())
-print("in time:  ", torch.softmax(scores / tau, dim=-1))
+print(f"sum before dividing: {unscaled.sum():.4f}")
+print("too late: ", [round(weight, 4) for weight in (unscaled / unscaled.sum()).tolist()])
+print("in time:  ", [round(weight, 4) for weight in torch.softmax(scores / tau, dim=-1).tolist()])
 
 # %% [markdown]
 # The exponentials do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of them
@@ -924,7 +924,7 @@ print("sums of the rows, along the keys:   ", torch.softmax(matrix, dim=-1).sum(
 print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(dim=-1))
 
 # %% [markdown]
-# Networks learn around bugs. Check the sums of the rows, not only the loss.
+# Networks learn to work around bugs. Check the sums of the rows, not only the loss.
 # ([PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had this bug, too. With one query in the batch, *every
 # weight was 1*, which a user noticed.) One softmax over the whole matrix, which [a reader of a vision
 # transformer](https://github.com/lucidrains/vit-pytorch/issues/44) expected, would make all queries share one unit.
@@ -941,8 +941,8 @@ print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(d
 # ```
 #
 # The bug was public for years. The Julia library NNlib, used by Flux, subtracted
-# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43), so the scores (−10000, −10000) gave `nan`. Test
-# with large scores of *both* signs, in rows that differ.
+# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Its tests with large positive scores passed, but the
+# scores (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows that differ.
 #
 # **The lost logarithm.** PyTorch once computed $s_i - (m + \ln \sum_j e^{s_j - m})$, which is right only on paper. For two
 # scores of $10^8$ in float32, the sum in parentheses is rounded to $10^8$. A user
@@ -989,7 +989,8 @@ with_yours, with_the_builtin = lm.compare(
 # %% [markdown]
 # ### Predict: the surprising word (extra)
 #
-# The losses of section 6 show where a text surprises the model. `lm(ids)` gives the scores after each word. Which word has the largest loss in "The boat reached the river bank"?
+# The losses of section 6 show where a text surprises the model. `lm(ids)` gives the scores after each word. In "The boat
+# reached the river bank", which of the words *boat*, *the* (before *river*) and *bank* has the largest loss?
 
 # %%
 # The word: "boat", "the" or "bank"
@@ -1001,14 +1002,14 @@ ids = lm.encode("The boat reached the river bank")  # (6,)
 losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
 for i, loss in zip(ids[1:].tolist(), losses.tolist()):
     print(f"{lm.words[i]:8} {loss:5.2f}")
-print("mean:", losses.mean().item(), "  by the model itself:", lm.loss("The boat reached the river bank"))
+print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reached the river bank'):.4f}")
 
 # %% [markdown]
 # ## Summary
 #
 # 1. Softmax exponentiates and divides: any scores become positive weights that sum to 1. A score that is higher by $d$
 #    gets $e^d$ times the share.
-# 2. Only differences count, so subtract the maximum of each list. Then no exponential overflows.
+# 2. Only differences count, so subtract the maximum of each list: no exponential overflows, and $-\infty$ gets 0.
 # 3. Take logarithms on paper, not after rounding: `log_softmax`, never the log of a softmax.
 # 4. Temperature divides the scores: a low one favours the winner, a high one evens out the shares.
 # 5. Entropy measures how spread out weights are: 0 if one word has everything, $\ln n$ if $n$ share equally.
@@ -1028,9 +1029,9 @@ figures.show(
 # [log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html) in PyTorch, and why it
 # exists · Blanchard, Higham and Higham on
 # [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
-# [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), the basis of FlashAttention.
+# [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), which FlashAttention builds on.
 #
-# In lesson 3, queries, keys and values are vectors, and the model learns how to make them.
+# In lesson 3, queries, keys and values are vectors, and a model learns to compute them.
 #
 # ## Challenge: `top_p(probs, share)` (extra)
 #
@@ -1039,8 +1040,8 @@ figures.show(
 # A **token** is a word or part of one. The small probabilities of many nonsensical tokens add up. So a language model
 # often draws only from the smallest set of likeliest tokens that has at least a `share`, say 0.9: **nucleus sampling**,
 # or top-p. Take the probabilities in descending order, and keep a token if those before it add up to less than the
-# share. Set all others to 0, and divide by the sum of those kept.
-# Raise a `ValueError` that names `share` unless it is above 0 and at most 1.
+# share. Set all others to 0, and divide by the sum of those kept. Raise a `ValueError` that names `share` unless it is
+# above 0 and at most 1.
 #
 # **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough, 0.5 + 0.375 is. The result is
 # $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
