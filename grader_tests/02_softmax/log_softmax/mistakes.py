@@ -23,7 +23,7 @@ def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log(exponentials / exponentials.sum(dim, keepdim=True))
 """).feedback(
-    "You take the logarithm of a softmax, so a score that is far behind gives −∞, and NaN in the gradient. Its "
+    "You take the logarithm of a softmax, so a score far below the highest gives −∞, and NaN in the gradient. Its "
     "weight was rounded to 0. Take the logarithm on paper first.",
     see=LOGARITHM,
 )
