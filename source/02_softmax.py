@@ -9,15 +9,15 @@
 # # Lesson 2: Softmax
 #
 # Lesson 1 ended with scores: one number for each pair of words, positive or negative, large or small. Attention needs
-# *shares* that add up to 1. **How do you turn any list of numbers into shares, without overflow, and so that gradients
-# can flow back?** One short function does it, in every attention layer and in the loss of every classifier.
+# *shares* that add up to 1. **How do you turn any numbers into shares, so that nothing overflows and gradients can flow
+# back?** One short function does it, in every attention layer and in the loss of most classifiers.
 #
-# **You will build** `softmax`, `log_softmax`, `softmax_with_temperature` and `entropy`, and a dictionary that answers
-# even when the key is missing. Finally, you plug your softmax into a language model.
+# **You will build** `softmax`, `log_softmax`, `softmax_with_temperature`, `entropy`, and a dictionary that answers even
+# when the key is missing. Finally, you plug your softmax into a language model.
 #
 # **You need** lesson 1, tensors and broadcasting, and $e^x$, $\ln x$ and derivatives from school.
 #
-# **Time:** about 75 minutes; 20 more for the parts marked *extra* and the challenge
+# **Time:** about 55 minutes, plus 30 for the parts marked *extra*
 
 # %%
 import math
@@ -42,23 +42,23 @@ figures.show(figures.overview("softmax"))
 #
 # <details><summary>Answer</summary>
 #
-# $3 + 0 - 2 = 1$, positive: the two point roughly the same way.
+# $3 + 0 - 2 = 1$, positive: the two point in roughly the same direction.
 #
 # </details>
 #
-# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you get all scores, and in which shape?
+# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. How do you compute all scores, and what is their shape?
 #
 # <details><summary>Answer</summary>
 #
-# `queries @ keys.transpose(-2, -1)`, of shape `(4, 6)`: one row per query. The 8 is summed over.
+# `queries @ keys.transpose(-2, -1)`, of shape `(4, 6)`: one row per query. The sum runs over the 8.
 #
 # </details>
 #
-# **3.** A key becomes ten times as long. What happens to its dot products and cosine similarities?
+# **3.** A key becomes ten times as long. What happens to its dot products and its cosine similarities?
 #
 # <details><summary>Answer</summary>
 #
-# Dot products grow tenfold. Cosine similarities stay, because each vector is divided by its length.
+# The dot products grow tenfold. The cosine similarities do not change, because each vector is divided by its length.
 #
 # </details>
 
@@ -68,8 +68,8 @@ review()
 # %% [markdown]
 # ## 1. From scores to shares
 #
-# What does *bank* mean in *The boat reached the river bank*? The other words tell you, above all *river*. Suppose that
-# *bank* has these scores with the six words.
+# What does *bank* mean in *The boat reached the river bank*? The other words tell you, above all *river*. Suppose *bank*
+# has these scores with the six words.
 
 # %%
 words = ["The", "boat", "reached", "the", "river", "bank"]
@@ -81,11 +81,11 @@ scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of
 # - **positive**: no word gets a negative share,
 # - **normalised**: they sum to 1,
 # - **ordered**: a higher score never gets a smaller share,
-# - **smooth**: a small change in a score changes them a little, so that gradients can improve the scores.
+# - **smooth**: a small change in a score changes them only a little, so that gradients can improve the scores.
 #
 # ### Predict: divide by the sum
 #
-# The simplest idea is to divide each score by the sum of all scores. Which of the four properties fails here?
+# You could simply divide each score by the sum of all scores. Which of the four properties fails here?
 
 # %%
 # The property that fails: "positive", "normalised", "ordered" or "smooth"
@@ -94,17 +94,17 @@ predict("the property that fails", ..., scores / scores.sum())
 # %% [markdown]
 # ## 2. Exponentiate, then divide
 #
-# The exponential function fixes this: $e^x$ is positive, keeps the order, and is smooth. So exponentiate the scores
-# $\mathbf{s}$, then divide by the sum, to get the weights $\mathbf{a}$:
+# The exponential function fixes this: $e^x$ is positive, keeps the order, and is smooth. Exponentiate the scores
+# $\mathbf{s}$ and divide by the sum, to get the weights $\mathbf{a}$:
 #
 # $$ a_i = \operatorname{softmax}(\mathbf{s})_i = \frac{e^{s_i}}{\sum_{j} e^{s_j}} . $$
 #
-# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go
-# into a softmax are also called **logits**; in code they are `x`, as in PyTorch.
+# Here $s_i$ is the score of word $i$ and $a_i$ its weight; the sum runs over all $n$ words, here 6. Scores that go into a
+# softmax are also called **logits**.
 #
 # ### Step: exponentiate, then divide
 #
-# *Step ★☆☆ · about 2 minutes.* Write this formula for one list of scores. Both `x` and the result have the shape `(S,)`.
+# *Step ★☆☆ · about 2 minutes.* Write this formula for one list of scores.
 #
 # **Worked example.** The exponentials of $\mathbf{s} = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$ are $(1, 2, 5)$,
 # with the sum 8. The weights are $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
@@ -137,13 +137,6 @@ figures.show(
 )
 
 # %% [markdown]
-# In the ratio of two weights, the sum cancels:
-#
-# $$ \frac{a_i}{a_j} = \frac{e^{s_i}}{e^{s_j}} = e^{s_i - s_j} . $$
-#
-# **Only differences of scores count.** A score that is higher by $\ln 2 \approx 0.69$ gets twice the share, and one that
-# is higher by $2.3$ ten times the share, whatever the two scores are.
-#
 # ### Predict: shift all scores
 #
 # Add 10 to each of the six scores. Which weights grow?
@@ -157,14 +150,21 @@ print("before:", torch.softmax(scores, dim=-1))
 print("after: ", torch.softmax(scores + 10, dim=-1))
 
 # %% [markdown]
+# In the ratio of two weights, the sum cancels:
+#
+# $$ \frac{a_i}{a_j} = \frac{e^{s_i}}{e^{s_j}} = e^{s_i - s_j} . $$
+#
+# **Only differences of scores count.** A score that is higher by $\ln 2 \approx 0.69$ gets twice the share; one that is
+# higher by $2.3$ gets ten times the share.
+#
 # ## 3. Scores of any size
 #
-# On paper, then, the scores $(1000, 1001, 1002)$ have the weights of $(0, 1, 2)$.
+# So the scores $(1000, 1001, 1002)$ should get the same weights as $(0, 1, 2)$.
 #
 # ### Predict: a thousand
 #
-# What does the formula give for them in PyTorch, computed as written? PyTorch's usual number format is **float32**, whose
-# largest number is about $3.4 \cdot 10^{38}$. Anything larger **overflows**: it becomes `inf`.
+# What does PyTorch give, if you compute the formula as written? Its usual number format is **float32**, whose largest
+# number is about $3.4 \cdot 10^{38}$. Anything larger **overflows**: it becomes `inf`.
 
 # %%
 # Each of the three weights is then: "right", "inf" or "nan"
@@ -175,10 +175,10 @@ large = torch.tensor([1000.0, 1001.0, 1002.0])
 print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 
 # %% [markdown]
-# The exponential overflows from 88.7 on; in float16, a shorter format that many models run in, from 11.1 on.
+# In float32, the exponential overflows above 88.7; in float16, a shorter format that many models run in, above 11.1.
 
 # %% tags=["demo"]
-# @title Four number formats, and what exp makes of scores in them
+# @title Where exp overflows in four number formats
 figures.show(
     figures.distributions.exp_range(),
     alt="For each of four number formats a bar over the scores from -130 to 130. In the middle of it exp(s) is a number; "
@@ -189,23 +189,22 @@ figures.show(
 )
 
 # %% [markdown]
-# You may subtract any number from all scores, so subtract the largest, $m = \max_j s_j$:
+# The weights do not change if you subtract the same number from all scores. So subtract the largest, $m = \max_j s_j$:
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
-# Every exponential is now between 0 and 1, so none overflows. The sum contains $e^0 = 1$ and is between 1 and $n$, so
-# nothing is divided by zero. (In float16 alone it can overflow, beyond about 65,500 equal scores.) An exponential is
-# rounded to 0 only if the share is less than $10^{-45}$ (in float32), and then 0 is a good answer.
+# Now every exponential is between 0 and 1, so none overflows. The sum is between $e^0 = 1$ and $n$, so you never
+# divide by zero. In float32, an exponential is rounded to 0 only if the share is below $10^{-45}$. Then 0 is a good
+# answer.
 #
-# A score of $-\infty$ excludes a word: its weight is $e^{-\infty} = 0$, and the others share everything. Lesson 5 hides
-# the future from a model in this way.
+# A score of $-\infty$ excludes a word: its weight is $e^{-\infty} = 0$, and the others share everything. Lesson 5 uses
+# this to hide the future from a model.
 #
 # ## 4. Which dimension?
 #
 # The scores of a sentence form a matrix: one row per query, one column per key. Each query has its own unit of
-# attention and its own softmax. (With one softmax over the whole matrix, which [a reader of a vision
-# transformer](https://github.com/lucidrains/vit-pytorch/issues/44) expected, all would compete.) `dim` is the
-# dimension that softmax runs along. Sums along it are 1; sums along the other dimension can be anything.
+# attention, so each row gets its own softmax. `dim` is the dimension that softmax runs along. Sums along it are 1; sums
+# along the other dimension can be anything.
 
 # %% tags=["demo"]
 # @title The same scores, normalised along each of the two dimensions
@@ -222,9 +221,9 @@ figures.show(
 )
 
 # %% [markdown]
-# To get the largest score of each list, use `x.amax(dim)`. (`x.max(dim)` returns positions as well.) For the rows of a
-# `(3, 3)` matrix, the maxima have the shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` it is `(3, 1)`:
-# one number per row.
+# `x.amax(dim)` is the largest score of each list. (`x.max(dim)` returns positions as well.) For the rows of a `(3, 3)`
+# matrix, the maxima have the shape `(3,)`, which broadcasts as a *row*. With `keepdim=True` the shape is `(3, 1)`: one
+# number per row.
 
 # %% tags=["demo"]
 # @title Subtracting the maxima of the rows, without and with keepdim
@@ -241,7 +240,7 @@ figures.show(
 # %% [markdown]
 # ### Predict: the shape of the maxima
 #
-# `x` has the shape `(3, 5, 4)`. What is the shape of `x.amax(dim=1, keepdim=True)`? Write it as a list.
+# `x` has the shape `(3, 5, 4)`. What is the shape of `x.amax(dim=1, keepdim=True)`?
 
 # %%
 # A list of whole numbers
@@ -252,16 +251,16 @@ predict("the shape of the maxima", ..., torch.zeros(3, 5, 4).amax(dim=1, keepdim
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Compute the weights of the scores `x` along `dim`, as a tensor of the same shape.
+# Compute the weights of the scores `x` along `dim`.
 #
-# - `x` has any number of dimensions; `dim` is any of them, counted from the front or (negative) from the back.
-# - The result is finite for finite scores of any size, and a score of $-\infty$ gets the weight 0 exactly. (Every list has
-#   at least one finite score and no $+\infty$.)
+# - `x` has any number of dimensions, and `dim` is any of them; a negative `dim` counts from the back.
+# - The result is finite for finite scores of any size. A score of $-\infty$ gets exactly 0. (Every list has a finite
+#   score, and none has $+\infty$.)
 # - In every exercise, the result has the dtype of `x`, gradients flow back to `x`, and `x` itself is not changed.
 # - In this lesson you may not use torch's own softmax, log_softmax, softmin, logsumexp, logcumsumexp, cross_entropy
-#   and torch.distributions, in any form.
+#   or torch.distributions, in any form.
 #
-# **Worked example.** `softmax(torch.tensor([1.0, 2.0, 5.0]).log())` is `[0.125, 0.25, 0.625]`, as above.
+# **Worked example.** `softmax(torch.tensor([1.0, 2.0, 5.0]).log())` is `[0.125, 0.25, 0.625]`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -290,7 +289,7 @@ grade(softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it survive scores of a thousand, and of $-\infty$?
+# Does it survive scores of 1000, and of $-\infty$?
 
 # %%
 weigh = use(softmax, torch.softmax)
@@ -298,7 +297,7 @@ print(weigh(large, dim=-1))
 print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 
 # %% [markdown]
-# It weighs a whole sentence in one call: each word is a query, and all six are keys.
+# One call computes the weights of a whole sentence. Each word is a query, and all six are keys.
 
 # %% tags=["demo"]
 # @title The scores of six words with six words, and their weights
@@ -326,42 +325,19 @@ figures.show(
 # %% [markdown]
 # ## 5. The gradient of softmax
 #
-# How fast does weight $i$ change when score $j$ does? The quotient rule gives this derivative. The numerator $e^{s_i}$
-# contributes $a_i \delta_{ij}$, where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise; the denominator contributes
-# $-a_i a_j$:
+# How fast does weight $i$ change when score $j$ changes? The quotient rule gives the derivative:
 #
 # $$ \frac{\partial a_i}{\partial s_j} = a_i \, (\delta_{ij} - a_j) . $$
 #
-# These derivatives form a matrix, the **Jacobian**.
-#
-# ### Step: the Jacobian (extra)
-#
-# *Step ★★☆ · about 5 minutes.* Write this formula without a loop. `weights` is `(S,)`; the result is `(S, S)`, with row
-# $i$ and column $j$. `torch.eye(n)` has the entries $\delta_{ij}$.
-#
-# **Worked example.** For $\mathbf{a} = (\tfrac14, \tfrac34)$ both entries on the diagonal are
-# $\tfrac14 \cdot \tfrac34 = \tfrac3{16}$; the two others are $-\tfrac3{16}$.
+# Here $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. The first term comes from the numerator, the second from the
+# denominator. These derivatives form a matrix, the **Jacobian**.
 
-
-# %%
-def softmax_jacobian(weights: torch.Tensor) -> torch.Tensor:
-    """The derivative of each weight (row) with respect to each score (column). weights: (S,). Returns (S, S)."""
-    raise NotImplementedError  # replace this line
-
-
-# %% tags=["demo"]
-check(softmax_jacobian)
-
-# %% [markdown]
-# Autograd finds the same numbers.
 
 # %% tags=["demo"]
 # @title The Jacobian at the six scores
 mine = use(softmax, torch.softmax)
 by_autograd = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
 now = mine(scores, dim=-1)
-by_formula = use(softmax_jacobian)
-print(f"largest difference from {by_formula.whose}: {(by_autograd - by_formula(now)).abs().max():.0e}")
 ax = figures.heat_map(
     by_autograd,
     rows=[f"{word}  {share:.2f}" for word, share in zip(words, now.tolist())],
@@ -379,14 +355,13 @@ figures.show(
 )
 
 # %% [markdown]
-# The diagonal is positive: a word's weight rises with its score. The rest is negative: the other words lose, in
-# proportion to their weights. If one weight is near 1, *all* entries are near 0. Such a softmax is **saturated**:
-# hardly any gradient comes back. Lesson 4 avoids it.
+# The diagonal is positive: a word's weight rises with its own score. The other words lose, in proportion to their
+# weights. If one weight is near 1, *all* entries are near 0. Such a softmax is **saturated**: hardly any gradient flows
+# back. Lesson 4 shows how to avoid this.
 #
 # ### Predict: the gradient of the sum
 #
-# Add up all weights of a list, and take the gradient of this sum with respect to the scores. What is its largest entry,
-# in absolute value?
+# Take the gradient of the sum of all weights with respect to the scores. What is its largest entry, in absolute value?
 
 # %%
 # A number
@@ -395,20 +370,44 @@ predict("the gradient of the sum", ...)
 # %%
 x = scores.clone().requires_grad_()
 use(softmax, torch.softmax)(x, dim=-1).sum().backward()
-print("gradient of the sum:", x.grad)
+print(f"largest entry of the gradient: {x.grad.abs().max():.6f}")
 
 # %% [markdown]
 # So `softmax(x).sum().backward()` tests nothing. In your own tests, multiply by random numbers before you sum.
 #
+# ### Step: the Jacobian (extra)
+#
+# *Step ★★☆ · about 5 minutes.* Write the formula of the Jacobian without a loop, with row $i$ and column $j$.
+# `torch.eye(n)` has the entries $\delta_{ij}$.
+#
+# **Worked example.** For $\mathbf{a} = (\tfrac14, \tfrac34)$ both entries on the diagonal are
+# $\tfrac14 \cdot \tfrac34 = \tfrac3{16}$; the other two are $-\tfrac3{16}$.
+
+
+# %%
+def softmax_jacobian(weights: torch.Tensor) -> torch.Tensor:
+    """The derivative of each weight (row) with respect to each score (column). weights: (S,). Returns (S, S)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(softmax_jacobian)
+
+# %% tags=["demo"]
+# @title Your Jacobian and autograd's
+jacobian = use(softmax_jacobian)
+print(f"largest difference: {(by_autograd - jacobian(now)).abs().max():.6f}, computed with {jacobian.whose}")
+
+# %% [markdown]
 # ## 6. The logarithm of a weight
 #
 # How much weight did a language model give to the word that actually came next? Minus the logarithm of this weight is
-# the **loss** of the model: it says how wrong the model was, and training makes it smaller. But what does
-# `log(softmax(x))` give?
+# the model's **loss**: it says how wrong the model was, and training makes it smaller.
 #
-# ### Predict: a word that is far behind
+# ### Predict: a very low score
 #
-# A word's score is 120 below the highest, so the logarithm of its weight is very nearly −120. What does float32 give?
+# A word's score is 120 below the highest, so the logarithm of its weight is very nearly −120. What does
+# `log(softmax(x))` give in float32?
 
 # %%
 # The logarithm: "-120", "-inf" or "nan"
@@ -431,11 +430,11 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Compute the logarithms of the weights along `dim`, as a tensor of the same shape.
+# Compute the logarithms of the weights along `dim`.
 #
 # - The result is finite for finite scores, unless a difference of two scores is too large for the dtype.
-# - A score of $-\infty$ gives $-\infty$, and nothing else in its list becomes `nan`.
-# - You may use your own `softmax`, but think first: does it help?
+# - A score of $-\infty$ gives $-\infty$, and nothing becomes `nan`.
+# - You may call your own `softmax`. (Would it help?)
 #
 # **Worked example.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ the weights are $(\tfrac18, \tfrac14, \tfrac58)$ and their
 # logarithms $\approx (-2.08, -1.39, -0.47)$, never positive.
@@ -467,11 +466,11 @@ grade(log_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A popular patch, `log(softmax(x) + 1e-9)`, is never infinite. Here is the loss $-\ln a$ of a word that falls further and
-# further behind the best one:
+# A popular workaround, `log(softmax(x) + 1e-9)`, is never infinite. Here is the loss $-\ln a$ of a word whose score falls
+# ever further below the highest:
 
 # %% tags=["demo"]
-# @title The loss of a word that falls behind, computed in three ways
+# @title The loss of a word with a lower and lower score, computed in three ways
 mine = use(log_softmax, torch.log_softmax)
 gap = torch.arange(0.0, 151.0, 2.0)
 pairs = torch.stack([torch.zeros_like(gap), -gap], dim=-1)  # (76, 2): the best word, and one that is `gap` behind
@@ -483,39 +482,35 @@ figures.curves(
     {"log_softmax": loss, "log of softmax": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
     ax=axes[0],
     names="legend",
-    xlabel="how far the word is behind",
+    xlabel="gap: how far the score is below the highest",
     ylabel="loss, $-\\ln a$",
     title="Three ways to take the logarithm, in float32",
 )
 for limit, up, text in (
-    (21, 1, "21: the patch levels off"),
-    (103, 26, "103: log of softmax is\ninfinite from here on"),
+    (21, 1, "21: the workaround levels off"),
+    (104, 26, "104: log of softmax is\ninfinite from here on"),
 ):
     axes[0].axvline(limit, color="grey", linestyle=":", linewidth=1.2)
     axes[0].annotate(text, (limit, up), (5, 3), textcoords="offset points", fontsize=9)
 figures.show(
     fig,
     alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
-    "about 103 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays nearly flat.",
-    caption=f"Where a curve levels off, its gradient fades to nothing. Computed with {mine.whose}.",
+    "about 104 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays nearly flat.",
+    caption=f"Computed with {mine.whose}.",
 )
 
 # %% [markdown]
-# Beyond a gap of about 21, the patched loss hardly changes, no matter how wrong the model is. Its gradient fades to
-# nothing, so the worst mistakes are not corrected.
+# With the workaround, the loss hardly changes beyond a gap of about 21. Its gradient fades to nothing, so the worst
+# mistakes are not corrected.
 #
-# PyTorch once computed $s_i - (m + \ln \sum)$, which is the same only on paper: for two scores of $10^8$ in float32,
-# the parentheses are rounded to $10^8$. A user [got a loss of 0](https://github.com/pytorch/pytorch/issues/11752) for
-# two equal scores, instead of $\ln 2 \approx 0.69$.
+# ### Step: the losses of a text (extra)
 #
-# ### Step: the losses of a text
+# *Step ★★☆ · about 3 minutes.* At each of `T` positions, a model scores the `N` words of its vocabulary: these are the
+# `logits`. The `targets` are the ids of the words that came next. Return the `T` losses. Use your `log_softmax`;
+# `m[torch.arange(T), ids]` takes one entry from each row of `m`.
 #
-# *Step ★★☆ · about 3 minutes.* A model gives scores for the next word at each of `T` positions: `logits` is `(T, N)`,
-# one column per word of its vocabulary. `targets` is `(T,)`: the ids of the words that came. Return the `T` losses.
-# Use your `log_softmax`; `m[torch.arange(T), ids]` takes one entry from each row of `m`.
-#
-# **Worked example.** Rows $(0, \ln 3)$ and $(0, 0)$, targets 1 and 0: their weights are $\tfrac34$ and $\tfrac12$, their
-# losses $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
+# **Worked example.** The rows are $(0, \ln 3)$ and $(0, 0)$, the targets 1 and 0. The weights of the targets are
+# $\tfrac34$ and $\tfrac12$, the losses $-\ln \tfrac34 \approx 0.29$ and $-\ln \tfrac12 \approx 0.69$.
 
 
 # %%
@@ -530,17 +525,17 @@ check(next_token_losses)
 # %% [markdown]
 # ## 7. Temperature
 #
-# The **temperature** $\tau > 0$ is a number that divides all scores before the softmax:
+# The **temperature** $\tau > 0$ divides all scores before the softmax. (The name is from physics.)
 #
 # $$ a_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
 # At $\tau = 1$ this is plain softmax. As $\tau \to 0$, differences grow without bound and the highest score takes
-# everything (equal highest scores share it). As $\tau \to \infty$, they shrink to 0 and every word gets $1/n$. (The
-# name is from physics.) At a low $\tau$ a language model plays it safe; at a high one it takes risks.
+# everything (equal highest scores share it). As $\tau \to \infty$, every word gets $1/n$. A language model plays it safe
+# at a low $\tau$ and takes risks at a high one.
 #
 # ### Predict: half the temperature
 #
-# The scores $(0, \ln 3)$ have the weights $(0.25, 0.75)$ at $\tau = 1$. What is the larger weight at
+# At $\tau = 1$, the scores $(0, \ln 3)$ have the weights $(0.25, 0.75)$. What is the larger weight at
 # $\tau = \tfrac12$?
 
 # %%
@@ -556,8 +551,8 @@ predict("the larger weight", ..., torch.softmax(torch.tensor([0.0, math.log(3)])
 #
 # - Raise a `ValueError` that names `temperature` and its value unless `temperature > 0`. This includes `nan`, for which
 #   `<= 0` is false as well.
-# - Otherwise the rules of exercise 1 apply, if `x / temperature` is finite or $-\infty$. You may call your `softmax`; a
-#   mistake in it costs no points here.
+# - Otherwise the rules of exercise 1 apply, as long as `x / temperature` is finite or $-\infty$. You may call your
+#   `softmax`; mistakes in it cost no points here.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -610,13 +605,14 @@ print("Computed with", sharpen.whose)
 # %% [markdown]
 # ## 8. Entropy: how many words share the attention
 #
-# At $\tau = 0.3$ *bank* attends to one word, at $\tau = 5$ to six. **Entropy** measures how spread out the weights are:
+# At $\tau = 0.3$ *bank* attends almost only to *river*, at $\tau = 5$ to all six words. **Entropy** measures how spread
+# out weights are:
 #
 # $$ \operatorname{entropy}(\mathbf{a}) = -\sum_{i} a_i \ln a_i . $$
 #
-# $-\ln a_i$ is the *surprise* of an outcome with the weight $a_i$: 0 if $a_i = 1$, large if $a_i$ is small. Entropy is
-# the average surprise, in **nats** (with $\log_2$, in bits). It is 0 when one word has everything, and at most
-# $\ln n$, when all $n$ share equally. So $e^{\text{entropy}}$ is the effective number of words that share the attention.
+# $-\ln a_i$ is the *surprise* at a word with the weight $a_i$: 0 if $a_i = 1$, large if $a_i$ is small. Entropy is the
+# average surprise, in **nats** (with $\log_2$, in bits). It is 0 when one word has everything, and $\ln n$ when $n$ words
+# share equally. So $e^{\text{entropy}}$ is the effective number of words that share the attention.
 
 # %% tags=["demo"]
 # @title The weights at three temperatures, and how many words share the attention
@@ -630,7 +626,7 @@ figures.show(
     fig,
     alt="Three bar charts of the weights of the six words. At τ = 0.3 river has 0.96, shared by 1.2 words; at τ = 1 river "
     "has 0.58, shared by 3.2; at τ = 5 all weights are between 0.11 and 0.25, shared by 5.7.",
-    caption="e to the entropy counts the words that share. Computed with PyTorch.",
+    caption="“Shared by” is e to the power of the entropy. Computed with PyTorch.",
 )
 
 # %% [markdown]
@@ -647,8 +643,8 @@ halves = torch.tensor([0.5, 0.5, 0.0, 0.0])
 print("the formula as written:", -(halves * halves.log()).sum())
 
 # %% [markdown]
-# PyTorch computes $0 \cdot \ln 0 = 0 \cdot (-\infty)$, which is `nan`. The right contribution of a zero is the *limit*:
-# $-a \ln a$ goes to 0 as $a$ does.
+# PyTorch computes $0 \cdot \ln 0 = 0 \cdot (-\infty)$, which is `nan`. A weight of 0 should contribute the *limit* of
+# $-a \ln a$, which is 0.
 
 # %% tags=["demo"]
 # @title What one weight contributes to the entropy
@@ -669,10 +665,9 @@ figures.show(
 # %% [markdown]
 # ### Predict: a repair afterwards
 #
-# [TRL](https://github.com/huggingface/trl/issues/7221), a library that trains language models with rewards, computed the
-# entropy of the next word as minus the sum of `exp(logp) * logp`. For a word with the weight 0, `logp` is $-\infty$, and
-# the whole entropy became `nan`. A [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` among
-# the products by 0. Is it right?
+# [TRL](https://github.com/huggingface/trl/issues/7221), a library for training language models, computed entropy as minus
+# the sum of `exp(logp) * logp`, where `logp` holds the logarithms of the weights. A single weight of 0 made it `nan`. A
+# [proposed repair](https://github.com/huggingface/trl/pull/7252) replaced each `nan` among the products by 0. Is it right?
 
 # %%
 # The repair: "right", "wrong entropy" or "wrong gradient"
@@ -682,11 +677,11 @@ predict("the repair of the entropy", ...)
 logp = torch.tensor([0.5, 0.5, 0.0]).log().requires_grad_()
 covered_up = -(logp.exp() * logp).nan_to_num(0.0).sum()
 covered_up.backward()
-print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
+print(f"entropy: {covered_up:.4f}   gradient: {logp.grad}")
 
 # %% [markdown]
-# On its way back, autograd again meets zero times infinity, also behind a `torch.where` around the product. A repair
-# has to come *before* the logarithm.
+# In the backward pass, autograd multiplies zero by infinity again, even with a `torch.where` around the product. The
+# repair has to come *before* the logarithm.
 #
 # ### Exercise 4: `entropy(p, dim=-1)`
 #
@@ -694,11 +689,10 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 #
 # Compute the entropy in nats of the weights `p` along `dim`. The result has one dimension fewer: `dim` is removed.
 #
-# - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
-# - A weight of 0 contributes 0, and nothing becomes `nan`.
-# - The gradient is finite even where a weight is 0. (A score of −200 has the weight 0 in float32. An infinite gradient
-#   there would make the gradients of *all* scores `nan`.)
-# - Tiny weights are not changed: a constant inside the logarithm spoils their gradient, as in section 6.
+# - `p` holds weights, not scores.
+# - A weight of 0 contributes 0, and its gradient is finite. (In float32, a score 200 below the highest has the weight 0.
+#   An infinite gradient there would make the gradients of *all* scores `nan`.)
+# - Tiny weights keep their value: a constant inside the logarithm spoils their gradient, as in section 6.
 #
 # **Worked example.** The entropy of $(\tfrac12, \tfrac14, \tfrac14)$ is $\tfrac12 \ln 2 + \tfrac12 \ln 4 =
 # \tfrac32 \ln 2 \approx 1.04$. As $e^{1.04} \approx 2.83$, slightly fewer than three words share the attention.
@@ -730,9 +724,6 @@ from grading.judge import grade
 grade(entropy)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# Weights and entropy, as the temperature goes from 0.1 to 100:
-
 # %% tags=["demo"]
 # @title Weights and entropy against the temperature
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
@@ -745,8 +736,10 @@ figures.show(
 )
 
 # %% [markdown]
-# *Extra.* Three weights that sum to 1 are a point in a triangle. The closer it is to a corner, the more that word has. As
-# the temperature falls, the point moves from the centre to a corner.
+# ### All weights of three words (extra)
+#
+# Three weights that sum to 1 are a point in a triangle: the closer to a corner, the larger the weight of its word. As the
+# temperature falls, the point moves from the centre to a corner.
 
 # %% tags=["demo"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
@@ -772,18 +765,17 @@ figures.show(
 )
 
 # %% [markdown]
-# ## 9. A dictionary that becomes soft
+# ## 9. A dictionary that always answers
 #
-# What are weights for? Weighted sums. A Python dictionary returns the value of the key that equals the query, or raises
-# a `KeyError`. A soft dictionary always answers: it averages *all* values, each weighted by how close its key is to the
-# query.
+# A Python dictionary returns the value of the key that equals the query, or raises a `KeyError`. A *soft* dictionary
+# always answers: it averages *all* values, each weighted by how close its key is to the query.
 #
 # $$ s_i = -(q - k_i)^2, \qquad \mathbf{a} = \operatorname{softmax}(\mathbf{s} / \tau), \qquad
 # o = \sum_i a_i v_i . $$
 #
-# Here $q$ is the query, $k_i$ a key and $v_i$ its value; $o$ is the answer, the **output**. A score is 0 where query
-# and key agree, and falls as they move apart. In the picture, the keys are four hours, the values the levels of a
-# harbour gauge in metres, and the query is 9 o'clock.
+# Here $q$ is the query, $k_i$ a key and $v_i$ its value; $o$ is the answer, the **output**. A score is 0 if query and key
+# agree, and falls as they move apart. In the picture, the keys are hours, the values are water levels in a harbour in
+# metres, and the query is 9 o'clock.
 
 # %% tags=["demo"]
 # @title A dictionary, and the same dictionary with soft weights at two temperatures
@@ -802,8 +794,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Attention does the same, with dot products as scores. (Statisticians call it *kernel regression*.) Now take a whole day:
-# 40 readings, with some noise from waves.
+# Statisticians call a soft dictionary *kernel regression*. Attention does the same, with dot products as scores. Now take
+# 40 readings from a whole day, with some noise from waves.
 
 # %%
 random = torch.Generator().manual_seed(2)
@@ -823,9 +815,9 @@ levels = levels_at(hours)  # (40,), the values
 # %% [markdown]
 # ### Step: a soft dictionary
 #
-# *Step ★★☆ · about 3 minutes.* Answer `T` queries at once. `queries` is `(T,)`, `keys` and `values` are `(S,)`, and the
-# result is `(T,)`. The scores are `(T, S)`, one row per query: `queries[:, None]` is `(T, 1)` and broadcasts against `(S,)`.
-# Then take the softmax with the `temperature` along each row, and the weighted sum of the values.
+# *Step ★★☆ · about 3 minutes.* Answer `T` queries at once. The scores are `(T, S)`, one row per query: `queries[:, None]`
+# is `(T, 1)` and broadcasts against the keys, `(S,)`. Take the softmax of each row with the `temperature`, then the
+# weighted sum of the values.
 #
 # **Worked example.** The keys are 1 and 3, the values 10 and 20. For the query 1 and $\tau = 4 / \ln 3$ the scores
 # $(0, -4)$, divided by $\tau$, are $(0, -\ln 3)$. So the weights are $(\tfrac34, \tfrac14)$, and the answer is $12.5$.
@@ -872,15 +864,14 @@ figures.show(
 )
 
 # %% [markdown]
-# At a low temperature, the dictionary repeats the waves; at a high one, it gives the same mean all day. In between it
-# follows the tide.
+# A low temperature repeats the waves, and a high one gives the same mean all day. In between, the answers follow the tide.
 #
-# ## Your experiment
+# ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **Which temperature gives the best answers?** The cell makes 200 readings that are
-# not in the dictionary. Look up these hours at each temperature, and compute the mean squared difference between the
-# answers and `new_levels`. Plot it with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is the
-# temperature with the smallest error; if several are about as good, take any of them.
+# *Experiment ★★☆ · about 7 minutes.* **Which temperature gives the best answers?** The cell makes 200 new readings. Look
+# up their hours at each temperature, and compute the mean squared difference between the answers and `new_levels`. Plot it
+# with `figures.curves(temperatures, {"error": errors}, log="x")`. Your finding is the temperature with the smallest error.
+# If several are about as good, take any of them.
 
 # %%
 new_hours = 24 * torch.rand(200, generator=random)  # (200,), queries that are not among the keys
@@ -895,14 +886,13 @@ finding = ...  # the temperature with the smallest error
 check("experiment", finding)
 
 # %% [markdown]
-# ## 10. Is it a bug?
+# ## 10. Is it a bug? (extra)
 #
 # ### Predict: "The temperature is applied too late"
 #
-# A speech model divides the `log_softmax` of its scores by the temperature, exponentiates, and draws a word with
-# `torch.multinomial`, which draws an index with the given probabilities. A [pull
-# request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the raw scores, so every
-# sample was wrong. Was it a bug?
+# A speech model divides the `log_softmax` of its scores by the temperature and exponentiates. With these numbers as
+# probabilities, `torch.multinomial` draws a word. A [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161)
+# says: temperature belongs on the raw scores, so every sample was wrong. Was it a bug?
 
 # %%
 # Temperature after log_softmax: "a bug" or "not a bug"
@@ -911,19 +901,19 @@ predict("the temperature after log_softmax", ...)
 # %%
 tau = 0.5
 unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / tau)
-print("sum before dividing:", unscaled.sum().item())
-print("too late: ", unscaled / unscaled.sum())
-print("in time:  ", torch.softmax(scores / tau, dim=-1))
+print(f"sum before dividing: {unscaled.sum():.4f}")
+print("too late: ", [round(weight, 4) for weight in (unscaled / unscaled.sum()).tolist()])
+print("in time:  ", [round(weight, 4) for weight in torch.softmax(scores / tau, dim=-1).tolist()])
 
 # %% [markdown]
-# The exponentials alone do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of
-# them can be rounded to 0. Then the repair of section 3 helps: subtract the largest first.)
+# The exponentials do not sum to 1, but `torch.multinomial` divides by their sum. (At very low temperatures *all* of them
+# can be rounded to 0. Subtract the largest first, as in section 3.)
 #
 # ### Predict: "Both versions work"
 #
 # An [annotated diffusion model](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) has one
-# row of scores per query, and takes the softmax along the queries instead of the keys. A reader trained both versions,
-# and found no difference in image quality. Was it a bug?
+# row of scores per query, and takes the softmax along each column, that is, along the queries. A reader corrected it,
+# trained both versions, and found no difference in image quality. Was it a bug?
 
 # %%
 # Softmax along the queries: "a bug" or "not a bug"
@@ -934,15 +924,16 @@ print("sums of the rows, along the keys:   ", torch.softmax(matrix, dim=-1).sum(
 print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(dim=-1))
 
 # %% [markdown]
-# Networks learn around bugs. Check the sums of the rows, not only the loss.
+# Networks learn to work around bugs. Check the sums of the rows, not only the loss.
 # ([PyTorch-NLP](https://github.com/PetrochukM/PyTorch-NLP/issues/2) had this bug, too. With one query in the batch, *every
-# weight was 1*, which a user noticed.)
+# weight was 1*, which a user noticed.) One softmax over the whole matrix, which [a reader of a vision
+# transformer](https://github.com/lucidrains/vit-pytorch/issues/44) expected, would make all queries share one unit.
 #
 # ## 11. Seen in the wild (extra)
 #
 # **The wrong maximum.** A
 # [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
-# subtracted one maximum from a whole batch. In a row far below it, every exponential is rounded to 0:
+# subtracted one maximum from a whole batch. In a row far below it, every exponential became 0:
 #
 # ```diff
 # - shifted = scores - (the largest score of the batch)
@@ -950,14 +941,18 @@ print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(d
 # ```
 #
 # The bug was public for years. The Julia library NNlib, used by Flux, subtracted
-# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43), so the scores (−10000, −10000) gave `nan`. Its tests had
-# large positive scores. Test with large scores of *both* signs, in rows that differ.
+# [`max(0, maximum)`](https://github.com/FluxML/NNlib.jl/pull/43). Its tests with large positive scores passed, but the
+# scores (−10000, −10000) gave `nan`. Test with large scores of *both* signs, in rows that differ.
+#
+# **The lost logarithm.** PyTorch once computed $s_i - (m + \ln \sum_j e^{s_j - m})$, which is right only on paper. For two
+# scores of $10^8$ in float32, the sum in parentheses is rounded to $10^8$. A user
+# [got a loss of 0](https://github.com/pytorch/pytorch/issues/11752) instead of $\ln 2 \approx 0.69$.
 
 # %% [markdown]
 # ## 12. The next word of a real model
 #
-# The course has a small language model, trained on stories of a river town. After a text, it gives each of the nearly
-# one thousand words it knows a score. Softmax turns the scores into probabilities of being next, and entropy says how
+# The course has a small language model, trained on stories of a river town. After a text, it gives a score to each of
+# the nearly one thousand words it knows. Softmax turns the scores into probabilities of the next word, and entropy says how
 # many words share them.
 
 # %% tags=["demo"]
@@ -983,11 +978,19 @@ figures.show(
 )
 
 # %% [markdown]
-# Your losses show where a text surprises the model. `lm(ids)` gives the scores after each word; the next is the target.
+# Now put your softmax into every attention layer of the model, and your log_softmax into its loss. On stories that it has
+# not seen, the loss should equal that of PyTorch's functions, up to rounding.
+
+# %% tags=["demo"]
+with_yours, with_the_builtin = lm.compare(
+    softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax)
+)
+
+# %% [markdown]
+# ### Predict: the surprising word (extra)
 #
-# ### Predict: the surprising word
-#
-# In "The boat reached the river bank", which of these words has the largest loss?
+# The losses of section 6 show where a text surprises the model. `lm(ids)` gives the scores after each word. In "The boat
+# reached the river bank", which of the words *boat*, *the* (before *river*) and *bank* has the largest loss?
 
 # %%
 # The word: "boat", "the" or "bank"
@@ -999,25 +1002,16 @@ ids = lm.encode("The boat reached the river bank")  # (6,)
 losses = losses_of(lm(ids)[:-1], ids[1:])  # (5,)
 for i, loss in zip(ids[1:].tolist(), losses.tolist()):
     print(f"{lm.words[i]:8} {loss:5.2f}")
-print("mean:", losses.mean().item(), "  by the model itself:", lm.loss("The boat reached the river bank"))
-
-# %% [markdown]
-# Now put your softmax into every attention layer of the model, and your log_softmax into its loss. On stories it has
-# not seen, the loss should be that of PyTorch's functions, up to rounding.
-
-# %% tags=["demo"]
-with_yours, with_the_builtin = lm.compare(
-    softmax=use(softmax, torch.softmax), log_softmax=use(log_softmax, torch.log_softmax)
-)
+print(f"mean: {losses.mean():.4f}   by the model itself: {lm.loss('The boat reached the river bank'):.4f}")
 
 # %% [markdown]
 # ## Summary
 #
 # 1. Softmax exponentiates and divides: any scores become positive weights that sum to 1. A score that is higher by $d$
 #    gets $e^d$ times the share.
-# 2. Only differences count, so subtract the maximum of each list: no exponential overflows, and $-\infty$ becomes 0.
+# 2. Only differences count, so subtract the maximum of each list: no exponential overflows, and $-\infty$ gets 0.
 # 3. Take logarithms on paper, not after rounding: `log_softmax`, never the log of a softmax.
-# 4. Temperature divides the scores: a low one favours the winner, a high one makes all shares more equal.
+# 4. Temperature divides the scores: a low one favours the winner, a high one evens out the shares.
 # 5. Entropy measures how spread out weights are: 0 if one word has everything, $\ln n$ if $n$ share equally.
 #
 # $$ a_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
@@ -1035,20 +1029,19 @@ figures.show(
 # [log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html) in PyTorch, and why it
 # exists · Blanchard, Higham and Higham on
 # [rounding errors in softmax](https://doi.org/10.1093/imanum/draa038) · Milakov and Gimelshein on
-# [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), on which FlashAttention is built.
+# [maximum and sum in one pass](https://arxiv.org/abs/1805.02867), which FlashAttention builds on.
 #
-# In lesson 3 queries, keys and values are vectors, and learned.
+# In lesson 3, queries, keys and values are vectors, and a model learns to compute them.
 #
-# ## Challenge: `top_p(probs, share)`
+# ## Challenge: `top_p(probs, share)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A **token** is a word or part of one. Many nonsensical tokens have small probabilities that add up, so a language
-# model often draws only from the smallest set of likeliest tokens that has at least a `share`, say 0.9: **nucleus
-# sampling**, or top-p. Sort the probabilities from the greatest down, and keep a token if those before it add up to
-# less than the share. (So the last one kept is the one that reaches it.) All others become 0, and the rest is divided
-# by its sum. `probs` is `(..., N)`, each row sums to 1 and has no two equal probabilities; the result has the same
-# shape. Raise a `ValueError` that names `share` unless it is above 0 and at most 1.
+# A **token** is a word or part of one. The small probabilities of many nonsensical tokens add up. So a language model
+# often draws only from the smallest set of likeliest tokens that has at least a `share`, say 0.9: **nucleus sampling**,
+# or top-p. Take the probabilities in descending order, and keep a token if those before it add up to less than the
+# share. Set all others to 0, and divide by the sum of those kept. Raise a `ValueError` that names `share` unless it is
+# above 0 and at most 1.
 #
 # **Worked example.** $(0.125,\; 0.5,\; 0.375)$ with a share of 0.75: 0.5 is not enough, 0.5 + 0.375 is. The result is
 # $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.

@@ -12,7 +12,7 @@ exp_and_divide = step(
     forbidden=NOT_ALLOWED,
     hints=(
         "What do you do with each score by itself, and what with all of them together?",
-        "`torch.exp(x)` takes the exponential of every entry. Divide it by its own sum.",
+        "`torch.exp(x)` takes the exponential of every entry. Divide the result by its sum.",
     ),
 )
 

@@ -23,7 +23,7 @@ def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log(exponentials / exponentials.sum(dim, keepdim=True))
 """).feedback(
-    "You take the logarithm of a softmax, so a score that is far behind gives −∞, and NaN in the gradient. Its "
+    "You take the logarithm of a softmax, so a score far below the highest gives −∞, and NaN in the gradient. Its "
     "weight was rounded to 0. Take the logarithm on paper first.",
     see=LOGARITHM,
 )
@@ -49,7 +49,7 @@ ready_made.mistake(numbers.exponentials_overflow("subtracts_no_maximum_from_scor
 - return torch.log_softmax(x, dim)
 + return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
 """).feedback(
-    "You do not subtract the largest score, so the exponentials overflow for scores from 88.7 on. Below −104 they "
+    "You do not subtract the largest score, so the exponentials overflow for scores above 88.7. Below −104 they "
     "are all rounded to 0. Your formula is right on paper, but subtract the largest score first here too.",
     see="3. Scores of any size",
 )

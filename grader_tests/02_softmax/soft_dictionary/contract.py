@@ -10,7 +10,7 @@ soft_dictionary = step(
     "soft_dictionary",
     see="Step: a soft dictionary",
     hints=(
-        "Three lines: scores, weights, output. Which shape has each of them?",
+        "Three lines: scores, weights, output. What is the shape of each?",
         "The scores are minus the squares of `queries[:, None] - keys`. Each row of weights sums to 1, and multiplies "
         "the values: a matrix times a vector.",
         "The shape of the code: `scores = -(<all differences>) ** 2`, `weights = softmax_with_temperature(<scores>, "

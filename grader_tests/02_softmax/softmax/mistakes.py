@@ -24,7 +24,7 @@ right.mistake(numbers.exponentials_overflow("subtracts_no_maximum"), loses="scor
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x)
 """).feedback(
-    "Large scores give NaN or infinity, because `exp` overflows from 88.7 on in float32. Below −104 it is rounded "
+    "Large scores give NaN or infinity, because `exp` overflows above 88.7 in float32. Below −104 it is rounded "
     "to 0. Subtract the largest score of each list before you exponentiate.",
     see="3. Scores of any size",
 )

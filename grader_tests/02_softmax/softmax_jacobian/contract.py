@@ -8,9 +8,9 @@ softmax_jacobian = step(
     "softmax_jacobian",
     see="Step: the Jacobian (extra)",
     hints=(
-        "Which entry of the formula depends on the row only, and which on the column only? What shapes make them "
-        "broadcast to `(N, N)`?",
-        "`weights[:, None]` has the shape `(N, 1)`: one number per row. `weights` alone broadcasts as a row.",
+        "Which part of the formula depends on the row only, and which on the column only? What shapes make them "
+        "broadcast to `(S, S)`?",
+        "`weights[:, None]` has the shape `(S, 1)`: one number per row. `weights` alone broadcasts as a row.",
         "The shape of the code: `<weight of the row> * (<identity matrix> - <weight of the column>)`.",
     ),
 )

@@ -58,7 +58,7 @@ right.mistake(
 right.mistake(
     arguments.unchecked("refuses_zero_only"), {"not temperature > 0": "temperature == 0"}, loses=REFUSALS
 ).feedback(
-    "You refuse a temperature of 0 only. With a negative temperature the lowest score wins, which nobody wants. "
+    "You refuse a temperature of 0 only. With a negative temperature the lowest score gets the largest weight. "
     "Refuse it too, and `nan` as well."
 )
 right.mistake(

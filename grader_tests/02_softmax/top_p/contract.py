@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, challenge
 top_p = challenge(
     "top_p",
     stars=2,
-    see="Challenge: `top_p(probs, share)`",
+    see="Challenge: `top_p(probs, share)` (extra)",
     hints=(
         "In (0.1, 0.5, 0.4) with a share of 0.6, which one do you take first, which second, and when do you stop?",
         "Sort from the likeliest down and add up. Keep a probability if the sum *before* it is still below the share. "
