@@ -919,7 +919,7 @@ print("in time:  ", [round(weight, 4) for weight in torch.softmax(scores / tau, 
 # Softmax along the queries: "a bug" or "not a bug"
 predict("softmax along the queries", ...)
 
-# %%
+# %% tags=["demo"]
 print("sums of the rows, along the keys:   ", torch.softmax(matrix, dim=-1).sum(dim=-1))
 print("sums of the rows, along the queries:", torch.softmax(matrix, dim=0).sum(dim=-1))
 
