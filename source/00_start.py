@@ -20,7 +20,10 @@
 # Run the cells in order, with Shift+Enter. If you see a `NameError`, run the first cell again.
 
 # %%
+import math
+
 import torch
+import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, sliders, solution, use
 from torch import nn
 

@@ -79,7 +79,7 @@ def product(
 
     `framed` is a row of `a`; a thick frame is drawn around it and around the row of the result that it makes.
     """
-    a, b = a.detach(), b.detach()
+    a, b = (matrix.detach() for matrix in (a, b))
     tallest = max(len(a), len(b))
     shares = [matrix.shape[1] + 2.5 for matrix in (a, b, b)]  # in cells, with the sign after it
     figure, axes = row(3, width=max(1.9, 0.6 * sum(shares) / 3), height=0.8 + 0.5 * tallest, ratios=shares)
@@ -108,7 +108,7 @@ def broadcast(a: torch.Tensor, b: torch.Tensor, sign: Sign = "+", names: tuple[s
         raise ValueError(f"sign is {sign!r}; it must be one of {', '.join(_OPERATIONS)}")
     if max(a.ndim, b.ndim) > 2:
         raise ValueError(f"expected at most two dimensions, got the shapes {tuple(a.shape)} and {tuple(b.shape)}")
-    a, b = a.detach(), b.detach()
+    a, b = (matrix.detach() for matrix in (a, b))
     try:
         wide_a, wide_b = (_two(wide) for wide in torch.broadcast_tensors(a, b))
     except RuntimeError:

@@ -84,7 +84,8 @@ class Attention(nn.Module):
     def __init__(self, d_model: int, n_heads: int, rotates: bool) -> None:
         super().__init__()
         self.d_model, self.n_heads, self.rotates = d_model, n_heads, rotates
-        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        layers = [nn.Linear(d_model, d_model, bias=False) for _ in range(4)]
+        self.W_q, self.W_k, self.W_v, self.W_o = layers
 
     def heads(self, x: Tensor, parts: Parts = BUILT_IN) -> list[Tensor]:
         """Query, key and value (B, H, T, K) of x (B, T, D), not rotated yet."""

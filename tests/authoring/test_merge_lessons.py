@@ -69,7 +69,7 @@ def test_changes_to_different_pieces_or_lines_are_both_made(base):
     ours = edited(base, SOFTMAX, "points=7", "points=8")
     ours = edited(edited(ours, TEXT, '"points": 7', '"points": 8'), TEXT, "Lesson 2: Softmax", "Week 3: Softmax")
     theirs = edited(edited(base, SOFTMAX, "draw.normal(5)", "draw.normal(6)"), ENTROPY, "points=4", "points=3")
-    theirs = edited(theirs, TEXT, "about 75 minutes", "about 50 minutes")
+    theirs = edited(theirs, TEXT, "about 55 minutes", "about 50 minutes")
     after, done = merged(base, ours, theirs)
     assert not done.conflicts
     assert "points=8" in after[SOFTMAX] and "draw.normal(6)" in after[SOFTMAX]
@@ -136,7 +136,7 @@ def test_a_lesson_stays_unchanged_if_its_shared_code_has_a_conflict(base):
 
 
 def test_without_a_base_differences_are_left_to_the_teacher(base):
-    ours = edited(base, TEXT, "about 75 minutes", "about 50 minutes")
+    ours = edited(base, TEXT, "about 55 minutes", "about 50 minutes")
     done = merge_lesson(LESSON, {}, ours, edited(base, TEXT, "Compute the weights", "Return the weights"))
     assert not done.files and TEXT in done.stays
     done = merge_lesson(LESSON, {}, base, edited(base, ENTROPY, "points=4", "points=3"))

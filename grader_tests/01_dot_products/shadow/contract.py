@@ -20,7 +20,7 @@ shadow = step(
 
 @shadow.oracle
 def shadow_oracle(a, b):
-    return (a * b).sum() / (a * a).sum().sqrt()
+    return (b * a).sum() / (a * a).sum().sqrt()
 
 
 shadow.example("the worked example", call(torch.tensor([3.0, 4.0]), torch.tensor([5.0, 0.0])))

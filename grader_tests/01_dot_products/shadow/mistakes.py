@@ -5,7 +5,7 @@ from .contract import shadow
 right = shadow.reference_answer("""
 def shadow(a, b):
     length = (a * a).sum().sqrt()
-    return (a * b).sum() / length
+    return (b * a).sum() / length
 """)
 
 right.mistake("returns_the_dot_product", {" / length": ""}).feedback(
@@ -22,7 +22,7 @@ right.mistake("divides_by_the_squared_length", {".sum().sqrt()": ".sum()"}).feed
 right.mistake("returns_the_cosine", {"/ length": "/ (length * (b * b).sum().sqrt())"}).feedback(
     "You divide by both lengths, which gives the cosine of the angle. A longer `b` casts a longer shadow."
 )
-right.mistake("loses_the_sign", {"return (a * b).sum()": "return (a * b).sum().abs()"}).feedback(
+right.mistake("loses_the_sign", {"return (b * a).sum()": "return (b * a).sum().abs()"}).feedback(
     "Your shadow has lost its sign. It is negative where it points away from `a`."
 )
 right.mistake("returns_the_foot", {"/ length": "/ length**2 * a"}).feedback(
@@ -31,6 +31,6 @@ right.mistake("returns_the_foot", {"/ length": "/ length**2 * a"}).feedback(
 right.mistake("multiplies_by_the_length", {"/ length": "* length"}).feedback(
     "You multiply by the length of `a`. The dot product already contains it: divide."
 )
-right.mistake("measures_the_length_of_b", {"(a * b).sum() / length": "(b * b).sum().sqrt()"}).feedback(
+right.mistake("measures_the_length_of_b", {"(b * a).sum() / length": "(b * b).sum().sqrt()"}).feedback(
     "You return the length of `b`, which is the length of the shadow only where `b` has the direction of `a`."
 )
