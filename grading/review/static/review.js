@@ -112,6 +112,16 @@ const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 const fill = (list, rows) => {
   list.replaceChildren(...rows);
 };
+
+// A button that is replaced between press and release gets no click: keep the rows that are the same
+function fillWhatDiffers(list, rows) {
+  rows.forEach((row, place) => {
+    const old = list.children[place];
+    if (!old) list.append(row);
+    else if (!old.isEqualNode(row)) old.replaceWith(row);
+  });
+  while (list.children.length > rows.length) list.lastElementChild.remove();
+}
 let quieten;
 function say(text) {
   by("status").textContent = text;
@@ -279,7 +289,7 @@ function drawLessonText() {
 function drawGroups() {
   const focused = document.activeElement.closest("#groups button")?.dataset.id;
   by("list-title").textContent = `${state.question.done} of ${state.question.total} graded`;
-  fill(
+  fillWhatDiffers(
     by("groups"),
     groups().map(one => {
       const first = lead(one),
