@@ -20,31 +20,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]) -> Figure:
-    """A histogram per width of queries and keys, and below it a bar of ± reach.
+def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float] | None = None) -> Figure:
+    """A histogram per width of queries and keys, and below it a bar of ± reach, if given.
 
     `samples` maps a width to scores of any shape, `reach` to one number. All histograms have the same height.
     """
-    bar = {width: float(number) for width, number in reach.items()}
-    edge = 3.2 * max(bar.values())
+    bar = {width: float(number) for width, number in (reach or {}).items()}
+    edge = 3.2 * max(float(scores.std()) for scores in samples.values())
     edges = torch.linspace(-edge, edge, 122)
     figure, (ax,) = row(1, width=7.2, height=0.85 * len(samples) + 0.6)
     for floor, (width, scores) in enumerate(reversed(list(samples.items()))):
         counts = torch.histc(scores.detach().float().flatten(), len(edges) - 1, -edge, edge)
         heights = floor + 0.75 * counts / counts.max()
         ax.stairs(heights.tolist(), edges.tolist(), baseline=floor, fill=True, color=colour("scores"))
-        ends = [-bar[width], bar[width]]
-        ax.plot(ends, [floor - 0.09] * 2, color=PALETTE[6], marker="|", linewidth=1.6)
-        note(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
+        if width in bar:
+            ends = [-bar[width], bar[width]]
+            ax.plot(ends, [floor - 0.09] * 2, color=PALETTE[6], marker="|", linewidth=1.6)
+            note(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
     ax.set_yticks(range(len(samples)), [f"dₖ = {width}" for width in reversed(samples)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(-edge, edge), ylim=(-0.3, None), xlabel="score of one query with one key")
-    details = ", ".join(f"{bar[width]:.1f} at width {width}" for width in samples)
+    details = ", ".join(f"± {bar[width]:.1f} at width {width}" for width in bar)
     return with_alt_text(
         figure,
-        f"{len(samples)} histograms of scores over the same axis, all centred on 0, each wider than "
-        f"the one above it. The middle two thirds reach as far as {details}.",
+        f"{len(samples)} histograms of scores over the same axis, at the widths {', '.join(map(str, samples))}, all "
+        f"centred on 0, each wider than the one above it.{f' The bars below them: {details}.' if bar else ''}",
     )
 
 
