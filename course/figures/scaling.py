@@ -63,18 +63,18 @@ def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float
 
 
 def responses(rates: Mapping[str, torch.Tensor]) -> Figure:
-    """Maps (S, S) of the derivative of weight `row` by score `column`, within ±1/4."""
+    """Heat maps (S, S) of the derivatives of weight `row` with respect to score `column`, within ±1/4."""
     figure, axes = row(len(rates), width=3.2, height=3.1)
     for ax, (title, rate) in zip(axes, rates.items(), strict=True):
         places = list(map(str, range(len(rate))))
         heat_map(rate, ax=ax, rows=places, columns=places, kind="scores", limit=0.25, title=title)
         ax.set_xlabel("… with this score")
-    axes[0].set_ylabel("this weight moves …")
+    axes[0].set_ylabel("this weight changes …")
     details = "; ".join(f"{title}: at most {rate.abs().max():.2f}" for title, rate in rates.items())
     return with_alt_text(
         figure,
-        "Square tables on one colour scale, positive on the diagonal and negative beside it. "
-        f"How fast anything moves, up or down: {details}.",
+        "Square heat maps on one colour scale, with a row per weight and a column per score, positive on the diagonal "
+        f"and negative beside it. The largest rate, up or down: {details}.",
     )
 
 

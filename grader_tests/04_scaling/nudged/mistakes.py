@@ -27,8 +27,8 @@ right.mistake("nudges_the_weights").patch("""
 - moved = torch.softmax(scores + by * torch.eye(len(scores)).to(scores), dim=-1)
 + moved = weights + by * torch.eye(len(scores)).to(scores)
 """).feedback(
-    "Your result is the identity matrix: you add `by` to the weights, or compare scores. Raise a score, and compare the "
-    "*weights* before and after: take the softmax of both."
+    "Your result is the identity matrix: you add `by` to the weights, or compare scores. Raise a score, and compare "
+    "the *weights* before and after: take the softmax of both."
 )
 right.mistake(
     "softmax_over_the_columns",
