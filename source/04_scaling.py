@@ -126,9 +126,9 @@ figures.show(figures.scaling.ridges(samples), caption="Each histogram holds 3,20
 # %% [markdown]
 # ### Your first instrument
 #
-# The **standard deviation** measures the spread of $n$ scores $s_1, \dots, s_n$ around their mean $\bar s$:
+# The **standard deviation** measures the spread of $n$ scores $s_i$ around their mean $\bar s$:
 #
-# $$ \operatorname{std} = \sqrt{\frac{1}{n} \sum_{i=1}^{n} (s_i - \bar s)^2 } $$
+# $$ \operatorname{std} = \sqrt{\frac{1}{n} \sum_{i} (s_i - \bar s)^2 } $$
 #
 # This one divides by $n$ and is called the *population* standard deviation. The *sample* standard deviation divides by
 # $n - 1$, to estimate the spread of a larger population; here the $n$ scores are all that we ask about. Find out which
@@ -193,8 +193,7 @@ spread = use(score_std, otherwise=from_differences)
 # ## 2. What softmax makes of wide scores
 #
 # Is a wide spread bad? Softmax turns the scores into weights, and lesson 2 showed that larger scores act like a lower
-# temperature: the weights sharpen until one key has everything. Wider vectors do the same, although nobody asked for
-# it.
+# temperature: the weights sharpen until one key has everything. Wider vectors do the same.
 #
 # ### Predict: 256 entries
 #
@@ -1145,8 +1144,7 @@ figures.show(
 #
 # ## One model, from here to lesson 8
 #
-# Your scaled attention replaces the plain one in the model that grows from lesson 3 to lesson 8. The text, the random
-# numbers and the matrices are those of lesson 3.
+# Your scaled attention replaces the plain one in the model that grows from lesson 3 to lesson 8.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1155,7 +1153,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The same letters and numbers as in lesson 3, with scaled scores. {so_far.whose}",
+    caption=f"The same text, random numbers and matrices as in lesson 3, with scaled scores. {so_far.whose}",
 )
 
 # %% [markdown]
