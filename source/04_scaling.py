@@ -737,9 +737,10 @@ for name, scores in ways.items():
     print(f"{name:24} largest difference from the first: {(scores - ways['scores / √K']).abs().max():.7f}")
 
 # %% [markdown]
-# Dividing *both* by $\sqrt{d_k}$ would divide the scores by $d_k$. The maintainers of one project answered that nothing was
-# wrong ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)). Another merged the change, and took it back
-# when training broke ([huggingface/transformers#22444](https://github.com/huggingface/transformers/pull/22444)).
+# Two fourth roots are right as well, but dividing *both* by $\sqrt{d_k}$ divides the scores by $d_k$. One project answered
+# that nothing was wrong ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)). Another merged the change, and
+# took it back when training broke
+# ([huggingface/transformers#22444](https://github.com/huggingface/transformers/pull/22444)).
 #
 # Scaling the queries is even better. It takes $T \cdot d_k$ multiplications instead of $T \cdot S$, fewer if there are
 # more keys than entries. And in half precision, whose largest number is 65,504, it can save the result.
@@ -865,8 +866,8 @@ grade(ScaledDotProductAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Until your module passes, the pictures use PyTorch's `nn.MultiheadAttention` with one head and identity matrices as
-# projections. (Lesson 6 takes it apart.)
+# Until your module passes, the pictures use PyTorch's `nn.MultiheadAttention` (lesson 6) with one head and identity matrices
+# as projections.
 
 
 # %%
