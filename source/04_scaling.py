@@ -1061,6 +1061,16 @@ figures.show(
 # @title Your scaled attention on a sentence that you type
 alive.show(scale=scaled_dot_product_attention, layer=0, head=3)
 
+# %%
+story = small_lm.held_out().splitlines()[0]
+
+
+def spreads(model):
+    """The spread of the unscaled scores in each layer and head of the small model, (3, 4)."""
+    seen = [[model.look(story, layer, head) for head in range(4)] for layer in range(3)]
+    return torch.stack([torch.stack([spread(head.q, head.k) for head in layer]) for layer in seen])
+
+
 # %% [markdown]
 # ### Predict: the spread after training (extra)
 #
@@ -1072,15 +1082,6 @@ alive.show(scale=scaled_dot_product_attention, layer=0, head=3)
 predict("the spread after training", ...)
 
 # %%
-story = small_lm.held_out().splitlines()[0]
-
-
-def spreads(model):
-    """The spread of the unscaled scores in each layer and head of the small model, (3, 4)."""
-    seen = [[model.look(story, layer, head) for head in range(4)] for layer in range(3)]
-    return torch.stack([torch.stack([spread(head.q, head.k) for head in layer]) for layer in seen])
-
-
 print("one row per layer, one column per head:", (spreads(lm) / 24**0.5).round(decimals=1), sep="\n")
 
 # %% [markdown]
