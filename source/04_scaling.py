@@ -1142,7 +1142,7 @@ figures.show(
 # %% [markdown]
 # Divided by 24, the scores grow, which makes up for part of the small scale. Without the root, most of the gap in the loss
 # closes as well, but not because the scores shrink: the other parts of the model learn to work with sharp weights. (If you
-# put the old $\mathbf{W}_q$ and $\mathbf{W}_k$ back into it, the loss is still only 0.84.)
+# put the old $\mathbf{W}_q$ and $\mathbf{W}_k$ back into it, the loss is about 0.84.)
 #
 # ## One model, from here to lesson 8
 #
