@@ -20,31 +20,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]) -> Figure:
-    """A histogram per width of queries and keys, and below it a bar of ± reach.
+def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float] | None = None) -> Figure:
+    """A histogram per width of queries and keys, and below it a bar of ± reach, if given.
 
     `samples` maps a width to scores of any shape, `reach` to one number. All histograms have the same height.
     """
-    bar = {width: float(number) for width, number in reach.items()}
-    edge = 3.2 * max(bar.values())
+    bar = {width: float(number) for width, number in (reach or {}).items()}
+    edge = 3.2 * max(float(scores.std()) for scores in samples.values())
     edges = torch.linspace(-edge, edge, 122)
     figure, (ax,) = row(1, width=7.2, height=0.85 * len(samples) + 0.6)
     for floor, (width, scores) in enumerate(reversed(list(samples.items()))):
         counts = torch.histc(scores.detach().float().flatten(), len(edges) - 1, -edge, edge)
         heights = floor + 0.75 * counts / counts.max()
         ax.stairs(heights.tolist(), edges.tolist(), baseline=floor, fill=True, color=colour("scores"))
-        ends = [-bar[width], bar[width]]
-        ax.plot(ends, [floor - 0.09] * 2, color=PALETTE[6], marker="|", linewidth=1.6)
-        note(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
+        if width in bar:
+            ends = [-bar[width], bar[width]]
+            ax.plot(ends, [floor - 0.09] * 2, color=PALETTE[6], marker="|", linewidth=1.6)
+            note(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
     ax.set_yticks(range(len(samples)), [f"dₖ = {width}" for width in reversed(samples)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(-edge, edge), ylim=(-0.3, None), xlabel="score of one query with one key")
-    details = ", ".join(f"{bar[width]:.1f} at width {width}" for width in samples)
+    details = ", ".join(f"± {bar[width]:.1f} at width {width}" for width in bar)
     return with_alt_text(
         figure,
-        f"{len(samples)} histograms of scores over the same axis, all centred on 0, each wider than "
-        f"the one above it. The middle two thirds reach as far as {details}.",
+        f"{len(samples)} histograms of scores over the same axis, at the widths {', '.join(map(str, samples))}, all "
+        f"centred on 0, each wider than the one above it.{f' The bars below them: {details}.' if bar else ''}",
     )
 
 
@@ -62,18 +63,18 @@ def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float
 
 
 def responses(rates: Mapping[str, torch.Tensor]) -> Figure:
-    """Maps (S, S) of the derivative of weight `row` by score `column`, within ±1/4."""
+    """Heat maps (S, S) of the derivatives of weight `row` with respect to score `column`, within ±1/4."""
     figure, axes = row(len(rates), width=3.2, height=3.1)
     for ax, (title, rate) in zip(axes, rates.items(), strict=True):
         places = list(map(str, range(len(rate))))
         heat_map(rate, ax=ax, rows=places, columns=places, kind="scores", limit=0.25, title=title)
         ax.set_xlabel("… with this score")
-    axes[0].set_ylabel("this weight moves …")
+    axes[0].set_ylabel("this weight changes …")
     details = "; ".join(f"{title}: at most {rate.abs().max():.2f}" for title, rate in rates.items())
     return with_alt_text(
         figure,
-        "Square tables on one colour scale, positive on the diagonal and negative beside it. "
-        f"How fast anything moves, up or down: {details}.",
+        "Square heat maps on one colour scale, with a row per weight and a column per score, positive on the diagonal "
+        f"and negative beside it. The largest rate, up or down: {details}.",
     )
 
 

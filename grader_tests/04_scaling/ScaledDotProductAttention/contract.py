@@ -28,12 +28,14 @@ ScaledDotProductAttention = exercise(
     see="8. A module, and dropout",
     forbidden=BUILT_IN,
     hints=(
-        "Where in scores → softmax → sum does dropout fall? And how can `forward` know whether the module is in "
-        "training mode?",
-        "`nn.Dropout` is a module: it drops entry by entry, multiplies the survivors, and does nothing in eval mode. "
-        "Made in `__init__` and kept as an attribute, it changes its mode together with yours.",
-        "`__init__`: first the parent's, then `self.dropout = ...`. `forward`: `weights = ...`, scaled and through the "
-        "softmax; `weights = self.dropout(...)`; `return ...`, the sum by these weights, and these weights.",
+        "To which of scores, weights and output does dropout apply? And how can `forward` know whether the module is "
+        "in training mode?",
+        "`nn.Dropout` is a module: it drops entries independently, enlarges the survivors, and does nothing in eval "
+        "mode. If you make it in `__init__` and store it as an attribute, its mode changes together with your "
+        "module's.",
+        "The shape of the code: in `__init__`, first the parent's, then `self.dropout = ...`. In `forward`, "
+        "`weights = ...`, the softmax of the scaled scores; `weights = self.dropout(...)`; `return ...`, the weighted "
+        "sum and these weights.",
     ),
 )
 

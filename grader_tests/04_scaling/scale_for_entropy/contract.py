@@ -11,13 +11,13 @@ scale_for_entropy = challenge(
     stars=3,
     see="Challenge: `scale_for_entropy(scores, nats)`",
     hints=(
-        "You try a scale, and the entropy of the weights is larger than `nats`. In which direction do you go on? What "
-        "if you know one scale that is too small and one that is too large?",
-        "Halve the interval: try its middle, and keep the half in which the answer lies. Some scores need a scale of "
-        "a millionth and some of a million, so halve the *exponent* of the scale, between -40 and 40 for powers of 2. "
-        "Each row has an interval of its own.",
-        "Two tensors of the shape `(...)`, `low` and `high`; sixty times: the middle, the entropy with "
-        "`2 ** middle[..., None]` times the scores, and `torch.where` for both ends.",
+        "You try a scale, and the entropy of the weights is larger than `nats`. Is the right scale larger or smaller? "
+        "How do you continue if you know one scale that is too small and one that is too large?",
+        "Halve the interval between the two: try its middle, and keep the half that contains the answer. Some scores "
+        "need a scale of a millionth and some of a million, so halve the interval of the *exponent*, from -40 to 40 "
+        "for powers of 2. Each row has its own interval.",
+        "The shape of the code: `low` and `high`, two tensors of shape `(...)`. Repeat sixty times: the middle, the "
+        "entropy with `2 ** middle[..., None]` times the scores, and `torch.where` for both ends.",
     ),
 )
 

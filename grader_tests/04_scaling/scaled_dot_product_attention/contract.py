@@ -17,12 +17,12 @@ scaled_dot_product_attention = exercise(
     see="6. Scaled dot-product attention",
     forbidden=BUILT_IN,
     hints=(
-        "Of the three steps of attention, scores, weights, sum, between which two does the scale belong? And what is "
-        "`scale or something` if `scale` is 0.0?",
-        "Only `None` means the default. The width K is the last dimension of the given query, whatever comes before "
-        "it. The scale multiplies all scores, before the softmax over the keys.",
-        "`if scale is ...: scale = ...`; `scores = ... * scale`, of shape `(..., T, S)`; `weights = ...`, the softmax "
-        "over the last dimension; `return ..., weights`, where the first is `(..., T, V)`.",
+        "Attention computes scores, weights, and a weighted sum. After which of these does the scale belong? And what "
+        "is `scale or something` if `scale` is 0.0?",
+        "Only `None` means the default. The width K is the last dimension of the given query, however many dimensions "
+        "come before it. Multiply all scores by the scale, before the softmax over the keys.",
+        "The shape of the code: `if scale is ...: scale = ...`; `scores = ... * scale`, `(..., T, S)`; "
+        "`weights = ...`, the softmax over the last dimension; `return ..., weights`, the first `(..., T, V)`.",
     ),
 )
 

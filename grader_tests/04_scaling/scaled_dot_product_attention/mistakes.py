@@ -5,7 +5,7 @@ from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
 EVERYWHERE = ("the default", "any leading")  # what an answer loses whose every result is wrong
-WILD = "9. Seen in the wild"
+WILD = "9. Seen in the wild (extra)"
 
 right = scaled_dot_product_attention.reference_answer("""
 def scaled_dot_product_attention(query, key, value, scale=None):
@@ -47,7 +47,7 @@ right.mistake(scores.keys_times_queries, loses=EVERYWHERE).patch("""
 right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE).feedback(
     "You divide the scores by the width itself instead of its square root. The scores become too small, and the "
     "weights too equal.",
-    see="And why not divide by $d_k$?",
+    see="Why not divide by $d_k$?",
 )
 right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, loses=EVERYWHERE).feedback(
     "You *multiply* the scores by the square root of the width instead of dividing by it. Wide scores become wider "

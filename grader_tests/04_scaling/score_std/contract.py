@@ -14,12 +14,12 @@ score_std = exercise(
     forbidden=BUILT_IN,
     hints=(
         "How many scores are there for T queries and S keys, and for a batch of such problems? All of them "
-        "count, so the result is one number, of shape ().",
-        "First every query with every key: a matrix product that keeps the leading dimensions, for which the "
-        "last two dimensions of the keys change places. Then the spread of all its entries together. Which "
-        "number does your function for the standard deviation divide by?",
-        "`scores = ...`, a matrix product of shape `(..., T, S)`; `return ...`, the standard deviation of all its "
-        "entries, with the option that makes it divide by n and not by n - 1.",
+        "count, so the result is one number, of shape `()`.",
+        "First compute all scores with a matrix product: swap the last two dimensions of the keys, and keep the "
+        "leading ones. Then take the standard deviation of all entries together. By which number does your function "
+        "for it divide?",
+        "The shape of the code: `scores = ...`, `(..., T, S)`; `return ...`, the standard deviation of all entries, "
+        "with the option to divide by n instead of n - 1.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""`softmax_gradient_norm`: how much of a gradient softmax passes on, at given scores."""
+"""`softmax_gradient_norm`: the norm of the Jacobian of softmax at given scores."""
 
 import math
 
@@ -15,12 +15,12 @@ softmax_gradient_norm = exercise(
     see="3. What saturation does to the gradient",
     forbidden=BUILT_IN,
     hints=(
-        "The table J has a row for every weight and a column for every score. Which S entries follow one "
-        "rule, and which follow the other?",
-        "Both rules can be written as one: from a matrix that holds the weights on its diagonal and 0 elsewhere, take "
-        "away the matrix of all products $w_i w_j$. Then square everything, add, and take the root.",
-        "`weights = ...`, the softmax; `jacobian = ... - ...`, a diagonal matrix minus an outer product, `(S, S)`; "
-        "`return ...`, its Frobenius norm, which PyTorch has too.",
+        "The Jacobian has one row per weight and one column per score. Which entries follow the first rule, and which "
+        "follow the second?",
+        "One formula covers both: take a matrix with the weights on its diagonal and 0 elsewhere, and subtract the "
+        "matrix of all products $a_i a_j$. Then square all entries, add them, and take the square root.",
+        "The shape of the code: `weights = ...`, the softmax; `jacobian = ... - ...`, a diagonal matrix minus an outer "
+        "product, `(S, S)`; `return ...`, its Frobenius norm, which PyTorch has, too.",
     ),
 )
 

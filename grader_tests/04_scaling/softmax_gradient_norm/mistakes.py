@@ -20,7 +20,7 @@ right.mistake("diagonal_only", loses=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.linalg.norm(weights * (1 - weights))
 """).feedback(
-    "You count only the diagonal of the table. A score changes the *other* weights too: they lose what its own "
+    "You count only the diagonal of the Jacobian. A score changes the *other* weights too: they lose what its own "
     "weight gains."
 )
 right.mistake(
@@ -63,7 +63,7 @@ def softmax_gradient_norm(scores):
     return gradient.norm()
 """).feedback(
     "You take the gradient of the *sum* of the weights, which is 0 for any scores. The weights always sum to 1. "
-    "The table has one row per weight, so one backward pass through the sum cannot give it."
+    "The Jacobian has one row per weight, so a backward pass through the sum cannot give it."
 )
 right.mistake(
     results.python_number, {"(weights, weights))": "(weights, weights)).item()"}, loses=("float64", "its own")
@@ -71,20 +71,20 @@ right.mistake(
 right.mistake("the_table_itself", loses=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.diag(weights) - torch.outer(weights, weights)
-""").feedback("You return the whole table. Return its norm, one number.")
+""").feedback("You return the whole Jacobian. Return its norm, one number.")
 softmax_gradient_norm.mistake(gradients.cut("table_without_a_graph"), loses="its own").full_code("""
 def softmax_gradient_norm(scores):
     jacobian = torch.autograd.functional.jacobian(lambda x: torch.softmax(x, dim=-1), scores)
     return torch.linalg.norm(jacobian)
 """).feedback(
-    "The norm is right, but no gradient flows back from it to the scores. You compute the table from a detached "
+    "The norm is right, but no gradient flows back from it to the scores. You compute the Jacobian from a detached "
     "copy of the scores, or without a computation graph. Autograd's Jacobian keeps none by default, but has an "
     "option for it."
 )
 right.mistake("of_log_softmax", loses=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.linalg.norm(torch.eye(len(scores)).to(scores) - weights)
-""").feedback("You use the table of log-softmax, whose rows lack the factor $w_i$.")
+""").feedback("You use the Jacobian of log-softmax, whose rows lack the factor $a_i$.")
 softmax_gradient_norm.mistake("length_of_the_weights", loses=("the norm", "its own", "a single")).full_code("""
 def softmax_gradient_norm(scores):
     return torch.linalg.norm(torch.softmax(scores, dim=-1))
@@ -97,7 +97,7 @@ def softmax_gradient_norm(scores, step=0.01):
     moved = torch.softmax(scores + step * torch.eye(len(scores)).to(scores), dim=-1)
     return torch.linalg.norm((moved - weights) / step)
 """).feedback(
-    "You estimate the table with a small step in each score, which is not accurate enough. The step is too long "
+    "You estimate the Jacobian with a small step in each score, which is not accurate enough. The step is too long "
     "for the formula to be exact, and too short for the rounding of float32."
 )
 right.mistake(
