@@ -8,22 +8,19 @@
 # %% [markdown]
 # # Lesson 5: The causal mask
 #
-# A language model learns by predicting the next token, at all positions of a text at once. So far every position sees
-# every other one, the answer included. **How do you block exactly what a query must not see, and how do you prove that
-# nothing leaks?** A wrong mask raises no error: the loss only looks better than it is.
+# A language model learns by predicting the next token at all positions of a text at once. So far every position sees every
+# other one, the answer included. **How do you block exactly what a query must not see, and how do you prove that nothing
+# leaks?** A wrong mask raises no error: the loss only looks better than it is.
 #
-# **You will build** masks against the future and against padding, a softmax and an attention that obey them, and a
-# *leak detector*. You try it on eight unknown functions and on mistakes of public projects.
+# **You will build** masks against the future and against padding, a softmax and an attention that obey them, and a *leak
+# detector*, which you try on eight unknown functions and on mistakes of public projects.
 #
 # **You need** softmax (lesson 2), attention (lesson 3), its scale and dropout (lesson 4).
 #
 # **Time:** about 75 minutes, plus 35 for the parts marked *extra*
 #
-# | letter | meaning |
-# |---|---|
-# | $B$, $H$ | sentences in a batch, and heads: two leading dimensions (lesson 6 explains heads) |
-# | $T$, $S$ | number of queries, number of keys |
-# | $\mathbf{M}$ | a mask `(T, S)`; its entry $m_{ij}$ is true or false for query $i$ and key $j$ |
+# $T$ and $S$ are the numbers of queries and keys; $\mathbf{M}$ is a mask `(T, S)` with the entries $m_{ij}$. `B` sentences and
+# `H` heads (lesson 6) are leading dimensions.
 #
 # One convention holds throughout the course: **in a mask, True means blocked.**
 
@@ -94,13 +91,13 @@ review()
 # ## 1. Who may see whom
 #
 # During training the whole sentence goes in at once, and each position predicts the word after it: *The* should predict
-# *boat*, *boat* should predict *reached*. Position $i$ may see the words 0 to $i$, its own included. Every later word is
-# the answer to some prediction.
+# *boat*, *boat* should predict *reached*. So position $i$ may see the words 0 to $i$, its own included. Every later word is
+# an answer.
 #
 # $$ m_{ij} = \text{True if } j > i, \text{ else False} $$
 #
-# Here $i$ is the position of the query and $j$ that of the key. This is the **causal mask**. Attention that obeys it is
-# called causal: no output depends on what comes later.
+# Here $i$ is the position of the query and $j$ that of the key. This is the **causal mask**; attention that obeys it is
+# called causal.
 
 # %%
 words = sentence.words  # The boat reached the river bank
@@ -111,11 +108,11 @@ for i, word in enumerate(words):
     print(f"{word:>8}", *(f"{mark:>8}" for mark in marks))
 
 # %% [markdown]
-# Row 2 says that *reached* may see *The*, *boat* and itself.
+# Row 2 says that *reached* may see *The*, *boat* and itself. 21 of the 36 cells are open, $T(T+1)/2$.
 #
 # ### Predict: a row without a choice
 #
-# For one word the weights are certain, whatever its scores are. Which word?
+# For which word are the weights certain, whatever its scores are?
 
 # %%
 # The word: "The", "bank" or "both"
@@ -124,13 +121,13 @@ predict("the word whose weights are certain", ...)
 # %% [markdown]
 # ### When there are fewer queries than keys
 #
-# A trained model writes word by word, each from all words before it. Such a model is called **autoregressive**. Suppose
-# it has read *The boat reached the river*, and has kept the keys and values of these words (in a **KV cache**). Now *bank*
-# comes in. Only *bank* needs a query, so $T = 1$, but there are six keys, $S = 6$.
+# A trained model writes word by word, each from all words before it; such a model is called **autoregressive**. Suppose it
+# has kept the keys and values of *The boat reached the river* (in a **KV cache**), and now *bank* comes in. Only *bank*
+# needs a query, so $T = 1$, but there are six keys, $S = 6$.
 #
 # ### Predict: one query, six keys
 #
-# How many of the six keys does the formula above show to this one query? And how many should *bank* see?
+# How many of the six keys does the formula show to this query, and how many should *bank* see?
 
 # %%
 # Shown and wanted: a list of two whole numbers
@@ -150,13 +147,13 @@ predict("the keys that are shown and wanted", ...)
 #
 # Build the mask for $T$ queries and $S$ keys.
 #
-# - Raise a `ValueError` if $S < T$, because there cannot be more queries than positions. The message names an argument
-#   and its value, such as `S is 3, which is less than T = 5`.
-# - Make the mask on `device`. A mask has to be on the device of the scores, so a model passes `device=x.device`, and the
-#   same code runs on a GPU.
+# - There cannot be more queries than positions: if $S < T$, raise a `ValueError` that names an argument and its value, such
+#   as `S is 3, which is less than T = 5`.
+# - Make the mask on `device`. A mask has to be where the scores are: a model passes `device=x.device`, and the same code
+#   runs on a GPU.
 #
-# **Worked example.** For three queries and five keys, query 0 is at position 5 − 3 + 0 = 2, so it sees the keys 0, 1 and
-# 2. With 1 for True:
+# **Worked example.** Of three queries and five keys, query 0 is at position 5 − 3 + 0 = 2 and sees the keys 0, 1 and 2.
+# With 1 for True:
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
 
@@ -204,9 +201,9 @@ figures.show(
 
 # %% [markdown]
 # The smaller tables are the last rows of the large one. `F.scaled_dot_product_attention(…, is_causal=True)` aligns the
-# *starts* instead, and people have asked for the other way since 2023
-# ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). The slider lets the sentence grow, with one query
-# for the newest word.
+# *starts* instead; people have asked for the other way since 2023
+# ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). Let the sentence grow, with one query for the newest
+# word:
 
 
 # %% tags=["demo"]
@@ -222,13 +219,12 @@ def newest_word(S):
 sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 
 # %% [markdown]
-# If the starts are aligned, every new word sees only *The*. There is no error, no NaN and no leak: a model that was good
-# in training writes nonsense afterwards.
+# If the starts are aligned, every new word sees only *The*. Without error, NaN or leak, a model that was good in training
+# writes nonsense.
 #
 # ## 2. Padding
 #
-# Sentences in a batch differ in length, so the short ones are filled up with a meaningless token, the **padding**. No
-# query should see it.
+# The short sentences of a batch are filled up with a meaningless token, the **padding**. No query should see it.
 
 # %%
 batch = [words, "The boat reached it".split(), "The bank".split()]
@@ -247,8 +243,8 @@ figures.show(
 #
 # $$ m_{bj} = \text{True if } j \ge \ell_b, \text{ else False} $$
 #
-# This is the **padding mask**. Scores have the shape `(B, H, T, S)`, so give the mask the shape `(B, 1, 1, S)`: by
-# broadcasting it is the same for all heads and all queries.
+# This is the **padding mask**. Scores have the shape `(B, H, T, S)`. In the shape `(B, 1, 1, S)`, the mask broadcasts over all
+# heads and queries.
 #
 # ### Exercise 2: `padding_mask(lengths, S)`
 #
@@ -286,8 +282,8 @@ grade(padding_mask)
 # %% [markdown]
 # ### Predict: the shape of both masks
 #
-# A decoder's batch needs both masks: a key is blocked if it is in the future *or* is padding. With True = blocked, `|`
-# combines them. `causal` has the shape `(6, 6)`, `padding` has `(3, 1, 1, 6)`. What is the shape of `causal | padding`?
+# A key is blocked if it is in the future *or* is padding, so with True = blocked, `|` combines the masks. `causal` has the
+# shape `(6, 6)`, `padding` has `(3, 1, 1, 6)`. What is the shape of `causal | padding`?
 
 # %%
 # A list of whole numbers
@@ -323,8 +319,8 @@ figures.show(
 )
 
 # %% [markdown]
-# In the last rows of the short sentences, padding still has queries. That does no harm: no query sees these positions,
-# and the loss leaves their outputs out. Do not block these *rows* as well; the next section shows why.
+# In the last rows of the short sentences, padding itself asks. That does no harm: no query sees these positions, and the
+# loss leaves their outputs out. Do not block these *rows* as well; the next section shows why.
 #
 # ## 3. From a mask to weights
 #
@@ -333,8 +329,8 @@ figures.show(
 # $$ a_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} \text{ if } j \text{ is not blocked}, \quad
 #    a_{ij} = 0 \text{ if it is} $$
 #
-# Here $s_{ij}$ is the score of query $i$ and key $j$. The usual way is to replace blocked scores by a number for which
-# softmax gives 0.
+# Here $s_{ij}$ is the score of query $i$ and key $j$. The usual way is to replace blocked scores by a number that softmax
+# turns into 0.
 #
 # ### Predict: which number?
 #
@@ -353,13 +349,12 @@ for fill in (0.0, -1e-12, -1e9, -torch.inf):
     print(f"{fill:>8g}:  ", *(f"{w:8.4f}" for w in weights.tolist()))
 
 # %% [markdown]
-# A score of 0 is not "no score": $e^0 = 1$, which is more than the −1 of key 2 gets. And −1e9 works only while the other
-# scores are higher: among scores of −2e9 it would be the highest. In float16 the largest number is 65504, so −1e9 cannot
-# even be written; PyTorch stops with *value cannot be converted to type Half without overflow*
-# ([apex#1052](https://github.com/NVIDIA/apex/issues/1052)).
+# A score of 0 is not "no score": $e^0 = 1$, more than key 2 gets. And −1e9 works only while the other scores are higher;
+# among scores of −2e9 it would win. In float16, whose largest number is 65504, −1e9 is an error: *value cannot be converted
+# to type Half without overflow* ([apex#1052](https://github.com/NVIDIA/apex/issues/1052)).
 #
-# Lower the fill with the slider, then make the scores five times as large. Above each map is the largest share of a row
-# that is on the future, beyond the orange stairs.
+# Lower the fill, then make the scores five times as large. Above each map is the largest share that a row gives to the
+# future, beyond the orange stairs.
 
 
 # %%
@@ -412,13 +407,13 @@ check(fill_and_softmax)
 # %% [markdown]
 # ### A row with nothing to see
 #
-# What if a query may see *nothing*? This happens in a sentence of length 0, with padding on the left, or with a mask made
-# by hand. Softmax then divides $e^{-\infty} + e^{-\infty} + \dots = 0$ by itself.
+# A query may see *nothing*: in a sentence of length 0, with padding on the left, or by a mask made by hand. Softmax then
+# divides $e^{-\infty} + e^{-\infty} + \dots = 0$ by itself.
 #
 # ### Predict: one NaN in one row
 #
-# Query 0 of three sees nothing, so its weights are NaN. The loss is made from the *other two* rows. All three go through
-# the matrix `W`. How many of the four entries of its gradient are usable?
+# Query 0 of three sees nothing, so its weights are NaN. The loss uses the *other two* rows only. Queries, keys and values
+# are all `tokens @ W`. How many of the four entries of the gradient of `W` are usable?
 
 # %%
 # A number from 0 to 4
@@ -427,12 +422,13 @@ predict("the usable entries of the gradient", ...)
 
 # %%
 def gradient_of_w(softmax_of):
-    """The gradient of a matrix W, from a loss that leaves the fully blocked row 0 out."""
+    """The loss without the fully blocked row 0, and its gradient with respect to W."""
     tokens = torch.tensor([[1.0, 0.5], [0.2, -1.0], [0.7, 0.3]])
     mask = torch.tensor([[True, True, True], [False, False, False], [False, False, False]])
     W = torch.eye(2, requires_grad=True)
-    weights = softmax_of(tokens @ W @ tokens.T, mask)
-    loss = (weights @ tokens)[1:].square().sum()
+    q = k = v = tokens @ W
+    output = softmax_of(q @ k.T, mask) @ v
+    loss = output[1:].square().sum()  # row 0 is not in it
     loss.backward()
     return loss.item(), W.grad
 
@@ -441,14 +437,14 @@ loss, gradient = gradient_of_w(lambda scores, mask: torch.softmax(scores.masked_
 print("loss:", loss, "  gradient of W:", gradient.tolist())
 
 # %% [markdown]
-# The loss is a normal number, and the gradient is NaN everywhere. In the backward pass row 0 receives a gradient of 0 and
-# multiplies it by NaN weights; 0 × NaN is NaN, and `W` adds it up with the rest. One blocked row in one sentence ruins the
-# step, and after it the model.
+# The loss is a normal number, and the gradient is NaN everywhere. In the backward pass, row 0 has a gradient of 0, which is
+# multiplied by its NaN weights; 0 × NaN is NaN, and reaches every value. One blocked row in one sentence ruins the step,
+# and after it the model.
 #
-# This happens in real code. In PyTorch 2.13, `nn.MultiheadAttention` returns NaN for such a row if you ask for its
-# weights. `F.scaled_dot_product_attention` has returned 0 since PyTorch 2.5
-# ([pytorch#103963](https://github.com/pytorch/pytorch/issues/103963)). So the course decides what "attend to nothing"
-# means: **a fully blocked row has weights of 0, an output of 0 and a gradient of 0.**
+# In PyTorch 2.13, `nn.MultiheadAttention` still returns NaN for such a row if you ask for its weights;
+# `F.scaled_dot_product_attention` has returned 0 since PyTorch 2.5
+# ([pytorch#103963](https://github.com/pytorch/pytorch/issues/103963)). In this course, **a fully blocked row has weights of
+# 0, an output of 0 and a gradient of 0.**
 #
 # ### Exercise 3: `masked_softmax(scores, mask)`
 #
@@ -489,8 +485,7 @@ grade(masked_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are the scores of the sentence, the masked scores and the weights. Then the mask also leaves the second *the*,
-# position 3, nothing to see.
+# In the second picture, the mask also leaves the second *the*, position 3, nothing to see.
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
@@ -539,15 +534,14 @@ figures.show(
 # $$ \mathbf{A} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right),
 #    \qquad \mathbf{O} = \mathbf{A} \mathbf{V} $$
 #
-# $d_k$ is the width of a query, and the scale keeps wide queries from saturating the softmax (lesson 4). Scale first,
-# then mask; −∞ stays −∞ either way.
+# $d_k$ is the width of a query, and the scale keeps wide queries from saturating the softmax (lesson 4).
 #
 # ### Exercise 4: `masked_attention(query, key, value, mask=None)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Return the output and the weights. `mask=None` blocks nothing. You may not use PyTorch's attention functions, but you
-# may call your own exercises.
+# Return the output and the weights. `mask=None` blocks nothing. You may call your own exercises, but not PyTorch's attention
+# functions.
 #
 # **Worked example.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the
 # values (5,) and (7,). The scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output
@@ -585,9 +579,8 @@ grade(masked_attention)
 # %% [markdown]
 # ### Bidirectional and causal
 #
-# To *understand* a finished sentence, as BERT does, a model should look in both directions; it is called an **encoder**.
-# To *write* one, it has only what is before. A model that writes under a causal mask is called a **decoder**; large
-# language models are decoders.
+# A model that *understands* a finished sentence, such as BERT, looks in both directions; it is called an **encoder**. A model
+# that *writes* has only what is before, and is called a **decoder**. Large language models are decoders.
 
 
 # %%
@@ -613,8 +606,8 @@ figures.show(
 )
 
 # %% [markdown]
-# The last rows agree, because *bank* sees everything either way. In the other rows, the weights of the future are divided
-# among the remaining keys in proportion.
+# *bank* sees everything either way. In the other rows, the weights of the future are divided among the remaining keys in
+# proportion.
 #
 # ## 5. Two opposite conventions
 #
@@ -625,8 +618,8 @@ figures.show(
 # | `nn.MultiheadAttention(…)(…, attn_mask=m)` | **blocked** |
 # | `F.scaled_dot_product_attention(…, attn_mask=m)` | **may be seen** |
 #
-# `nn.Transformer` and this course follow the first, Keras and JAX the second. Neither function can notice a mask made for
-# the other one: shape and dtype are the same.
+# `nn.Transformer` and this course follow the first, Keras and JAX the second. Neither function notices a mask made for the
+# other: shape and dtype are the same.
 #
 # ### Predict: forget the `~`
 #
@@ -667,7 +660,7 @@ figures.show(
 )
 
 # %% [markdown]
-# On the right *The* sees everything that it must not, and *bank* sees nothing. Section 11 trains a model like this.
+# On the right *The* sees all that it must not, and *bank* sees nothing.
 #
 # ### Step: a mask to add (extra)
 #
@@ -764,7 +757,7 @@ figures.show(
 # %% [markdown]
 # ### Predict: clean but leaking
 #
-# Two of these maps show nothing beyond the stairs, and their functions leak all the same. Which two?
+# Two of these maps show nothing beyond the stairs, but their functions leak. Which two?
 
 # %%
 # "2 and 7", "2 and 8" or "7 and 8"
@@ -805,7 +798,7 @@ alive.show(mask=one_key_too_many, head=3)
 #
 # $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
 #
-# You can test this without reading the code: change a later input, and see whether an earlier output moves.
+# You can test this without the code: change a later input, and see whether an earlier output moves.
 
 
 # %%
@@ -821,7 +814,7 @@ print("every position sees itself only: ", first_draft(lambda x: 2 * x, example_
 # %% [markdown]
 # ### Predict: the blind spot
 #
-# The draft is right about these two. Which of these leaks does it miss?
+# Which of these leaks does the draft miss?
 
 # %%
 # The leak: "all positions see the last", "position 0 sees position 1" or "position 4 sees position 5, the last"
@@ -830,12 +823,12 @@ predict("the leak that the draft misses", ...)
 # %% [markdown]
 # Three more ideas seem good:
 #
-# - *Fill the future with NaN, and see whether it spreads.* It always does: a blocked key has the weight 0, and 0 × NaN is
-#   NaN. Even a causal function looks guilty.
+# - *Fill the future with NaN, and see whether it spreads.* It always does: the weight of a blocked key is 0, and 0 × NaN is
+#   NaN.
 # - *Sum each output, and differentiate the sum.* Entries may move against each other. After a layer norm the sum is always
 #   0, and so is its gradient.
-# - *Cut the text off after $i$, and compare.* That asks whether the function does the same on a shorter text. It may not
-#   even accept one.
+# - *Cut the text off after $i$, and compare.* This asks whether the function does the same on a shorter text, which it may
+#   not even accept.
 #
 # ### Exercise 5: `sees_the_future(attention, x)`
 #
@@ -882,8 +875,8 @@ grade(sees_the_future)
 # %% [markdown]
 # ### Eight suspects
 #
-# Here are eight attention functions, A to H, whose code is not shown. Until your detector passes, the first draft takes
-# its place, blind spot included.
+# Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place, blind spot
+# included.
 
 # %%
 detector = use(sees_the_future, first_draft)
@@ -955,8 +948,7 @@ figures.show(
 #
 # ## 9. A mask that is lost in training
 #
-# Dropout sets random weights to 0, after the softmax, in training mode only (lesson 4). For tests, this has two
-# consequences. Here is a causal layer with dropout:
+# Dropout sets random weights to 0 after the softmax, in training mode only (lesson 4). Here is a causal layer with it:
 
 
 # %%
@@ -972,7 +964,7 @@ class CausalLayer(nn.Module):
 # %% [markdown]
 # ### Predict: a false alarm
 #
-# Its mask is right. In training mode, what does `first_draft` say about it?
+# Its mask is right. What does `first_draft` say about it in training mode?
 
 # %%
 # The verdict: "leaks" or "clean"
@@ -1003,8 +995,7 @@ check(repeatable)
 # %% [markdown]
 # ### A bug that hides from tests
 #
-# `F.scaled_dot_product_attention` does not return its weights, so
-# this layer has a path of its own for dropout. Find the mistake:
+# This layer has a path of its own for training mode. Find the mistake:
 
 
 # %%
@@ -1027,32 +1018,27 @@ for layer in (CausalLayer(), HurriedLayer()):
 print("Computed with", detector.whose, "and", steady.whose)
 
 # %% [markdown]
-# The path for training has no mask. Tests run in eval mode, so all of them pass. In June 2026 this happened to Keras: with
-# dropout, its layer took a path of its own, and the causal mask was not passed on to it
+# The path for training has no mask. Tests in eval mode all pass. In June 2026, Keras had such a bug: with dropout, its layer
+# took a path of its own, which did not get the causal mask
 # ([keras#23038](https://github.com/keras-team/keras/issues/23038)).
 #
 # ### Predict: the symptom
 #
-# Train a model with `HurriedLayer`, and watch the loss in training mode and, on other text, in eval mode. What does it
-# look like?
+# Train a model with `HurriedLayer`. What do its losses, in training mode and on other text in eval mode, look like?
 
 # %%
 # The symptom: "overfitting", "learning too slowly" or "nothing unusual"
 predict("the symptom of a mask lost in training", ...)
 
 # %% [markdown]
-# The next section shows it. Run the detector in *both* modes: a time series model was reported to have the opposite bug,
-# `is_causal=self.training`, which removes the mask in evaluation
-# ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
+# So run the detector in *both* modes. A model of time series was reported to have the opposite bug, a mask in training mode
+# only ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
 #
 # ## 10. What a leak does to learning
 #
-# Suspect A gives the future a thousandth of a row. Does that matter? Train on text from which nothing can be learned:
-# every token is drawn at random from 8, so the best possible loss is $\ln 8 = 2.08$. A model with a lower loss sees the
-# future.
-#
-# *Reminder:* `F.cross_entropy` is the mean of $-\ln p$ over the tokens that came (lesson 2). Each step computes gradients,
-# and Adam (lesson 4) moves the parameters against them.
+# Suspect A gives the future a thousandth of a row. Does that matter? Train on text from which nothing can be learned: every
+# token is drawn at random from 8, so the best possible loss is $\ln 8 = 2.08$. A model with a lower loss sees the future.
+# (`F.cross_entropy` is the mean of $-\ln p$ over the tokens that came, as in lesson 2; Adam is from lesson 4.)
 
 
 # %%
@@ -1091,8 +1077,8 @@ def train_on_noise(attend, steps=250, seed=0):
 # %% [markdown]
 # ### Predict: three losses
 #
-# One model has a right mask, one sees one key too many, and in one the blocked scores are lowered by 6. Which of the three
-# losses fall well below $\ln 8$?
+# One model has a right mask, one sees one key too many, and in one the blocked scores are lowered by 6. Which losses fall
+# well below $\ln 8$?
 
 # %%
 # The losses that fall: "none", "one key too many" or "both leaks"
@@ -1134,13 +1120,12 @@ figures.show(
 )
 
 # %% [markdown]
-# With a right mask the loss stays on the line. With one key too many it falls in a few steps, but not to 0, since the
-# token after the last position is not in the input. At first the small leak seems harmless. But its gradient raises the
-# scores of the next token until they outweigh the −6. **Training finds a leak, however small.** In a real run, the loss
-# curve only looks better than expected.
+# With one key too many, the loss falls in a few steps, but not to 0, since the token after the last position is not in the
+# input. The small leak seems harmless at first. But its gradient raises the scores of the next token until they outweigh
+# the −6: **training finds a leak, however small.** In a real run, the loss curve only looks better than expected.
 #
-# Noise is a good test of your own models, too: in September 2026, a reader found four models of a well-known library
-# whose loss fell to almost 0 on random tokens, and reported that they had lost their mask
+# Test your own models on noise, too. In September 2026, a user found that the loss of four models of a well-known library
+# fell to almost 0 on random tokens: they had lost their causal mask
 # ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)).
 #
 # ### Step: accuracy by position (extra)
@@ -1164,7 +1149,7 @@ check(accuracy_by_position)
 # %% [markdown]
 # ### Predict: 100 % accuracy
 #
-# The model without a mask predicts random tokens with nearly 100 % accuracy. At which of the 12 positions does it fail?
+# The model without a mask predicts random tokens with 100 % accuracy, at all but one of the 12 positions. Which one?
 
 # %%
 # The position: a whole number
@@ -1192,10 +1177,10 @@ figures.show(
 )
 
 # %% [markdown]
-# Only the last position has to predict, because its answer is not in the input. And it is the only one that counts when a
-# model writes: what comes after the last token does not exist yet. So 100 % accuracy is bad news.
+# Only the last position has to predict: its answer is not in the input. And when a model writes, the last position is the
+# only one that counts. So 100 % accuracy is bad news.
 #
-# The mask that is lost only in training is the same model, with a right mask in eval mode:
+# A mask that is lost only in training gives this model, with a right mask in eval mode:
 
 # %% tags=["demo"]
 model, losses = trained["no mask"]
@@ -1205,7 +1190,7 @@ with torch.no_grad():
 print(f"loss in training mode {losses[-1]:.2f}, in eval mode {in_eval_mode:.2f}; guessing costs {math.log(8):.2f}")
 
 # %% [markdown]
-# That looks like overfitting. It cannot be: no token was ever shown twice.
+# That looks like overfitting. But each sentence was drawn anew, so there was nothing to overfit to.
 
 # %% [markdown]
 # %%answer what_a_mask_hides
@@ -1213,7 +1198,7 @@ print(f"loss in training mode {losses[-1]:.2f}, in eval mode {in_eval_mode:.2f};
 # %% [markdown]
 # ## 11. The small language model without its mask
 #
-# First, put your three functions into the small language model.
+# First, put your functions into the model.
 
 # %% tags=["demo"]
 lm = small_lm.load()
@@ -1226,7 +1211,7 @@ losses = [
 # %% [markdown]
 # ### Predict: take its mask away
 #
-# Now nothing is blocked, so the trained model sees every answer. Its loss becomes …
+# Block nothing, so that the trained model sees every answer. Its loss becomes …
 
 # %%
 # The loss becomes: "lower", "higher" or "the same"
@@ -1241,8 +1226,7 @@ def nothing_blocked(T):
 losses = lm.compare(mask=nothing_blocked)
 
 # %% [markdown]
-# It was never trained to read answers; they only disturb it. So train it on, without a mask. The loop is that of section
-# 10, and takes some seconds.
+# It was never trained to read answers. So train it on, without a mask, as in section 10. This takes some seconds.
 
 # %% tags=["demo"]
 from dataclasses import replace
@@ -1257,26 +1241,27 @@ def rows(text):
 
 @torch.no_grad()
 def accuracy(ids, parts):
-    return (lm(ids, parts)[:, :-1].argmax(-1) == ids[:, 1:]).float().mean().item()
+    return (cheat(ids, parts)[:, :-1].argmax(-1) == ids[:, 1:]).float().mean().item()
 
 
 @torch.no_grad()
 def write(parts, text="The boat reached the river", count=20):
     ids = lm.encode(text).tolist()
     for _ in range(count):
-        ids.append(int(lm(torch.tensor(ids), parts)[-1].argmax()))
+        ids.append(int(cheat(torch.tensor(ids), parts)[-1].argmax()))
     return lm.decode(ids)
 
 
+cheat = small_lm.load()
 stories, unseen = rows(small_lm.generate_stories(2000, seed=5)), rows(small_lm.held_out())
 print(f"with its mask: accuracy {accuracy(unseen, small_lm.BUILT_IN):.0%} on unseen text")
 print("  ", write(small_lm.BUILT_IN))
 
-lm.requires_grad_()
-optimizer = torch.optim.Adam(lm.parameters(), lr=3e-3)
+cheat.requires_grad_()
+optimizer = torch.optim.Adam(cheat.parameters(), lr=3e-3)
 generator = torch.Generator().manual_seed(0)
 for _ in range(101):
-    loss = lm.losses(stories[torch.randint(len(stories), (16,), generator=generator)], without).mean()
+    loss = cheat.losses(stories[torch.randint(len(stories), (16,), generator=generator)], without).mean()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -1287,8 +1272,8 @@ print(
 print("  ", write(without))
 
 # %% [markdown]
-# Nearly every word is predicted, from the word itself. On its own, the model repeats a few words, because nothing else
-# needed learning.
+# Its accuracy has become better on unseen text as well, and it cannot write any more: it copies the next word, and at the
+# last position there is none.
 #
 # ## Your experiment
 #
@@ -1304,10 +1289,10 @@ distances = torch.arange(11)
 
 def hide(d):
     """A function T -> mask (T, T): the future is blocked, and the key at distance d."""
-    return None  # replace this line
+    raise NotImplementedError  # replace this line
 
 
-# Your code: one call for each distance, losses = [lm.compare(mask=hide(d), masked_softmax=softmax_of)[0], …], and a plot
+# Your code: lm.compare(mask=hide(d), masked_softmax=softmax_of)[0] is the loss for one distance; then a plot
 
 finding = ...  # the smallest distance whose key costs less than 0.1 nats
 
@@ -1452,10 +1437,10 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 # ## Summary
 #
 # 1. A causal mask blocks every key after its query; the queries are the *last* $T$ of $S$ positions.
-# 2. A padding mask blocks positions that hold no word; `|` combines masks, and they broadcast over heads and queries.
-# 3. Replace blocked scores by −∞ *before* the softmax: not by 0, not by −1e9, not afterwards.
+# 2. A padding mask blocks positions without a word; `|` combines masks.
+# 3. Replace blocked scores by −∞ *before* the softmax.
 # 4. A fully blocked row has weights 0, output 0 and gradient 0, because the course defines it so.
-# 5. Whether a function leaks is a question about its derivatives. Ask it in training mode and in eval mode.
+# 5. Whether a function leaks is a question about its derivatives. Ask it in both modes.
 #
 # $$ \mathbf{O} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
 #    \mathbf{V}, \qquad m_{ij} = \text{True if } j > S - T + i $$
@@ -1476,7 +1461,7 @@ figures.show(
 # **To read on:**
 # [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3, where the mask comes from ·
 # [PyTorch's `scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
-# whose documentation contains the whole computation in a dozen lines ·
+# documented with the whole computation in a dozen lines ·
 # [the discussion of fully blocked rows](https://github.com/pytorch/pytorch/pull/131060) that led to PyTorch's zeros.
 #
 # In lesson 6 several attentions run side by side, and share one mask.

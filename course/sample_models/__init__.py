@@ -3,11 +3,10 @@
 `sees_the_future` (lesson 05) and `is_order_blind` (lesson 07) examine a function that maps (T, D) to (T, D). `mixture`,
 `biased_attention` and `turned_attention` make such functions from tensors, so that their behaviour is data; `suspect`
 returns the eight of lesson 05 by letter. All consist of differentiable operations that support backward and forward
-mode, `torch.func` and `vmap`; none of them is random or keeps state. An output that does not depend on an input does not change
-by a single bit when that input does.
+mode, `torch.func` and `vmap`; none is random or keeps state. An output that does not depend on an input does not change
+by a single bit when that input does. `Noisy` (lesson 05) is a layer with dropout.
 
-`Noisy` (lesson 05) is a layer with dropout. `Projections`, `torch_attention` and `assembled` (lesson 06) are modules for
-exercises that copy or count weights.
+`Projections`, `torch_attention` and `assembled` (lesson 06) are modules for exercises that copy or count weights.
 `Bigram`, `Windowed` and `Slope` (lesson 08) are language models: ids (B, T) to logits (B, T, N), with a `block_size`.
 Their results show how they were called, so that a checker needs no record of it. `Reader`, `Writer` and `story`
 (lesson 12) are an encoder, a decoder and the step function of a search.

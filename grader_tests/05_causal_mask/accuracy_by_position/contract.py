@@ -9,8 +9,8 @@ accuracy_by_position = step(
     see="Step: accuracy by position (extra)",
     hints=(
         "Which token is predicted at one position? Which dimension is averaged?",
-        "`logits.argmax(-1)` is (B, T). Compare it with `targets`, make numbers of the result with `.float()`, and "
-        "average over the sentences.",
+        "`logits.argmax(-1)` is (B, T). Compare it with `targets`, make numbers of the result with "
+        "`.float()`, and average over the sentences.",
     ),
 )
 

@@ -15,8 +15,8 @@ fill_and_softmax = step(
     see="Step: fill, then softmax",
     hints=(
         "Two calls, one after the other: which replaces the scores, and which makes weights of a row?",
-        "`scores.masked_fill(mask, value)` returns a new tensor with `value` where the mask is True. The softmax runs "
-        "along the last dimension.",
+        "`scores.masked_fill(mask, value)` returns a new tensor with `value` where the mask is True. The "
+        "softmax runs along the last dimension.",
     ),
 )
 

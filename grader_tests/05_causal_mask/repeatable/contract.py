@@ -9,8 +9,8 @@ repeatable = step(
     see="Step: make it repeatable (extra)",
     hints=(
         "What has to happen before *every* call of the layer, not only before the first?",
-        "Define a function inside the function: `def f(x):`. It seeds, calls the layer, and returns its output. Return "
-        "`f` itself, without calling it.",
+        "Define a function inside the function: `def f(x):`. It seeds, calls the layer, and returns its "
+        "output. Return `f` itself, without calling it.",
     ),
 )
 

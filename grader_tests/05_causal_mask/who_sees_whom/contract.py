@@ -13,10 +13,10 @@ who_sees_whom = step(
     see="Step: who sees whom (extra)",
     hints=(
         "Your detector already knows how much each input moves each output. Which part of this did it look at?",
-        "With the Jacobian of shape (T, D, T, D): take magnitudes, then the largest over both D. What is left is "
-        "(T, T), outputs in rows. Where is it practically 0?",
-        "Without it: change one entry of input `j`, compare all outputs, and fill column `j`. Any entry that moves "
-        "opens the cell.",
+        "With the Jacobian of shape (T, D, T, D): take magnitudes, then the largest over both D. What is left "
+        "is (T, T), outputs in rows. Where is it practically 0?",
+        "Without it: change one entry of input `j`, compare all outputs, and fill column `j`. Any entry that "
+        "moves opens the cell.",
     ),
 )
 
