@@ -660,7 +660,8 @@ figures.show(
 )
 
 # %% [markdown]
-# On the right *The* sees all that it must not, and *bank* sees nothing.
+# On the right *The* sees all that it must not, and *bank* sees nothing. (For padding, `nn.MultiheadAttention` has an argument
+# of its own: `key_padding_mask`, of shape `(B, S)`, True = blocked.)
 #
 # ### Step: a mask to add (extra)
 #
@@ -770,7 +771,7 @@ predict("the maps that look clean and leak", ...)
 # | 3 | a step beyond the stairs | every word sees the next one, which is the answer |
 # | 4 | the other half | section 5 |
 # | 5 | the same weight on all of a row's future | a score of 0 counts |
-# | 6 | a little weight on the future | a lower score counts less |
+# | 6 | a little weight on the future | a low score still counts |
 # | 7 | a clean triangle with pale top rows | rows sum to less than 1, by an amount that depends on the future |
 # | 8 | a clean triangle whose columns sum to 1 | each key divides itself among queries, later ones included |
 #
@@ -798,7 +799,7 @@ alive.show(mask=one_key_too_many, head=3)
 #
 # $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
 #
-# You can test this without the code: change a later input, and see whether an earlier output moves.
+# You can test this without reading the code: change a later input, and see whether an earlier output moves.
 
 
 # %%
@@ -821,7 +822,7 @@ print("every position sees itself only: ", first_draft(lambda x: 2 * x, example_
 predict("the leak that the draft misses", ...)
 
 # %% [markdown]
-# Three more ideas seem good:
+# Three more ideas seem good, but fail:
 #
 # - *Fill the future with NaN, and see whether it spreads.* It always does: the weight of a blocked key is 0, and 0 × NaN is
 #   NaN.
@@ -889,7 +890,7 @@ for letter in sample_models.SUSPECTS:
 # ### Step: who sees whom (extra)
 #
 # *Step ★★☆ · about 5 minutes.* A map says more than a verdict. Measure the mask of a function: a bool `(T, T)`, True where
-# input $j$ does *not* move output $i$. Sizes are as in exercise 5, and any later or earlier pair counts.
+# input $j$ does *not* move output $i$. Ask about every pair, $i = j$ included; sizes are as in exercise 5.
 #
 # **Worked example.** $T = 2$, and the function adds token 0 to token 1. Row 0 is (False, True), because input 1 does not
 # move output 0. Row 1 is (False, False).
@@ -1018,8 +1019,8 @@ for layer in (CausalLayer(), HurriedLayer()):
 print("Computed with", detector.whose, "and", steady.whose)
 
 # %% [markdown]
-# The path for training has no mask. Tests in eval mode all pass. In June 2026, Keras had such a bug: with dropout, its layer
-# took a path of its own, which did not get the causal mask
+# The path for training has no mask, and tests in eval mode all pass. In June 2026, a user found a related bug in Keras: with
+# dropout, its layer took a path of its own, which did not get the causal mask
 # ([keras#23038](https://github.com/keras-team/keras/issues/23038)).
 #
 # ### Predict: the symptom
@@ -1031,7 +1032,7 @@ print("Computed with", detector.whose, "and", steady.whose)
 predict("the symptom of a mask lost in training", ...)
 
 # %% [markdown]
-# So run the detector in *both* modes. A model of time series was reported to have the opposite bug, a mask in training mode
+# Run the detector in *both* modes. A model of time series was reported to have the opposite bug, a mask in training mode
 # only ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
 #
 # ## 10. What a leak does to learning
@@ -1191,7 +1192,7 @@ with torch.no_grad():
 print(f"loss in training mode {losses[-1]:.2f}, in eval mode {in_eval_mode:.2f}; guessing costs {math.log(8):.2f}")
 
 # %% [markdown]
-# That looks like overfitting. But each sentence was drawn anew, so there was nothing to overfit to.
+# That looks like overfitting. But every step drew new sentences, so there was nothing to overfit to.
 
 # %% [markdown]
 # %%answer what_a_mask_hides
