@@ -1124,7 +1124,7 @@ figures.show(
 # %% [markdown]
 # With one key too many, the loss falls in a few steps, but not to 0, since the token after the last position is not in the
 # input. The small leak seems harmless at first. But its gradient raises the scores of the next token until they outweigh
-# the −6: **training finds a leak, however small.** In a real run, the loss curve only looks better than expected.
+# the −6: **training finds even a small leak.** In a real run, the loss curve only looks better than expected.
 #
 # Test your own models on noise, too. In September 2026, a user found that the loss of four models of a well-known library
 # fell to almost 0 on random tokens: they had lost their causal mask
