@@ -8,89 +8,96 @@
 # %% [markdown]
 # # Lesson 5: The causal mask
 #
-# A language model learns by guessing, at every place of a text at once, which token comes next. Attention as you have
-# built it lets every place look at every other, so the answer to each guess lies open on the table. **How do you
-# cover exactly what a query must not see, no less and no more, and how do you prove that nothing shines through?**
+# A language model learns by predicting the next token at all positions of a text at once. So far every position sees every
+# other one, the answer included. **How do you block exactly what a query must not see, and how do you prove that nothing
+# leaks?** A wrong mask raises no error: the loss only looks better than it is.
 #
-# You will build the two masks that every transformer uses, one against the future and one against padding; a softmax
-# that keeps its balance under any mask, even one that blocks everything; attention with a mask; and at the end an
-# instrument, a *leak detector*. You will turn it on eight attention functions that you have not seen before. Most of
-# them peek, and not all of those look as if they did.
+# **You will build** masks against the future and against padding, a softmax and an attention that obey them, and a *leak
+# detector*, which you try on eight unknown functions and on mistakes of public projects.
 #
-# **You need** softmax (lesson 2), attention (lesson 3) and its scale (lesson 4). Nothing from your earlier notebooks
-# has to be copied.
+# **You need** softmax (lesson 2), attention (lesson 3), its scale and dropout (lesson 4).
 #
-# **Time:** about 75 minutes
+# **Time:** about 75 minutes, plus 35 for the parts marked *extra*
 #
-# | letter | meaning |
-# |---|---|
-# | $B$, $H$ | sentences in a batch, heads (lesson 6; here they are just more leading dimensions) |
-# | $T$, $S$ | how many queries, how many keys |
-# | `D` | in shapes, the width of a token's vector; $d$ in formulas |
-# | `K`, `V` | in shapes, the width of a query or key and the width of a value; $d_k$ and $d_v$ in formulas |
-# | $\mathbf{Q}$, $\mathbf{K}$, $\mathbf{V}$ | matrices, in bold: all queries `(T, K)`, all keys `(S, K)`, all values `(S, V)` |
-# | $\mathbf{M}$ | a mask `(T, S)`: its entry $m_{ij}$ is true or false for query $i$ and key $j$ |
+# $T$ and $S$ are the numbers of queries and keys; $\mathbf{M}$ is a mask `(T, S)` with the entries $m_{ij}$. `B` sentences and
+# `H` heads (lesson 6) are leading dimensions.
 #
-# One convention holds from here to the end of the course: **in a mask, True means blocked.** Section 5 meets a
-# function that has it the other way round.
+# One convention holds throughout the course: **in a mask, True means blocked.**
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sentence, sliders, torch_fallbacks, use
+from course import (
+    alive,
+    begin,
+    check,
+    figures,
+    hint,
+    predict,
+    progress,
+    review,
+    sample_models,
+    sentence,
+    sliders,
+    small_lm,
+    torch_fallbacks,
+    use,
+)
 from torch import nn
 
 begin("05_causal_mask")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson adds
+figures.show(figures.overview("mask"))
+
 # %% [markdown]
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
-# **1.** Queries and keys have 64 independent numbers of mean 0 and variance 1. What is the standard deviation of
-# their scores, and by what are they divided?
+# **1.** Queries and keys have 64 independent entries of mean 0 and variance 1. What is the standard deviation of their
+# scores, and what are they divided by?
 #
 # <details><summary>Answer</summary>
 #
-# $\sqrt{64} = 8$: variances add up. Divided by $\sqrt{d_k} = 8$, the scores have the standard deviation 1 again.
+# $\sqrt{64} = 8$, because variances add up. Divided by $\sqrt{d_k} = 8$, the scores have the standard deviation 1.
 #
 # </details>
 #
-# **2.** Why is it bad for learning when softmax gives one key nearly everything?
+# **2.** Why is it bad for learning if softmax gives one key nearly everything?
 #
 # <details><summary>Answer</summary>
 #
-# There its Jacobian $\operatorname{diag}(p) - p\,p^\top$ is nearly 0, so hardly any gradient comes back to queries
-# and keys.
+# Its Jacobian $\operatorname{diag}(\mathbf{a}) - \mathbf{a}\,\mathbf{a}^\top$ is then nearly 0, so hardly any gradient
+# reaches queries and keys.
 #
 # </details>
 #
-# **3.** With dropout of 0.5 on the weights, in training mode: what becomes of a weight of 0.3?
+# **3.** What does dropout of 0.5 do to a weight of 0.3 in training mode?
 #
 # <details><summary>Answer</summary>
 #
-# 0 half of the time, and 0.6 otherwise, so that its mean stays 0.3. In eval mode it is 0.3.
+# It becomes 0 half of the time and 0.6 otherwise, so its mean stays 0.3. In eval mode it is 0.3.
 #
 # </details>
 
 # %%
-from course import sample_models
+review()
 
 # %% [markdown]
 # ## 1. Who may see whom
 #
-# Take the sentence of lesson 3. While the model learns, all six words go in at once, and each place has its own
-# little exam: at *The* the right answer is *boat*, at *boat* it is *reached*, and so on. The answer to place
-# $i$ is the word at place $i + 1$. So at place $i$ the model may look at the words 0 to $i$, itself included: its own
-# word is a question, not an answer. Everything after it is an answer to something.
+# During training the whole sentence goes in at once, and each position predicts the word after it: *The* should predict
+# *boat*, *boat* should predict *reached*. So position $i$ may see the words 0 to $i$, its own included. Every later word is
+# an answer.
 #
-# $$ m_{ij} = \text{True, if } j > i; \quad \text{else False} $$
+# $$ m_{ij} = \text{True if } j > i, \text{ else False} $$
 #
-# where $i$ is the place of the query and $j$ the place of the key, both counted from 0. This is the **causal mask**,
-# and an attention that obeys it is called causal: what comes later cannot have been the cause of what came before.
+# Here $i$ is the position of the query and $j$ that of the key. This is the **causal mask**; attention that obeys it is
+# called causal.
 
 # %%
 words = sentence.words  # The boat reached the river bank
@@ -101,36 +108,38 @@ for i, word in enumerate(words):
     print(f"{word:>8}", *(f"{mark:>8}" for mark in marks))
 
 # %% [markdown]
-# Read it by rows: *reached* may see *The*, *boat* and itself.
+# Row 2 says that *reached* may see *The*, *boat* and itself. 21 of the 36 cells are open, $T(T+1)/2$.
 #
-# ### Predict first
+# ### Predict: a row without a choice
 #
-# How many of the 36 cells are open? And for which word is the outcome of attention certain, before
-# you know a single number of the model?
-#
-# <details><summary>Answer</summary>
-#
-# 1 + 2 + … + 6 = 21, or $T(T+1)/2$: a little more than half. And *The* can see only itself. Its weights are
-# (1, 0, 0, 0, 0, 0) whatever its scores are, since softmax over a single score is 1. Nothing can be learned about how
-# the first word looks around.
-#
-# </details>
-#
+# For which word are the weights certain, whatever its scores are?
+
+# %%
+# The word: "The", "bank" or "both"
+predict("the word whose weights are certain", ...)
+
+# %% [markdown]
 # ### When there are fewer queries than keys
 #
-# A trained model writes word by word, each from all the words before it; such a model is called **autoregressive**. It
-# has read *The boat reached the river*, kept the keys and values of those words (the place where they are kept is its
-# **KV cache**), and now the new word *bank* comes in. Only *bank* needs a query, $T = 1$, but there are six keys,
-# $S = 6$. Which of the keys may this one query see?
+# A trained model writes word by word, each from all words before it; such a model is called **autoregressive**. Suppose it
+# has kept the keys and values of *The boat reached the river* (in a **KV cache**), and now *bank* comes in. Only *bank*
+# needs a query, so $T = 1$, but there are six keys, $S = 6$.
 #
-# All six, of course: every one of them came before it, or is itself. But the formula above says that query 0 sees key
-# 0 and nothing else. It had quietly assumed that queries and keys start together. When earlier keys have been kept,
-# they *end* together: **the $T$ queries are the last $T$ of the $S$ places**, and query $i$ stands at place
-# $S - T + i$.
+# ### Predict: one query, six keys
 #
-# $$ m_{ij} = \text{True, if } j > S - T + i; \quad \text{else False} $$
+# How many of the six keys does the formula show to this query, and how many should *bank* see?
+
+# %%
+# Shown and wanted: a list of two whole numbers
+predict("the keys that are shown and wanted", ...)
+
+# %% [markdown]
+# The formula assumes that queries and keys *start* together. With kept keys they *end* together: **the $T$ queries are
+# the last $T$ of the $S$ positions**, so query $i$ is at position $S - T + i$.
 #
-# With $T = S$ this is the first formula again.
+# $$ m_{ij} = \text{True if } j > S - T + i, \text{ else False} $$
+#
+# If $T = S$, this is the first formula.
 #
 # ### Exercise 1: `causal_mask(T, S=None, device=None)`
 #
@@ -138,13 +147,15 @@ for i, word in enumerate(words):
 #
 # Build the mask for $T$ queries and $S$ keys.
 #
-# **On paper.** Three queries and five keys. The first query stands at place 5 − 3 + 0 = 2, so it sees the keys 0, 1
-# and 2:
+# - There cannot be more queries than positions: if $S < T$, raise a `ValueError` that names an argument and its value, such
+#   as `S is 3, which is less than T = 5`.
+# - Make the mask on `device`. A mask has to be where the scores are: a model passes `device=x.device`, and the same code
+#   runs on a GPU.
+#
+# **Worked example.** Of three queries and five keys, query 0 is at position 5 − 3 + 0 = 2 and sees the keys 0, 1 and 2.
+# With 1 for True:
 #
 # $$ \mathbf{M} = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
-#
-# with 1 for True and 0 for False. There cannot be more queries than places, so $S < T$ is an error in the call:
-# raise a `ValueError` whose message names an argument and its value, such as `S is 3, which is less than T = 5`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -153,31 +164,28 @@ for i, word in enumerate(words):
 
 # %% nbgrader={"grade": false, "grade_id": "causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
-    """Which keys lie after each query: a bool tensor (T, S) on `device`, True = blocked.
+    """Which keys are after each query: a bool tensor (T, S) on `device`, True = blocked.
 
-    The T queries are the last T of the S places; S is T by default, device is PyTorch's default.
+    The T queries are the last T of the S positions; S is T by default, device is PyTorch's default.
     Raises ValueError if S < T, an S of 0 included; the message names the argument and its value.
     """
     ### BEGIN SOLUTION
     S = T if S is None else S
     if S < T:
-        raise ValueError(f"S is {S}, which is less than T = {T}: the queries are the last T places")
-    query_place = torch.arange(S - T, S, device=device)  # (T,)
-    key_place = torch.arange(S, device=device)  # (S,)
-    return key_place > query_place[:, None]
+        raise ValueError(f"S is {S}, which is less than T = {T}: the queries are the last T positions")
+    query_position = torch.arange(S - T, S, device=device)  # (T,)
+    key_position = torch.arange(S, device=device)  # (S,)
+    return key_position > query_position[:, None]
     ### END SOLUTION
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_causal_mask", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(causal_mask)  # NameError? Run the notebook's first cell
+check(causal_mask)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(causal_mask)
 ### END HIDDEN TESTS
-
-# %% [markdown]
-# From here on your mask draws the pictures, once it passes; PyTorch's does until then. Each caption says which.
 
 # %% tags=["demo"]
 # @title Tables of ticks and crosses for six, two and one query
@@ -188,19 +196,18 @@ figures.show(
     alt="Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
     "the diagonal. Two queries, river and bank: a single cross, where river meets bank. One query, "
     "bank: no cross at all.",
-    caption=f"✓ may be seen, ✗ is blocked. Mask: {mask_for.whose}.",
+    caption=f"✓ may be seen, ✗ is blocked. Computed with {mask_for.whose}.",
 )
 
 # %% [markdown]
-# The tables end together at the right: the smaller ones are the last rows of the large one. Many a library lets them
-# *start* together instead. PyTorch's `F.scaled_dot_product_attention(…, is_causal=True)` does, and people have been
-# asking for the other way since 2023
-# ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). Move the slider to let the sentence grow word
-# by word, with one query for the newest word, and see what each of the two lets it see.
+# The smaller tables are the last rows of the large one. `F.scaled_dot_product_attention(…, is_causal=True)` aligns the
+# *starts* instead; people have asked for the other way since 2023
+# ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). Let the sentence grow, with one query for the newest
+# word:
 
 
 # %% tags=["demo"]
-# @title Slider: the sentence grows, and one query asks for its newest word
+# @title A slider: the sentence grows, and one query asks for its newest word
 def newest_word(S):
     mask_for = use(causal_mask, torch_fallbacks.causal_mask)
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
@@ -212,13 +219,12 @@ def newest_word(S):
 sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 
 # %% [markdown]
-# With the starts aligned, every new word sees *The* and nothing else. No error, no NaN, no leak: only a model that
-# was good while it was trained and writes nonsense afterwards.
+# If the starts are aligned, every new word sees only *The*. Without error, NaN or leak, a model that was good in training
+# writes nonsense.
 #
 # ## 2. Padding
 #
-# Sentences differ in length, tensors do not. To make a batch, short sentences are filled up with a padding token that
-# means nothing. Nobody should listen to it.
+# The short sentences of a batch are filled up with a meaningless token, the **padding**. No query should see it.
 
 # %%
 batch = [words, "The boat reached it".split(), "The bank".split()]
@@ -229,122 +235,126 @@ lengths = torch.tensor([len(text) for text in batch])  # (B,)
 figures.show(
     figures.masks.sentences(batch, lengths.tolist(), 6),
     alt="A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
-    caption="Three sentences, padded to S = 6. Hatched places hold no word.",
+    caption="Three sentences, padded to S = 6. Hatched positions hold no word.",
 )
 
 # %% [markdown]
-# Here what is blocked depends on the sentence, not on the query. With $\ell_b$ for the length of sentence $b$,
+# What is blocked now depends on the sentence, not on the query. If $\ell_b$ is the length of sentence $b$:
 #
-# $$ m_{bj} = \text{True, if } j \ge \ell_b; \quad \text{else False} $$
+# $$ m_{bj} = \text{True if } j \ge \ell_b, \text{ else False} $$
 #
-# This is the **padding mask**, a table of shape `(B, S)`. Scores, though, will have the shape `(B, H, T, S)` when there
-# are several heads. A mask of shape `(B, 1, 1, S)` fits onto them by broadcasting: the same for all heads, the same for
-# all queries.
-#
-# ### Predict first
-#
-# `causal` has the shape `(T, T)` and `padding` the shape `(B, 1, 1, T)`. What is the shape of
-# `causal | padding`, and what does the `|` say about a cell?
-#
-# <details><summary>Answer</summary>
-#
-# `(B, 1, T, T)`: both are stretched to it. A cell is blocked if *either* mask blocks it. That is a good reason for
-# True = blocked: reasons to block something add up.
-#
-# </details>
+# This is the **padding mask**. Scores have the shape `(B, H, T, S)`. In the shape `(B, 1, 1, S)`, the mask broadcasts over all
+# heads and queries.
 #
 # ### Exercise 2: `padding_mask(lengths, S)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# **On paper.** Lengths (1, 3) and $S = 3$ give the two rows (0, 1, 1) and (0, 0, 0), with 1 for True, in a tensor of
-# shape (2, 1, 1, 3). A length may be 0, for a sentence without words: its row is all True.
+# A length may be 0, for a sentence without words: its row is all True.
+#
+# **Worked example.** Lengths (1, 3) and $S = 3$ give the rows (0, 1, 1) and (0, 0, 0), in a tensor of shape (2, 1, 1, 3).
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(padding_mask)
 
 
 # %% nbgrader={"grade": false, "grade_id": "padding_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def padding_mask(lengths: torch.Tensor, S: int) -> torch.Tensor:
-    """Which places hold padding: True at places at or past each length.
+    """Which positions hold padding: True at positions at or past each length.
 
     lengths: int64 (B,), each from 0 to S. Returns bool (B, 1, 1, S), on the device of `lengths`.
     """
     ### BEGIN SOLUTION
-    place = torch.arange(S, device=lengths.device)  # (S,)
-    return (place >= lengths[:, None])[:, None, None, :]
+    position = torch.arange(S, device=lengths.device)  # (S,)
+    return (position >= lengths[:, None])[:, None, None, :]
     ### END SOLUTION
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_padding_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(padding_mask)  # NameError? Run the notebook's first cell
+check(padding_mask)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(padding_mask)
 ### END HIDDEN TESTS
 
+# %% [markdown]
+# ### Predict: the shape of both masks
+#
+# A key is blocked if it is in the future *or* is padding, so with True = blocked, `|` combines the masks. `causal` has the
+# shape `(6, 6)`, `padding` has `(3, 1, 1, 6)`. What is the shape of `causal | padding`?
+
 # %%
-mask_for = use(causal_mask, torch_fallbacks.causal_mask)
-padding_for = use(padding_mask, lambda lengths, S: torch_fallbacks.padding(batch, S))
-both = mask_for(6) | padding_for(lengths, 6)
-print("causal | padding:", tuple(both.shape))
+# A list of whole numbers
+predict("the shape of both masks", ...)
+
+# %% [markdown]
+# ### Step: both masks at once
+#
+# *Step ★☆☆ · about 2 minutes.* Combine your two masks for sentences that are padded to `T` positions.
+#
+# **Worked example.** For the lengths (2, 3) and $T = 3$, row 2 of sentence 0 is (0, 0, 1): key 2 is padding. Row 2 of
+# sentence 1 is (0, 0, 0).
+
+
+# %%
+def decoder_mask(lengths: torch.Tensor, T: int) -> torch.Tensor:
+    """True where a key is after its query, or is padding. lengths: int64 (B,). Returns bool (B, 1, T, T)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(decoder_mask)
 
 # %% tags=["demo"]
 # @title Both masks together, for each of the three sentences
+both_for = use(decoder_mask)
+both = both_for(lengths, 6)  # (B, 1, T, T)
 figures.show(
     figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
-    alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: also "
-    "the last two columns are all crosses. Length 2: the last four columns are all crosses.",
-    caption=f"causal | padding, for the three sentences. Masks: {mask_for.whose}; {padding_for.whose}.",
+    alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: the "
+    "last two columns are all crosses, too. Length 2: the last four columns are all crosses.",
+    caption=f"causal | padding, for the three sentences. Computed with {both_for.whose}.",
 )
 
 # %% [markdown]
-# Look at the last rows of the short sentences: the padding itself still asks questions. That does no harm. Nobody
-# listens to its places, and its own outputs are left out of the loss. Blocking those *rows* as well would be a
-# mistake, and the next section shows what it leads to.
+# In the last rows of the short sentences, padding itself asks. That does no harm: no query sees these positions, and the
+# loss leaves their outputs out. Do not block these *rows* as well; the next section shows why.
 #
 # ## 3. From a mask to weights
 #
-# Blocked keys should get a weight of exactly 0, and the others should share the whole 1 among them, as if the blocked
-# keys had never been there:
+# A blocked key gets a weight of exactly 0. The others share the whole 1, as if the blocked keys did not exist:
 #
 # $$ a_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} \text{ if } j \text{ is not blocked}, \quad
 #    a_{ij} = 0 \text{ if it is} $$
 #
-# where $s_{ij}$ is the score of query $i$ with key $j$. The usual trick is to put a score in place of the blocked ones
-# that softmax turns into 0.
+# Here $s_{ij}$ is the score of query $i$ and key $j$. The usual way is to replace blocked scores by a number that softmax
+# turns into 0.
 #
-# ### Predict first
+# ### Predict: which number?
 #
-# One query, four keys with scores (2, 1, −1, 3). The last one is blocked, and it happens to have
-# the highest score. Which of these values, put in its place, makes its weight 0: `0`, `-1e-12`, `-1e9`, `-inf`?
+# Four keys have the scores (2, 1, −1, 3), and the last one is blocked. Which of `0`, `-1e-12`, `-1e9` and `-inf`, put in
+# its place, make its weight 0 to four digits?
+
+# %%
+# The numbers: "all", "all but 0", "-1e9 and -inf" or "-inf"
+predict("the numbers that block a key", ...)
 
 # %%
 scores = torch.tensor([2.0, 1.0, -1.0, 3.0])
 blocked = torch.tensor([False, False, False, True])
-for fill in (0.0, -1e-12, -1e9, float("-inf")):
+for fill in (0.0, -1e-12, -1e9, -torch.inf):
     weights = torch.softmax(torch.where(blocked, fill, scores), dim=-1)
     print(f"{fill:>8g}:  ", *(f"{w:8.4f}" for w in weights.tolist()))
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# A score of 0 is not "no score": $e^0 = 1$, more than key 2 gets. And −1e9 works only while the other scores are higher;
+# among scores of −2e9 it would win. In float16, whose largest number is 65504, −1e9 is an error: *value cannot be converted
+# to type Half without overflow* ([apex#1052](https://github.com/NVIDIA/apex/issues/1052)).
 #
-# The last two. A score of 0 is not "no score": $e^0 = 1$, which here is worth more than the −1 of the third key. And
-# −1e−12 is a typing error for −1e12 that makes almost no difference to 0; it shipped in a well-known implementation
-# (see *Seen in the wild*).
-#
-# Is −1e9 as good as −∞, then? Here it is, since the other scores are small. Among scores of −2e9 it would be the
-# greatest of all. In half precision it cannot even be written down: the largest such number is 65504, and PyTorch
-# stops with *value cannot be converted to type Half without overflow*
-# ([apex#1052](https://github.com/NVIDIA/apex/issues/1052)).
-#
-# </details>
-#
-# How negative is negative enough? Lower the fill, and watch what still gets through: above each picture stands the
-# greatest share of a row that lies on the future, beyond the orange stairs. Then make the scores five times as large:
-# what was enough may no longer be.
+# Lower the fill, then make the scores five times as large. Above each map is the largest share that a row gives to the
+# future, beyond the orange stairs.
 
 
 # %%
@@ -356,7 +366,7 @@ def example_scores(T=6, K=4, seed=4):
 
 
 # %% tags=["demo"]
-# @title Slider: the fill and the size of the scores, and what gets through
+# @title A slider: the fill and the size of the scores, and what gets through
 def filled(fill, times):
     mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
@@ -369,73 +379,87 @@ def filled(fill, times):
 
 sliders.slider(
     filled,
-    strip={"fill": [0.0, -4.0, float("-inf")]},
-    fill=[0.0, -1.0, -2.0, -4.0, -6.0, -8.0, -16.0, -32.0, float("-inf")],
+    strip={"fill": [0.0, -4.0, -torch.inf]},
+    fill=[0.0, -1.0, -2.0, -4.0, -6.0, -8.0, -16.0, -32.0, -torch.inf],
     times=[1, 5, 25],
 )
 
 # %% [markdown]
-# Only −∞ is enough for all scores: it asks nothing of them.
+# Only −∞ always works, because it assumes nothing about the other scores.
 #
+# ### Step: fill, then softmax
+#
+# *Step ★☆☆ · about 2 minutes.* Replace blocked scores by −∞, then take the softmax of each row. `masked_fill` returns a
+# new tensor. Every row has at least one open key.
+#
+# **Worked example.** Scores (0, $\ln 3$, 5) with only the last one blocked give the weights (1/4, 3/4, 0).
+
+
+# %%
+def fill_and_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Softmax over the last dimension, blocked scores replaced by -inf. scores, mask: (T, S). Returns (T, S)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(fill_and_softmax)
+
+# %% [markdown]
 # ### A row with nothing to see
 #
-# −∞ has its own trap. What if a query may see *nothing*? It happens: a sentence of length 0 in a batch; padding on
-# the left, where the first queries find only padding before them; a mask made by hand. Then softmax divides
-# $e^{-\infty} + e^{-\infty} + \dots = 0$ by itself.
+# A query may see *nothing*: in a sentence of length 0, with padding on the left, or by a mask made by hand. Softmax then
+# divides $e^{-\infty} + e^{-\infty} + \dots = 0$ by itself.
+#
+# ### Predict: one NaN in one row
+#
+# Query 0 of three sees nothing, so its weights are NaN. The loss uses the *other two* rows only. Queries, keys and values
+# are all `tokens @ W`. How many of the four entries of the gradient of `W` are usable?
 
 # %%
-nothing = torch.full((3,), float("-inf"))
-print(torch.softmax(nothing, dim=-1))
+# A number from 0 to 4
+predict("the usable entries of the gradient", ...)
 
-# %% [markdown]
-# One NaN in one row: bad, but could one not ignore that row?
-#
-# ### Predict first
-#
-# Below, the first of three queries sees nothing. The loss is made from the *other two* only. `W` is
-# a weight matrix that all three go through. How much of the gradient of `W` is still usable?
 
 # %%
-tokens = torch.tensor([[1.0, 0.5], [0.2, -1.0], [0.7, 0.3]])
-bias = torch.zeros(3, 3)
-bias[0] = float("-inf")  # the first query sees nothing
-W = torch.eye(2, requires_grad=True)
+def gradient_of_w(softmax_of):
+    """The loss without the fully blocked row 0, and its gradient with respect to W."""
+    tokens = torch.tensor([[1.0, 0.5], [0.2, -1.0], [0.7, 0.3]])
+    mask = torch.tensor([[True, True, True], [False, False, False], [False, False, False]])
+    W = torch.eye(2, requires_grad=True)
+    q = k = v = tokens @ W
+    output = softmax_of(q @ k.T, mask) @ v
+    loss = output[1:].square().sum()  # row 0 is not in it
+    loss.backward()
+    return loss.item(), W.grad
 
-weights = torch.softmax(tokens @ W @ tokens.T + bias, dim=-1)
-loss = (weights @ tokens)[1:].square().sum()  # the first row is not in it
-loss.backward()
-print("loss:", loss.item())
-print("gradient of W:", W.grad.tolist())
+
+loss, gradient = gradient_of_w(lambda scores, mask: torch.softmax(scores.masked_fill(mask, -torch.inf), dim=-1))
+print("loss:", loss, "  gradient of W:", gradient.tolist())
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# The loss is a normal number, and the gradient is NaN everywhere. In the backward pass, row 0 has a gradient of 0, which is
+# multiplied by its NaN weights; 0 × NaN is NaN, and reaches every value. One blocked row in one sentence ruins the step,
+# and after it the model.
 #
-# The loss is a healthy number, and the gradient is NaN from end to end. On the way back the first row receives a
-# gradient of 0 and multiplies it by its NaN weights; 0 × NaN is NaN, not 0; and `W` collects it from there. One
-# blocked row in one sentence of a batch ruins the whole step, and after it the whole model.
-#
-# So it is in real code. As late as in PyTorch 2.13 `nn.MultiheadAttention` gives NaN for such a row when you ask for
-# its weights, while `F.scaled_dot_product_attention` gave NaN before PyTorch 2.5 and gives 0 since
-# ([pytorch#103963](https://github.com/pytorch/pytorch/issues/103963)).
-#
-# </details>
-#
-# So somebody must decide what "attend to nothing" means. The course decides: **a fully blocked row has weights of 0,
-# an output of 0, and a gradient of 0.** It has seen nothing, it says nothing, it learns nothing.
+# In PyTorch 2.13, `nn.MultiheadAttention` still returns NaN for such a row if you ask for its weights;
+# `F.scaled_dot_product_attention` has returned 0 since PyTorch 2.5
+# ([pytorch#103963](https://github.com/pytorch/pytorch/issues/103963)). In this course, **a fully blocked row has weights of
+# 0, an output of 0 and a gradient of 0.**
 #
 # ### Exercise 3: `masked_softmax(scores, mask)`
 #
 # *Difficulty ★★★ · about 12 minutes*
 #
-# Softmax over the last dimension of what is not blocked. The mask fits by broadcasting: scores may be `(B, H, T, S)`
-# and the mask `(T, S)` or `(B, 1, 1, S)`. Scores are finite, but may be as large as ±1e15, blocked ones too, and no
-# output and no gradient may become NaN. `torch.softmax` is allowed here.
+# Compute the softmax over the last dimension of what is not blocked.
 #
-# **On paper.** Scores (0, $\ln 3$, 5) with only the last one blocked: weights (1/4, 3/4, 0). The same scores, all
-# blocked: (0, 0, 0).
+# - The mask broadcasts: scores may be `(B, H, T, S)`, and the mask `(T, S)` or `(B, 1, 1, S)`.
+# - Scores are finite but may be as large as ±1e15, blocked ones too.
+# - Fully blocked rows are 0, and no output and no gradient becomes NaN. You may use `torch.softmax`.
+#
+# **Worked example.** Scores (0, $\ln 3$, 5), all blocked, give (0, 0, 0).
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(masked_softmax)
 
 
@@ -453,7 +477,7 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_masked_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(masked_softmax)  # NameError? Run the notebook's first cell
+check(masked_softmax)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -461,8 +485,7 @@ grade(masked_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Scores before and after masking, and the weights they become. Below it, the same with a mask that leaves the
-# second *the* nothing to see.
+# In the second picture, the mask also leaves the second *the*, position 3, nothing to see.
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
@@ -473,42 +496,59 @@ figures.show(
     figures.masks.before_and_after(scores, mask, softmax_of(scores, mask), words),
     alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
     "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
-    caption=f"Weights: {softmax_of.whose}.",
+    caption=f"Computed with {softmax_of.whose}.",
 )
+
+# %% tags=["demo"]
+# @title A row that is fully blocked, before and after the repair
+naive = use(fill_and_softmax)
 row_blocked = mask | (torch.arange(6) == 3)[:, None]
-empty_row = softmax_of(scores, row_blocked)
+panels = {
+    "before: fill, then softmax": (naive, naive(scores, row_blocked)),
+    "after: masked_softmax": (softmax_of, softmax_of(scores, row_blocked)),
+}
+fig, axes = figures.row(4, width=3.5, height=3.5)
+details = []
+for (title, (function, weights)), left, right in zip(panels.items(), axes[::2], axes[1::2]):
+    _, gradient = gradient_of_w(function)
+    hidden = row_blocked if weights.isfinite().all() else mask & weights.isfinite()
+    figures.heat_map(weights, ax=left, rows=words, columns=words, part="weights", title=title, blocked=hidden)
+    figures.heat_map(gradient, ax=right, kind="scores", limit=2.0, title="gradient of W")
+    left.tick_params(axis="x", rotation=60)
+    details.append(
+        f"{title}: row 3 of the weights is {'NaN' if weights[3].isnan().any() else 'blocked, without weights'}, "
+        f"and {int(gradient.isfinite().sum())} of 4 entries of the gradient are numbers"
+    )
 figures.show(
-    figures.masks.before_and_after(scores, row_blocked, empty_row, words),
-    alt="The same three maps, with the whole fourth row hatched: there are no weights in it, and the "
-    "other rows are as before.",
-    caption=f"One row fully blocked. Sums of the rows: {[round(total, 2) for total in empty_row.sum(-1).tolist()]}.",
+    fig,
+    alt=f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
+    caption=f"The sum of row 3 is now {float(softmax_of(scores, row_blocked)[3].sum()):g}. Computed with {naive.whose} and {softmax_of.whose}.",
 )
 
 # %% [markdown]
 # ## 4. Attention with a mask
 #
-# All that is left is to put the pieces together. With queries $\mathbf{Q}$ of shape `(T, K)`, keys $\mathbf{K}$
-# `(S, K)`, values $\mathbf{V}$ `(S, V)` and a mask $\mathbf{M}$ `(T, S)`, the weights $\mathbf{A}$ and the output are
+# With queries $\mathbf{Q}$ `(T, K)`, keys $\mathbf{K}$ `(S, K)`, values $\mathbf{V}$ `(S, V)` and a mask $\mathbf{M}$
+# `(T, S)`, the weights $\mathbf{A}$ and the output $\mathbf{O}$ are
 #
 # $$ \mathbf{A} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right),
-#    \qquad \text{output} = \mathbf{A} \mathbf{V} $$
+#    \qquad \mathbf{O} = \mathbf{A} \mathbf{V} $$
 #
-# *Review:* $d_k$ is the width of one query, the `K` of its shape, and dividing by its root keeps scores of wide queries
-# from saturating the softmax (lesson 4). The scale comes before the mask: scaled or not, −∞ is −∞.
+# $d_k$ is the width of a query, and the scale keeps wide queries from saturating the softmax (lesson 4).
 #
 # ### Exercise 4: `masked_attention(query, key, value, mask=None)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Return the output and the weights. `mask=None` blocks nothing. PyTorch's attention functions are not allowed, your
-# own earlier exercises are.
+# Return the output and the weights. `mask=None` blocks nothing. You may call your own exercises, but not PyTorch's attention
+# functions.
 #
-# **On paper.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the values
-# (5,) and (7,). The scaled scores are (1, 4). With the second key blocked: weights (1, 0), output (5,). With both
-# blocked: weights (0, 0), output (0,).
+# **Worked example.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the
+# values (5,) and (7,). The scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output
+# is (5,). If both are, the weights are (0, 0) and the output is (0,).
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(masked_attention)
 
 
@@ -529,7 +569,7 @@ def masked_attention(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_masked_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(masked_attention)  # NameError? Run the notebook's first cell
+check(masked_attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -537,12 +577,10 @@ grade(masked_attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Bidirectional beside causal
+# ### Bidirectional and causal
 #
-# Without a mask every word looks in both directions. That is not wrong; it depends on what you ask of the model. To
-# *understand* a finished sentence, as BERT does, one wants both directions; a model of that kind is called an
-# **encoder**. To *write* one, there is no other direction yet. A model that writes under a causal mask is called a
-# **decoder**, and the large language models are decoders.
+# A model that *understands* a finished sentence, such as BERT, looks in both directions; it is called an **encoder**. A model
+# that *writes* has only what is before, and is called a **decoder**. Large language models are decoders.
 
 
 # %%
@@ -564,80 +602,101 @@ figures.show(
     figures.masks.weights(panels, words),
     alt="Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
     "triangle above the diagonal is hatched, and each row's weights are spread over what is left.",
-    caption=f"The same words, without and with a mask. Attention: {attend.whose}.",
+    caption=f"The same words, without and with a mask. Computed with {attend.whose}.",
 )
 
 # %% [markdown]
-# In the last row the two maps agree: *bank* sees everything either way. Everywhere else, the weights that stood on
-# the future have been shared out among what remains, in proportion.
+# *bank* sees everything either way. In the other rows, the weights of the future are divided among the remaining keys in
+# proportion.
 #
 # ## 5. Two opposite conventions
 #
-# You now hold a boolean mask and PyTorch has two attention functions that take one. They do not mean the same by it.
+# PyTorch has two attention functions that take a boolean mask, and they read it differently:
 #
 # | | True means |
 # |---|---|
 # | `nn.MultiheadAttention(…)(…, attn_mask=m)` | **blocked** |
 # | `F.scaled_dot_product_attention(…, attn_mask=m)` | **may be seen** |
 #
-# `nn.Transformer` and this course side with the first, Keras and JAX with the second. Neither function complains about
-# the other's masks: the shapes agree and so do the types.
+# `nn.Transformer` and this course follow the first, Keras and JAX the second. Neither function notices a mask made for the
+# other: shape and dtype are the same.
+#
+# ### Predict: forget the `~`
+#
+# Give our causal mask to `F.scaled_dot_product_attention` unchanged. What does *The* see?
 
 # %%
-attend = use(masked_attention, torch_fallbacks.masked_attention)
+# The word sees: "only itself", "everything after itself" or "everything"
+predict("what the first word sees", ...)
+
+# %%
 mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-x = example_tokens()
-ours = attend(x, x, x, mask)[0]
+x = sentence.x[None]  # (1, 6, 3)
 
-functional = F.scaled_dot_product_attention(x[None], x[None], x[None], attn_mask=~mask)[0]  # note the ~
-
-module = nn.MultiheadAttention(embed_dim=4, num_heads=1, bias=False, batch_first=True)
+module = nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
 with torch.no_grad():  # projections that change nothing, so that only attention is left
-    module.in_proj_weight.copy_(torch.eye(4).repeat(3, 1))
-    module.out_proj.weight.copy_(torch.eye(4))
-packaged = module(x[None], x[None], x[None], attn_mask=mask)[0][0]
+    module.in_proj_weight.copy_(torch.eye(3).repeat(3, 1))
+    module.out_proj.weight.copy_(torch.eye(3))
 
-print(f"{attend.whose}, compared with")
-print(f"  F.scaled_dot_product_attention(attn_mask=~mask): differs by {(ours - functional).abs().max():.0e}")
-print(f"  nn.MultiheadAttention(attn_mask=mask):           differs by {(ours - packaged).abs().max():.0e}")
-
-# %% [markdown]
-# ### Predict first
-#
-# Forget the `~`: hand our mask to `F.scaled_dot_product_attention` as it is. What does *The* see?
-# What does *bank* see?
+identity = torch.eye(6)[None]  # with these values, the output is the weights
+by_module = module(x, x, x, attn_mask=mask)[1][0]
+by_function = F.scaled_dot_product_attention(x, x, identity, attn_mask=mask)[0]
+negated = F.scaled_dot_product_attention(x, x, identity, attn_mask=~mask)[0]
+print(f"the function, given ~mask, differs from the module by {(negated - by_module).abs().max():.0e}")
 
 # %% tags=["demo"]
-# @title Weights of F.scaled_dot_product_attention, with the ~ and without
-mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
-x, identity = sentence.x, torch.eye(6)[None]
+# @title The same mask, given to both: two pictures
+attend = use(masked_attention, torch_fallbacks.masked_attention)
 panels = {
-    title: (F.scaled_dot_product_attention(x[None], x[None], identity, attn_mask=m)[0], ~m)  # hatched: what it blocks
-    for title, m in {"attn_mask=~mask": ~mask, "attn_mask=mask": mask}.items()
+    "nn.MultiheadAttention\n(attn_mask=mask)": (by_module, mask),
+    "F.scaled_dot_product_attention\n(attn_mask=mask)": (by_function, ~mask),
 }
 figures.show(
-    figures.masks.weights(panels, words, stairs=True),
-    alt="Two maps of the weights that F.scaled_dot_product_attention uses. With ~mask they fill the "
-    "triangle below the stairs; with mask they fill the one above, and the last row is hatched throughout.",
-    caption="Left as it should be; right without the ~. The stairs stand where the future begins.",
+    figures.masks.weights(panels, words, stairs=True, cell=0.5),
+    alt="Two maps of weights, with the same mask given to both. nn.MultiheadAttention fills the triangle below the stairs. "
+    "F.scaled_dot_product_attention fills the triangle above them; its last row is hatched throughout.",
+    caption=f"Orange stairs: where the future begins. {attend.whose[0].upper()}{attend.whose[1:]} differs from the left map by "
+    f"{(attend(x, x, x, mask)[1][0] - by_module).abs().max():.0e}.",
 )
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# On the right *The* sees all that it must not, and *bank* sees nothing. (For padding, `nn.MultiheadAttention` has an argument
+# of its own: `key_padding_mask`, of shape `(B, S)`, True = blocked.)
 #
-# *The* sees all that it must not, and *bank* sees nothing: its row is fully blocked. Each word sees precisely the
-# future. A model that is trained this way reaches 100 % accuracy within minutes, since the answer to place $i$ is the
-# very first thing that it sees. And then it cannot write a word.
+# ### Step: a mask to add (extra)
 #
-# </details>
+# *Step ★☆☆ · about 2 minutes.* A third convention is a floating-point mask, which is *added* to the scores: 0 where a key
+# may be seen, −∞ where it is blocked. Both of PyTorch's functions agree on it. Make one from a boolean mask.
 #
-# ## 6. Is it a bug?
+# **Worked example.** (False, True) becomes (0, −∞).
+
+
+# %%
+def additive_mask(mask: torch.Tensor) -> torch.Tensor:
+    """0 where `mask` is False, -inf where it is True (blocked). mask: bool, any shape. Returns float32, same shape."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(additive_mask)
+
+# %% tags=["demo"]
+added = use(additive_mask)(mask)
+moved = module(x, x, x, attn_mask=added)[1][0] - F.scaled_dot_product_attention(x, x, identity, attn_mask=added)[0]
+print(f"with a mask to add, module and function differ by {moved.abs().max():.0e}")
+
+# %% [markdown]
+# ## 6. Is it a bug? (extra)
 #
-# A well-known summarisation model masks its padding like this: first softmax over *everything*, then set the blocked
-# weights to 0, then divide each row by what is left of it. A reader opened an issue: the mask comes after the softmax;
-# should it not come before? ([pointer-generator#88](https://github.com/abisee/pointer-generator/issues/88))
+# ### Predict: "The mask comes too late"
 #
-# Everybody has learned that a mask after the softmax is a bug. **Decide before you run the cell: is it one here?**
+# A well-known summarisation model takes the softmax over *everything*, sets the weights of padding to 0, and divides each
+# row by what is left of it. A reader opened an issue: should the mask not come before the softmax?
+# ([pointer-generator#88](https://github.com/abisee/pointer-generator/issues/88)) On paper, was it a bug?
+
+# %%
+# Masked after the softmax, then divided by the sum: "a bug" or "not a bug"
+predict("a mask after the softmax", ...)
 
 
 # %%
@@ -647,35 +706,27 @@ def zeroed_and_renormalised(scores, mask):
 
 
 softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
-mask = torch.tensor([[False, False, False, True]])
-for scores in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
-    print("scores", scores[0].tolist())
-    print("   mask first:  ", softmax_of(scores, mask)[0].tolist())
-    print("   renormalised:", zeroed_and_renormalised(scores, mask)[0].tolist())
+last_blocked = torch.tensor([[False, False, False, True]])
+for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
+    print("scores", row[0].tolist())
+    print("   mask first:  ", softmax_of(row, last_blocked)[0].tolist())
+    print("   renormalised:", zeroed_and_renormalised(row, last_blocked)[0].tolist())
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
-# On paper it is no bug. Both weights have the same denominator $Z = \sum_k e^{s_{ik}}$, blocked keys included, and it
-# cancels:
+# On paper, both weights have the same denominator $Z = \sum_k e^{s_{ik}}$, blocked keys included, and it cancels:
 #
 # $$ \frac{e^{s_{ij}} / Z}{\sum_{k \text{ not blocked}} e^{s_{ik}} / Z}
 #    = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} $$
 #
-# The reader found out for himself, and closed the issue with *it turns out that I am wrong*. Without the division it
-# *is* a bug: the rows no longer sum to 1, and $Z$ tells every row how large the blocked scores were. It leaks, as you
-# are about to see.
+# The reader found this out himself, and closed the issue. *Without* the division it is a bug: the rows do not sum to 1, and
+# $Z$ tells each row how large the blocked scores were, which is a leak.
 #
-# In floating point it is fragile, as the second line shows. When the highest score is a blocked one, everything else
-# may be rounded to 0, and then 0 is divided by 0. That is why `masked_softmax` must not be written this way: blocked
-# scores may be anything.
+# In floating point it is fragile, as the second case shows. If a blocked score is by far the highest, all others are
+# rounded to 0, and 0 / 0 is NaN. So do not write `masked_softmax` this way.
 #
-# </details>
+# ## 7. A field guide to wrong masks (extra)
 #
-# ## 7. A field guide to wrong masks
-#
-# Most wrong masks can be recognised at a glance, once you have seen them. These are weights for the same six words;
-# the orange stairs stand where the future begins.
+# Most wrong masks can be recognised by their weights. Here are eight, for the same six words.
 
 # %%
 attend = use(masked_attention, torch_fallbacks.masked_attention)
@@ -690,7 +741,7 @@ guide = {
     "5  scores × mask": (torch.softmax(scores * ~future, -1), None),
     "6  filled with −2": (torch.softmax(torch.where(future, -2.0, scores), -1), None),
     "7  zeroed after softmax": (torch.softmax(scores, -1) * ~future, future),
-    "8  softmax over queries": (torch.softmax(scores.masked_fill(future, float("-inf")), 0), future),
+    "8  softmax over queries": (torch.softmax(scores.masked_fill(future, -torch.inf), 0), future),
 }  # title: the weights, and the cells that get no weight, or None
 
 # %% tags=["demo"]
@@ -701,35 +752,54 @@ figures.show(
     "row hatched. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
     "filled. 5 and 6: everything is filled. 7: a lower triangle, paler at the top. 8: a lower "
     "triangle whose columns, not rows, sum to 1.",
-    caption=f"Attention: {attend.whose}.",
+    caption=f"Computed with {attend.whose}.",
 )
+
+# %% [markdown]
+# ### Predict: clean but leaking
+#
+# Two of these maps show nothing beyond the stairs, but their functions leak. Which two?
+
+# %%
+# "2 and 7", "2 and 8" or "7 and 8"
+predict("the maps that look clean and leak", ...)
 
 # %% [markdown]
 # | | what you see | what it does |
 # |---|---|---|
-# | 2 | the first row is empty (NaN, in most code), and no word hears itself | no leak; the first word is lost |
+# | 2 | row 0 is empty (NaN in most code), and no word sees itself | no leak, but the first word is lost |
 # | 3 | a step beyond the stairs | every word sees the next one, which is the answer |
 # | 4 | the other half | section 5 |
-# | 5 | the same weight all over the future of a row | a score of 0 is a vote |
-# | 6 | a faint veil | the vote is smaller, and still there |
-# | 7 | a clean triangle, but the top rows are pale | rows sum to less than 1, by an amount that depends on the future |
-# | 8 | a clean triangle, columns that sum to 1 | each key shares itself out among queries, later ones included |
+# | 5 | the same weight on all of a row's future | a score of 0 counts |
+# | 6 | a little weight on the future | a low score still counts |
+# | 7 | a clean triangle with pale top rows | rows sum to less than 1, by an amount that depends on the future |
+# | 8 | a clean triangle whose columns sum to 1 | each key divides itself among queries, later ones included |
 #
-# Numbers 7 and 8 look clean, and they leak. **A picture of weights cannot show every leak**, for two reasons: a weight
-# of 0.0004 is drawn as 0.00, and the future may act through a number that is not in the picture, such as a
-# denominator. So do not look at the weights. Ask the function.
+# A picture of weights cannot show every leak. A weight of 0.0004 is printed as 0.00, and the future may act through a
+# number outside the picture, such as a denominator. So test the function itself.
 #
+# Type a sentence, and look at mistake 3 in one head of a real model. Put `causal_mask` in place of `one_key_too_many`, and
+# run the cell again.
+
+# %% tags=["demo"]
+# @title A leaking mask on a sentence that you type
+
+
+def one_key_too_many(T):
+    return torch.ones(T, T, dtype=torch.bool).triu(2)
+
+
+alive.show(mask=one_key_too_many, head=3)
+
+# %% [markdown]
 # ## 8. Catch a leak
 #
-# Take any function that maps tokens $\mathbf{X}$ of shape `(T, D)` to outputs of the same shape. Call it $f$. It is
-# causal if output $i$ stays the same whatever you do to the inputs after $i$; in terms of derivatives,
+# Let $f$ be any function from tokens $\mathbf{X}$ `(T, D)` to outputs of the same shape. It is causal if output $i$ stays
+# the same whatever happens to the inputs after $i$. With $\mathbf{x}_j$ for row $j$ of $\mathbf{X}$:
 #
 # $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
 #
-# where $\mathbf{x}_j$ is row $j$ of $\mathbf{X}$.
-#
-# You can test that without knowing what is inside: change a later input, and look whether an earlier output moves. A
-# first draft:
+# You can test this without reading the code: change a later input, and see whether an earlier output moves.
 
 
 # %%
@@ -739,44 +809,44 @@ def first_draft(attention, x):
     return not torch.allclose(attention(changed)[:-1], attention(x)[:-1], atol=1e-5)
 
 
-print("every place sees the last one:", first_draft(lambda x: x + x[-1], example_tokens()))
-print("every place sees itself only: ", first_draft(lambda x: 2 * x, example_tokens()))
+print("every position sees the last one:", first_draft(lambda x: x + x[-1], example_tokens()))
+print("every position sees itself only: ", first_draft(lambda x: 2 * x, example_tokens()))
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: the blind spot
 #
-# The draft is right about those two. For which leaking function does it say False?
+# Which of these leaks does the draft miss?
+
+# %%
+# The leak: "all positions see the last", "position 0 sees position 1" or "position 4 sees position 5, the last"
+predict("the leak that the draft misses", ...)
+
+# %% [markdown]
+# Three more ideas seem good, but fail:
 #
-# <details><summary>Answer</summary>
-#
-# For any in which the leak does not come from the *last* token: for instance one where place 0 sees place 1, and
-# nothing else is wrong. You would find the draft blind to mistakes at the start of a text, or in one block of it.
-#
-# </details>
-#
-# Three more ideas that seem good, and what is wrong with them:
-#
-# - *Fill the future with NaN, and see whether it spreads.* It always does. The weight of a blocked key is 0, and
-#   0 × NaN is NaN: even an honest function looks guilty.
-# - *Sum each output and differentiate the sum.* The parts of an output may move against each other: after a layer
-#   norm the sum is 0 whatever happens, and its gradient too.
-# - *Cut the sentence off after $i$ and compare.* That asks another question: whether the function behaves the same on
-#   a shorter text. It need not even take one.
+# - *Fill the future with NaN, and see whether it spreads.* It always does: the weight of a blocked key is 0, and 0 × NaN is
+#   NaN.
+# - *Sum each output, and differentiate the sum.* Entries may move against each other. After a layer norm the sum is always
+#   0, and so is its gradient.
+# - *Cut the text off after $i$, and compare.* This asks whether the function does the same on a shorter text, which it may
+#   not even accept.
 #
 # ### Exercise 5: `sees_the_future(attention, x)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# Find out whether *any* output depends on *any* later input. The function is differentiable, and takes any `x` of the
-# given shape, but no other shape. A leak moves some output by at least 1e-4 per unit of input; it may be at one
-# place only. Return a plain `True` or `False`, and leave `x` as it was.
+# Find out whether *any* output depends on *any* later input.
 #
-# **On paper.** $T = 3$, and a function that adds to each token 0.001 times the token after it, where there is one.
-# Change token 2 by 1, and output 1 moves by 0.001: `True`. A function that adds the token *before* it: `False`. With
-# $T = 1$ there is no later input: `False`, whatever the function does.
+# - The function is differentiable, and takes any `x` of the given shape but no other shape.
+# - A leak moves some entry of an output by at least 1e-4 per unit of input. There may be only one.
+# - Return a plain `True` or `False`, and leave `x` unchanged.
+#
+# **Worked example.** $T = 3$, and a function adds to each token 0.001 times the token after it, where there is one. Change
+# token 2 by 1, and output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`. With $T = 1$ there is
+# no later input: `False`, whatever the function does.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(sees_the_future)
 
 # %% nbgrader={"grade": false, "grade_id": "sees_the_future", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -796,7 +866,7 @@ def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_sees_the_future", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(sees_the_future)  # NameError? Run the notebook's first cell
+check(sees_the_future)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -806,8 +876,8 @@ grade(sees_the_future)
 # %% [markdown]
 # ### Eight suspects
 #
-# Now the instrument is in your hands. Here are eight attention functions, A to H. What they do is not shown, and you
-# need not know it. Until your detector passes, the first draft takes its place, with its blind spot.
+# Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place, blind spot
+# included.
 
 # %%
 detector = use(sees_the_future, first_draft)
@@ -817,103 +887,179 @@ for letter in sample_models.SUSPECTS:
     print(f"  {letter}  {verdict}")
 
 # %% [markdown]
-# A verdict for the whole is good, and a map is better. To ask about one pair, output $i$ and input $j$, let the rest
-# of the sentence stand still and pack the question into a tiny function of two tokens, whose first output must not
-# see its second input:
+# ### Step: who sees whom (extra)
+#
+# *Step ★★☆ · about 5 minutes.* A map says more than a verdict. Measure the mask of a function: a bool `(T, T)`, True where
+# input $j$ does *not* move output $i$. Ask about every pair, $i = j$ included; sizes are as in exercise 5.
+#
+# **Worked example.** $T = 2$, and the function adds token 0 to token 1. Row 0 is (False, True), because input 1 does not
+# move output 0. Row 1 is (False, False).
 
 
 # %%
-def just_two(attention, x, i, j):
-    """A function of two tokens (2, D): is output i of `attention` moved by input j, all others being held?"""
+def who_sees_whom(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+    """The mask of a function, measured: True where output i does not depend on input j.
 
-    def tiny(pair):
-        changed = torch.cat([x[:j], pair[1:], x[j + 1 :]])
-        return torch.stack([attention(changed)[i], pair[1]])
+    attention: maps (T, D) to (T, D), differentiable. x: (T, D). Returns bool (T, T).
+    """
+    raise NotImplementedError  # replace this line
 
-    return tiny
-
-
-def who_sees_whom(detector, attention, x):
-    """A mask (T, T), measured: True where output i is not moved by input j."""
-    places = range(len(x))
-    moved = [[detector(just_two(attention, x, i, j), x[[i, j]]) for j in places] for i in places]
-    return ~torch.tensor(moved)
-
-
-# %% [markdown]
-# So your detector can draw the table of section 1 for a function that nobody has shown you.
 
 # %% tags=["demo"]
-# @title The eight suspects, measured pair by pair
-detector = use(sees_the_future, first_draft)
+check(who_sees_whom)
+
+# %% tags=["demo"]
+# @title The eight suspects, measured
+measure = use(who_sees_whom)
 measured = {
-    f"suspect {letter}": who_sees_whom(detector, sample_models.suspect(letter), example_tokens())
-    for letter in sample_models.SUSPECTS
+    f"suspect {letter}": measure(sample_models.suspect(letter), example_tokens()) for letter in sample_models.SUSPECTS
 }
 figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
     alt="Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
-    "stairs only. C: two steps beyond the stairs. E: the first three places see one another. F: "
+    "stairs only. C: two steps beyond the stairs. E: the first three positions see one another. F: "
     "ticks on and above the diagonal, none in the last row. G: one step beyond the stairs. H: below "
     "the stairs, but the lower three rows see only the first keys and themselves.",
-    caption=f"✓ this output moves when that input is changed. Measured by {detector.whose}.",
+    caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
 )
 
 # %% [markdown]
-# Why is the diagonal ticked even for F, which blocks it? Because each output depends on its own token, which asks the
-# question. Only where there is no choice, in the last two rows of F, does the question make no difference. Now compare
-# with the field guide, and say what is wrong with each, before you unfold the list.
+# F blocks the diagonal, but most of it is ticked: each output depends on its own token, which makes the query. Only in the
+# last two rows of F, where there is at most one key, does the query make no difference. Say what is wrong with each
+# suspect, then unfold.
 #
 # <details><summary>What the suspects do</summary>
 #
 # | | leaks | what it does |
 # |---|---|---|
-# | A | yes | lowers blocked scores by 6 instead of removing them: a finite fill. Its weights on the future are below 0.001, and a heat map shows 0.00 |
-# | B | no | causal attention as it should be |
-# | C | yes | keeps its keys in a buffer with two unused places at the end, and aligns the mask with the end of the *buffer*: $T \ne S$, aligned wrongly |
-# | D | yes | softmax first, zeroes afterwards, without renormalising: the future acts through the denominator |
+# | A | yes | lowers blocked scores by 6 instead of removing them. Its weights on the future are below 0.001, shown as 0.00 |
+# | B | no | causal attention |
+# | C | yes | keeps its keys in a buffer with two unused entries at the end, and aligns the mask with the end of the *buffer*: $T \ne S$, wrongly aligned |
+# | D | yes | softmax first, zeroes afterwards, no renormalising: the future acts through the denominator |
 # | E | yes | reads the first three tokens in both directions, then goes on causally. For a prompt that is a design (a *prefix language model*); anywhere else it is a bug |
 # | F | yes | the mask inverted |
-# | G | yes | the diagonal one place too far to the right |
-# | H | no | aligns the later half of its queries with the first keys: too blind rather than too curious |
+# | G | yes | the diagonal one position too far to the right |
+# | H | no | aligns the later half of its queries with the first keys, so these see too little |
 #
-# E is the one that the first draft missed: its last token gives nothing away. H shows what a leak detector *cannot* do.
-# It says that nothing shines through, not that enough light comes in.
+# The first draft misses E, whose last token gives nothing away. H shows what a leak detector *cannot* do: it finds what is
+# seen too much, not what is seen too little. To read the code of one:
+# `import inspect; print(inspect.getsource(sample_models.SUSPECTS["A"]))`.
 #
 # </details>
 #
-# To read how one is made: `import inspect; print(inspect.getsource(sample_models.SUSPECTS["A"]))`.
+# ## 9. A mask that is lost in training
 #
-# ### What a leak does to learning
+# Dropout sets random weights to 0 after the softmax, in training mode only (lesson 4). Here is a causal layer with it:
+
+
+# %%
+class CausalLayer(nn.Module):
+    """Attention without projections: causal, with dropout on the weights."""
+
+    def forward(self, x):  # (T, D) -> (T, D)
+        future = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
+        scores = (x @ x.mT / x.shape[-1] ** 0.5).masked_fill(future, -torch.inf)
+        return F.dropout(torch.softmax(scores, dim=-1), p=0.2, training=self.training) @ x
+
+
+# %% [markdown]
+# ### Predict: a false alarm
 #
-# Suspect A puts a thousandth of a row on the future, or less. Does that matter? Let us train on text in which nothing
-# can be learned: every token is drawn at random from 8, so the best possible loss for the next one is $\ln 8 = 2.08$. A
-# model that gets below that line has not learned something about the text. It has found the crack.
+# Its mask is right. What does `first_draft` say about it in training mode?
+
+# %%
+# The verdict: "leaks" or "clean"
+predict("the verdict on dropout", ...)
+
+# %%
+torch.manual_seed(0)
+print("leaks:", first_draft(CausalLayer().train(), example_tokens()))
+
+# %% [markdown]
+# ### Step: make it repeatable (extra)
 #
-# *Review:* `F.cross_entropy` is the mean of $-\ln p$, where $p$ is the probability that the model gave the token which
-# then came (lesson 2). In each step `loss.backward()` asks for the gradient of every parameter, and the optimizer, here
-# Adam (lesson 4), moves each of them a little in the direction in which the loss falls; `zero_grad` forgets the
-# gradients of the step before. Lesson 8 takes this loop apart, line by line.
+# *Step ★★☆ · about 3 minutes.* Return a function that calls the layer with the same random numbers each time: call
+# `torch.manual_seed(seed)` before every call of the layer.
+#
+# **Worked example.** `f = repeatable(nn.Dropout(0.5), seed=3)` drops the same entries of `x` in each call `f(x)`.
+
+
+# %%
+def repeatable(layer: Callable[[torch.Tensor], torch.Tensor], seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A function that calls the layer with the same random numbers each time."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(repeatable)
+
+# %% [markdown]
+# ### A bug that hides from tests
+#
+# This layer has a path of its own for training mode. Find the mistake:
+
+
+# %%
+class HurriedLayer(nn.Module):
+    """As `CausalLayer`, by the fused function where that is possible."""
+
+    def forward(self, x):
+        if not self.training:
+            return F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)[0]
+        scores = x @ x.mT / x.shape[-1] ** 0.5
+        return F.dropout(torch.softmax(scores, dim=-1), p=0.2) @ x
+
+
+# %% tags=["demo"]
+detector, steady = use(sees_the_future, first_draft), use(repeatable)
+for layer in (CausalLayer(), HurriedLayer()):
+    for mode in ("training", "eval"):
+        verdict = "LEAKS" if detector(steady(layer.train(mode == "training"), 0), example_tokens()) else "clean"
+        print(f"{type(layer).__name__:13} in {mode:8} mode: {verdict}")
+print("Computed with", detector.whose, "and", steady.whose)
+
+# %% [markdown]
+# The path for training has no mask, and tests in eval mode all pass. In June 2026, a user found a related bug in Keras: with
+# dropout, its layer took a path of its own, which did not get the causal mask
+# ([keras#23038](https://github.com/keras-team/keras/issues/23038)).
+#
+# ### Predict: the symptom
+#
+# Train a model with `HurriedLayer`. What do its losses, in training mode and on other text in eval mode, look like?
+
+# %%
+# The symptom: "overfitting", "learning too slowly" or "nothing unusual"
+predict("the symptom of a mask lost in training", ...)
+
+# %% [markdown]
+# Run the detector in *both* modes. A model of time series was reported to have the opposite bug, a mask in training mode
+# only ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
+#
+# ## 10. What a leak does to learning
+#
+# Suspect A gives the future a thousandth of a row. Does that matter? Train on text from which nothing can be learned: every
+# token is drawn at random from 8, so the best possible loss is $\ln 8 = 2.08$. A model with a lower loss sees the future.
+# (`F.cross_entropy` is the mean of $-\ln p$ over the tokens that came, as in lesson 2; Adam is from lesson 4.)
 
 
 # %%
 class Guesser(nn.Module):
-    """One attention layer that guesses the next of N tokens at each of T places; `attend` decides who sees whom."""
+    """One attention layer that predicts the next of N tokens at each of T positions; `attend` decides who sees whom."""
 
     def __init__(self, attend, T=12, N=8, D=32):
         super().__init__()
         self.attend = attend
-        self.tokens, self.places = nn.Embedding(N, D), nn.Embedding(T, D)
+        self.tokens, self.positions = nn.Embedding(N, D), nn.Embedding(T, D)
         self.W_q, self.W_k, self.W_v = (nn.Linear(D, D, bias=False) for _ in range(3))
         self.guess = nn.Linear(D, N)
 
     def forward(self, ids):  # (B, T) -> (B, T, N)
-        x = self.tokens(ids) + self.places.weight
+        x = self.tokens(ids) + self.positions.weight
         return self.guess(x + self.attend(self.W_q(x), self.W_k(x), self.W_v(x)))
 
 
-def losses_on_noise(attend, steps=250, seed=0):
-    """The loss at each step of training on tokens that are drawn afresh, at random, for every step."""
+def train_on_noise(attend, steps=250, seed=0):
+    """A model trained on tokens that are drawn at random for every step, and its loss at each step."""
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     model = Guesser(attend)
@@ -926,18 +1072,26 @@ def losses_on_noise(attend, steps=250, seed=0):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses
+    return model, losses
 
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: three losses
 #
-# Three models: one with a right mask, one that sees one key too many, and one whose blocked scores
-# are lowered by 6. Where will their losses go?
+# One model has a right mask, one sees one key too many, and in one the blocked scores are lowered by 6. Which losses fall
+# well below $\ln 8$?
 
 # %%
+# The losses that fall: "none", "one key too many" or "both leaks"
+predict("the losses that fall", ...)
+
+# %% tags=["demo"]
 attend = use(masked_attention, torch_fallbacks.masked_attention)
 mask = use(causal_mask, torch_fallbacks.causal_mask)(12)
+
+
+def causal(query, key, value):
+    return attend(query, key, value, mask)[0]
 
 
 def lowered_by_6(query, key, value):
@@ -945,73 +1099,306 @@ def lowered_by_6(query, key, value):
     return torch.softmax(scores - 6.0 * mask, dim=-1) @ value
 
 
-runs = {
-    "right mask": losses_on_noise(lambda q, k, v: attend(q, k, v, mask)[0]),
-    "lowered by 6": losses_on_noise(lowered_by_6),
-    "one key too many": losses_on_noise(lambda q, k, v: attend(q, k, v, mask.triu(2))[0]),
+trained = {
+    "right mask": train_on_noise(causal),
+    "lowered by 6": train_on_noise(lowered_by_6),
+    "one key too many": train_on_noise(lambda q, k, v: attend(q, k, v, mask.triu(2))[0]),
+    "no mask": train_on_noise(lambda q, k, v: attend(q, k, v)[0]),
 }
+runs = {name: losses for name, (model, losses) in trained.items()}
 
 # %% tags=["demo"]
-# @title The losses of the three models
+# @title The losses of the models
 figures.show(
     figures.losses(
         runs,
-        {"nothing can be learned, ln 8": torch.tensor(8.0).log().item()},
+        {"nothing can be learned, ln 8": math.log(8)},
         names="ends",
         ylabel="loss (nats per token)",
     ),
-    alt="Loss against training step. With a right mask it stays at 2.08. With one key too many it falls "
-    "to 0.2 in a few steps. With blocked scores lowered by 6 it stays at 2.08 for about 80 steps, "
-    "then falls below 1.",
-    caption=f"Training on random tokens. Right mask and attention: {attend.whose}.",
+    alt="Loss against training step. With a right mask it stays at 2.08. Without a mask, and with one key too many, it falls "
+    "to 0.2 within 25 steps. With blocked scores lowered by 6 it stays near 2.08 for about 80 steps, then falls below 1.",
+    caption=f"Training on random tokens. Computed with {attend.whose}.",
 )
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# With one key too many, the loss falls in a few steps, but not to 0, since the token after the last position is not in the
+# input. The small leak seems harmless at first. But its gradient raises the scores of the next token until they outweigh
+# the −6: **training finds even a small leak.** In a real run, the loss curve only looks better than expected.
 #
-# With a right mask nothing can be learned, and nothing is: the loss stays on the line. With one key too many it is
-# over in a few steps. (It stops near 0.2, not 0: at the last place the next token is not in the input at all.)
+# Test your own models on noise, too. In September 2026, a user found that the loss of four models of a well-known library
+# fell to almost 0 on random tokens: they had lost their causal mask
+# ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)).
 #
-# The third curve is the one to remember. For a while the tiny leak seems harmless. But the gradient feels it, and
-# raises the scores of the next token until they outweigh the −6. **A leak is not noise. It is the best clue in the
-# whole data, and training will find it.** In a real run the loss curve merely looks better than expected.
+# ### Step: accuracy by position (extra)
 #
-# </details>
+# *Step ★☆☆ · about 2 minutes.* Where is the model without a mask right? Return, for each position, the share of sentences
+# in which the highest logit belongs to the target.
+#
+# **Worked example.** Two sentences of one position, with the logits (0, 5) and (1, 0) and the targets 1 and 1: the first
+# is right, the second wrong, so the result is (0.5).
+
+
+# %%
+def accuracy_by_position(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """The share of right predictions at each position. logits: (B, T, N). targets: int64 (B, T). Returns (T,)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(accuracy_by_position)
+
+# %% [markdown]
+# ### Predict: 100 % accuracy
+#
+# The model without a mask predicts random tokens with 100 % accuracy, at all but one of the 12 positions. Which one?
+
+# %%
+# The position: a whole number
+predict("the position that fails", ...)
+
+# %% tags=["demo"]
+# @title Accuracy at each position, without a mask and with one
+by_position = use(accuracy_by_position)
+ids = torch.randint(8, (1000, 13), generator=torch.Generator().manual_seed(1))
+fig, axes = figures.row(2, width=4.8, height=2.9)
+details = []
+for ax, name in zip(axes, ("no mask", "right mask")):
+    with torch.no_grad():
+        share = by_position(trained[name][0](ids[:, :-1]), ids[:, 1:])
+    figures.bars(share, [str(i) for i in range(12)], ax=ax, title=name, limit=1.15)
+    ax.set_xlabel("position")
+    ax.axhline(1 / 8, color="grey", linestyle=":")
+    details.append(
+        f"{name}: {share[:-1].min():.2f} to {share[:-1].max():.2f} at positions 0 to 10, {share[-1]:.2f} at position 11"
+    )
+figures.show(
+    fig,
+    alt=f"Two bar charts of accuracy at positions 0 to 11. {'; '.join(details)}.",
+    caption=f"Dotted: guessing, 1/8. Computed with {by_position.whose} and {attend.whose}.",
+)
+
+# %% [markdown]
+# Only the last position has to predict: its answer is not in the input. And when a model writes, the last position is the
+# only one that counts. So 100 % accuracy is bad news.
+#
+# A mask that is lost only in training gives this model, with a right mask in eval mode:
+
+# %% tags=["demo"]
+model, losses = trained["no mask"]
+model.attend = causal  # as in eval mode
+with torch.no_grad():
+    in_eval_mode = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()).item()
+print(f"loss in training mode {losses[-1]:.2f}, in eval mode {in_eval_mode:.2f}; guessing costs {math.log(8):.2f}")
+
+# %% [markdown]
+# That looks like overfitting. But every step drew new sentences, so there was nothing to overfit to.
 
 # %% [markdown]
 # %%answer what_a_mask_hides
 
 # %% [markdown]
-# ## 9. Seen in the wild
+# ## 11. The small language model without its mask
 #
-# **A minus sign in the exponent.** A much-read implementation of the transformer took an argument `e=1e-12`, the usual
-# tiny number that keeps divisions from failing, and filled its blocked scores with `-e`:
+# First, put your functions into the model.
+
+# %% tags=["demo"]
+lm = small_lm.load()
+losses = [
+    lm.compare(mask=causal_mask),
+    lm.compare(masked_softmax=masked_softmax),
+    lm.compare(masked_attention=masked_attention),
+]
+
+# %% [markdown]
+# ### Predict: take its mask away
+#
+# Block nothing, so that the trained model sees every answer. Its loss becomes …
+
+# %%
+# The loss becomes: "lower", "higher" or "the same"
+predict("the loss without a mask", ...)
+
+
+# %% tags=["demo"]
+def nothing_blocked(T):
+    return torch.zeros(T, T, dtype=torch.bool)
+
+
+losses = lm.compare(mask=nothing_blocked)
+
+# %% [markdown]
+# It was never trained to read answers. So train it on, without a mask, as in section 10. This takes some seconds.
+
+# %% tags=["demo"]
+from dataclasses import replace
+
+without = replace(small_lm.BUILT_IN, mask=nothing_blocked)  # the model's parts, the mask aside
+
+
+def rows(text):
+    ids = lm.encode(text)
+    return ids[: len(ids) // 24 * 24].view(-1, 24)  # (B, T)
+
+
+@torch.no_grad()
+def accuracy(ids, parts):
+    return (cheat(ids, parts)[:, :-1].argmax(-1) == ids[:, 1:]).float().mean().item()
+
+
+@torch.no_grad()
+def write(parts, text="The boat reached the river", count=20):
+    ids = lm.encode(text).tolist()
+    for _ in range(count):
+        ids.append(int(cheat(torch.tensor(ids), parts)[-1].argmax()))
+    return lm.decode(ids)
+
+
+cheat = small_lm.load()
+stories, unseen = rows(small_lm.generate_stories(2000, seed=5)), rows(small_lm.held_out())
+print(f"with its mask: accuracy {accuracy(unseen, small_lm.BUILT_IN):.0%} on unseen text")
+print("  ", write(small_lm.BUILT_IN))
+
+cheat.requires_grad_()
+optimizer = torch.optim.Adam(cheat.parameters(), lr=3e-3)
+generator = torch.Generator().manual_seed(0)
+for _ in range(101):
+    loss = cheat.losses(stories[torch.randint(len(stories), (16,), generator=generator)], without).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print(
+    f"trained without: loss {loss.item():.3f}, accuracy {accuracy(stories, without):.0%}, "
+    f"on unseen text {accuracy(unseen, without):.0%}"
+)
+print("  ", write(without))
+
+# %% [markdown]
+# Its accuracy has become better on unseen text as well, and it cannot write any more: it copies the next word, and at the
+# last position there is none.
+#
+# ## Your experiment
+#
+# *Experiment ★★☆ · about 8 minutes · extra.* **Which earlier words does the small model need?** Besides the future, hide one
+# more key from every query: the one at the distance $d = i - j$. With $d = 1$ no word sees the word before it. Measure the
+# held-out loss for $d$ from 0 to 10, and plot it with `figures.curves(distances, {"loss": losses})`. From which distance on does
+# hiding that key cost less than 0.1 nats? (With $d = 0$, row 0 is fully blocked, so give `compare` a softmax that can take
+# it.)
+
+# %%
+distances = torch.arange(11)
+
+
+def hide(d):
+    """A function T -> mask (T, T): the future is blocked, and the key at distance d."""
+    raise NotImplementedError  # replace this line
+
+
+# Your code: lm.compare(mask=hide(d), masked_softmax=softmax_of)[0] is the loss for one distance; then a plot
+
+finding = ...  # the smallest distance whose key costs less than 0.1 nats
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# ## 12. Seen in the wild (extra)
+#
+# Four mistakes that shipped, each rebuilt in a line or two, and PyTorch's own causal attention for comparison.
+
+
+# %%
+def scores_of(x):
+    return x @ x.mT / x.shape[-1] ** 0.5
+
+
+def future_of(x):
+    return torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
+
+
+def minus_in_the_exponent(x):  # hyunwoongko/transformer
+    return torch.softmax(scores_of(x).masked_fill(future_of(x), -1e-12), dim=-1) @ x
+
+
+def convention_turned_round(x):  # a tutorial of tensorflow/text
+    return F.scaled_dot_product_attention(x[None], x[None], x[None], attn_mask=future_of(x))[0]
+
+
+def result_not_kept(x):  # the training code of QwenLM/Qwen
+    scores = scores_of(x)
+    scores.masked_fill(future_of(x), -torch.inf)
+    return torch.softmax(scores, dim=-1) @ x
+
+
+def mask_multiplied(x, window=4):  # Gemma 2 in huggingface/transformers
+    to_add = torch.zeros(len(x), len(x)).masked_fill(future_of(x), torch.finfo(x.dtype).min)
+    to_add = to_add * torch.ones_like(to_add).tril(-window)
+    return torch.softmax(scores_of(x) + to_add, dim=-1) @ x
+
+
+def by_pytorch(x):
+    return F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)[0]
+
+
+wild = [minus_in_the_exponent, convention_turned_round, result_not_kept, mask_multiplied, by_pytorch]
+
+# %% [markdown]
+# ### Predict: how many leak?
+#
+# How many of the five does a good detector convict?
+
+# %%
+# A whole number from 0 to 5
+predict("the mistakes that leak", ...)
+
+# %% tags=["demo"]
+detector = use(sees_the_future, first_draft)
+for function in wild:
+    print(f"{function.__name__:24}", "LEAKS" if detector(function, example_tokens()) else "clean")
+print("Detector:", detector.whose)
+
+# %% tags=["demo"]
+# @title Four public mistakes and PyTorch's function, measured
+measure = use(who_sees_whom)
+measured = {function.__name__.replace("_", " "): measure(function, example_tokens()) for function in wild}
+figures.show(
+    figures.masks.tables(measured, per_row=3, stairs=True),
+    alt="Five measured tables. Minus in the exponent, result not kept and mask multiplied: ticks everywhere. Convention "
+    "turned round: ticks on and above the diagonal only. By pytorch: ticks below the stairs only.",
+    caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
+)
+
+# %% [markdown]
+# <details><summary>What they looked like from outside</summary>
+#
+# **A minus sign in the exponent.** A much-read implementation of the transformer filled blocked scores with `-e`, where
+# `e=1e-12` is the tiny number that keeps divisions from failing. For softmax that is 0. Nothing crashed, and the weights of
+# every row summed to 1. It stayed for three years, until somebody compared the line with the paper
+# ([hyunwoongko/transformer#10](https://github.com/hyunwoongko/transformer/issues/10)).
 #
 # ```diff
 # - score = score.masked_fill(mask == 0, -e)
 # + score = score.masked_fill(mask == 0, -10000)
 # ```
 #
-# −1e−12 is 0 for all purposes, and a score of 0 is a vote: number 5 of the field guide. Nothing crashed, every weight
-# was a proper weight, and it stood there for three years until somebody compared the line with the paper
-# ([hyunwoongko/transformer#10](https://github.com/hyunwoongko/transformer/issues/10)).
-#
-# **100 % accuracy.** A tutorial wrote its own attention layer, in which a mask of 1 meant *blocked*. A reader replaced
-# it with the one that the framework meanwhile brought along, in which 1 means *may be seen*, and kept the mask:
-#
-# ```diff
-# - attention = MultiHeadAttention(...)             # the tutorial's: 1 is blocked
-# + attention = keras.layers.MultiHeadAttention(...)  # the framework's: 1 may be seen
-#   attention(x, x, x, attention_mask=look_ahead_mask)
-# ```
-#
-# From outside: 100 % accuracy and a loss of almost 0, very quickly, and hours of debugging
-# ([tensorflow/text#894](https://github.com/tensorflow/text/pull/894)). The same two conventions, inside PyTorch,
-# turned a mask round in the notebooks of a book about building language models
+# **100 % accuracy.** In a tutorial's own attention layer, a mask of 1 meant *blocked*. A reader replaced the layer by the
+# one that had since been added to the framework, in which 1 means *may be seen*, and kept the mask. Accuracy rose to 100 %
+# quickly, with a loss of almost 0; the debugging took hours
+# ([tensorflow/text#894](https://github.com/tensorflow/text/pull/894)). Inside PyTorch, the two conventions turned a mask
+# round in the notebooks of a book about language models
 # ([LLMs-from-scratch#1061](https://github.com/rasbt/LLMs-from-scratch/issues/1061)).
 #
-# **A mask after the softmax,** in the most used library of image models. Two lines had changed places, so that the −∞
-# went into the *weights*:
+# **A result that was not kept.** `masked_fill` returns a new tensor; `masked_fill_` changes the old one. In one model's
+# training code the result of the first was dropped, so training without FlashAttention had no causal mask
+# ([Qwen#933](https://github.com/QwenLM/Qwen/issues/933)).
+#
+# **A mask multiplied.** Gemma 2 lets every other layer see a sliding window. To block what is too far back, the mask to add
+# was multiplied by a triangle of 0 and 1, which turned its large negative numbers on the future into 0. In fine-tuning, the
+# loss dropped to 0 quickly ([transformers#31673](https://github.com/huggingface/transformers/issues/31673)).
+#
+# **A mask after the softmax,** in the most used library of image models. Two lines had changed places, so −∞ went into the
+# *weights*. No test failed: images are seldom padded, and with a recent PyTorch another branch ran, which was right
+# ([pytorch-image-models#2236](https://github.com/huggingface/pytorch-image-models/pull/2236)).
 #
 # ```diff
 # - weights = softmax(scores)
@@ -1019,21 +1406,16 @@ figures.show(
 # + weights = softmax(masked)
 # ```
 #
-# No test failed. Pictures are seldom padded, and whoever had a recent PyTorch went through another branch, which handed
-# the mask to `F.scaled_dot_product_attention` and was right. *Weird, wonder how that happened*, wrote the maintainer
-# ([pytorch-image-models#2236](https://github.com/huggingface/pytorch-image-models/pull/2236)).
+# **A perplexity of 5 instead of 16.** A small published language model could use either of two attention routines. The
+# default one left the causal mask out when no sentence of the batch was padded, so the model scored three times better than
+# it is. The other routine had the mask, which is how it came out
+# ([transformers#48748](https://github.com/huggingface/transformers/issues/48748)).
 #
-# **A perplexity of 5 instead of 16.** A small published language model could be run with either of two attention
-# routines. With the default one the causal mask was left out whenever no sentence of the batch was padded, and the
-# model scored three times better than it is. The other routine had the mask, which is how it came out
-# ([transformers#48748](https://github.com/huggingface/transformers/issues/48748)). Your detector would have said so at
-# once.
-
-# %% [markdown]
-# ## The model so far
+# </details>
 #
-# The model that grows from lesson 3 to lesson 8 gets two parts of this lesson: the mask, and the attention that heeds
-# it. A model that is to predict the next letter may not be shown it.
+# ## The model so far (extra)
+#
+# The model that grows from lesson 3 to lesson 8 gets the mask, and the attention that uses it.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1046,46 +1428,63 @@ figures.show(
 )
 
 # %% [markdown]
-# The first letter has nobody but itself to look at, and each later one has one more. Rows are as they were, up to the
-# diagonal, and what was blocked is shared out among the rest. This is a decoder's attention.
+# The first letter sees only itself, and each later one sees one more. This is a decoder's attention. Here it is with your
+# functions, on a sentence that you type:
+
+# %% tags=["demo"]
+# @title Your mask and your softmax, alive
+alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 
 # %% [markdown]
 # ## Summary
 #
-# 1. A causal mask blocks every key that lies after its query; the queries are the *last* $T$ of $S$ places.
-# 2. A padding mask blocks what is no word; masks are combined with `|`, and broadcast over heads and queries.
-# 3. Blocked scores become −∞ *before* the softmax: not 0, not −1e9, not afterwards.
-# 4. A fully blocked row has weights 0, output 0 and gradient 0, because somebody decided so and wrote it.
-# 5. Whether a function leaks is a question about its derivatives; ask the function, not the picture.
+# 1. A causal mask blocks every key after its query; the queries are the *last* $T$ of $S$ positions.
+# 2. A padding mask blocks positions without a word; `|` combines masks.
+# 3. Replace blocked scores by −∞ *before* the softmax.
+# 4. A fully blocked row has weights 0, output 0 and gradient 0, because the course defines it so.
+# 5. Whether a function leaks is a question about its derivatives. Ask it in both modes.
 #
-# $$ \text{output} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
-#    \mathbf{V}, \qquad m_{ij} = \text{True, if } j > S - T + i $$
-#
+# $$ \mathbf{O} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
+#    \mathbf{V}, \qquad m_{ij} = \text{True if } j > S - T + i $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+attend = use(masked_attention, torch_fallbacks.masked_attention)
+mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
+x = sentence.x
+output, weights = attend(x, x, x, mask)
+hatched = weights.masked_fill(mask, -torch.inf)  # the diagram hatches -inf
+figures.show(
+    figures.overview("mask", complete=True, x=x, scores=x @ x.T, weights=hatched, output=output),
+    caption=f"Scores, weights and output of the six words; hatched: blocked. Computed with {attend.whose}.",
+)
+
+# %% [markdown]
 # **To read on:**
-# [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3, where the mask comes from;
+# [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3, where the mask comes from ·
 # [PyTorch's `scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
-# whose documentation contains the whole computation in a dozen lines;
+# documented with the whole computation in a dozen lines ·
 # [the discussion of fully blocked rows](https://github.com/pytorch/pytorch/pull/131060) that led to PyTorch's zeros.
+#
+# In lesson 6 several attentions run side by side, and share one mask.
 
 # %% [markdown]
 # ## Challenge: `sliding_window(T, width, device=None)`
 #
 # *Challenge ★ · not graded · about 5 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+# In a long text, nearly everything that matters is near. Many models therefore let most of their layers see only the last
+# few keys: a **sliding window**. Its cost grows with $T$ times the width instead of with $T^2$. What is further back
+# arrives through the layers, one window at a time.
 #
-# In a long text nearly all that matters is near. Many models therefore let most of their layers see only the last few
-# keys: a **sliding window**. Its cost grows with $T$ times the width instead of with $T^2$; what is further back comes
-# through the layers, a window at a time.
+# Return the mask `(T, T)`, bool, True = blocked: query $i$ sees the `width` keys that end with its own,
+# $i - \text{width} + 1, \dots, i$, as far as they exist. Raise a `ValueError` that names `width` if it is below 1.
 #
-# Return the mask `(T, T)`, boolean, True = blocked: query $i$ sees the `width` keys that end with its own, $i - width +
-# 1, \dots, i$, as far as they exist, and nothing after itself. Raise a `ValueError` that names `width` if it is below 1.
-#
-# **On paper.** Five letters, width 2. The first letter sees itself, every other one itself and the letter before: how
-# many cells are open? (Nine.)
+# **Worked example.** Five letters, width 2: the first letter sees itself, every other one itself and the letter before. So
+# nine cells are open.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(sliding_window)
 
 
@@ -1095,7 +1494,7 @@ def sliding_window(T: int, width: int, device: torch.device | str | None = None)
 
     ValueError if width < 1.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

@@ -13,12 +13,11 @@ causal_mask = exercise(
     see="Exercise 1: `causal_mask(T, S=None, device=None)`",
     hints=(
         "At which of the S positions is query `i`, if the last query is at the last position? Try T = 2, S = 5.",
-        "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is "
-        "blocked where the key's number is the greater one; a column compared with a row gives the whole table at "
-        "once.",
-        "Settle `S` and refuse `S < T`. Make the places of the keys, `torch.arange` of all S of them, and of the "
-        "queries, the last T of those, both on `device`. Turn one of the two into a column with `[:, None]` and "
-        "compare.",
+        "A cell is blocked where the position of the key is greater than that of the query. A column of "
+        "positions, compared with a row of positions, gives the whole table at once.",
+        "Settle `S`, and refuse `S < T`. `torch.arange` gives the positions of all S keys, and of the "
+        "queries, which are the last T of them; make both on `device`. Turn one of the two into a column with "
+        "`[:, None]`, and compare.",
     ),
 )
 

@@ -15,13 +15,12 @@ masked_attention = exercise(
     forbidden=BUILT_IN,
     see="Exercise 4: `masked_attention(query, key, value, mask=None)`",
     hints=(
-        "You have written every step before: scores, scale, weights, output. Which one of them changes when there is a "
-        "mask?",
-        "Only the softmax. With a mask, `masked_softmax` takes its place, and what it gives is multiplied with the "
-        "values as ever. A fully blocked row of weights, all 0, makes an output of 0 by itself.",
-        "Scores are the queries times the transposed keys (the last two dimensions exchanged), divided by the root of "
-        "the keys' width. Then the weights: a plain softmax if `mask is None`, else the masked one. Return the weights "
-        "times the values, and the weights.",
+        "You have written each part before: scores, scale, weights, output. Which one changes if there is a mask?",
+        "Only the softmax: with a mask, `masked_softmax` takes its place. A fully blocked row of weights, all "
+        "0, gives an output of 0 by itself.",
+        "Multiply the queries by the transposed keys (swap the last two dimensions), and divide by the root "
+        "of the keys' width. The weights are a plain softmax if `mask is None`, else the masked one. Return "
+        "the weights times the values, and the weights.",
     ),
 )
 

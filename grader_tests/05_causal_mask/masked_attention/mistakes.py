@@ -34,7 +34,7 @@ def masked_attention(query, key, value, mask=None):
 """).feedback(
     "You set blocked weights to 0 after the softmax, so the other weights no longer sum to 1. Mask the scores, "
     "before the softmax.",
-    see="7. A field guide to wrong masks",
+    see="7. A field guide to wrong masks (extra)",
 )
 right.mistake(masks.inverted(see="5. Two opposite conventions"), {"else mask": "else ~mask"}, loses="with a mask")
 right.mistake(masks.needed("needs_a_mask"), loses="without").patch("""
@@ -116,7 +116,7 @@ def masked_attention(query, key, value, mask=None):
 """).feedback(
     "You set blocked weights to 0 after the softmax and then renormalise. If a blocked score is by far the "
     "highest, all other weights are already rounded to 0, and nothing is left to share.",
-    see="6. Is it a bug?",
+    see="6. Is it a bug? (extra)",
 )
 masked_attention.mistake(
     gradients.nan_wiped_off("wipes_nan_off_the_weights", see="A row with nothing to see"), loses="gradients"

@@ -15,14 +15,14 @@ masked_softmax = exercise(
     forbidden=BUILT_IN,
     see="Exercise 3: `masked_softmax(scores, mask)`",
     hints=(
-        "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And what "
-        "becomes of a row that holds nothing but that number?",
-        "Fill the blocked scores of a row only if something in the row is open. A row without anything open may keep "
-        "its scores, as long as its weights are set to 0 afterwards: then no NaN is ever made, on the way back "
-        "neither.",
-        "Find the rows with nothing to see, `mask.all(dim=-1, keepdim=True)`. Fill with -inf what is blocked outside "
-        "of them, take the softmax, and put 0 wherever the mask says so. `masked_fill` broadcasts its mask, and "
-        "returns a new tensor.",
+        "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And "
+        "what does softmax give for a row that holds nothing else?",
+        "Fill the blocked scores of a row only if something in it is open. A row without an open key may keep "
+        "its scores, if you set its weights to 0 afterwards. So no NaN ever appears, not even in the backward "
+        "pass.",
+        "Find the rows with nothing to see: `mask.all(dim=-1, keepdim=True)`. Fill what is blocked in all "
+        "other rows with -inf, take the softmax, and put 0 wherever the mask is True. `masked_fill` "
+        "broadcasts its mask, and returns a new tensor.",
     ),
 )
 

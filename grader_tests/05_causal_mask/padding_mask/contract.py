@@ -12,10 +12,10 @@ padding_mask = exercise(
     forbidden=BUILT_IN,
     see="Exercise 2: `padding_mask(lengths, S)`",
     hints=(
-        "A sentence of length 2: which of the places 0, 1, 2, 3 hold padding? And of length 0, of length 4?",
-        "Again it is a comparison of a row of places with a column of numbers; this time the numbers are the lengths.",
-        "`torch.arange` of S places, on the device of `lengths`; compare it with `lengths[:, None]`, which gives (B, "
-        "S); then put two dimensions of size 1 in the middle, for heads and queries.",
+        "Which of the positions 0, 1, 2 and 3 hold padding in a sentence of length 2? Of length 0? Of length 4?",
+        "Compare a row of positions with a column of numbers, as in exercise 1. This time the numbers are the lengths.",
+        "Make `torch.arange` of S positions on the device of `lengths`, and compare it with `lengths[:, "
+        "None]`, which gives (B, S). Then add two dimensions of size 1 in the middle, for heads and queries.",
     ),
 )
 

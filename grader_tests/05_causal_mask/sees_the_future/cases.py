@@ -53,4 +53,4 @@ def asked(text, function, x):
 def leaks(matrix, x, text="", **options):
     """A call of the exercise on sums of tokens up to each position, plus those in `text`."""
     function = sample_model("mixture", matrix=matrix, **options)
-    return asked(f"sums of tokens up to each place{', and ' * bool(text)}{text}", function, x)
+    return asked(f"sums of tokens up to each position{', and ' * bool(text)}{text}", function, x)

@@ -13,14 +13,14 @@ sees_the_future = exercise(
     forbidden=BUILT_IN,
     see="Exercise 5: `sees_the_future(attention, x)`",
     hints=(
-        "What would you have to change, and what would you have to look at, to convict a function in which place 2 "
-        "sees place 3 and nothing else is wrong?",
-        "For every later place in turn: change it, and see whether *any* output before it has moved by more than "
-        "rounding. Or let autograd do all at once: the Jacobian has an entry for each part of each output and each "
-        "part of each input.",
-        "`torch.autograd.functional.jacobian(attention, x)` has the shape (T, D, T, D). Take its magnitude, take the "
-        "greatest over both D, and you hold a (T, T) table of who moves whom; is there anything above the diagonal? "
-        "`bool` makes a plain answer of it.",
+        "In a function, position 2 sees position 3, and nothing else is wrong. What do you have to change, "
+        "and where do you have to look, to find this?",
+        "Change each later position in turn, and see whether *any* output before it moves by more than "
+        "rounding. Or let autograd do all at once: the Jacobian has an entry for each entry of each output "
+        "and each entry of each input.",
+        "`torch.autograd.functional.jacobian(attention, x)` has the shape (T, D, T, D). Take magnitudes, then "
+        "the largest over both D: a (T, T) table of how much each input moves each output. Is anything above "
+        "the diagonal? `bool` makes a plain answer of it.",
     ),
 )
 

@@ -9,11 +9,10 @@ sliding_window = challenge(
     stars=1,
     see="Challenge: `sliding_window(T, width, device=None)`",
     hints=(
-        "How far back may query `i` look, if it sees `width` keys, itself among them? Try T = 5, width = 2 on paper.",
-        "A cell is blocked for one of two reasons: its key comes after the query, or too long before it. Both are "
-        "questions about one number, the distance from query to key.",
-        "Refuse a `width` below 1. Take the places as a column and as a row, subtract, and join two comparisons by "
-        "`|`.",
+        "How far back may query `i` look, if it sees `width` keys, its own included? Try T = 5, width = 2 on paper.",
+        "A key is blocked for one of two reasons: it is after the query, or too far before it. Both compare "
+        "one number, the distance from query to key.",
+        "Refuse a `width` below 1. Subtract the row of positions from the column, and join two comparisons by `|`.",
     ),
 )
 
