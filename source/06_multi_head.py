@@ -18,7 +18,7 @@
 #
 # **You need** queries, keys and values (lesson 3), the scale, modules and dropout (lesson 4), and masks (lesson 5).
 #
-# **Time:** about 80 minutes, plus 45 for the parts marked *extra*
+# **Time:** about 80 minutes, plus 45 for the experiment, the challenge and the parts marked *extra*
 
 # %%
 import contextlib
@@ -93,7 +93,7 @@ review()
 #
 # ### Predict: the reach of one head
 #
-# Which points (colour, shape) can one head put out?
+# Which points (colour, shape) can one head produce?
 
 # %%
 # The points: "a line from word 0 to word 1", "a square" or "the whole plane"
@@ -119,8 +119,9 @@ figures.show(
 #
 # <details><summary>Why no matrix helps</summary>
 #
-# Let $\mathbf{W}$ be the product of all matrices on the way. With weights $a$ and $b$, one head puts out
-# $a\,\mathbf{x}_0 \mathbf{W} + b\,\mathbf{x}_1 \mathbf{W}$: the *same* matrix for both words, apart from a factor. To keep the colour of word 0 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\ 0 & 0 \end{pmatrix}$, and to keep the
+# Let $\mathbf{W}$ be the product of all matrices on the way. With weights $a$ and $b$, one head returns
+# $a\,\mathbf{x}_0 \mathbf{W} + b\,\mathbf{x}_1 \mathbf{W}$: the *same* matrix for both words, apart from a factor. To
+# keep the colour of word 0 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\ 0 & 0 \end{pmatrix}$, and to keep the
 # shape of word 1 you need $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1 \end{pmatrix}$. These two are not multiples of
 # each other. Two heads have two matrices.
 #
@@ -937,7 +938,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Choose a word and follow its lines; they are as thick as the weights.
+# Choose a word and follow its lines. A thicker line is a higher weight.
 
 
 # %%
@@ -967,7 +968,7 @@ figures.show(
 # BERT, which may look ahead, has heads for the word before, for the word after, and for the token that opens the text
 # ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)). In lesson 8 you watch an induction head form.
 #
-# ## Your experiment (extra)
+# ## Your experiment
 #
 # *Experiment ★★☆ · about 10 minutes, with the step.* All four heads of layer 2 do the same work. **Can the model do without
 # one of them, or without all?**
@@ -1000,7 +1001,7 @@ quiet, merge = use(silence), use(merge_heads, torch_fallbacks.merge_heads)
 
 
 def loss_without(layer, heads):
-    """The small model's loss on held-out stories with these heads of one layer silent; heads=[] silences none."""
+    """The small model's loss on held-out stories while these heads of one layer are silent; [] silences none."""
     calls = itertools.count()  # the model merges once in each of its three layers
 
     def merge_without(outputs):
