@@ -914,10 +914,19 @@ figures.show(
 # | 0, heads 0 to 2 | the same word: itself, and earlier copies of it |
 # | 0, head 3 | many words at once |
 # | 1, head 2, and mostly head 0 | the word before |
+# | 1, heads 1 and 3 | here mostly the word itself; in our sentence, head 1 finds the verb |
 # | 2, all four | the word that came *after* the same word last time: an **induction head** |
 #
-# Induction heads need help from an earlier layer, which notes at each position which word came before it. In stories, heads
-# also do other work: in our sentence, layer 1, head 1 finds the verb.
+# Induction heads need help: an earlier layer has to note, at each position, which word came before it. What happens without
+# the two heads of layer 1 that look at the word before? The columns of $\mathbf{W}_o$ that belong to a head are set to 0:
+
+# %% tags=["demo"]
+for silent in ([0, 2], [1, 3]):
+    changed = small_lm.load()
+    for head in silent:
+        changed.blocks[1].attention.W_o.weight[:, 24 * head : 24 * (head + 1)] = 0.0
+    losses = F.cross_entropy(changed(ids)[:-1], ids[1:], reduction="none")
+    print(f"layer 1 without the heads {silent}: loss {losses[12:].mean():.2f} the second time")
 
 # %% tags=["demo"]
 # @title Four heads on our sentence
@@ -970,12 +979,13 @@ figures.show(
 #
 # ## Your experiment
 #
-# *Experiment ★★☆ · about 10 minutes, with the step.* All four heads of layer 2 do the same work. **Can the model do without
+# *Experiment ★★☆ · about 8 minutes.* All four heads of layer 2 do the same work. **Can the model do without
 # one of them, or without all?**
 #
 # ### Step: silent heads (extra)
 #
-# Return the outputs of all heads, `(B, H, T, K)`, with those of the named heads set to 0. Do not change the argument.
+# *Step ★☆☆ · about 2 minutes.* Return the outputs of all heads, `(B, H, T, K)`, with those of the named heads set to 0.
+# Do not change the argument.
 #
 # **Worked example.** For one sentence of one word, `[[[[1, 2]], [[3, 4]]]]` with `heads=[0]` becomes
 # `[[[[0, 0]], [[3, 4]]]]`.
