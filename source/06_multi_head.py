@@ -495,10 +495,6 @@ print("The loop, split and merge, and einsum give the same numbers.")
 # words costs $\ln 952 = 6.9$. What is its loss if its heads are split by `reshape` alone?
 
 # %%
-# The loss: "about 0.7", "about 6.9" or "about 9"
-predict("the loss with a wrong split", ...)
-
-# %%
 lm = small_lm.load()
 
 
@@ -508,6 +504,9 @@ def split_by_reshape(x, n_heads):
 
 split_by_reshape.whose = "a split by reshape alone"
 
+# %%
+# The loss: "about 0.7", "about 6.9" or "about 9"
+predict("the loss with a wrong split", ...)
 
 # %% tags=["demo"]
 wrong = lm.compare(split=split_by_reshape)
@@ -848,7 +847,13 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
 #
 # Nobody tells a head what to look for. What have the twelve heads of the small language model learned? Give it twelve random
 # words, and then the same twelve again.
-#
+
+# %%
+random_words = "midnight told more sad present pears daughters last comes thought church sugar"
+twice = f"{random_words} {random_words}"  # positions 0 to 11, then 12 to 23
+ids = lm.encode(twice)  # (24,)
+
+# %% [markdown]
 # ### Predict: where the answer is
 #
 # The model has read the words up to position 20. To guess the word at position 21, which position should it look at?
@@ -857,10 +862,7 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
 # A position, counted from 0
 predict("the position with the answer", ...)
 
-# %%
-random_words = "midnight told more sad present pears daughters last comes thought church sugar"
-twice = f"{random_words} {random_words}"  # positions 0 to 11, then 12 to 23
-ids = lm.encode(twice)
+# %% tags=["demo"]
 losses = F.cross_entropy(lm(ids)[:-1], ids[1:], reduction="none")  # of the words at positions 1 to 23
 print(f"loss per word: {losses[:11].mean():.2f} the first time, {losses[12:].mean():.2f} the second time")
 
