@@ -544,7 +544,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Three details decide whether it is right.
+# Three details decide whether the module is right.
 #
 # - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. Dividing by $\sqrt{d}$ is the commonest mistake:
 #   nothing fails, but the weights are too even.
@@ -1121,8 +1121,9 @@ figures.show(
 # %% [markdown]
 # ## 8. A bug that trains
 #
-# You know the wrong split: `reshape` alone. There is a wrong merge to match. The class below makes one of the two mistakes:
-# "split" splits and merges by `reshape` alone, so that each number returns to its position; "merge" merges so.
+# You know the wrong split: `reshape` alone. There is a wrong merge to match. The class below makes one of two mistakes:
+# with "split" it splits and merges by `reshape` alone, so that each number returns to its position; with "merge" it splits
+# right and merges by `reshape` alone.
 
 
 # %%
