@@ -8,152 +8,181 @@
 # %% [markdown]
 # # Lesson 6: Multi-head attention
 #
-# Read "bank" in *The boat reached the river bank*. To know which kind of bank is meant, you look at the word before it
-# (*river*), and at the thing that arrives there (a *boat*). Those are two questions. Attention as you have built it
-# asks one: each word gets one set of weights, and so one average of everything it looks at. **How can a word ask
-# several questions at once, and keep the answers apart, for the price of one?**
+# Which bank is meant in *The boat reached the river bank*? You look at the word before it, *river*, and at what arrives
+# there, a *boat*. Those are two questions, but one attention gives each word one set of weights, and so one average.
+# **How can a word ask several questions at once, and keep the answers apart, at no extra cost?**
 #
-# You will first see what one set of weights cannot do, however it is trained. Then you build attention with several
-# *heads*, three times over: from bare tensors, as an `nn.Module`, and with PyTorch's own layer. All three will hold
-# the same weights and give the same numbers, and you will know how to prove it. On the way you meet a bug that trains
-# beautifully, and learn to catch it.
+# **You will build** attention with several *heads*: in a loop, all at once, and as an `nn.Module`. All give the same
+# numbers, and so does PyTorch's layer. You put your functions into a trained language model, name its heads by what they
+# do, and meet a bug that training hides.
 #
-# **You need** queries, keys and values (lesson 3), the scale and modules (lesson 4), masks (lesson 5). Nothing from
-# your earlier notebooks has to be copied.
+# **You need** queries, keys and values (lesson 3), the scale, modules and dropout (lesson 4), and masks (lesson 5).
 #
-# **Time:** about 80 minutes
-#
-# | letter | meaning |
-# |---|---|
-# | $B$ | the batch: how many sentences at once |
-# | $T$, $S$ | how many queries, how many keys; equal where a sentence attends to itself |
-# | `D` | in shapes, the width of the model: how many numbers describe a word; $d$ in formulas |
-# | $H$ | the number of heads |
-# | `K` | in shapes, the width of one head; in formulas $d_k = d / H$ |
-# | $\mathbf{X}$ | a sentence `(T, D)`: matrices are bold |
-# | $\mathbf{W}_q, \mathbf{W}_k, \mathbf{W}_v, \mathbf{W}_o$ | the learned matrices for queries, keys, values and the output |
+# **Time:** about 80 minutes, plus 45 for the experiment, the challenge and the parts marked *extra*
 
 # %%
-import math
+import contextlib
+import io
+import itertools
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sentence, sliders, use
+from course import (
+    begin,
+    check,
+    figures,
+    hint,
+    predict,
+    progress,
+    review,
+    sentence,
+    sliders,
+    small_lm,
+    torch_fallbacks,
+    use,
+)
 from torch import nn
 
 begin("06_multi_head")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson adds
+figures.show(figures.overview("heads"))
+
 # %% [markdown]
-# ## Review: three questions on what came before
+# ## Review: three questions on lesson 5
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
 # **1.** Five tokens attend causally. How many of the 25 scores are blocked?
 #
 # <details><summary>Answer</summary>
 #
-# Ten: after the first token come 4 keys, after the next 3, then 2, 1 and none. The other 15 are open.
+# Ten: 4 keys come after the first token, then 3, 2, 1 and none.
 #
 # </details>
 #
-# **2.** Why is the mask applied to the scores, before softmax, and not to the weights afterwards?
+# **2.** Why is the mask applied to the scores, before the softmax, and not to the weights?
 #
 # <details><summary>Answer</summary>
 #
-# Blocked scores of $-\infty$ get the weight 0, and what is open shares the whole. Zeros put in afterwards leave rows
-# that sum to less than 1, and the blocked scores have already had their say in the sum.
+# A blocked score of $-\infty$ gets the weight 0, and the open ones share the whole. Zeros put in after the softmax leave
+# rows that sum to less than 1, because the blocked scores are already in the sum.
 #
 # </details>
 #
-# **3.** A row of a mask is blocked throughout. What are its weights and its output in this course, and what would
-# plain softmax give?
+# **3.** Every key of a row is blocked. What are the row's weights and output in this course, and what does plain softmax
+# give?
 #
 # <details><summary>Answer</summary>
 #
-# All 0, by agreement; softmax of nothing but $-\infty$ is NaN, and so is its gradient.
+# All are 0, by convention. The softmax of nothing but $-\infty$ is NaN, and so is its gradient.
 #
 # </details>
 
 # %%
-words = sentence.words  # The boat reached the river bank
+review()
 
 # %% [markdown]
 # ## 1. What one head cannot do
 #
-# Take the smallest case there is. Two words lie before you. Each is described by two facts, its *colour* and its
-# *shape*; so a value is a point $(\text{colour}, \text{shape})$ in the plane. You want **the colour of word 0 and the
-# shape of word 1**. Say that word 0 has colour 1 and no shape, $(1, 0)$, and word 1 has shape 1 and no colour, $(0,
-# 1)$. Then you want $(1, 1)$.
+# A **head** is one attention with its own queries, keys and values. Here is a task: of two words, you want **the colour of
+# word 0 and the shape of word 1**. Word 0 has the value $(1, 0)$, colour but no shape, and word 1 has $(0, 1)$. So the
+# wanted output is $(1, 1)$. A head has one pair of weights, $a$ and $1 - a$. Two heads have two pairs: one can carry the
+# colours and the other the shapes.
 #
-# One **head**, which is one attention as you know it, has one pair of weights, $a$ and $1 - a$. Two heads have two
-# pairs: let one head carry the colours and the other the shapes, each with weights of its own.
+# ### Predict: the reach of one head
 #
-# ### Predict first
-#
-# Try every possible weight. Which points of the plane can one head reach? Which can two?
-#
-# <details><summary>Answer</summary>
-#
-# One head reaches the straight line between the two values, and nothing else: an average of two points lies between
-# them. Two heads choose the first coordinate and the second one independently. They reach the whole square, and its
-# corner $(1, 1)$.
-#
-# </details>
+# Which points (colour, shape) can one head produce?
+
+# %%
+# The points: "a line from word 0 to word 1", "a square" or "the whole plane"
+predict("the reach of one head", ...)
 
 # %% tags=["demo"]
 # @title What one head and what two heads can reach
 generator = torch.Generator().manual_seed(0)
-values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of word 0, of word 1
-a = torch.rand(250, 2, generator=generator)  # 250 times: the weight each of two heads gives word 0
+values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of each word
+a = torch.rand(250, 2, generator=generator)  # the weight that each of two heads gives word 0
 
 one = a[:, :1] * values[0] + (1 - a[:, :1]) * values[1]  # (250, 2): one weight for both facts
-two = a * values[0] + (1 - a) * values[1]  # (250, 2): a weight for the colour and one for the shape
+two = a * values[0] + (1 - a) * values[1]  # (250, 2): one weight for the colour, one for the shape
 figures.show(
     figures.multi_head.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
-    alt="Two panels with colour across and shape upwards. With one head the dots lie on the straight "
-    "line from value 0 at (1, 0) to value 1 at (0, 1), and miss the star at (1, 1). With two "
-    "heads they fill the square, star included.",
-    caption="Each dot is what attention puts out for one choice of weights.",
+    alt="Two panels with colour across and shape upwards. With one head the dots are on the straight line from value 0 at "
+    "(1, 0) to value 1 at (0, 1), and miss the star at (1, 1). With two heads they fill the square, star included.",
+    caption="Each dot is the output for one choice of weights.",
 )
 
 # %% [markdown]
-# One head averages; it cannot mix and match. Could a clever $\mathbf{W}_v$ or $\mathbf{W}_o$ rescue it? No, and the
-# reason takes three lines.
+# Can a clever $\mathbf{W}_v$, or a matrix after the head, rescue one head? No.
 #
 # <details><summary>Why no matrix helps</summary>
 #
-# Let $\mathbf{W}$ be everything that happens to a value on its way out, $\mathbf{W} = \mathbf{W}_v \mathbf{W}_o$. With
-# weights $a$ and $b$ one head puts out $a\,\mathbf{x}_0 \mathbf{W} + b\,\mathbf{x}_1 \mathbf{W}$: both words go through
-# the *same* matrix, apart from a factor. To keep the colour of word 0 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\
-# 0 & 0 \end{pmatrix}$, and to keep the shape of word 1 $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1 \end{pmatrix}$.
-# Those two are not multiples of each other, so no $a$, $b$ and $\mathbf{W}$ will do. Two heads have two matrices, and
-# the equation has a solution at once.
+# Let $\mathbf{W}$ be the product of all matrices on the way. With weights $a$ and $b$, one head returns
+# $a\,\mathbf{x}_0 \mathbf{W} + b\,\mathbf{x}_1 \mathbf{W}$: the *same* matrix for both words, apart from a factor. To
+# keep the colour of word 0 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\ 0 & 0 \end{pmatrix}$, and to keep the
+# shape of word 1 you need $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1 \end{pmatrix}$. These two are not multiples of
+# each other. Two heads have two matrices.
 #
 # </details>
 #
-# In section 7 you will watch this happen in training: a single head gets stuck at a loss that we can compute
-# beforehand. What will a second head do to it, without a single additional parameter?
-
-# %% [markdown]
-# ## 2. Two heads by hand
+# ## 2. Two heads, in a loop
 #
-# So give attention several heads: this is **multi-head attention**. Head $h$ has its own three matrices, each of shape
-# `(D, K)`, and does on its own what you know from lesson 4. With $\mathbf{X}$ the sentence, `(T, D)`:
+# **Multi-head attention** runs $H$ heads side by side. Head $h$ has its own three matrices of shape `(D, K)`. For a
+# sentence $\mathbf{X}$ of shape `(T, D)` it computes
 #
-# $$ \text{head}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
+# $$ \mathbf{O}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
 #    \qquad \mathbf{Q}_h = \mathbf{X} \mathbf{W}_q^{(h)}, \quad \mathbf{K}_h = \mathbf{X} \mathbf{W}_k^{(h)}, \quad
-#    \mathbf{V}_h = \mathbf{X} \mathbf{W}_v^{(h)} $$
+#    \mathbf{V}_h = \mathbf{X} \mathbf{W}_v^{(h)} . $$
 #
-# Each head returns `(T, K)`. Its width is $d_k = d / H$, so that the $H$ answers, laid side by side, are as wide as a
-# word again. One last matrix $\mathbf{W}_o$, `(D, D)`, mixes them:
+# Each output is `(T, K)` with $d_k = d / H$, so that $H$ outputs side by side are as wide as a word again. One last matrix
+# $\mathbf{W}_o$, `(D, D)`, mixes them:
 #
-# $$ \operatorname{MultiHead}(\mathbf{X}) =
-#    [\, \text{head}_0,\; \text{head}_1,\; \dots,\; \text{head}_{H-1} \,]\; \mathbf{W}_o $$
+# $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0,\; \mathbf{O}_1,\; \dots,\; \mathbf{O}_{H-1} \,]\; \mathbf{W}_o . $$
 #
-# Here are two heads, with every matrix written out.
+# ### Step: one head
+#
+# *Step ★☆☆ · about 2 minutes.* First a review of lesson 4: scaled attention, without a mask. Return output and weights.
+#
+# **Worked example.** For $\mathbf{q} = (1, 0, 0, 0)$ and the keys $(2 \ln 3, 0, 0, 0)$ and $(0, 5, 0, 0)$, the scores are
+# $(2 \ln 3, 0) / \sqrt4 = (\ln 3, 0)$, and the weights $(\tfrac34, \tfrac14)$. The values 4 and 8 give the output 5.
+
 
 # %%
+def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Scaled attention. query: (..., T, K). key: (..., S, K). value: (..., S, V). Returns output and weights."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(attend)
+
+# %% [markdown]
+# ### Step: heads in a loop
+#
+# *Step ★☆☆ · about 3 minutes.* Now the formula above, without $\mathbf{W}_o$. `heads` is a list with the three matrices
+# `(W_q, W_k, W_v)` of each head. Return the outputs side by side.
+#
+# **Worked example.** Two words $(1, 2)$ and $(3, 6)$, two heads, all $\mathbf{W}_q$ and $\mathbf{W}_k$ are 0, so every
+# weight is $\tfrac12$. The values of head 0 are column 0, those of head 1 column 1. The result is
+# $\begin{pmatrix} 2 & 4 \\ 2 & 4 \end{pmatrix}$.
+
+
+# %%
+def heads_by_loop(x: torch.Tensor, heads: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """The outputs of all heads, side by side. x: (T, D). heads: (W_q, W_k, W_v), each (D, K). Returns (T, H * K)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(heads_by_loop)
+
+# %% [markdown]
+# Here are two heads for our sentence. The matrices are random, so the patterns mean nothing yet.
+
+# %%
+words = sentence.words  # The boat reached the river bank
 T, D, H = 6, 8, 2
 K = D // H
 generator = torch.Generator().manual_seed(6)
@@ -164,47 +193,39 @@ def matrix(rows, columns):
     return torch.randn(rows, columns, generator=generator) * rows**-0.5
 
 
-def one_head(query, key, value):
-    """(..., T, K), (..., S, K), (..., S, K) -> output (..., T, K), weights (..., T, S)."""
-    weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1)
-    return weights @ value, weights
-
-
 X = sentence.x @ matrix(3, D)  # (T, D): the three numbers of each word, spread over eight
-W_q0, W_k0, W_v0 = 3 * matrix(D, K), matrix(D, K), matrix(D, K)  # head 0
-W_q1, W_k1, W_v1 = 3 * matrix(D, K), matrix(D, K), matrix(D, K)  # head 1
+heads = [(3 * matrix(D, K), matrix(D, K), matrix(D, K)) for _ in range(H)]  # W_q, W_k, W_v of each head
 W_o = matrix(D, D)
 
-out_0, weights_0 = one_head(X @ W_q0, X @ W_k0, X @ W_v0)  # (T, K), (T, T)
-out_1, weights_1 = one_head(X @ W_q1, X @ W_k1, X @ W_v1)
-by_hand = torch.cat([out_0, out_1], dim=-1) @ W_o  # (T, D)
-print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_hand.shape))
+by_loop = use(heads_by_loop)(X, heads) @ W_o  # (T, D)
+print("two heads, side by side and mixed:", tuple(by_loop.shape))
 
 # %% tags=["demo"]
-# @title The weights of both heads
+# @title Two heads: queries, keys, weights, values, outputs
+one_head = use(attend)
+q, k, v = (torch.stack([X @ head[i] for head in heads]) for i in range(3))  # each (H, T, K)
+found, maps = one_head(q, k, v)  # (H, T, K), (H, T, T)
+favourites = maps.argmax(-1)  # (H, T)
 figures.show(
-    figures.multi_head.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
-    alt="Two heat maps of weights over the six words, one for each head. Their dark cells are in different places.",
-    caption="Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps "
-    "have nothing to do with each other.",
+    figures.heads(q, k, v, maps, found, words),
+    caption=f"Each head weighs the words in its own way: for {int((favourites[0] != favourites[1]).sum())} of the six "
+    f"words, the two heads prefer different ones. Computed with {one_head.whose}.",
 )
 
 # %% [markdown]
-# The matrices are random, so neither pattern means anything yet. The point is that there are two of them.
-#
 # ### One matrix for all heads
 #
-# Two heads made two products $\mathbf{X} \mathbf{W}_q^{(0)}$ and $\mathbf{X} \mathbf{W}_q^{(1)}$. Put the two matrices
-# side by side, as one matrix $\mathbf{W}_q$ of shape `(D, D)`, and a single product gives both:
+# Put the matrices of both heads side by side, as one matrix $\mathbf{W}_q$ of shape `(D, D)`, and one product gives all
+# queries:
 #
 # $$ \mathbf{X}\, [\, \mathbf{W}_q^{(0)},\; \mathbf{W}_q^{(1)} \,] =
-#    [\, \mathbf{X} \mathbf{W}_q^{(0)},\; \mathbf{X} \mathbf{W}_q^{(1)} \,] $$
+#    [\, \mathbf{X} \mathbf{W}_q^{(0)},\; \mathbf{X} \mathbf{W}_q^{(1)} \,] . $$
 #
-# For that is how a matrix product works: each *column* of the result needs only the same column of the right-hand
-# matrix. The heads never touch each other; they merely share a table.
+# Each *column* of a matrix product depends only on the same column of the right-hand matrix. So each head owns a band of
+# columns, and the heads stay independent.
 
 # %% tags=["demo"]
-# @title One packed matrix, and who owns which columns
+# @title One packed matrix, and the columns of each head
 figures.show(
     figures.multi_head.packed(n_heads=2, tokens=T, width=D),
     alt="X, a plain grid of 6 by 8, times W_q, a grid of 8 by 8 whose left half belongs to head 0 "
@@ -213,84 +234,113 @@ figures.show(
 )
 
 # %%
-W_q, W_k, W_v = (torch.cat(pair, dim=1) for pair in [(W_q0, W_q1), (W_k0, W_k1), (W_v0, W_v1)])
-
-
-def from_tensors(x, W_q, W_k, W_v, W_o, n_heads):
-    """Level 1: x (..., T, D), matrices (D, D) -> output (..., T, D), weights (..., H, T, T)."""
-    bands = [(x @ W).chunk(n_heads, dim=-1) for W in (W_q, W_k, W_v)]  # each: H tensors (..., T, K)
-    outputs, weights = zip(*(one_head(q, k, v) for q, k, v in zip(*bands)))
-    return torch.cat(outputs, dim=-1) @ W_o, torch.stack(weights, dim=-3)
-
-
-packed, packed_weights = from_tensors(X, W_q, W_k, W_v, W_o, n_heads=2)
-torch.testing.assert_close(packed, by_hand)
-torch.testing.assert_close(packed_weights, torch.stack([weights_0, weights_1]))
-print("The packed matrices give the same numbers as the separate ones.")
+W_q, W_k, W_v = (torch.cat(matrices, dim=1) for matrices in zip(*heads))  # each (D, D)
+torch.testing.assert_close((X @ W_q)[:, K:], X @ heads[1][0])
+print("Columns 4 to 7 of X @ W_q are the queries of head 1.")
 
 # %% [markdown]
-# `from_tensors` is the whole of multi-head attention in one function: from $\mathbf{X}$ and the four matrices to the
-# output. One thing is still clumsy in it: the loop over heads. Matrix products in PyTorch treat all leading dimensions
-# as a batch: each pair of matrices is multiplied on its own. `torch.bmm` does it for exactly one such dimension, `@`
-# for any number of them.
-
-# %%
-queries = torch.stack([X @ W_q0, X @ W_q1])  # (H, T, K)
-keys = torch.stack([X @ W_k0, X @ W_k1])  # (H, T, K)
-scores = torch.bmm(queries, keys.mT)  # (H, T, T): one product for each head
-torch.testing.assert_close(scores[1], (X @ W_q1) @ (X @ W_k1).T)
-torch.testing.assert_close(scores, queries @ keys.mT)
-print("bmm, @ and the two products by hand agree:", tuple(scores.shape))
-
-# %% [markdown]
-# So if the heads were a dimension of their own, in a tensor `(B, H, T, K)`, a single `one_head` would serve every head
-# of every sentence at once. All that is missing is a way to get there, and a way back.
-
-# %% [markdown]
+# The loop over heads can go, too. `@` treats all leading dimensions as a batch, so `attend` would compute all heads of all
+# sentences at once, from tensors of shape `(B, H, T, K)`. You only need a way there and back.
+#
 # ## 3. Splitting and merging
 #
-# A projected sentence is `(B, T, D)`, and `D = H * K`: in each word's row stand the `K` numbers of head 0, then
-# the `K` numbers of head 1, and so on. We want `(B, H, T, K)`.
+# A projected sentence is `(B, T, D)`: each word's row has the `K` numbers of head 0, then those of head 1, and so on. Take
+# a small example without a batch: four words of six numbers, and two heads. Each entry is its own address in memory.
+
+# %%
+small = torch.arange(24).view(4, 6)  # (T, D)
+wanted = torch.stack([small[:, :3], small[:, 3:]])  # (H, T, K): the columns of head 0, then those of head 1
+print(small)
+
+# %% [markdown]
+# ### Predict: reshape alone
 #
-# ### Predict first
+# `small.reshape(2, 4, 3)` has the wanted shape `(H, T, K)`, and raises no error. What does head 0 get?
+
+# %%
+# Head 0 gets: "the first half of every word", "the first two words" or "every other number"
+predict("what reshape gives head 0", ...)
+
+# %% [markdown]
+# This is the best known mistake in multi-head attention, because *nothing happens*: no error, the right shape, and, as
+# section 8 shows, a loss that falls. People reasonably ask whether anything else is needed
+# ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
 #
-# `Q.reshape(B, H, T, K)` has exactly the shape we want, and runs without complaint. In the table of
-# six words and eight numbers, which numbers does head 0 get?
+# Look at the addresses. A tensor's numbers are in memory one after the other, at the addresses 0, 1, 2, … For each
+# dimension, a tensor has a **stride**: by how much the address grows when the index grows by 1. With the strides
+# $(s_0, s_1, s_2)$, the entry $[i, j, k]$ has the address $i s_0 + j s_1 + k s_2$.
 #
-# <details><summary>Answer</summary>
+# ### Step: addresses (extra)
 #
-# The first three words, whole. A tensor lies in memory as one long tape, row after row, and `reshape` moves nothing:
-# it cuts the tape into pieces of the new sizes. The first half of the tape is "The", "boat" and "reached", with all
-# of their eight numbers; so head 0 sees half the sentence, chopped into six pieces that it takes for six words, and
-# head 1 the other half. Head 0 was to get *half of every word*.
+# *Step ★★☆ · about 4 minutes.* Compute the addresses of all entries of a tensor with three dimensions.
 #
-# </details>
+# **Worked example.** With the shape `(2, 2, 2)` and the strides `(2, 4, 1)`, the entry $[1, 0, 1]$ has the address
+# $2 + 0 + 1 = 3$. All addresses: `[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]`.
+
+
+# %%
+def addresses(shape: tuple[int, int, int], strides: tuple[int, int, int]) -> torch.Tensor:
+    """The address in memory of each entry of a tensor with this shape and these strides. Returns int64, `shape`."""
+    raise NotImplementedError  # replace this line
+
 
 # %% tags=["demo"]
-# @title Which head gets which number
-whole_words = torch.arange(T * D).div(T * K, rounding_mode="floor").view(T, D)
-bands = torch.arange(D).div(K, rounding_mode="floor").expand(T, D)
+check(addresses)
+
+# %% tags=["demo"]
+# @title The addresses after reshape alone, and in the heads that you want
+where = use(addresses)
+cut = small.reshape(2, 4, 3)
 figures.show(
-    figures.multi_head.owners({"what we want": bands, "reshape(B, H, T, K)": whole_words}, words),
-    alt="Two tables of six words by eight numbers, the head that owns each number written into it. "
-    "What we want: head 0 owns the left four columns, head 1 the right four. Reshape alone: head "
-    "0 owns the first three rows, head 1 the last three.",
-    caption="Which head gets which number. Both cuts have the right shape.",
+    figures.multi_head.addresses(
+        {
+            "small\nstrides (6, 1)": small,
+            f"reshape(2, 4, 3)\nstrides {cut.stride()}": where(cut.shape, cut.stride()),
+            "wanted\nstrides (3, 6, 1)": where((2, 4, 3), (3, 6, 1)),
+        },
+        band=3,
+        width=6,
+    ),
+    alt="Tables of the addresses 0 to 23, shaded by the head that should own them. In small, four words of six, head 0 "
+    "owns the left three columns. After reshape, head 0 has the addresses 0 to 11, half of them from head 1's columns. "
+    "Wanted: head 0 has 0 1 2, 6 7 8, 12 13 14 and 18 19 20, all its own.",
+    caption=f"A dot marks the numbers that belong to head 1. Computed with {where.whose}.",
 )
 
 # %% [markdown]
-# This is the best known mistake in multi-head attention, and its danger is that *nothing happens*: no error, the right
-# shape, and, as section 8 shows, a loss that falls. People ask for good reason whether the detour is needed at all
-# ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
+# ### Predict: the right transpose
 #
-# The remedy has two steps. First cut each word's row into $H$ pieces and leave the words where they are; that is what
-# the tape looks like. Then exchange two dimensions.
+# `reshape` cuts the memory, in its order, into pieces of the new sizes. `transpose` swaps two sizes *and* their strides.
+# Neither moves a number here. Now a puzzle: turn `small` into `wanted` with one `reshape` and one `transpose`.
+
+# %%
+# One line of code between quotation marks: "small.reshape(...).transpose(...)"
+predict("the right transpose", ...)
+
+# %% tags=["demo"]
+# @title All ways to (2, 4, 3) with a reshape and a reordering of its dimensions
+ways = {}
+for sizes in itertools.permutations((2, 4, 3)):
+    ways[f"reshape{sizes}"] = small.reshape(sizes).permute([sizes.index(size) for size in (2, 4, 3)])
+right = [name for name, way in ways.items() if torch.equal(way, wanted)]
+figures.show(
+    figures.multi_head.addresses(ways, band=3, width=6),
+    alt="Six pairs of tables, all of shape (2, 4, 3), one for each order of the sizes 2, 4 and 3 in reshape. Only after "
+    "reshape(4, 2, 3) does head 0 have just its own columns; the other five mix both heads' numbers, or words.",
+    caption=f"Six ways, one shape. Only {' and '.join(right)} gives what you want.",
+)
+
+# %% [markdown]
+# So cut each word's row into $H$ pieces, and leave the words where they are. Then swap words and heads.
 #
 # ### Exercise 1: `split_heads(x, n_heads)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# **On paper.** One sentence of two words, width `D = 4`, and `H = 2` heads:
+# Do this for a batch. If `K` would not be a whole number, as for `D = 10` and `H = 4`, raise a `ValueError` whose message
+# names the wrong argument and its value.
+#
+# **Worked example.** One sentence of two words, `D = 4` and `H = 2`:
 #
 # | | number 0 | number 1 | number 2 | number 3 |
 # |---|---|---|---|---|
@@ -298,10 +348,7 @@ figures.show(
 # | word 1 | 5 | 6 | 7 | 8 |
 #
 # Head 0 gets $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ and head 1 gets $\begin{pmatrix} 3 & 4 \\ 7 & 8
-# \end{pmatrix}$. (If your head 0 holds 1, 2, 3 and 4, you have cut between words.)
-#
-# Not every width can be shared out: with `D = 10` and `H = 4` no whole `K` exists. Raise a `ValueError` then, and name
-# in its message the argument that was wrong, and its value.
+# \end{pmatrix}$. (If your head 0 has 1, 2, 3 and 4, you have cut between words.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -332,31 +379,38 @@ grade(split_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The way back undoes it: exchange the two dimensions again, and write the pieces of each word one after the other. A
-# trap lies on it. `transpose` does not move a number either; it only changes the *strides*, the notes on how far to
-# walk along the tape for the next row, the next column. After it, the tape is in the old order, and the new order
-# exists in the notes alone.
+# On the way back, swap heads and words again, and write the pieces of each word side by side.
+#
+# ### Predict: view
+#
+# The outputs of the heads are a new tensor of shape `(2, 4, 3)`, in memory row after row. What does
+# `.transpose(0, 1).view(4, 6)` give? (`view` never moves a number.)
 
 # %%
-small = torch.arange(8).view(1, 2, 2, 2)  # (B, H, T, K)
-print("before:", small.stride(), "  after transpose(1, 2):", small.transpose(1, 2).stride())
+# "the merged heads", "mixed-up numbers" or "an error"
+predict("view after a transpose", ...)
+
+# %%
+outputs = wanted.clone()  # (H, T, K), contiguous
+print("strides:", outputs.stride(), "  after transpose(0, 1):", outputs.transpose(0, 1).stride())
 try:
-    small.transpose(1, 2).view(1, 2, 4)
+    outputs.transpose(0, 1).view(4, 6)
 except RuntimeError as error:
     print("view:", error)
+print("reshape:", outputs.transpose(0, 1).reshape(4, 6)[0])
 
 # %% [markdown]
-# `view` promises never to move a number, and merging two dimensions whose numbers do not lie side by side would have
-# to. So it refuses. `reshape` makes the same promise only as long as it can keep it, and copies otherwise;
-# `.contiguous()` copies explicitly. The error is a friend: it stands exactly where a silent mistake would be easy.
+# The pieces of a word are not next to each other in memory. `reshape` copies in this case; `.contiguous()` copies
+# explicitly.
 #
 # ### Exercise 2: `merge_heads(x)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# **On paper.** Take the result of exercise 1 back. With head 0 holding $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$
-# and head 1 holding $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$, word 0 is $(1, 2, 3, 4)$ again, and word 1 is
-# $(5, 6, 7, 8)$. The heads come in order, and what you are given may lie in memory in any order.
+# Undo `split_heads`: write the heads side by side, head 0 first. The input may be in memory in any order.
+#
+# **Worked example.** With $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ in head 0 and
+# $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$ in head 1, word 0 is $(1, 2, 3, 4)$ again, and word 1 is $(5, 6, 7, 8)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -383,58 +437,90 @@ grade(merge_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the loop can go. Below, all heads are computed at once, with your two functions as soon as they pass; until then
-# with a stand-in that knows how to cut for two heads, and for nothing else. The result must be what the separate
-# matrices gave.
+# ### Step: all heads at once
+#
+# *Step ★★☆ · about 3 minutes.* Now without a loop: project, split, attend, merge, and project with $\mathbf{W}_o$. Use
+# your three functions. All matrices are `(D, D)` and used as `x @ W`.
+#
+# **Worked example.** The two words $(1, 2)$ and $(3, 6)$ with `W_q` = 0, the identity for the other three, and two heads:
+# all weights are $\tfrac12$, and the output is $(2, 4)$ for both words.
+
 
 # %%
-split = use(split_heads, otherwise=lambda x, n_heads: torch.stack([x[..., :K], x[..., K:]], dim=1))
-merge = use(merge_heads, otherwise=lambda x: torch.cat([x[:, 0], x[:, 1]], dim=-1))
+def multi_head(
+    x: torch.Tensor, W_q: torch.Tensor, W_k: torch.Tensor, W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Multi-head attention. x: (B, T, D), matrices (D, D). Returns output (B, T, D) and weights (B, H, T, T)."""
+    raise NotImplementedError  # replace this line
 
-batch = X[None]  # (1, T, D): a batch of one sentence
-query, key, value = (split(batch @ W, 2) for W in (W_q, W_k, W_v))  # each (1, H, T, K)
-output, weights = one_head(query, key, value)  # (1, H, T, K), (1, H, T, T)
-torch.testing.assert_close(merge(output)[0] @ W_o, by_hand)
-torch.testing.assert_close(weights[0], packed_weights)
-print(f"All heads at once: the same numbers again. (split: {split.whose}; merge: {merge.whose}.)")
+
+# %% tags=["demo"]
+check(multi_head)
+
+# %% [markdown]
+# ### Step: letters instead of transposes (extra)
+#
+# *Step ★★★ · about 6 minutes.* `torch.einsum` gives each dimension a letter and sums over every letter that is missing
+# from the result: `"btd,dk->btk"` is `x @ W`. If $\mathbf{W}_q$ has a dimension for the heads, as in
+# `W_q.unflatten(1, (n_heads, -1))`, `(D, H, K)`, then one call projects *and* splits. Write `multi_head` with `einsum`,
+# and without `split_heads`, `merge_heads` and transposes.
+#
+# **Worked example.** `torch.einsum("bhtk,bhsk->bhts", query, key)` gives the scores: the sum runs over `k`, within each
+# head.
+
+
+# %%
+def multi_head_by_einsum(
+    x: torch.Tensor, W_q: torch.Tensor, W_k: torch.Tensor, W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same as `multi_head`, without a transpose."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(multi_head_by_einsum)
+
+# %%
+from_matrices, by_letters = use(multi_head), use(multi_head_by_einsum)
+at_once, weights = from_matrices(X[None], W_q, W_k, W_v, W_o, H)  # (1, T, D), (1, H, T, T)
+by_einsum, _ = by_letters(X[None], W_q, W_k, W_v, W_o, H)
+torch.testing.assert_close(at_once[0], by_loop)
+torch.testing.assert_close(by_einsum[0], by_loop)
+print("The loop, split and merge, and einsum give the same numbers.")
+
+# %% [markdown]
+# ### Predict: a wrong split in a trained model
+#
+# The small language model has three layers with four heads each. Its loss is 0.67 nats per word; guessing among its 952
+# words costs $\ln 952 = 6.9$. What is its loss if its heads are split by `reshape` alone?
+
+# %%
+lm = small_lm.load()
+
+
+def split_by_reshape(x, n_heads):
+    return x.reshape(len(x), n_heads, x.shape[1], -1)
+
+
+split_by_reshape.whose = "a split by reshape alone"
+
+# %%
+# The loss: "about 0.7", "about 6.9" or "about 9"
+predict("the loss with a wrong split", ...)
+
+# %% tags=["demo"]
+wrong = lm.compare(split=split_by_reshape)
+yours = lm.compare(split=split_heads, merge=merge_heads)
+
+# %% [markdown]
+# A model that is *trained* with the wrong split is another matter (section 8).
 
 # %% [markdown]
 # ## 4. A module
 #
-# *Review* of lessons 0 and 4: a layer that is to be trained needs parameters, and a place to keep them. A **parameter**
-# is a tensor that its module knows of: wrap one of our matrices in `nn.Parameter`, make it an attribute, and
-# `parameters()` hands it to the optimizer; `state_dict()` saves it, `to(...)` moves it. A bare tensor as an attribute
-# is none of that: it works in `forward`, and nobody trains it.
-
-
-# %%
-class Projection(nn.Module):
-    """x (..., D) -> x @ W, with a matrix that can be trained, and one that only looks like it."""
-
-    def __init__(self, W):
-        super().__init__()
-        self.W = nn.Parameter(W.clone())
-        self.forgotten = W.clone()  # no parameter: no optimizer ever sees it
-
-    def forward(self, x):
-        return x @ self.W
-
-
-learnable = Projection(W_q)
-print("parameters:", [(name, tuple(tensor.shape)) for name, tensor in learnable.named_parameters()])
-
-linear = nn.Linear(D, D, bias=False)  # the same, ready made
-with torch.no_grad():
-    linear.weight.copy_(W_q.T)
-torch.testing.assert_close(linear(X), learnable(X))
-print("nn.Linear with the transposed matrix gives the same.")
-
-# %% [markdown]
-# `nn.Linear(D, D)` is such a projection, ready made. It keeps its matrix as (what comes out, what goes in), the other
-# way round from a matrix that is written to the right of $\mathbf{X}$: so $\mathbf{X} \mathbf{W}$ becomes `x @
-# weight.T`. For square matrices no shape warns you if you forget it.
-#
-# Here is the whole way of a sentence through the module that you are about to write, with the shape after each step:
+# *Review* of lesson 4: an `nn.Module` keeps tensors that are to be trained as parameters. `parameters()` gives them to the
+# optimizer, `state_dict()` saves them, `to(...)` moves them. The parameter of an `nn.Linear(D, D, bias=False)` is `weight`,
+# stored as (out, in): the layer computes `x @ weight.T`. If you forget the transpose of a square matrix, no shape warns you.
 
 # %% tags=["demo"]
 # @title From x to the output, with all shapes
@@ -454,33 +540,32 @@ figures.show(
     alt="Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, "
     "T, D); split into (B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); times the values "
     "(B, H, T, K); merged (B, T, D); output (B, T, D).",
-    caption="From x to output. Keys and values have S rows instead of T where they come from another sentence.",
+    caption="From x to output. Keys and values have S rows instead of T if they come from another sentence.",
 )
 
 # %% [markdown]
-# Three details decide whether it is right.
+# Three details decide whether the module is right.
 #
-# - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. Dividing by $\sqrt{d}$ is the commonest mistake
-#   of all: nothing fails, the heads are merely blurred.
-# - **The context.** Queries come from `x`. Keys and values come from `context`, `(B, S, D)`, where one is given
-#   (**cross-attention**: a translation looks at the sentence that it translates), and from `x` where none is
-#   (**self-attention**).
-# - **The mask** is the one of lesson 5 (*review*): boolean, `True` = blocked. It need not be `(B, H, T, S)`, only
-#   *broadcast* to it. A causal mask `(T, S)` is good for every head of every sentence, a padding mask `(B, 1, 1, S)`
-#   for every head and every query. A row that is blocked throughout has weights 0 and output 0, never NaN.
+# - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. Dividing by $\sqrt{d}$ is the commonest mistake:
+#   nothing fails, but the weights are too even.
+# - **The context.** Queries come from `x`. Keys and values come from `context`, `(B, S, D)`, if it is given
+#   (cross-attention), and from `x` otherwise (self-attention).
+# - **The mask** is that of lesson 5, `True` = blocked. It *broadcasts* to `(B, H, T, S)`: a causal mask is `(T, S)`, a
+#   padding mask `(B, 1, 1, S)`. A fully blocked row has weights 0 and output 0, never NaN.
 #
 # ### Exercise 3: `MultiHeadAttention(d_model, n_heads, dropout=0.0)`
 #
 # *Difficulty ★★★ · about 20 minutes*
 #
-# There are two methods to write. `__init__` makes the parts and keeps what `forward` will need; `forward` uses them.
-# Write the first, make a module and print it, before you begin the second. The four projections are `nn.Linear(d_model,
-# d_model, bias=False)` and have the names `W_q`, `W_k`, `W_v` and `W_o`. Dropout falls on the weights, as in lesson 4:
-# in training mode only, entry by entry, and the weights that you return are the ones that you applied. You may use
-# `split_heads` and `merge_heads`, `torch.softmax`, and `nn.Dropout`; not allowed are `F.scaled_dot_product_attention`,
-# `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
+# `__init__` makes the parts; `forward` uses them. Write the first, make a module and print it, before you begin the second.
 #
-# **On paper.** `D = 2`, `H = 2`, so `K = 1`, and all four matrices are the identity. One sentence of two words:
+# - The four projections are `nn.Linear(d_model, d_model, bias=False)`, named `W_q`, `W_k`, `W_v` and `W_o`.
+# - Dropout applies to the weights, as in lesson 4: in training mode only, to each entry independently. The weights that you
+#   return are those that multiply the values.
+# - You may use `split_heads`, `merge_heads`, `torch.softmax` and `nn.Dropout`. You may not use
+#   `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `F.multi_head_attention_forward`.
+#
+# **Worked example.** `D = 2`, `H = 2`, so `K = 1`; all four matrices are the identity. One sentence of two words:
 # $\mathbf{x}_0 = (0, 0)$ and $\mathbf{x}_1 = (\ln 3, 8)$.
 #
 # | | scores of word 0 | its weights | scores of word 1 | its weights |
@@ -488,8 +573,7 @@ figures.show(
 # | head 0 sees $0$ and $\ln 3$ | $0,\; 0$ | $\tfrac12,\; \tfrac12$ | $0,\; (\ln 3)^2 = 1.21$ | $0.23,\; 0.77$ |
 # | head 1 sees $0$ and $8$ | $0,\; 0$ | $\tfrac12,\; \tfrac12$ | $0,\; 64$ | $0.00,\; 1.00$ |
 #
-# So the output is $\bigl(\tfrac12 \ln 3,\; 4\bigr) = (0.55, 4)$ for word 0, and $(0.77 \ln 3,\; 8) = (0.85, 8)$ for
-# word 1. Each head kept to its own column.
+# The output is $\bigl(\tfrac12 \ln 3,\; 4\bigr) = (0.55, 4)$ for word 0, and $(0.77 \ln 3,\; 8) = (0.85, 8)$ for word 1.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -550,28 +634,62 @@ grade(MultiHeadAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
+# Your class takes the place of layer 0 of the small language model, with the model's weights. (Layers 1 and 2 also rotate
+# queries and keys, which is lesson 7.)
+
+# %% tags=["demo"]
+losses = lm.compare(module=MultiHeadAttention)
+
+# %% [markdown]
+# ### Step: a module that shows its weights (extra)
+#
+# *Step ★☆☆ · about 3 minutes.* Most layers return one tensor, so that `nn.Sequential` can pass it on to the next. Many
+# libraries therefore return the weights only on demand. Write a module that keeps an attention module like yours and calls
+# it with `x` and `mask`. It returns the output, or output and weights with `return_attention=True`.
+#
+# **Worked example.** With `layer = AttentionLayer(MultiHeadAttention(8, 2))`, `layer(x)` is a tensor, and
+# `output, weights = layer(x, return_attention=True)`.
+
+
+# %%
+class AttentionLayer(nn.Module):
+    """An attention module that returns its weights only with return_attention=True."""
+
+    def __init__(self, attention: nn.Module):
+        super().__init__()
+        raise NotImplementedError  # replace this line
+
+    def forward(
+        self, x: torch.Tensor, mask: torch.Tensor | None = None, return_attention: bool = False
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        """x: (B, T, D). Returns the output (B, T, D); with return_attention also the weights."""
+        raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(AttentionLayer)
+
+# %% [markdown]
 # ## 5. Three levels, one result
 #
-# PyTorch has this layer built in, as `nn.MultiheadAttention` (with a small h in "head"). Once you have written your
-# own you can read its manual with profit, because you know which questions to ask:
+# PyTorch has this layer built in, as `nn.MultiheadAttention` (with a small h in "head"):
 #
-# | | from tensors | your module | `nn.MultiheadAttention` |
+# | | from matrices | your module | `nn.MultiheadAttention` |
 # |---|---|---|---|
 # | you write | every product | `forward`, once | nothing |
-# | parameters | tensors that you look after | `W_q`, `W_k`, `W_v`, `W_o` | `in_proj_weight` `(3D, D)` and `out_proj.weight` `(D, D)` |
-# | a matrix is | `(D, D)`, used as `x @ W` | `nn.Linear.weight`, used as `x @ weight.T` | the same; queries', keys' and values' rows stacked, in this order |
-# | input | `(…, T, D)` | `(B, T, D)` | `(T, B, D)`, unless `batch_first=True` |
+# | parameters | tensors that you look after | `W_q`, `W_k`, `W_v`, `W_o` | `in_proj_weight` `(3D, D)`, `out_proj.weight` `(D, D)`, and biases unless `bias=False` |
+# | a matrix is | `(D, D)`, used as `x @ W` | `nn.Linear.weight`, used as `x @ weight.T` | the same; rows for queries, keys and values stacked, in this order |
+# | input | `(B, T, D)` | `(B, T, D)` | `(T, B, D)`, unless `batch_first=True` |
 # | a mask for each sentence | up to you | broadcasts | a mask for each head of each sentence, `(B * H, T, S)` |
 # | a fully blocked row | up to you | 0 | NaN |
-# | weights returned | `(…, H, T, S)` | `(B, H, T, S)` | `(B, T, S)`, the *mean* over heads, unless `average_attn_weights=False` |
+# | weights returned | `(B, H, T, T)` | `(B, H, T, S)` | `(B, T, S)`, the *mean* over heads, unless `average_attn_weights=False` |
 # | use it to | understand | try something new | go fast |
 #
-# Two of these differences have cost people days. Without `batch_first=True` the first dimension is taken for the
-# words and the second for the batch: attention then runs *across* unrelated sentences, every shape is right, and the
-# result depends on who else is in the batch ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And
-# the default average over heads throws away exactly what the heads were made to keep apart.
+# Two of these differences have cost people days. Without `batch_first=True`, attention runs *across* the unrelated
+# sentences of a batch, with the right shapes ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And the
+# mean over heads discards what the heads were made to keep apart.
 #
-# To compare the three, dress the built-in layer in our conventions:
+# To compare the three, wrap the built-in layer so that it follows our conventions:
 
 
 # %%
@@ -605,13 +723,12 @@ def give_weights(module, W_q, W_k, W_v, W_o):
 Heads = use(MultiHeadAttention, otherwise=BuiltIn)  # your class once it passes
 
 # %% [markdown]
-# (The transposes are those of section 4.) Now the proof. All three levels get the same four matrices and the same two
-# sentences. At every step they must agree: the output, the weights of every head, and, going back, the gradient that
-# reaches the input.
+# With the same matrices and sentences, all three levels must agree in the output, in the weights of every head, and in the
+# gradient that reaches the input.
 
 # %%
 levels = {
-    "from tensors": lambda x: from_tensors(x, W_q, W_k, W_v, W_o, n_heads=H),
+    "matrices": lambda x: from_matrices(x, W_q, W_k, W_v, W_o, H),
     "module": give_weights(Heads(D, H), W_q, W_k, W_v, W_o),
     "built-in": give_weights(BuiltIn(D, H), W_q, W_k, W_v, W_o),
 }
@@ -625,81 +742,28 @@ for name, attention in levels.items():
     results[name] = {"output": output, "weights": weights, "gradient": gradient}
 
 for name in ("module", "built-in"):
-    for what, expected in results["from tensors"].items():
+    for what, expected in results["matrices"].items():
         torch.testing.assert_close(results[name][what], expected)
         error = (results[name][what] - expected).abs().max().item()
         print(f"{name:9} {what:9} {tuple(expected.shape)!s:15} at most {error:.0e} from level 1")
+    for parameter, tensor in levels[name].named_parameters():
+        print(f"{'':9} {parameter:22} {tuple(tensor.shape)}")
 print("Level 2 is", Heads.whose)
 
 # %% [markdown]
-# Differences of a few units in the seventh digit are rounding: the same sums, added up in another order. And these are
-# the parameters, by name and shape. Count the numbers: the same four matrices, packed differently once level 2 is
-# yours.
-
-# %%
-for name in ("module", "built-in"):
-    for parameter, tensor in levels[name].named_parameters():
-        print(f"{name:9} {parameter:22} {tuple(tensor.shape)}")
-
-# %% [markdown]
-# ### With a bias
+# Differences of a few units in the seventh digit are rounding. The parameters are the same four matrices, packed
+# differently. (By default, there is also a bias for each. Lesson 3 showed that the one on the keys changes nothing.)
 #
-# *Review* of lesson 3: by default `nn.Linear` and `nn.MultiheadAttention` add a **bias**, a learned vector, to what
-# they project: $\mathbf{X} \mathbf{W}_q + \mathbf{b}_q$, and so on. This course leaves biases out, as many newer
-# models do, and one of them at least is no loss.
-#
-# ### Predict first
-#
-# Four biases, for queries, keys, values and the output. One of them changes nothing at all, whatever its numbers are.
-# Which?
-
-# %%
-biased = nn.MultiheadAttention(D, H, bias=True, batch_first=True)
-parts = {"queries": slice(0, D), "keys": slice(D, 2 * D), "values": slice(2 * D, 3 * D)}
-with torch.no_grad():
-    unbiased = biased(X[None], X[None], X[None])[0]  # its biases begin at 0
-    for name, third in parts.items():
-        biased.in_proj_bias[third] = torch.randn(D, generator=generator)
-        moved = (biased(X[None], X[None], X[None])[0] - unbiased).abs().max().item()
-        print(f"a bias for the {name:8} moves the output by {moved:.0e}")
-        biased.in_proj_bias.zero_()
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# The keys'. A bias $\mathbf{b}_k$ adds the same number, $\mathbf{q}_i \cdot \mathbf{b}_k$, to all scores of query $i$,
-# and softmax does not care about a number that is added to all (lesson 2). A bias of the queries adds $\mathbf{b}_q
-# \cdot \mathbf{k}_j$ to the scores with key $j$: it makes some keys more sought after, whoever asks. A bias of the
-# values adds itself to every output, since weights sum to 1, and so does one of the output.
-#
-# </details>
-#
-# ### Full size
-#
-# Two sentences of 32 words, width 512, eight heads; then the same sentences attending to others, of 20 words.
-
-# %%
-layer = Heads(512, 8)
-long = torch.randn(2, 32, 512, generator=generator)
-others = torch.randn(2, 20, 512, generator=generator)
-with torch.no_grad():
-    for name, context in {"itself": None, "another sentence": others}.items():
-        output, weights = layer(long, context)
-        print(f"attending to {name}: output {tuple(output.shape)}, weights {tuple(weights.shape)}")
-
-# %% [markdown]
 # ### Exercise 4: `load_torch_weights(ours, theirs)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Above, weights went from our matrices into the built-in layer. You will want the other direction more often: somebody
-# trained a model with `nn.MultiheadAttention`, and you want to look inside with your own code.
+# Somebody trained a model with `nn.MultiheadAttention`, and you want to look inside with your own code. Copy the weights of
+# `theirs`, an `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`, and
+# return `ours`. Both then compute the same. They stay independent: training one must not change the other. So *copy
+# numbers into* the existing parameters.
 #
-# Copy the weights of `theirs`, an `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`,
-# `W_v` and `W_o`, and return `ours`. Afterwards both compute the same, and each lives its own life: training one must
-# not move the other. So *copy numbers into* the parameters that are there.
-#
-# **On paper.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
+# **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
 # is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
 
 # %%
@@ -733,8 +797,8 @@ grade(load_torch_weights)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it hold at full size, and with a mask? Eight heads, width 512, no word seeing a later one. Note that both
-# layers take `True` for "blocked"; `F.scaled_dot_product_attention`, one level below, would take it for "may look".
+# At full size, with a causal mask and as cross-attention. (Both layers take `True` for "blocked";
+# `F.scaled_dot_product_attention`, one level below, takes it for "may look".)
 
 
 # %%
@@ -748,29 +812,26 @@ def by_state_dict(ours, theirs):
 load = use(load_torch_weights, otherwise=by_state_dict)
 theirs = nn.MultiheadAttention(512, 8, bias=False, batch_first=True)
 ours = load(Heads(512, 8), theirs)
+long = torch.randn(2, 32, 512, generator=generator)
+others = torch.randn(2, 20, 512, generator=generator)
 causal = torch.ones(32, 32, dtype=torch.bool).triu(diagonal=1)
 with torch.no_grad():
-    output, weights = ours(long, mask=causal)
-    expected, average = theirs(long, long, long, attn_mask=causal)  # average: (B, T, S)
-torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
-torch.testing.assert_close(weights.mean(dim=1), average, atol=1e-5, rtol=1e-4)
-print(f"Equal outputs {tuple(output.shape)};", end=" ")
-print(f"weights {tuple(weights.shape)} against {tuple(average.shape)}.")
+    for context, mask in ((long, causal), (others, None)):
+        output, weights = ours(long, context, mask)
+        expected, average = theirs(long, context, context, attn_mask=mask)  # average: (B, T, S)
+        torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(weights.mean(dim=1), average, atol=1e-5, rtol=1e-4)
+        print(f"equal: output {tuple(output.shape)}, weights {tuple(weights.shape)} against {tuple(average.shape)}")
 print("Weights moved by", load.whose)
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: a row of weights in training mode
 #
-# *Review* of dropout (lesson 4): in training mode, what do the weights of one query sum to?
-#
-# <details><summary>Answer</summary>
-#
-# To almost anything; to 1 only on average. Dropout strikes out some entries of the row and enlarges all others by `1 /
-# (1 - dropout)`. Nothing normalises afterwards, and nothing should: that the *expected* sum is 1 is the point of the
-# factor. It surprises people often enough to be reported as a bug
-# ([pytorch#42929](https://github.com/pytorch/pytorch/issues/42929)).
-#
-# </details>
+# *Review* of dropout (lesson 4). In training mode, what is the sum of the weights of one query?
+
+# %%
+# The sum: "always 1", "1 on average" or "always below 1"
+predict("the sum of a row in training mode", ...)
 
 # %% tags=["demo"]
 with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -780,73 +841,124 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
     print("evaluating:", noisy.eval()(sentences)[1][0, 0].sum(-1))
 
 # %% [markdown]
-# ## 6. Where heads look
+# This has been reported as a bug ([pytorch#42929](https://github.com/pytorch/pytorch/issues/42929)).
 #
-# What would a head do with its freedom? Let us set four heads by hand, each with a clear question, and see them side
-# by side. Each word is described by 16 numbers: its place (4 numbers), its kind (determiner, noun, verb or
-# other; 4 numbers), a constant 1, and seven zeros.
+# ## 6. The heads of a trained model
 #
-# - Head 0 asks for **the word before**. A place is coded as two points on circles, and one step back is a rotation;
-#   lesson 7 makes a whole method of this idea.
-# - Head 1 asks for **the word after**: the same rotation, the other way.
-# - Head 2 asks for **words of the same kind**.
-# - Head 3 asks for **the first word**, whoever is asking.
+# Nobody tells a head what to look for. What have the twelve heads of the small language model learned? Give it twelve random
+# words, and then the same twelve again.
+
+# %%
+random_words = "midnight told more sad present pears daughters last comes thought church sugar"
+twice = f"{random_words} {random_words}"  # positions 0 to 11, then 12 to 23
+ids = lm.encode(twice)  # (24,)
+
+# %% [markdown]
+# ### Predict: where the answer is
+#
+# The model has read the words up to position 20. To guess the word at position 21, which position should it look at?
+
+# %%
+# A position, counted from 0
+predict("the position with the answer", ...)
+
+# %% tags=["demo"]
+losses = F.cross_entropy(lm(ids)[:-1], ids[1:], reduction="none")  # of the words at positions 1 to 23
+print(f"loss per word: {losses[:11].mean():.2f} the first time, {losses[12:].mean():.2f} the second time")
+
+# %% [markdown]
+# ### Step: how much goes back (extra)
+#
+# *Step ★☆☆ · about 2 minutes.* To find out which heads do this, measure the mean weight that queries give to the word
+# `distance` positions back, over all queries that have such a word.
+#
+# **Worked example.** In $\begin{pmatrix} 1 & 0 & 0 \\ 0.75 & 0.25 & 0 \\ 0.5 & 0.25 & 0.25 \end{pmatrix}$ and for a distance
+# of 1, query 1 gives 0.75 to word 0, and query 2 gives 0.25 to word 1. The mean is 0.5.
 
 
 # %%
-def place(position):
-    """Two points on circles, (T, 4): one turns by 30 degrees a word, the other by 60."""
-    angle = position[:, None] * torch.tensor([torch.pi / 6, torch.pi / 3])  # (T, 2)
-    return torch.cat([angle.cos(), angle.sin()], dim=-1)
+def share_back(weights: torch.Tensor, distance: int) -> torch.Tensor:
+    """The mean weight on the word `distance` positions back. weights: (T, T). Returns a tensor without dimensions."""
+    raise NotImplementedError  # replace this line
 
-
-position = torch.arange(6.0)
-kinds = torch.tensor([0, 1, 2, 0, 1, 1])  # The, the: 0; boat, river, bank: 1; reached: 2
-kind = F.one_hot(kinds, 4).float()  # (6, 4)
-described = torch.cat([place(position), kind, torch.ones(6, 1), torch.zeros(6, 7)], dim=-1)
-described = described[None]  # (1, 6, 16): a batch of one
-
-# With these matrices every head looks at places or at kinds; a rotation by one step is a (4, 4) matrix.
-back, ahead = (torch.linalg.lstsq(place(position), place(position + step)).solution for step in (-1, 1))
-questions, answers = torch.zeros(16, 16), torch.zeros(16, 16)  # W_q, W_k; 4 columns for each head
-questions[0:4, 0:4], answers[0:4, 0:4] = 20 * back, torch.eye(4)
-questions[0:4, 4:8], answers[0:4, 4:8] = 20 * ahead, torch.eye(4)
-questions[4:8, 8:12], answers[4:8, 8:12] = 20 * torch.eye(4), torch.eye(4)
-questions[8, 12:16], answers[0:4, 12:16] = 20 * place(torch.zeros(1))[0], torch.eye(4)
-asking = ["the word before", "the word after", "the same kind", "the first word"]
-
-four_heads = give_weights(Heads(16, 4), questions, answers, torch.eye(16), torch.eye(16))
-with torch.no_grad():
-    _, looks = four_heads(described)  # (1, 4, 6, 6)
 
 # %% tags=["demo"]
-# @title Four heads side by side, and their mean
+check(share_back)
+
+# %% tags=["demo"]
+# @title Twelve heads: the mean weight on the word itself, the word before, and the last time
+share = use(share_back)
+distances = {"itself": 0, "the word before": 1, "the same word last time": 12, "the word after that": 11}
+places = [(layer, head) for layer in range(3) for head in range(4)]
+measured = torch.stack(
+    [
+        torch.stack([share(lm.look(twice, layer, head).weights, distance) for distance in distances.values()])
+        for layer, head in places
+    ]
+)  # (12, 4)
+names = [f"layer {layer}, head {head}" for layer, head in places]
 figures.show(
-    figures.multi_head.side_by_side(looks[0], rows=words, titles=asking),
-    alt="Four heat maps over the six words. The word before: a dark line just under the diagonal. "
-    "The word after: a dark line just over it. The same kind: The and the share their weight, so do "
-    "boat, river and bank, and reached keeps its own. The first word: a dark first column.",
-    caption=f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
-)
-figures.show(
-    figures.multi_head.side_by_side(looks[0].mean(0)[None], rows=words, titles=["mean over heads"]),
-    alt="One heat map, the mean of the four. Its first column is somewhat darker than the rest; "
-    "the four patterns can no longer be told apart.",
-    caption="The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
+    figures.heat_map(measured, rows=names, columns=list(distances), size=(5.4, 6.0)),
+    alt="A heat map with twelve heads as rows and four kinds of words as columns. "
+    + ". ".join(
+        f"{column}: highest for {names[int(values.argmax())]} with {values.max():.2f}"
+        for column, values in zip(distances, measured.T)
+    )
+    + ". All four heads of layer 2 have more than 0.8 on the word after the same word last time.",
+    caption=f"Columns are 0, 1, 12 and 11 positions back. Computed with {share.whose}.",
 )
 
 # %% [markdown]
-# Choose a word and follow its lines: four questions, four answers, at the same time. The thickness of a line is the
-# weight.
+# The table gives the heads names:
+#
+# | layer, head | looks at |
+# |---|---|
+# | 0, heads 0 to 2 | the same word: itself, and earlier copies of it |
+# | 0, head 3 | many words at once |
+# | 1, head 2, and mostly head 0 | the word before |
+# | 1, heads 1 and 3 | here mostly the word itself; in our sentence, head 1 finds the verb |
+# | 2, all four | the word that came *after* the same word last time: an **induction head** |
+#
+# Induction heads need help: an earlier layer has to note, at each position, which word came before it. What happens without
+# the two heads of layer 1 that look at the word before? The columns of $\mathbf{W}_o$ that belong to a head are set to 0:
+
+# %% tags=["demo"]
+for silent in ([0, 2], [1, 3]):
+    changed = small_lm.load()
+    for head in silent:
+        changed.blocks[1].attention.W_o.weight[:, 24 * head : 24 * (head + 1)] = 0.0
+    losses = F.cross_entropy(changed(ids)[:-1], ids[1:], reduction="none")
+    print(f"layer 1 without the heads {silent}: loss {losses[12:].mean():.2f} the second time")
+
+# %% tags=["demo"]
+# @title Four heads on our sentence
+chosen = {
+    "0, 2: the same word": (0, 2),
+    "0, 3: many words": (0, 3),
+    "1, 2: the word before": (1, 2),
+    "1, 1: the verb": (1, 1),
+}
+looks = torch.stack([lm.look(" ".join(words), layer, head).weights for layer, head in chosen.values()])  # (4, T, T)
+later = torch.ones(6, 6, dtype=torch.bool).triu(1)
+figures.show(
+    figures.multi_head.side_by_side(looks, rows=words, titles=list(chosen), blocked=later),
+    alt="Four causal heat maps over the six words. The same word: every word looks at itself, and the second the at both. "
+    "Many words: weights are spread over the row. The word before: the and river look at reached, bank mostly at river. "
+    "The verb: the, river and bank look at reached.",
+    caption="Layer and head are above each map. Hatched: blocked by the causal mask.",
+)
+
+# %% [markdown]
+# Choose a word and follow its lines. A thicker line is a higher weight.
 
 
 # %%
 def lines_from(word):
     """The figure of where one word looks, head by head."""
-    place_of_word = words.index(word)
-    fig = figures.multi_head.looks(looks[0], words, place_of_word, asking)
-    most = [words[int(row.argmax())] for row in looks[0, :, place_of_word]]
-    seen = ", ".join(f"{question}: {answer}" for question, answer in zip(asking, most))
+    i = words.index(word)
+    fig = figures.multi_head.looks(looks, words, i, list(chosen))
+    most = [words[int(row.argmax())] for row in looks[:, i]]
+    seen = ", ".join(f"{head}: {answer}" for head, answer in zip(chosen, most))
     return figures.with_alt_text(fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
 
 
@@ -854,44 +966,82 @@ def lines_from(word):
 # @title Slider: where each word looks
 sliders.slider(lines_from, strip=["bank"], start={"word": "reached"}, word=words)
 
-# %% [markdown]
-# Real heads are not set by hand, and most are less tidy than these. But "the word before", "the word after" and "the
-# token that opens the text, whoever is asking" are among the patterns that people do find in trained models
-# ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)). In lesson 8 you will see one grow.
+# %% tags=["demo"]
+# @title The mean over the heads of layer 1
+layer_1 = torch.stack([lm.look(" ".join(words), 1, head).weights for head in range(4)])
+figures.show(
+    figures.multi_head.side_by_side(layer_1.mean(0)[None], rows=words, titles=["mean of layer 1"], blocked=later),
+    alt="One causal heat map, the mean over the four heads of layer 1: no row shows the pattern of a single head.",
+    caption="What nn.MultiheadAttention returns by default: the word before and the verb can no longer be told apart.",
+)
 
 # %% [markdown]
-# ## 7. Two questions, measured
+# BERT, which may look ahead, has heads for the word before, for the word after, and for the token that opens the text
+# ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)). In lesson 8 you watch an induction head form.
 #
-# Now section 1 as an experiment. Each of eight words carries six random numbers and knows its place. The task: report
-# the numbers of the word before, **and** those of the word before that one. Those are two questions. The layer has
-# width 32, and so $4 \cdot 32^2$ parameters, however many heads share them.
+# ## Your experiment
 #
-# For a single head the loss that remains can be computed beforehand.
+# *Experiment ★★☆ · about 8 minutes.* All four heads of layer 2 do the same work. **Can the model do without
+# one of them, or without all?**
 #
-# <details><summary>Why a single head stops at 0.5</summary>
+# ### Step: silent heads (extra)
 #
-# Say it gives weight $a$ to the word before, whose numbers are $c_1$, and $b$ to the one before that, $c_2$; all
-# numbers have mean 0 and variance 1. All it can hand on are multiples of $a c_1 + b c_2$. The best guess for $c_1$ from
-# this leaves the mean squared error $1 - \frac{a^2}{a^2 + b^2}$; the best guess for $c_2$ leaves $1 -
-# \frac{b^2}{a^2 + b^2}$. The two always add up to 1. So whatever the weights, the mean over both halves of the answer
-# is exactly $\frac12$: the head may choose *which* question to answer, or answer both badly, and it is all the same.
+# *Step ★☆☆ · about 2 minutes.* Return the outputs of all heads, `(B, H, T, K)`, with those of the named heads set to 0.
+# Do not change the argument.
 #
-# </details>
-#
-# ### Predict first
-#
-# One head stops at 0.5. What about 2 heads, 4, 8, 16 and 32, in a layer of width 32?
-#
-# <details><summary>Answer</summary>
-#
-# Two heads are enough, and more do no harm, up to a point. With 32 heads each has width 1: a query that is a
-# single number can say "more" or "less", but hardly "the third of eight". Each head is then too narrow to ask its
-# question precisely. Heads are free in parameters, not in width.
-#
-# </details>
+# **Worked example.** For one sentence of one word, `[[[[1, 2]], [[3, 4]]]]` with `heads=[0]` becomes
+# `[[[[0, 0]], [[3, 4]]]]`.
+
+
+# %%
+def silence(outputs: torch.Tensor, heads: list[int]) -> torch.Tensor:
+    """The outputs of all heads, those of `heads` set to 0. outputs: (B, H, T, K). Returns the same shape."""
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
+check(silence)
+
+# %% [markdown]
+# `loss_without(layer, heads)` below gives the model's loss with silent heads. Silence each head of layer 2 alone, and note
+# by how much the loss grows; then silence all four together. Plot the five numbers with `figures.bars(numbers, labels)`.
+# Your finding is the growth for all four together, divided by the *sum* of the four single growths. It is 1 if each head
+# does work of its own.
+
+# %%
+quiet, merge = use(silence), use(merge_heads, torch_fallbacks.merge_heads)
+
+
+def loss_without(layer, heads):
+    """The small model's loss on held-out stories while these heads of one layer are silent; [] silences none."""
+    calls = itertools.count()  # the model merges once in each of its three layers
+
+    def merge_without(outputs):
+        return merge(quiet(outputs, heads) if next(calls) % 3 == layer else outputs)
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        return lm.compare(merge=merge_without)[0]
+
+
+print("no head silent:", loss_without(2, []))
+
+# Your code: five growths of the loss, and a plot
+
+finding = ...  # the growth for all four, divided by the sum of the four
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# ## 7. Two questions, measured (extra)
+#
+# Now section 1 as an experiment. Eight words sit in a circle, so that each has a word before it. Every word carries six
+# random numbers and knows its position. The task: report the numbers of the word before, **and** those of the word before
+# that one. The layer has width 32, so $4 \cdot 32^2$ parameters, however many heads share them. All numbers have mean 0 and
+# variance 1, so a constant guess has the mean squared error 1.
+
+
+# %%
 def learn_two_questions(n_heads, steps=300):
     """Train a layer of width 32 to report the two words before; returns losses, last weights."""
     generator = torch.Generator().manual_seed(0)
@@ -899,14 +1049,14 @@ def learn_two_questions(n_heads, steps=300):
         torch.manual_seed(0)
         layer, read = Heads(32, n_heads), nn.Linear(32, 12)
     optimizer = torch.optim.Adam([*layer.parameters(), *read.parameters()], lr=0.01)
-    places = torch.eye(8).expand(64, 8, 8)
+    positions = torch.eye(8).expand(64, 8, 8)
     losses = []
     for _ in range(steps):
         content = torch.randn(64, 8, 6, generator=generator)
-        x = F.pad(torch.cat([content, places], dim=-1), (0, 18))  # (64, 8, 32)
-        wanted = torch.cat([content.roll(back, dims=1) for back in (1, 2)], dim=-1)  # (64, 8, 12)
+        x = F.pad(torch.cat([content, positions], dim=-1), (0, 18))  # (64, 8, 32)
+        wanted_words = [content.roll(back, dims=1) for back in (1, 2)]  # the last word is before the first
         output, weights = layer(x)
-        loss = F.mse_loss(read(output), wanted)
+        loss = F.mse_loss(read(output), torch.cat(wanted_words, dim=-1))  # (64, 8, 12)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -914,32 +1064,56 @@ def learn_two_questions(n_heads, steps=300):
     return losses, weights.detach()
 
 
-runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
+# %% [markdown]
+# ### Predict: one head
+#
+# At which loss does a single head stop?
+
+# %%
+# A number between 0 and 1
+predict("the loss of one head", ...)
+
+# %% [markdown]
+# <details><summary>Why</summary>
+#
+# Say the head gives weight $a$ to the word before, whose numbers are $c_1$, and $b$ to the one before that, $c_2$. All it
+# can pass on are multiples of $a c_1 + b c_2$. The best guess for $c_1$ from this leaves the mean squared error
+# $1 - \frac{a^2}{a^2 + b^2}$; the best guess for $c_2$ leaves $1 - \frac{b^2}{a^2 + b^2}$. The two add up to 1, so
+# the mean over both halves of the answer is $\frac12$, whatever the weights are. The head may answer one question or both
+# badly, and it makes no difference.
+#
+# </details>
+#
+# ### Predict: many heads
+#
+# With width 32, which number of heads does worst after one: 2, 8 or 32?
+
+# %%
+# A number of heads: 2, 8 or 32
+predict("the worst number of heads", ...)
 
 # %% tags=["demo"]
 # @title Loss curves of one head and of two, and the loss that each number of heads reaches
+runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
 figures.show(
     figures.multi_head.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5),
     caption=f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
 )
 
-# %% [markdown]
-# And where do its heads look after training, in the layer that has two?
-
 # %% tags=["demo"]
 # @title The weights of the two heads after training
-numbered = [f"place {i}" for i in range(8)]
+numbered = [f"position {i}" for i in range(8)]
 figures.show(
     figures.multi_head.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
-    alt="The weights of the two heads after training, over eight places, mean over 64 sentences. One "
+    alt="The weights of the two heads after training, over eight positions, mean over 64 sentences. One "
     "head has a dark line one step under the diagonal, the other two steps under it; both "
-    "lines continue at the top right corner.",
-    caption="What the two heads learned, unasked: they divided the two questions between them.",
+    "lines continue at the top right corner, because the words sit in a circle.",
+    caption="The two heads divided the two questions between them.",
 )
 
 # %% [markdown]
-# Nobody told head 0 to take one question and head 1 the other. Whichever head is a little better at one of them by
-# chance gets the stronger gradient for it, and the other is left with what remains.
+# Nobody assigned the questions. A head that is by chance a little better at one of them gets the stronger gradient for it,
+# and the other head is left with the rest.
 
 # %% [markdown]
 # %%answer what_a_head_does
@@ -947,10 +1121,9 @@ figures.show(
 # %% [markdown]
 # ## 8. A bug that trains
 #
-# You know the wrong split from section 3: cut by `reshape` alone. There is a wrong merge to match it: put the heads
-# together by `reshape` alone, without exchanging heads and words first. Here are both. The first splits wrongly, and
-# merges in the same wrong way, so that at least every number returns to its place. The second splits rightly and merges
-# wrongly.
+# You know the wrong split: `reshape` alone. There is a wrong merge to match. The class below makes one of two mistakes:
+# with "split" it splits and merges by `reshape` alone, so that each number returns to its position; with "merge" it splits
+# right and merges by `reshape` alone.
 
 
 # %%
@@ -959,23 +1132,16 @@ class WrongHeads(nn.Module):
 
     def __init__(self, d_model, n_heads, mistake):
         super().__init__()
-        self.n_heads, self.mistake = n_heads, mistake
+        self.n_heads = n_heads
+        self.split = split_by_reshape if mistake == "split" else torch_fallbacks.split_heads
         for name in ("W_q", "W_k", "W_v", "W_o"):
             setattr(self, name, nn.Linear(d_model, d_model, bias=False))
 
     def forward(self, x, context=None, mask=None):
-        B, T, D = x.shape
+        q, k, v = (self.split(projection(x), self.n_heads) for projection in (self.W_q, self.W_k, self.W_v))
         allowed = None if mask is None else ~mask  # this function takes True for "may look"
-        queries_keys_values = [projection(x) for projection in (self.W_q, self.W_k, self.W_v)]
-        if self.mistake == "split":  # whole words go to each head
-            cut = [t.reshape(B, self.n_heads, T, D // self.n_heads) for t in queries_keys_values]
-            heads = F.scaled_dot_product_attention(*cut, attn_mask=allowed)
-        else:
-            bands = zip(*(t.chunk(self.n_heads, dim=-1) for t in queries_keys_values))
-            outputs = [F.scaled_dot_product_attention(*b, attn_mask=allowed) for b in bands]
-            heads = torch.stack(outputs, dim=1)
-        # (B, H, T, K), written out head after head instead of word after word
-        return self.W_o(heads.reshape(B, T, D)), None
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        return self.W_o(heads.reshape(x.shape)), None  # written out head after head instead of word after word
 
 
 makers = {
@@ -985,13 +1151,17 @@ makers = {
 }
 
 # %% [markdown]
-# Train all three on three tasks, with sentences of eight random words out of sixteen. **Copy**: say the sentence
-# again. **Reverse**: say it backwards. **Predict**: with a causal mask, say the next word; since the words are random,
-# nobody can do better than guess, and the loss of guessing is $\ln 16 = 2.77$.
+# Train all three on three tasks, with sentences of eight random words out of sixteen. **Copy**: repeat the sentence.
+# **Reverse**: repeat it backwards. **Predict**: with a causal mask, say the next word. That can only be guessed, which costs
+# $\ln 16 = 2.77$.
 #
-# ### Predict first
+# ### Predict: the task that gives it away
 #
-# For each task: will the loss curve give the two bugs away?
+# Which task gives the wrong *merge* away?
+
+# %%
+# The task: "copy", "reverse" or "predict"
+predict("the task that gives away the wrong merge", ...)
 
 # %% tags=["demo"]
 tasks = {  # ids (B, 9) -> inputs (B, 8), targets (B, 8), mask
@@ -1006,14 +1176,14 @@ def learn(make, task, steps=200):
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        embedding, places = nn.Embedding(16, 32), nn.Embedding(8, 32)
+        embedding, positions = nn.Embedding(16, 32), nn.Embedding(8, 32)
         attention, read = make(), nn.Linear(32, 16)
-    parts = nn.ModuleList([embedding, places, attention, read])
+    parts = nn.ModuleList([embedding, positions, attention, read])
     optimizer = torch.optim.Adam(parts.parameters(), lr=0.01)
     losses = []
     for _ in range(steps):
         inputs, targets, mask = task(torch.randint(16, (64, 9), generator=generator))
-        output, _ = attention(embedding(inputs) + places.weight, mask=mask)
+        output, _ = attention(embedding(inputs) + positions.weight, mask=mask)
         loss = F.cross_entropy(read(output).flatten(0, 1), targets.flatten())
         optimizer.zero_grad()
         loss.backward()
@@ -1042,30 +1212,47 @@ figures.show(
 )
 
 # %% [markdown]
-# Read the three panels slowly. No single task gives both bugs away, and copying, the usual first test, gives away none.
+# No single task gives both bugs away, and copying, the usual first test, gives away neither.
 #
-# - **Copy** is learned by everybody. The layers around a scrambled one learn to unscramble it. If a falling loss is
-#   your test, both bugs pass.
-# - **Reverse** stops the wrong split: each of its four heads sees two whole words of eight, and the word it needs is in
-#   another one. The wrong merge passes again.
-# - **Predict** stops the wrong merge, in the opposite direction. Its loss *falls*, where it must not. The merge writes
-#   numbers of late words into early words, past the mask. On real text you would see a wonderful training loss, and a
-#   model that cannot write.
+# - **Copy** is learned by all three: the layers around a scrambled one learn to unscramble it.
+# - **Reverse** stops the wrong split: each of its four heads sees two of eight words, and the word it needs is in another.
+# - **Predict** exposes the wrong merge, whose loss *falls* below guessing: it writes numbers of late words into early
+#   positions, past the mask. On real text you would see an excellent training loss, and a model that cannot write.
 #
 # ### How to catch it
 #
-# Not by training. Look at what the layer *does*, with random weights, before the first step. Three questions, each a
-# line or two long:
+# Test what the layer *does*, with random weights, before the first step of training:
 #
-# 1. **Shuffle** the words. Attention that knows no places must shuffle its output in the same way.
-# 2. **Change the last word** under a causal mask. No earlier output may move.
-# 3. **Compare** with a layer that you trust, given the same weights. This is what sections 2, 3 and 5 did all along.
+# 1. **Shuffle** the words. Attention that knows no positions must shuffle its output in the same way.
+# 2. **Change the last word** under a causal mask. No earlier output may change.
+# 3. **Compare** with a layer that you trust, given the same weights, as sections 2, 3 and 5 did.
+#
+# ### Step: the shuffle test (extra)
+#
+# *Step ★☆☆ · about 2 minutes.* A layer got `x`, `(B, T, D)`, and returned `output`. Then it got `x[:, order]`, and returned
+# `output_of_shuffled`. Return the largest absolute difference between what it should have returned and what it did.
+#
+# **Worked example.** For the output $(1, 2, 3)$ and `order` $(1, 2, 0)$, the shuffled output should be $(2, 3, 1)$. If it is
+# $(1, 2, 3)$, the largest difference is 2.
+
+
+# %%
+def shuffle_error(output: torch.Tensor, output_of_shuffled: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    """How far a layer is from shuffling its output as its words. outputs: (B, T, D). order: (T,), int64."""
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]
+check(shuffle_error)
+
+# %% tags=["demo"]
+# @title The largest difference that each of the three tests finds
+unshuffled = use(shuffle_error)
+
+
 @torch.no_grad()
 def examine(attention):
-    """The largest difference that each question finds, for a layer of width 32 with 4 heads."""
+    """The largest difference that each test finds, for a layer of width 32 with 4 heads."""
     generator = torch.Generator().manual_seed(5)
     x = torch.randn(4, 8, 32, generator=generator)
     order = torch.randperm(8, generator=generator)
@@ -1074,14 +1261,11 @@ def examine(attention):
     matrices = [torch.randn(32, 32, generator=generator) / 32**0.5 for _ in range(4)]
     give_weights(attention, *matrices)
     reference = give_weights(BuiltIn(32, 4), *matrices)
-
-    def apart(a, b):
-        return (a - b).abs().max().item()
-
+    earlier = attention(x, mask=causal)[0] - attention(changed, mask=causal)[0]
     return {
-        "shuffle": apart(attention(x[:, order])[0], attention(x)[0][:, order]),
-        "change the last word": apart(attention(x, mask=causal)[0][:, :-1], attention(changed, mask=causal)[0][:, :-1]),
-        "compare": apart(attention(x)[0], reference(x)[0]),
+        "shuffle": unshuffled(attention(x)[0], attention(x[:, order])[0], order).item(),
+        "change the last word": earlier[:, :-1].abs().max().item(),
+        "compare": (attention(x)[0] - reference(x)[0]).abs().max().item(),
     }
 
 
@@ -1091,35 +1275,33 @@ for name, make in makers.items():
     print(f"{name:12}", "   ".join(marks))
 
 # %% [markdown]
-# The wrong split even passes the second question: it keeps the words in order, so nothing leaks backwards. Only
-# comparing and shuffling catch both, in a hundredth of a second, before any training. A test that compares two ways to
-# compute the same thing is worth more than any loss curve.
-
-# %% [markdown]
+# The wrong split passes the second test: it keeps the words in order, so nothing leaks backwards. Shuffling and comparing
+# catch both bugs, in a hundredth of a second.
+#
 # ## 9. What heads cost
 #
-# ### Predict first
+# ### Predict: eight heads instead of one
 #
 # A layer of width 512 has one head. You give it eight. How many parameters does that add?
+
+# %%
+# A number
+predict("the parameters that eight heads add", ...)
+
+# %% [markdown]
+# The four products cost the same, too. Only the number of attention weights grows: $H$ maps of $T \times S$ instead of one.
 #
-# <details><summary>Answer</summary>
-#
-# None. Eight heads of width 64 share the same four matrices of $512 \times 512$ that one head of width 512 uses: $4
-# \cdot 512^2 = 1\,048\,576$ parameters either way. The products for queries, keys, values and output cost the same,
-# too. What does grow is the number of attention weights: $H$ maps of $T \times S$ instead of one.
-#
-# </details>
-#
-# To be sure, count. And count well, since "how many parameters does it have?" has two traps. *Frozen* parameters
-# (`requires_grad=False`) are not trained. And a parameter may be *tied*: used in two places, but there is only one of
-# it, as when a language model reads words in and writes words out with the same table.
+# To be sure, count. There are two traps. *Frozen* parameters (`requires_grad=False`) are not trained. And a *tied* parameter
+# is used in two places, as when a language model reads words in and writes words out with the same table.
 #
 # ### Exercise 5: `count_parameters(module)`
 #
 # *Difficulty ★☆☆ · about 4 minutes*
 #
-# **On paper.** `nn.Linear(3, 2)` has $3 \cdot 2$ weights and 2 biases: 8. With its bias frozen: 6. `nn.Sequential(a,
-# a)`, where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
+# Return how many numbers training can change, as an `int`.
+#
+# **Worked example.** `nn.Linear(3, 2)` has $3 \cdot 2$ weights and 2 biases: 8. With its bias frozen: 6.
+# `nn.Sequential(a, a)`, where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -1153,9 +1335,9 @@ def by_flattening(module):
 
 
 count = use(count_parameters, otherwise=by_flattening)
-for heads in (1, 2, 8, 64):
-    layer = Heads(512, heads)
-    print(f"width 512, {heads:2} heads of width {512 // heads:3}: {count(layer):,} parameters")
+for n_heads in (1, 2, 8, 64):
+    layer = Heads(512, n_heads)
+    print(f"width 512, {n_heads:2} heads of width {512 // n_heads:3}: {count(layer):,} parameters")
 table = nn.Embedding(1000, 64)
 read_out = nn.Linear(64, 1000, bias=False)
 untied = count(nn.ModuleList([table, read_out]))
@@ -1165,72 +1347,75 @@ print(f"a table of 1000 words, and its read-out: {untied:,}; tied: {tied:,}")
 print("Counted by", count.whose)
 
 # %% [markdown]
-# ## 10. Is it a bug?
+# ## 10. Is it a bug? (extra)
 #
 # Somebody reads the paper ("project the queries, keys and values $h$ times with different, learned linear
 # projections"), then PyTorch's source. There the projection of the queries has the shape `(D, D)`, whatever the number
-# of heads is. The report: **`nn.MultiheadAttention` does not handle `n_heads`; there is one projection for all heads,
-# and there ought to be `n_heads` of them, `(D, D * H)` in all**
-# ([pytorch#60445](https://github.com/pytorch/pytorch/issues/60445)).
+# of heads is. The report: **there is one projection for all heads, but there ought to be `n_heads` of them, `(D, D * H)` in
+# all** ([pytorch#60445](https://github.com/pytorch/pytorch/issues/60445)).
 #
-# **Decide, and then run the cell:** is it a bug? It takes each head's own share out of the packed matrix, runs the
-# heads one by one, each with matrices that no other head uses, and compares.
+# ### Predict: one projection for all heads
+#
+# Is it a bug? The cell below takes each head's own share out of the packed matrix, and runs the heads one by one.
+
+# %%
+# One projection (D, D) for all heads: "a bug" or "not a bug"
+predict("one projection for all heads", ...)
 
 # %%
 width, n_heads = 24, 3
 theirs = nn.MultiheadAttention(width, n_heads, bias=False, batch_first=True)
 x = torch.randn(1, 5, width, generator=generator)
+run_head = use(attend)
 with torch.no_grad():
     outputs = []
     for h in range(n_heads):
         mine = slice(h * width // n_heads, (h + 1) * width // n_heads)  # head h's rows of each third
         thirds = theirs.in_proj_weight.view(3, width, width)  # queries, keys, values
         q, k, v = (x @ third[mine].T for third in thirds)  # each (1, 5, 8)
-        outputs.append(one_head(q, k, v)[0])
+        outputs.append(run_head(q, k, v)[0])
     one_by_one = torch.cat(outputs, dim=-1) @ theirs.out_proj.weight.T
     torch.testing.assert_close(one_by_one, theirs(x, x, x)[0])
 print("Heads one by one, each with its own (24, 8) projections: the same output.")
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# <details><summary>More about this report</summary>
 #
-# Not a bug. The `(D, D)` matrix *is* $H$ different projections, each of shape `(D, K)` with `K = D / H`, side by side:
-# the picture of section 2. The same doubt was raised against other implementations
-# ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)), and PyTorch's manual says since
-# then that the width is split across the heads. Heads of the full width `D` would be possible, too; they would need
-# $H$ times the parameters, and in the paper as well $d_k = d_{\text{model}} / h$.
+# The `(D, D)` matrix *is* $H$ different projections side by side, each `(D, K)` with `K = D / H`. The same doubt was raised
+# against other implementations ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)).
+# PyTorch's documentation now says that the width is split across the heads. Heads of the full width `D` would be possible,
+# but need $H$ times the parameters; in the paper, too, $d_k = d_{\text{model}} / h$.
 #
-# The real bug lies close by: one *head-sized* projection, `nn.Linear(K, K)`, that all heads share. Then the heads do
-# not have different projections, and each sees only its own slice of the word
+# A similar line *is* a bug: one head-sized projection, `nn.Linear(K, K)`, that all heads share. Then the heads do not have
+# different projections, and each sees only its own slice of the word
 # ([aladdinpersson/Machine-Learning-Collection#3](https://github.com/aladdinpersson/Machine-Learning-Collection/issues/3)).
 #
 # </details>
-
-# %% [markdown]
-# ## 11. Seen in the wild
+#
+# ## 11. Seen in the wild (extra)
 #
 # **Split by view alone, in three models at once.** [FuxiCTR](https://github.com/reczoo/FuxiCTR/issues/30), a library
-# of recommendation models, cut heads like this, following a blog post:
+# of recommendation models, split heads like this, following a blog post:
 #
 # ```diff
 # - query = query.view(batch * heads, -1, width)
 # + query = query.view(batch, length, heads, width).transpose(1, 2)
 # ```
 #
-# Seen from outside: nothing. The models trained, and their scores looked like scores. With one head both lines do the
+# From outside, nothing was visible. The models trained, and their scores looked plausible. With one head both lines do the
 # same; the bug needs `num_heads > 1`.
 #
 # **Merged by reshape alone, and the test passed.** In
-# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were put
-# together without exchanging dimensions first. The test trained the model to copy, and it learned to copy: your first
-# panel in section 8. A reader found the missing line by reading, not by running.
+# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were merged without
+# swapping dimensions first. The test trained the model to copy, and it learned to copy, as in section 8. A reader found the
+# missing line by reading.
 #
 # ```diff
 # - values = values.reshape(batch, length, width)
 # + values = values.permute(0, 2, 1, 3).reshape(batch, length, width)
 # ```
 #
-# **Everybody else's mask.** PyTorch's layer wants one mask for each head of each sentence, `(B * H, T, S)`, all
+# **Another sentence's mask.** PyTorch's layer wants one mask for each head of each sentence, `(B * H, T, S)`, with all
 # heads of the first sentence first. [CLIP4Clip](https://github.com/ArrowLuo/CLIP4Clip/issues/22) repeated the masks in
 # the other order, so that heads got the padding mask of another sentence:
 #
@@ -1239,14 +1424,14 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # + mask = mask.repeat_interleave(n_heads, dim=0)        # M0 M0 M1 M1 M2 M2
 # ```
 #
-# Seen from outside: the result for a sentence depends on who shares its batch, and with a batch of one all is well.
-# (`BuiltIn` above does it by `expand` and `flatten`, which cannot get the order wrong.)
+# The result for a sentence then depends on the other sentences in its batch. With a batch of one all is well. (`BuiltIn`
+# above uses `expand` and `flatten`, which cannot get the order wrong.)
 
 # %% [markdown]
 # ## The model so far
 #
-# In the model that grows from lesson 3 to lesson 8 your `MultiHeadAttention` takes the place of the projections and of
-# the one attention. The matrices are the same; two heads share their columns.
+# In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. The
+# matrices are the same; two heads share their columns.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1259,52 +1444,59 @@ figures.show(
 )
 
 # %% [markdown]
-# Both heads still look for like letters, but each judges by its own half of the numbers, and they do not always agree
-# on what is alike. With trained matrices they would ask different questions altogether.
-
-# %% [markdown]
+# Both heads still look for like letters, but each judges by its own half of the numbers, and they do not always agree.
+#
 # ## Summary
 #
-# $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \text{head}_0, \dots, \text{head}_{H-1} \,]\; \mathbf{W}_o, \qquad
-#    \text{head}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
-#    \qquad d_k = d / H $$
-#
-# 1. One head averages, and answers one question at a time; several heads answer several, and $\mathbf{W}_o$ mixes the
+# 1. One head averages, and answers one question at a time. Several heads answer several, and $\mathbf{W}_o$ mixes the
 #    answers.
-# 2. All heads' matrices lie side by side in one `(D, D)` matrix, so heads add no parameters; they divide the width.
-# 3. Split by cutting each word's row and *then* exchanging two dimensions; merge by the same steps backwards.
-# 4. The scale, the softmax, the mask and the dropout belong to each head on its own.
+# 2. All heads' matrices are side by side in one `(D, D)` matrix, so heads add no parameters; they divide the width.
+# 3. Split by cutting each word's row, *then* swap words and heads. Merge by the same steps backwards.
+# 4. Scale, softmax, mask and dropout apply to each head separately.
 # 5. A falling loss proves little. Two computations of the same thing, with the same weights, prove a lot.
 #
+# $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0, \dots, \mathbf{O}_{H-1} \,]\; \mathbf{W}_o, \qquad
+#    \mathbf{O}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
+#    \qquad d_k = d / H $$
+
+# %% tags=["demo"]
+# @title The diagram up to here, with the numbers of head 0
+one_head = use(attend)
+q, k, v = (X @ matrices for matrices in heads[0])
+output, weights = one_head(q, k, v)
+figures.show(
+    figures.overview(
+        "heads", complete=True, x=X, q=q, k=k, v=v, scores=q @ k.T / K**0.5, weights=weights, output=output
+    ),
+    caption=f"Head 0 of section 2. Computed with {one_head.whose}.",
+)
+
+# %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from ·
 # [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650), in which trained models lose most of
 # their heads and hardly notice ·
-# [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html), whose
-# manual you can now read with a critical eye.
-
-# %% [markdown]
+# [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
+#
 # ## Challenge: `value_output_matrices(W_v, W_o, n_heads)`
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
-#
-# Four matrices make a layer of attention: in how many of its parts can what it *does* be told apart? The weights of a head
-# say from which words it takes something; what it takes, and where it puts it, is the way of a word through
+# An attention layer has four matrices. How many of them can you identify from what the layer does? The weights of a head
+# say from which words it takes something. What it takes, and where it puts it, is the path of a word through
 # $\mathbf{W}_v$, then through $\mathbf{W}_o$, with no softmax between the two. So each head has **one** matrix
 # $\mathbf{M}_h$, `(D, D)`, and the layer's output is a sum over the heads:
 #
 # $$ \text{output} = \sum_{h=0}^{H-1} \mathbf{A}_h\, \mathbf{X}\, \mathbf{M}_h $$
 #
-# where $\mathbf{A}_h$, `(T, T)`, holds the weights of head $h$. Nothing is concatenated any more: heads only ever add.
-# $\mathbf{M}_h$ has $d^2$ numbers, but it was made through $d_k$ of them, so its **rank** is at most $d_k$: that is what a
-# narrow head gives up. Who takes a trained model apart reads these matrices and not the two that made them, which may be
-# changed together without changing anything.
+# where $\mathbf{A}_h$, `(T, T)`, holds the weights of head $h$. $\mathbf{M}_h$ has $d^2$ numbers, but it was made through
+# $d_k$ of them, so its **rank** is at most $d_k$: that is what a narrow head gives up. People who dissect trained models
+# study these matrices and not the two factors, which can change together without any effect.
 #
 # Return the matrices of all heads, `(H, D, D)`. `W_v` and `W_o` are weights of `nn.Linear`, `(D, D)`, with which a word
-# `x` becomes `x @ W_v.T`; heads are cut as by `split_heads`. Raise a `ValueError` that names `n_heads` unless it divides $d$.
+# `x` becomes `x @ W_v.T`; heads are split as by `split_heads`. Raise a `ValueError` that names `n_heads` unless it
+# divides $d$.
 #
-# **On paper.** $d = 2$, two heads of one number each, `W_v = [[1, 2], [3, 4]]` and `W_o = [[5, 6], [7, 8]]`. The word
+# **Worked example.** $d = 2$, two heads of one number each, `W_v = [[1, 2], [3, 4]]` and `W_o = [[5, 6], [7, 8]]`. The word
 # $(1, 0)$ has the value 1 in head 0. The output that head 0 makes of it is $(5, 7)$, which is the first row of
 # $\mathbf{M}_0$. What is the second, for the word $(0, 1)$?
 

@@ -50,6 +50,34 @@ def owners(maps: Mapping[str, torch.Tensor], rows: Sequence[str]) -> Figure:
     return figure
 
 
+def addresses(stages: Mapping[str, torch.Tensor], band: int, width: int) -> Figure:
+    """Tables of addresses: each of `stages` is (T, D) or (H, T, K) integers, one panel per title.
+
+    The shade of a cell, and its number of dots, say whose number it is: head h owns the columns from h * band of a
+    matrix with `width` columns.
+    """
+    tables = {title: cells if cells.ndim == 3 else cells[None] for title, cells in stages.items()}
+    gap = 0.9  # between two heads
+    tall = max(n * (rows + gap) for n, rows, _ in (cells.shape for cells in tables.values()))
+    wide = [cells.shape[2] + 1.6 for cells in tables.values()]
+    unit = min(0.4, 11.0 / sum(wide))
+    figure, panels = row(len(tables), width=unit * sum(wide) / len(wide), height=unit * tall + 0.75, ratios=wide)
+    for ax, (title, cells) in zip(panels, tables.items(), strict=True):
+        rows, columns = cells.shape[1:]
+        for h, table in enumerate(cells.tolist()):
+            top = h * (rows + gap)
+            if stages[title].ndim == 3:
+                ax.text(-0.5, top - 0.62, f"head {h}", ha="left", va="bottom", fontsize=SMALL)
+            for r, line in enumerate(table):
+                for c, address in enumerate(line):
+                    _address_cell(ax, c, top + r, address, address % width // band)
+        ax.set(xlim=(-0.7, columns - 0.3), ylim=(tall - 0.4, -1.5))
+        ax.set_aspect("equal", anchor="N")
+        ax.set_title(title, fontsize=SMALL)
+        ax.axis("off")
+    return figure
+
+
 def packed(n_heads: int, tokens: int, width: int) -> Figure:
     """`X` times a packed matrix gives the heads' columns side by side: three grids."""
     figure, (ax,) = row(1, width=9.2, height=3.6)
@@ -197,3 +225,14 @@ def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = T
     ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1))
     if number and head is not None:
         ax.text(x, y, str(head), ha="center", va="center", color=ink_on(colour))
+
+
+def _address_cell(ax: Axes, x: float, y: float, address: int, head: int) -> None:
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Rectangle
+
+    ground: Any = (*(0.45 + 0.55 * part for part in to_rgb(PALETTE[head % len(PALETTE)])), 1.0)  # with white
+    ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=ground, edgecolor="white", linewidth=1))
+    ax.text(x, y + 0.05, str(address), ha="center", va="center", color=ink_on(ground), fontsize=SMALL)
+    for dot in range(head):
+        ax.plot(x + 0.34 - 0.2 * dot, y - 0.34, "o", color=ink_on(ground), markersize=2.2)

@@ -9,7 +9,7 @@ import torch
 
 from .base import plain, row, with_alt_text
 from .panels import frame, small_map
-from .style import GREY, GROUND, INK, SMALL, colour
+from .style import BLACK, GREY, GROUND, INK, SMALL, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def heads(
     top = -(tall - 2.4 - tokens) / 2
     _map(ax, joined, across, top, "output", limit)
     for h in range(1, count):
-        ax.plot([across + h * parts["output"].shape[-1]] * 2, [top, top - tokens], color=INK, linewidth=1.6, zorder=4)
+        ax.plot([across + h * parts["output"].shape[-1]] * 2, [top, top - tokens], color=BLACK, linewidth=1.6, zorder=4)
     ax.text(
         across + joined.shape[1] / 2,
         top - tokens - 0.3,

@@ -26,12 +26,12 @@ mha = exercise(
     see=MODULE,
     forbidden=BUILT_IN,
     hints=(
-        "Follow the picture of shapes above, box by box. Which of the steps needs the number of heads? Which ones know "
-        "nothing of heads, because they treat all leading dimensions as a batch?",
+        "Follow the picture of shapes above, box by box. Which steps need the number of heads? Which ones treat all "
+        "leading dimensions as a batch?",
         "In `__init__` check the arguments and make four linear layers and a dropout. In `forward`: project, split, "
         "score with the width of *one head*, block, softmax over the keys, drop, average the values, merge, mix by "
         "`W_o`. A row in which everything is blocked needs care: what is the softmax of nothing but −∞?",
-        "`query = split_heads(self.W_q(x), …)`, `key` and `value` alike from `context` or `x`; `scores = query @ "
+        "`query = split_heads(self.W_q(x), …)`, `key` and `value` likewise from `context` or `x`; `scores = query @ "
         "key.transpose(…) / …`; `weights = …`; `return self.W_o(merge_heads(…)), weights`.",
     ),
 )

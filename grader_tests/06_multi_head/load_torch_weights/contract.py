@@ -19,10 +19,10 @@ load = exercise(
     points=3,
     see=LEVELS,
     hints=(
-        "`theirs` has two parameters, you need four matrices. Which rows of `in_proj_weight` make the queries? What is "
-        "its shape?",
+        "`theirs` has two parameters, but you need four matrices. What is the shape of `in_proj_weight`? Which of its "
+        "rows make the queries?",
         "Both sides are `nn.Linear` weights, so no transpose is needed. Cut `in_proj_weight` into three pieces of D "
-        "rows, and copy numbers into the parameters that are there, with no gradient being recorded.",
+        "rows, and copy numbers into the existing parameters, without recording gradients.",
         "`with torch.no_grad():`, then for each matrix `ours.W_q.weight.copy_(…)`; the pieces by `.chunk(3)`; the last "
         "one from `theirs.out_proj.weight`. Do not forget `return ours`.",
     ),

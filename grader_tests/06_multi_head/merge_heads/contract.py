@@ -13,11 +13,11 @@ merge_heads = exercise(
     see=SPLITTING,
     forbidden=BUILT_IN,
     hints=(
-        "In which order must the numbers of one word be on the tape? In which order does (B, H, T, K) have them?",
-        "Undo the two steps of `split_heads`, the last one first: exchange heads and words, then make one dimension of "
-        "the last two.",
-        "`x.transpose(…, …)`, then `.reshape(B, T, …)`. If `view` complains, read the cell above again: what would "
-        "have to be moved?",
+        "In which order must the numbers of one word be in memory? In which order does (B, H, T, K) have them?",
+        "Undo the two steps of `split_heads`, the last one first: swap heads and words, then make one dimension of the "
+        "last two.",
+        "`x.transpose(…, …)`, then `.reshape(B, T, …)`. If `view` raises an error, look at the strides in the cell "
+        "above: which numbers would it have to move?",
     ),
 )
 

@@ -13,11 +13,11 @@ split_heads = exercise(
     see=SPLITTING,
     forbidden=BUILT_IN,
     hints=(
-        "Write down, for one word with D = 6 numbers and H = 2 heads, which numbers go to head 0. Which index of the "
-        "result counts the heads, and which one counts the numbers inside a head?",
-        "Two steps. First cut the last dimension in two, heads and numbers of a head, and leave B and T alone. The "
-        "words then still come before the heads; exchange these two.",
-        "Check that the rest of `D / n_heads` is 0, and raise a ValueError with `n_heads` in its message otherwise. "
+        "Of one word with D = 6 numbers and H = 2 heads, which numbers go to head 0? Which index of the result counts "
+        "the heads, and which one the numbers inside a head?",
+        "First cut the last dimension in two, heads and numbers of a head, and leave B and T alone. The words then "
+        "still come before the heads: swap these two.",
+        "Raise a ValueError that names `n_heads` unless the remainder of `D / n_heads` is 0. "
         "Then `x.reshape(B, T, …, …)`, followed by one `.transpose(…, …)`.",
     ),
 )

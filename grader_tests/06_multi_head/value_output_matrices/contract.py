@@ -11,8 +11,8 @@ value_output_matrices = challenge(
     hints=(
         "A word x becomes the values `x @ W_v.T`. Which of these D numbers are head h's, and so which *rows* of W_v "
         "made them? The merged heads go through `W_o.T`: which *columns* of W_o do head h's numbers meet?",
-        "Head h's K rows of W_v, turned, are (D, K); its K columns of W_o, turned, are (K, D). One after the other "
-        "they are one (D, D) matrix.",
+        "Head h's K rows of W_v, transposed, are (D, K); its K columns of W_o, transposed, are (K, D). Their product "
+        "is one (D, D) matrix.",
         "Refuse an `n_heads` that does not divide D. `unflatten(0, (n_heads, -1))` makes (H, K, D) of W_v; cut the "
         "second dimension of W_o likewise; then one einsum, in which h stays and the number inside the head is summed.",
     ),

@@ -63,3 +63,12 @@ def test_losses_by_number_of_heads_are_told_by_their_last_steps():
     assert [bar.get_height() for bar in right.patches] == [0.5, 0.125, 0.25]
     assert {line.get_label() for line in left.get_lines()} >= {"1 head", "2 heads"}
     assert "0.500 for 1, 0.125 for 2, 0.250 for 4" in figure.get_label()
+
+
+def test_addresses_are_written_and_marked_with_their_head():
+    matrix = torch.arange(8).view(2, 4)
+    by_head = torch.stack([matrix[:, :2], matrix[:, 2:]])
+    plain, cut = multi_head.addresses({"matrix": matrix, "heads": by_head}, band=2, width=4).axes
+    assert [text.get_text() for text in plain.texts] == list("01234567")
+    assert [text.get_text() for text in cut.texts] == ["head 0", *"0145", "head 1", *"2367"]
+    assert len(plain.lines) == len(cut.lines) == 4  # a dot for each number of head 1
