@@ -59,7 +59,7 @@ def proved_predictions(source: Path, tests: Path, where: Path) -> list[dict[str,
 
 CHECK = 'check("experiment", finding)'
 FOUND = """
-import json
+import contextlib, io, json
 import torch
 from course.notebook.experiment import experiment_report
 
@@ -67,7 +67,8 @@ SAID = []
 for code in json.loads({codes!r}):
     names = dict(get_ipython().user_ns)
     torch.manual_seed(0)
-    exec(code, names)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(code, names)
     report = experiment_report(names["finding"])
     SAID.append([report.status, report.headline, report.advice])
 print(json.dumps(SAID))
