@@ -87,6 +87,8 @@ def in_short(value: Any) -> str:
         text = str(tuple(value))
     elif isinstance(value, torch.Tensor) and value.ndim == 0:
         text = f"{value.item():.4g}" if value.is_floating_point() else str(value.item())
+    elif isinstance(value, float) and len(repr(value)) > 8:
+        text = f"{value:.4g}"
     elif isinstance(value, torch.Tensor):
         text = re.sub(r"\s+", " ", repr(value.detach()))
     else:

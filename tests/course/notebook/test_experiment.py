@@ -46,6 +46,7 @@ def test_a_known_wrong_finding_is_explained_and_any_other_too(acting: Learner) -
         "  That is the sum of both shares.",
     ]
     assert "Look at one score" in acting.run('points = check("experiment", 7)')
+    assert "You found 0.6667.\n" in acting.run('points = check("experiment", 2 / 3)')
     assert acting.run("progress()").splitlines()[-1] == "  ✗ Your experiment"
 
 
