@@ -183,7 +183,7 @@ def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> boo
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(is_order_blind)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -344,7 +344,7 @@ def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_rope_frequencies", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_rope_frequencies", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(rope_frequencies)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -430,7 +430,7 @@ def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) 
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_apply_rope", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_apply_rope", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(apply_rope)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -942,7 +942,49 @@ difference = (careless[1] - expected[1]).abs().max().item()
 print(f"With reordered rows: the same output, the same weights. As they were: weights wrong by up to {difference:.2f}.")
 
 # %% [markdown]
-# ## 8. Is it a bug?
+# ## 8. Texts that are longer than in training
+#
+# ### Exercise 6: `scaled_frequencies(dim, method, factor, length, base=10000.0, low=1.0, high=32.0)`
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(scaled_frequencies)
+
+
+# %% nbgrader={"grade": false, "grade_id": "scaled_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_frequencies(
+    dim: int, method: str, factor: float, length: float, base: float = 10000.0, low: float = 1.0, high: float = 32.0
+) -> torch.Tensor:
+    """The frequencies with which a model reads texts `factor` times as long as those of its training.
+
+    dim: even, at least 4; method: "base", "interpolation" or "yarn"; factor: at least 1; length: positions in training.
+    low, high: turns in training up to which YaRN divides a frequency, and from which on it keeps it.
+    Returns (dim // 2,), float32. ValueError for another method.
+    """
+    ### BEGIN SOLUTION
+    frequencies = rope_frequencies(dim, base)
+    if method == "base":
+        return rope_frequencies(dim, base * factor ** (dim / (dim - 2)))
+    if method == "interpolation":
+        return frequencies / factor
+    if method == "yarn":
+        turns = length * frequencies / (2 * math.pi)
+        keep = ((turns - low) / (high - low)).clamp(0, 1)
+        return keep * frequencies + (1 - keep) * frequencies / factor
+    raise ValueError(f"method is {method!r}; expected 'base', 'interpolation' or 'yarn'")
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_scaled_frequencies", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(scaled_frequencies)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(scaled_frequencies)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 9. Is it a bug?
 #
 # **"Positions must start at 0."** One library counts $0, 1, 2, \dots$, another $1, 2, 3, \dots$ Somebody reports that
 # the second turns every vector by one step too many. **Decide before you run the cell.** And if queries counted from 1
@@ -1013,7 +1055,7 @@ torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weigh
 # </details>
 
 # %% [markdown]
-# ## 9. Seen in the wild
+# ## 10. Seen in the wild
 #
 # **The other layout.** A small language model was trained with halves and then run by a program whose default was
 # neighbours.

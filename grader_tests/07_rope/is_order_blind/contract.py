@@ -29,7 +29,7 @@ BLIND = "1. Attention does not see the order"
 
 is_order_blind = exercise(
     "is_order_blind",
-    points=3,
+    points=2,
     see=BLIND,
     forbidden=BUILT_IN,
     hints=(
@@ -118,7 +118,7 @@ def _():
     yield call(sample_model("mixture", matrix=matrix), torch.tensor([[1.0], [-1.0], [0.0]]), torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.criterion("functions that see the order, and functions that do not", points=1)
+@is_order_blind.criterion("functions that see the order, and functions that do not", points=0.5)
 def _(draw):
     T, D = 7, 4
     everywhere = torch.ones(T, T) / T
@@ -156,7 +156,7 @@ def _(draw):
         yield asked("the token that comes next", next_one, loud(draw, T, D), with_a_pair(draw, T, at))
 
 
-@is_order_blind.criterion("the permutation that is given", points=1)
+@is_order_blind.criterion("the permutation that is given", points=0.5)
 def _(draw):
     T, D = 6, 3
     # The permutation moves nothing, so any function does the same again

@@ -12,7 +12,7 @@ from .cases import frequencies
 
 rope_frequencies = exercise(
     "rope_frequencies",
-    points=3,
+    points=2,
     see=CLOCKS,
     forbidden=BUILT_IN,
     hints=(
@@ -40,14 +40,14 @@ rope_frequencies.example("a single pair", call(2))
 rope_frequencies.example("an odd dim", call(5).raises("dim"))
 
 
-@rope_frequencies.criterion("for any even dim", points=1)
+@rope_frequencies.criterion("for any even dim", points=0.5)
 def _(draw):
     for dim in (2, 6, 8, 14, 64, 256):
         yield frequencies(dim)
     yield frequencies(dim=2 * draw.integer(8, 30))
 
 
-@rope_frequencies.criterion("for any base", points=1)
+@rope_frequencies.criterion("for any base", points=0.5)
 def _(draw):
     yield frequencies(8, base=draw.number(20.0, 200.0))
     yield frequencies(12, draw.number(2e5, 8e5))
