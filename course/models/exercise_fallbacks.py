@@ -52,6 +52,7 @@ __all__ = [
     "project_qkv",
     "rope_frequencies",
     "scaled_dot_product_attention",
+    "scaled_frequencies",
     "similarity_scores",
     "simple_attention",
     "softmax",
@@ -144,6 +145,23 @@ def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) 
     turns = torch.polar(torch.ones_like(angles), angles).to(x.dtype.to_complex())
     pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
     return torch.view_as_real(pairs * turns).flatten(-2)
+
+
+def scaled_frequencies(
+    dim: int, method: str, factor: float, length: float, base: float = 10000.0, low: float = 1.0, high: float = 32.0
+) -> torch.Tensor:
+    """Radians per position of each pair for longer texts, float32 (dim / 2,), by logspace and lerp.
+
+    Raises ValueError for an unknown method.
+    """
+    if method not in ("base", "interpolation", "yarn"):
+        raise ValueError(f"method is {method!r}; expected 'base', 'interpolation' or 'yarn'")
+    if method == "base":
+        return rope_frequencies(dim, base * factor ** (dim / (dim - 2)))
+    frequencies = rope_frequencies(dim, base)
+    turns = frequencies * (length / math.tau)
+    keep = torch.zeros_like(turns) if method == "interpolation" else (turns - low) / (high - low)
+    return torch.lerp(frequencies / factor, frequencies, keep.clamp(0.0, 1.0))
 
 
 def get_batch(
