@@ -9,17 +9,16 @@
 # # Lesson 7: Rotary positions
 #
 # *Dog bites man* and *man bites dog* have the same three words. You know who was bitten; attention as you have built it does
-# not: unless a mask gives something away, each word gets the same output in both. **How can attention know how far apart
-# two words are, without learning every pair of positions separately?**
+# not: without a mask, each word gets the same output in both. **How can attention know how far apart two words are, without
+# learning every pair of positions separately?**
 #
 # **You will build** a test that shows that attention is blind to order, and its cure: **rotary position embeddings**, RoPE,
-# which most of today's language models use. Each query and key is rotated by an angle that grows with its position, so a
-# score depends on the gap between two positions alone. Finally you make a trained model read texts twice as long as any
-# that it was trained on.
+# which most of today's language models use. They rotate each query and key by an angle that grows with its position. Finally
+# you make a trained model read texts twice as long as those of its training.
 #
 # **You need** scaled attention (lesson 4) and heads (lesson 6); sine, cosine and radians ($2\pi$ is a full turn).
 #
-# **Time:** about CORE minutes; EXTRA more for the parts marked *extra*, the experiment and the challenge
+# **Time:** about 75 minutes; 48 more for the parts marked *extra*, the experiment and the challenge
 
 # %%
 import math
@@ -82,10 +81,10 @@ review()
 # $$ \operatorname{attend}(\mathbf{X}) =
 #    \operatorname{softmax}\!\left( \frac{\mathbf{X} \mathbf{X}^\top}{\sqrt{d}} \right) \mathbf{X} $$
 #
-# No position occurs in it. A word gets a weighted sum over all words, and a sum does not depend on the order of its terms.
+# No position occurs in it. A word gets a sum over all words, and a sum does not depend on the order of its terms.
 #
-# To test this, scramble a sentence. A **permutation** is a list of positions: `permutation[t]` is the old position of the
-# word that is now at position `t`, and `X[permutation]` is the scrambled sentence.
+# A **permutation** is a list that has each position once. `X[permutation]` is a scrambled sentence: `permutation[t]` is the old
+# position of the word that is now at position `t`.
 
 
 # %%
@@ -123,8 +122,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Each word gives every other word the same weight as before; only rows and columns have moved. A function $f$ from `(T, D)`
-# to `(T, D)` is **order-blind** if permuting its input by $\sigma$ only permutes its output:
+# Each weight is the same as before; only rows and columns have moved. A function $f$ from `(T, D)` to `(T, D)` is
+# **order-blind** if permuting its input by $\sigma$ only permutes its output:
 #
 # $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
 #
@@ -135,9 +134,9 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# Test whether permuting the input *only* permutes the output, for this function `attention`, this input `x` of shape `(T, D)`
-# and this permutation, int64 `(T,)`. Differences under 1e-5 are rounding, because sums in another order round differently. A
-# real difference exceeds 1e-2 in at least one entry.
+# Test whether permuting the input `x`, `(T, D)`, *only* permutes the output of the function `attention`. The permutation is int64
+# `(T,)`. Differences under 1e-5 are rounding, because sums in another order round differently; a real difference exceeds 1e-2 in
+# at least one entry.
 #
 # **Worked example.** Three tokens of one number each, 2, 4 and 9; the permutation $(1, 2, 0)$ makes them 4, 9, 2.
 #
@@ -174,7 +173,7 @@ grade(is_order_blind)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Test four functions with it.
+# Test four functions with it:
 
 
 # %%
@@ -198,15 +197,12 @@ for name, function in {
     "with a vector added for each position": lambda x: plain(x + added),
 }.items():
     print(f"{name:38} order-blind: {blind(function, X, permutation)}")
-print("Judged by", blind.whose)
+print("Computed with", blind.whose)
 
 # %% [markdown]
-# There are two ways out already. With a causal mask (*review* of lesson 5), a word sees only what is before it. And the
-# transformer of 2017 added to each word a vector that depends on its position, learned or made of sine waves. Both tell a
-# word *where* it is. Language depends more on *how far apart* two words are: an adjective belongs to the noun after it, at
-# position 3 or 3000. With added vectors, a model has to learn this for every pair of positions.
-#
-# So we want **a score that depends on the two vectors and on the gap $n - m$, and on nothing else.**
+# A causal mask gives some order away. And the transformer of 2017 added to each word a vector for its position, learned or made of
+# sine waves. But language depends less on *where* words are than on *how far apart* they are: an adjective belongs to the noun
+# after it, at position 3 or 3000. So we want **a score that depends on the two vectors and on the gap $n - m$ alone.**
 
 # %% [markdown]
 # ## 2. Turn a vector by its position
@@ -218,8 +214,8 @@ print("Judged by", blind.whose)
 #    \begin{pmatrix} x_0 \\ x_1 \end{pmatrix} =
 #    \begin{pmatrix} x_0 \cos\alpha - x_1 \sin\alpha \\ x_0 \sin\alpha + x_1 \cos\alpha \end{pmatrix} . $$
 #
-# To remember where the minus is, turn $(1, 0)$ a little: it becomes $(\cos\alpha, \sin\alpha)$, both positive. We call the
-# matrix $\mathbf{R}(\alpha)$.
+# Check the minus with $(1, 0)$: turned a little, it becomes $(\cos\alpha, \sin\alpha)$, both positive. We call the matrix
+# $\mathbf{R}(\alpha)$.
 #
 # ### Step: turn by an angle
 #
@@ -266,8 +262,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Now turn a query at position $m$ and a key at position $n$, and take their dot product. Move the sliders. What changes the
-# score, and what does not?
+# Now turn a query at position $m$ and a key at position $n$, and take their dot product. What changes the score?
 
 # %% tags=["demo"]
 # @title Sliders: the positions of a query and of a key
@@ -290,9 +285,8 @@ sliders.slider(
 print("Computed with", turn_by.whose)
 
 # %% [markdown]
-# In the first three pictures of the strip the gap is 1. The whole picture has turned, which leaves the dot product
-# unchanged: it depends on the two lengths and the angle *between* the vectors. In the fourth the gap is 2, and angle and
-# score are different.
+# In the first three pictures of the strip the gap is 1: the whole picture has turned, and the dot product stays, because it
+# depends on the two lengths and the angle *between* the vectors. In the fourth the gap is 2, and the score is different.
 
 # %% [markdown]
 # ## 3. Many clocks
@@ -309,8 +303,7 @@ predict("the gap that looks like 0", ...)
 
 # %% [markdown]
 # So cut a vector of `dim` numbers into pairs of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turn each pair at its own
-# pace. As on a clock, the fast hand tells neighbouring moments apart, the slow ones tell hours apart. Pair $i$, counted from
-# 0, turns by
+# pace, like the hands of a clock. Pair $i$ turns by
 #
 # $$ \theta_i = \text{base}^{-2i/\text{dim}}, \qquad i = 0, 1, \dots, \tfrac{\text{dim}}{2} - 1 $$
 #
@@ -369,8 +362,8 @@ rounds = 2 * math.pi / speeds(64)  # (32,)
 print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1]:,.0f} positions.")
 
 # %% [markdown]
-# A row is a position, written with hands. The hand on the left repeats after a few positions; the one on the right is still
-# on its first turn. Until the slowest hand has turned once, no row of hands repeats.
+# Each row is a position. The hand on the left repeats after a few positions; the one on the right is still on its first turn.
+# Until the slowest hand has turned once, no row repeats.
 
 # %% [markdown]
 # ## 4. Turn all pairs at once
@@ -381,8 +374,8 @@ print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1
 #    \bigl(x_{2i} \cos m\theta_i - x_{2i+1} \sin m\theta_i,\;\; x_{2i} \sin m\theta_i + x_{2i+1} \cos m\theta_i\bigr)
 #    \qquad \text{for every pair } i . $$
 #
-# This is one rotation, $\mathbf{R}_m \mathbf{x}$; the matrix $\mathbf{R}_m$ has the small matrices
-# $\mathbf{R}(m\theta_0), \mathbf{R}(m\theta_1), \dots$ along its diagonal. Nobody builds it, because most of it is 0.
+# This is one rotation, $\mathbf{R}_m \mathbf{x}$: the matrix $\mathbf{R}_m$ has the small matrices
+# $\mathbf{R}(m\theta_0), \mathbf{R}(m\theta_1), \dots$ along its diagonal, and 0 elsewhere.
 #
 # ### Exercise 3: `apply_rope(x, positions, base=10000.0)`
 #
@@ -431,7 +424,7 @@ grade(apply_rope)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The course's small language model rotates in two of its three layers. Put your function in, then no rotation at all.
+# The course's small language model rotates in two of its three layers. Compare your rotation with none at all:
 
 # %%
 rotate = use(apply_rope, exercise_fallbacks.apply_rope)
@@ -442,14 +435,14 @@ no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 # %% [markdown]
 # ## 5. Only the gap counts
 #
-# A rotation is undone by turning back, which is what transposing its matrix does: $\mathbf{R}(\alpha)^\top =
-# \mathbf{R}(-\alpha)$. Two rotations in a row add up: $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$.
-# So for a query $\mathbf{q}$ at $m$ and a key $\mathbf{k}$ at $n$,
+# Transposing a rotation undoes it: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. Two rotations in a row add up:
+# $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$. So for a query $\mathbf{q}$ at $m$ and a key
+# $\mathbf{k}$ at $n$,
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) =
 #    \mathbf{q}^\top \mathbf{R}_m^\top \mathbf{R}_n\, \mathbf{k} = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} . $$
 #
-# Both positions are gone; only $n - m$ is left. Now measure it.
+# Both positions are gone; only $n - m$ is left.
 #
 # ### Step: one score (extra)
 #
@@ -482,7 +475,7 @@ for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
 # %% [markdown]
 # ### Predict: a hundred positions further on
 #
-# Add 100 to every position in the small model, for queries and keys alike. What happens to its loss?
+# Add 100 to every position in the small model. What happens to its loss?
 
 # %%
 # The loss: "rises", "stays" or "falls"
@@ -499,7 +492,7 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 # most $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$. One measurement says little, because errors of different pairs partly
 # cancel. So take 300 pairs of vectors, at 40 positions each.
 #
-# ### Predict: eight times as far
+# ### Predict: eight times as far (extra)
 #
 # How large is the error around position 8000, compared with position 1000, on average?
 
@@ -524,13 +517,13 @@ for start in (10, 100, 1000, 2000, 4000, 8000, 16000):
     mean, largest = gap_error(start)
     step = 2.0 ** (math.floor(math.log2(start)) - 23)
     print(f"from position {start:5}: mean error {mean:.0e}, largest {largest:.0e}; a step of float32 is {step:.0e}")
-print("Rotated by", rotate.whose)
+print("Computed with", rotate.whose)
 
 # %% [markdown]
-# ### Predict: a table of scores
+# ### Predict: a table of scores (extra)
 #
-# Make a table of the scores of one query with one key: the query's position is the row, the key's position the column. Along
-# which lines are the numbers equal?
+# Make a table of the scores of one query with one key, one row per position of the query, one column per position of the key.
+# Along which lines are the numbers equal?
 
 # %%
 # The lines: "rows", "columns", "falling diagonals" (top left to bottom right) or "rising diagonals"
@@ -553,7 +546,7 @@ def counted(x):
 # @title The scores at all pairs of positions
 figures.show(
     figures.rope.score_tables({"query and key rotated": score_table(counted, counted)}),
-    caption=f"One query, one key, at 8 times 8 positions. Rotated by {rotate.whose}.",
+    caption=f"One query, one key, at 8 times 8 positions. Computed with {rotate.whose}.",
 )
 
 # %% tags=["demo"]
@@ -567,12 +560,12 @@ figures.show(
     figures.curves(gaps, curves, xlabel="gap n − m", ylabel="score"),
     alt="Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They "
     f"coincide: they differ by {(curves['query at 100'] - curves['query at 9000']).abs().max():.3f} at most.",
-    caption=f"Three starting points, one curve. Rotated by {rotate.whose}.",
+    caption=f"Three starting points, one curve. Computed with {rotate.whose}.",
 )
 
 # %% [markdown]
-# The curve is not symmetric: a key three positions *after* the query differs from one three positions *before* it. Nor does it
-# peak at 0. Which gap a head prefers depends on $\mathbf{q}$ and $\mathbf{k}$, so it is learned.
+# The curve is not symmetric, so *after* differs from *before*. Nor does it peak at 0: which gap a head prefers depends on
+# $\mathbf{q}$ and $\mathbf{k}$, so it is learned.
 #
 # ### A picture that catches mistakes (extra)
 #
@@ -605,10 +598,10 @@ tables = {
 
 # %% tags=["demo"]
 # @title Six tables, A to F
-figures.show(figures.rope.score_tables(tables), caption=f"Six tables, one of them right. Rotated by {rotate.whose}.")
+figures.show(figures.rope.score_tables(tables), caption=f"Six tables, one of them right. Computed with {rotate.whose}.")
 
 # %% [markdown]
-# ### Predict: the table that passes as well
+# ### Predict: the table that passes as well (extra)
 #
 # F is right. Which other table could you not tell from a right one by its lines?
 
@@ -629,13 +622,11 @@ predict("the table that passes as well", ...)
 # ## 6. Two layouts in memory
 #
 # Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**:
-# $(x_0, x_1), (x_2, x_3), \dots$ The transformers library, and most models published with it, pair the **halves**: $(x_0,
-# x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because code that cuts and joins halves is simpler.
-#
-# Both are right. But weights that were trained with one are useless in the other, and no shape warns you. People have asked
-# which of the two is the bug
-# ([huggingface/transformers#25199](https://github.com/huggingface/transformers/issues/25199)). Neither is: the library
-# reorders the rows of the weights when it loads them.
+# $(x_0, x_1), (x_2, x_3), \dots$ The transformers library, and most models published with it, pair **halves**: $(x_0,
+# x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because code that cuts and joins halves is simpler. Both are right, but
+# weights that were trained with one are useless in the other, and no shape warns you. [People have asked which is the
+# bug](https://github.com/huggingface/transformers/issues/25199). Neither is: the library reorders the rows of the weights when it
+# loads them.
 
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
@@ -680,8 +671,7 @@ grade(to_half_split)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Apply both functions to the rows of the identity matrix, and you see them as matrices: the two rotations side by side, and
-# between them the permutation that turns one into the other.
+# As matrices: the two rotations side by side, and between them the permutation that turns one into the other.
 
 
 # %%
@@ -742,7 +732,7 @@ x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(3))  # (..., T,
 positions = torch.tensor([3, 0, 17, 5, 250])
 reordered = (turn_halves(halve(x), positions) - halve(rotate(x, positions))).abs().max()
 mixed_up = (turn_halves(x, positions) - rotate(x, positions)).abs().max()
-print(f"Largest difference, reordered: {reordered:.0e}; mixed up: {mixed_up:.1f} (by {turn_halves.whose})")
+print(f"Largest difference, reordered: {reordered:.0e}; mixed up: {mixed_up:.1f} (computed with {turn_halves.whose})")
 
 # %% [markdown]
 # A dot product does not depend on the order of its terms. If queries *and* keys are reordered alike, every score stays the
@@ -751,14 +741,14 @@ print(f"Largest difference, reordered: {reordered:.0e}; mixed up: {mixed_up:.1f}
 # %% [markdown]
 # ## 7. Self-attention that sees the order
 #
-# It is lesson 6's module with two changes. Queries, keys and values come from **one** packed layer, `W_qkv`, whose rows are in
-# the order queries, keys, values. And after the heads are split, queries and keys are rotated.
+# It is lesson 6's module with two changes. Queries, keys and values come from **one** packed layer, `W_qkv`, with rows in this
+# order. And after the heads are split, queries and keys are rotated.
 #
-# - **Split first, then rotate.** Each head has `K` numbers and all frequencies. Rotated before the split, the first head would
-#   get the fast pairs and the last head the slow ones.
+# - **Split first, then rotate.** Each head has all frequencies. Rotated before the split, the first head would get the fast pairs
+#   and the last head the slow ones.
 # - **Do not rotate the values.** Positions decide which word looks where. What is passed on means the same at any position.
-# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. They are given when a text is continued: a token after 500
-#   others is at position 500, even if it comes alone.
+# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. When a text is continued, a token after 500 others is at
+#   position 500, even if it comes alone.
 #
 # ### Exercise 5: `RotarySelfAttention(d_model, n_heads, base=10000.0)`
 #
@@ -769,8 +759,8 @@ print(f"Largest difference, reordered: {reordered:.0e}; mixed up: {mixed_up:.1f}
 #   `(B, H, T, T)`.
 # - *Review:* `mask` is boolean, `True` is blocked, and broadcasts to the weights' shape. A fully blocked row has weights 0 and
 #   output 0, never NaN.
-# - You may call your `apply_rope`. As in lesson 6, you may not use `F.scaled_dot_product_attention`, `nn.MultiheadAttention`
-#   and `F.multi_head_attention_forward`.
+# - You may call your `apply_rope`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and
+#   `F.multi_head_attention_forward`.
 #
 # **Worked example.** `D = 2`, one head, all matrices the identity, the same word twice: $\mathbf{x}_0 = \mathbf{x}_1 = (2,
 # 0)$. At position 0 nothing turns; at position 1 the word becomes $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself
@@ -964,14 +954,14 @@ W_q, W_k, _ = attention.W_qkv.weight.detach().chunk(3)
 expected = scores_with(W_q, W_k, rotate)
 moved = scores_with(reorder(W_q, 2), reorder(W_k, 2), turn_halves)
 careless = scores_with(W_q, W_k, turn_halves)
-print(f"Scores differ by {(moved - expected).abs().max():.0e} with reordered rows (by {reorder.whose}),")
+print(f"Scores differ by {(moved - expected).abs().max():.0e} with reordered rows (computed with {reorder.whose}),")
 print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as they were.")
 
 # %% [markdown]
 # ## 8. Texts that are longer than in training
 #
-# Only the gap counts; so can a model read longer texts than it was trained on? The small model was trained on 96 tokens at a
-# time. Give it stories of 192 tokens that it has not seen.
+# Can a model then read longer texts than those of its training? The small model was trained on 96 tokens at a time. Give it 192
+# tokens of stories that it has not seen.
 
 # %%
 TRAINED = 96  # tokens
@@ -982,7 +972,7 @@ first_half, second_half = as_trained[:, : TRAINED - 1].mean().item(), as_trained
 # %% [markdown]
 # ### Predict: twice as long
 #
-# A word in the second half has more text before it. How does the loss in the second half compare with that in the first?
+# Words in the second half have more text before them. How does their loss compare with the first half's?
 
 # %%
 # The loss in the second half: "smaller", "about the same" or "about three times as large"
@@ -993,18 +983,19 @@ print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {se
 
 # %% [markdown]
 # Longer texts have longer gaps. In 96 positions the fast pairs made many turns, so the model met all of their angles. The slow
-# ones made a fraction of a turn: beyond it, the angles are new.
-#
-# | pair | 0 | 1 | 2 | 3 | 4 | 5 | 6 | … |
-# |---|---|---|---|---|---|---|---|---|
-# | turns in 96 positions (heads of 24 numbers) | 15.3 | 7.1 | 3.3 | 1.5 | 0.7 | 0.3 | 0.2 | … |
-#
+# ones made a fraction of a turn, and the angles beyond it are new.
+
+# %%
+turns = TRAINED * speeds(24) / (2 * math.pi)  # the model's heads have 24 numbers
+print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in enumerate(turns[:7].tolist())), "…")
+
+# %% [markdown]
 # Three remedies change the frequencies only. With texts longer by a `factor`, here 2,
 #
-# - **position interpolation** divides all frequencies by the factor, as if the text were squeezed into the trained positions. No
-#   angle is new, but neighbouring words are now only half a radian apart for pair 0.
-# - **a larger base** slows down the slow pairs most. With the base times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, the
-#   slowest pair slows down by exactly the factor, and pair 0 not at all.
+# - **position interpolation** divides all frequencies by the factor: the text is squeezed into the trained positions, and
+#   neighbouring words get closer.
+# - **a larger base**, times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the factor, and
+#   pair 0 not at all.
 # - **YaRN** decides by the turns that a pair made in training, $r_i = \text{length} \cdot \theta_i / 2\pi$. With `high` turns or
 #   more, a pair keeps its frequency; with `low` or fewer, it is divided. In between it gets a mixture:
 #
@@ -1023,8 +1014,8 @@ print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {se
 # - You may call your `rope_frequencies`; a mistake in it costs no points here.
 #
 # **Worked example.** `dim = 8`, base 16, factor 2: the frequencies are $1, \tfrac12, \tfrac14, \tfrac18$. Interpolation gives
-# $\tfrac12, \tfrac14, \tfrac18, \tfrac1{16}$. For YaRN take `length` $= 8\pi$, low 1 and high 3: the pairs turn 4, 2, 1 and
-# ½ times and keep the shares $1, \tfrac12, 0, 0$, so the result is $1, \tfrac38, \tfrac18, \tfrac1{16}$. For `dim = 4` the
+# $\tfrac12, \tfrac14, \tfrac18, \tfrac1{16}$. For YaRN with `length` $= 8\pi$, `low` 1 and `high` 3, the pairs turn 4, 2, 1
+# and ½ times and keep the shares $1, \tfrac12, 0, 0$: the result is $1, \tfrac38, \tfrac18, \tfrac1{16}$. For `dim = 4` the
 # base becomes $16 \cdot 2^{4/2} = 64$, which gives $1, \tfrac18$ instead of $1, \tfrac14$.
 
 # %%
@@ -1085,7 +1076,9 @@ def rope_with(x: torch.Tensor, positions: torch.Tensor, frequencies: torch.Tenso
 check(rope_with)
 
 # %% [markdown]
-# Nothing is trained now: the same weights read the same texts, before and after. The heads have 24 numbers; `high` is 4.
+# ### Before and after
+#
+# The same weights read the same texts, without further training. The heads have 24 numbers; `high` is 4.
 
 # %%
 slower = use(scaled_frequencies, exercise_fallbacks.scaled_frequencies)
@@ -1127,10 +1120,12 @@ figures.show(
 
 # %% [markdown]
 # Interpolation spoils what worked, because it slows down the pairs that tell neighbours apart. The larger base keeps those, but
-# slows down the middle pairs too little, so new angles come a little later. YaRN keeps the fast pairs, divides the slow ones, and
-# reads on as if nothing had happened.
+# slows down the middle pairs too little, so new angles come only a little later. YaRN keeps the fast pairs and divides the slow
+# ones, and the loss stays low.
 #
-# Real models use the same three. "By parts" is the formula above, with `low` and `high` in parentheses.
+# ### The base in real models (extra)
+#
+# Real models use the same three. "By parts" is YaRN's formula above; `low` and `high` are in parentheses.
 #
 # | model | released | base | trained length | for longer texts |
 # |---|---|---|---|---|
@@ -1149,7 +1144,7 @@ figures.show(
 #
 # *Experiment ★★☆ · about 7 minutes.* **Which pair does the small model need most?** Stop one pair at a time: set its frequency
 # to 0, so that it never turns. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs, and plot
-# it. Your finding is the number of the pair whose stop costs most, counted from 0. Then compare it with the table of turns.
+# it. Your finding is the number of the pair whose stop costs most, counted from 0. Compare it with the turns in section 8.
 
 # %%
 frequencies = speeds(24)  # (12,)
@@ -1217,7 +1212,7 @@ directions = {
 # %% tags=["demo"]
 # @title Scores, turned one way and the other
 figures.show(
-    figures.rope.score_tables(directions), caption=f"One query, one key, two directions. Rotated by {rotate.whose}."
+    figures.rope.score_tables(directions), caption=f"One query, one key, two directions. Computed with {rotate.whose}."
 )
 
 # %% [markdown]
@@ -1304,8 +1299,8 @@ figures.show(
 # 2. RoPE turns pair $i$ of a query or key at position $m$ by $m\,\theta_i$, with $\theta_i =
 #    \text{base}^{-2i/\text{dim}}$, from fast to slow. Rotate after the heads are split, in float32, and never the values.
 # 3. A dot product depends on the angle between two vectors, so a score depends on the gap, anywhere in the text.
-# 4. Neighbours or halves, clockwise or not, are conventions. Weights belong to one, and move to the other by reordering rows.
-# 5. Longer texts have angles that training did not. Keep the fast pairs and slow down the slow ones, and the model reads on.
+# 4. Neighbours or halves is a convention. Weights belong to one, and move to the other by reordering rows.
+# 5. Longer texts have angles that training did not. Keep the fast pairs, slow down the slow ones, and the model reads on.
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} $$
 
