@@ -487,8 +487,8 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 # %% [markdown]
 # ### How exact? (extra)
 #
-# Far out, the scores of one gap differ in the last digits. Is that rounding, or are we being fooled? Near 9,000, two
-# neighbouring float32 numbers are about 0.001 apart, so each angle may be wrong by about half of that, and the score by at
+# With angles in float32, the scores of one gap differ in the last digits far out. Is that rounding, or are we being fooled? Near
+# 9,000, two neighbouring float32 numbers are about 0.001 apart, so each angle may be wrong by half of that, and the score by at
 # most $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$. One measurement says little, because errors of different pairs partly
 # cancel. So take 300 pairs of vectors, at 40 positions each.
 #
@@ -505,10 +505,17 @@ predict("the error far out", ...)
 def gap_error(start):
     """The error of a score at the gap 3 from `start` on, in units of |q| |k|: the mean and the largest."""
     q, k = torch.randn(2, 300, 1, 64, generator=torch.Generator().manual_seed(1))
-    at = torch.arange(start, start + 40)
-    scores = (rotate(q.expand(-1, 40, -1), at) * rotate(k.expand(-1, 40, -1), at + 3)).sum(-1)  # (300, 40)
-    exact = (q.double() * exercise_fallbacks.apply_rope(k.double(), torch.tensor([3]))).sum(-1)  # (300, 1)
-    errors = (scores - exact).abs() / (q.norm(dim=-1) * k.norm(dim=-1))
+    at, frequencies = torch.arange(start, start + 40), speeds(64)
+
+    def score_of(m, n, dtype):  # with pairs as complex numbers; the angles are in this dtype
+        turns = [
+            torch.polar(torch.ones_like(a), a) for a in (x[:, None].to(dtype) * frequencies.to(dtype) for x in (m, n))
+        ]
+        placed = [torch.view_as_complex(x.to(dtype).unflatten(-1, (-1, 2))) * turn for x, turn in zip((q, k), turns)]
+        return (placed[0] * placed[1].conj()).real.sum(-1)
+
+    exact = score_of(torch.tensor([0]), torch.tensor([3]), torch.float64)  # (300, 1)
+    errors = (score_of(at, at + 3, torch.float32) - exact).abs() / (q.norm(dim=-1) * k.norm(dim=-1))  # (300, 40)
     return errors.mean().item(), errors.max().item()
 
 
@@ -517,7 +524,6 @@ for start in (10, 100, 1000, 2000, 4000, 8000, 16000):
     mean, largest = gap_error(start)
     step = 2.0 ** (math.floor(math.log2(start)) - 23)
     print(f"from position {start:5}: mean error {mean:.0e}, largest {largest:.0e}; a step of float32 is {step:.0e}")
-print("Computed with", rotate.whose)
 
 # %% [markdown]
 # ### Predict: a table of scores (extra)
@@ -1308,8 +1314,7 @@ figures.show(
 # @title What you have built so far
 with torch.no_grad():
     of_q, of_k, of_v = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8))[0, :, :, 0].unbind(1)  # (T, K) each, head 0
-    of_q, of_k = rotate(of_q, torch.arange(6)), rotate(of_k, torch.arange(6))
-    of_scores = of_q @ of_k.mT / 8**0.5
+    of_scores = rotate(of_q, torch.arange(6)) @ rotate(of_k, torch.arange(6)).mT / 8**0.5
     of_weights = of_scores.softmax(-1)
 figures.show(
     figures.overview(
