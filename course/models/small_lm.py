@@ -134,7 +134,7 @@ class SmallLM(ModernLM):
     def losses_with(self, ids: Tensor, **yours: Any) -> Tensor:
         """Loss of each token but the first, in nats, with your functions in the model: ids (B, T) -> (B, T - 1).
 
-        The arguments are those of `compare`. What your function raises is raised as `Refused`.
+        The arguments are those of `compare`. Raises `Refused` if your function fails.
         """
         return self.losses(ids, parts_with(yours))
 

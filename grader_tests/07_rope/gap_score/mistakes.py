@@ -11,13 +11,11 @@ right.mistake("turns_the_key_only", {"placed(q, m)": "torch.cat([q[0::2], q[1::2
     "You turn the key only. The query is turned too, by its own position."
 )
 right.mistake("turns_nothing", {"placed(q, m) @ placed(k, n)": "q @ k"}).feedback(
-    "You multiply the vectors as they are. Turn each by its position first."
+    "Your score does not depend on the positions. Turn the query by m and the key by n; turned by one position, "
+    "both have their old score."
 )
 right.mistake("exchanges_the_positions", {"placed(q, m) @ placed(k, n)": "placed(q, n) @ placed(k, m)"}).feedback(
     "The query is at m and the key at n; you have them the other way round."
-)
-right.mistake("puts_both_at_one_position", {"placed(k, n)": "placed(k, m)"}).feedback(
-    "You turn both by the same position, which changes no score. The key is at n."
 )
 right.mistake("multiplies_without_the_sum", {"placed(q, m) @ placed(k, n)": "placed(q, m) * placed(k, n)"}).feedback(
     "You return the products. A score is their sum: a dot product, `@`."

@@ -116,7 +116,7 @@ right.mistake("divides_the_wavelength_by_the_length", loses=YARN).patch("""
 right.mistake(
     "counts_turns_in_the_longer_text", {"length * frequencies": "length * factor * frequencies"}, loses=YARN
 ).feedback(
-    "You count the turns in the longer text. What matters is which angles the model met in *training*: `length` "
+    "You count the turns in the longer text. The model met the angles of its *training*: `length` "
     "positions, without the factor."
 )
 right.mistake("counts_turns_of_the_slowed_pairs", {"length * frequencies": "length * slowed"}, loses=YARN).feedback(
