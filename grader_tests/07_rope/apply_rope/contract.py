@@ -17,11 +17,10 @@ apply_rope = exercise(
     see=ROTATING,
     forbidden=BUILT_IN,
     hints=(
-        "For one vector of four numbers at position 3: which two angles are needed, and which of the four numbers does "
-        "each of them concern?",
-        "Make a table of angles (T, dim // 2), every position times every frequency; its cosines and sines broadcast "
-        "over whatever dimensions x has in front. Then take all first members of the pairs, x[..., 0::2], and all "
-        "second ones, turn them, and put them back between each other.",
+        "Which two angles does a vector of four numbers at position 3 need, and which numbers does each of them turn?",
+        "Make a table of angles, (T, dim // 2): every position times every frequency. Its cosines and sines broadcast "
+        "over the leading dimensions of x. Take all first members of the pairs, x[..., 0::2], and all second ones, "
+        "turn them, and interleave them again.",
         "`angles = positions[:, None] * …`, `cos, sin = …`; `even, odd = …`; `turned = torch.stack(["
         "…, …], dim=-1)`, of shape (..., T, dim // 2, 2); `return turned.flatten(…)`, in the dtype of x.",
     ),

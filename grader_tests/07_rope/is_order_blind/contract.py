@@ -33,12 +33,12 @@ is_order_blind = exercise(
     see=BLIND,
     forbidden=BUILT_IN,
     hints=(
-        "Let token 0 move to place 2. Where do you find its output if the function is order-blind, and where else do "
-        "you have to look for it to compare the two?",
-        "Two runs of the same function: one on the permuted input, one on the input as it is. Permute the *output* of "
-        "the second in the same way as the input of the first, and compare entry by entry, with room for rounding.",
-        "`moved = attention(x[…])`; `kept = attention(x)[…]`; the greatest `abs()` of their difference, compared with "
-        "something between 1e-5 and 1e-2; `bool(…)` makes a plain answer of it.",
+        "Token 0 moves to position 2. Where is its output if the function is order-blind, and with what do you compare "
+        "it?",
+        "Run the function twice, on the permuted input and on the input as it is. Permute the *output* of the second "
+        "run, and compare entry by entry, with room for rounding.",
+        "`moved = attention(x[…])`; `kept = attention(x)[…]`. Compare the largest `abs()` of their difference with "
+        "a number between 1e-5 and 1e-2. `bool(…)` makes it a plain answer.",
     ),
 )
 

@@ -16,10 +16,9 @@ rope_frequencies = exercise(
     see=CLOCKS,
     forbidden=BUILT_IN,
     hints=(
-        "How many pairs are there for a given dim, and what is the number of the last one? What is the exponent for "
-        "the first pair, whatever dim is?",
-        "Write all exponents as one tensor first: -2i/dim for i = 0, 1, 2, … An `arange` in steps of two has the 2i. "
-        "Then raise base to all of them at once. And before that: can this dim be cut into pairs?",
+        "How many pairs are there, and what is the number of the last one? What is the exponent of the first pair?",
+        "Make one tensor of all exponents, -2i/dim for i = 0, 1, 2, … An `arange` in steps of two has the 2i. Then "
+        "raise base to all of them at once. Before that, check whether dim can be cut into pairs.",
         "`if dim % …: raise ValueError(…)`, naming dim and its value; `i = torch.arange(…, dtype=torch.float32)`, of "
         "`dim // 2` numbers; `return base ** (…)`.",
     ),

@@ -63,3 +63,9 @@ def test_losses_by_number_of_heads_are_told_by_their_last_steps():
     assert [bar.get_height() for bar in right.patches] == [0.5, 0.125, 0.25]
     assert {line.get_label() for line in left.get_lines()} >= {"1 head", "2 heads"}
     assert "0.500 for 1, 0.125 for 2, 0.250 for 4" in figure.get_label()
+
+
+def test_a_turned_vector_is_described():
+    figure = rope.by_hand(torch.tensor([2.0, 0.0]), torch.tensor([0.0, 2.0]), 1.5708)
+    assert figure.axes[0].get_title() == "angle 1.57: (0.00, 2.00)"
+    assert "The arc from one to the other is 90°." in figure.get_label()
