@@ -1142,9 +1142,10 @@ figures.show(
 # | [Qwen2.5](https://qwen.readthedocs.io/en/latest/deployment/vllm.html) | September 2024 | 1,000,000 | 32,768 | YaRN, factor 4 |
 # | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) | December 2024 | 10,000 | 4,096 | YaRN (1, 32), factor 40 |
 #
-# Interpolation is from [Chen et al.](https://arxiv.org/abs/2306.15595), YaRN from
-# [Peng et al.](https://arxiv.org/abs/2309.00071), both of 2023. The full YaRN also multiplies queries and keys by
-# $0.1 \ln(\text{factor}) + 1$, which makes the weights sharper. And most models are trained a little with the new frequencies.
+# (Llama 2's base is from Code Llama's paper; those of Qwen2.5 and DeepSeek-V3 are from their configuration files.) Interpolation is
+# from [Chen et al.](https://arxiv.org/abs/2306.15595), YaRN from [Peng et al.](https://arxiv.org/abs/2309.00071), both of 2023. The
+# full YaRN also multiplies queries and keys by $0.1 \ln(\text{factor}) + 1$, which makes the weights sharper. A model is usually
+# trained a little further with the new frequencies.
 #
 # ## Your experiment
 #
