@@ -491,14 +491,6 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 # 9,000, two neighbouring float32 numbers are about 0.001 apart, so each angle may be wrong by half of that, and the score by at
 # most $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$. One measurement says little, because errors of different pairs partly
 # cancel. So take 300 pairs of vectors, at 40 positions each.
-#
-# ### Predict: eight times as far (extra)
-#
-# How large is the error around position 8000, compared with position 1000, on average?
-
-# %%
-# The error: "the same", "about 8 times as large" or "about 64 times as large"
-predict("the error far out", ...)
 
 
 # %%
@@ -517,6 +509,16 @@ def gap_error(start):
     exact = score_of(torch.tensor([0]), torch.tensor([3]), torch.float64)  # (300, 1)
     errors = (score_of(at, at + 3, torch.float32) - exact).abs() / (q.norm(dim=-1) * k.norm(dim=-1))  # (300, 40)
     return errors.mean().item(), errors.max().item()
+
+
+# %% [markdown]
+# ### Predict: eight times as far (extra)
+#
+# How large is the error around position 8000, compared with position 1000, on average?
+
+# %%
+# The error: "the same", "about 8 times as large" or "about 64 times as large"
+predict("the error far out", ...)
 
 
 # %% tags=["demo"]

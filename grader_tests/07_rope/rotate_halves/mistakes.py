@@ -20,14 +20,12 @@ right.mistake("joins_neighbours").patch("""
 + return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
 """).feedback("You put the results back as neighbours. The result is in halves, like the input: `cat`, not `stack`.")
 right.mistake("turns_clockwise", {"positions[:, None]": "-positions[:, None]"}).feedback(
-    "You turn clockwise. The minus is in the new first half: first · cos − second · sin."
+    "You turn clockwise. The minus is in the new first half: first · cos − second · sin. (The first half's partner "
+    "is *minus* the second.)"
 )
 right.mistake("loses_the_minus", {"cos - second": "cos + second"}).feedback(
     "The minus sign is missing: first · cos − second · sin."
 )
 partners.mistake("interleaves_the_angles", {".repeat(1, 2)": ".repeat_interleave(2, dim=1)"}).feedback(
     "Your angles are in neighbours: every angle twice in a row. In halves they are all angles, then all again."
-)
-partners.mistake("puts_the_minus_in_the_other_half", {"[-x[..., dim // 2 :], x[": "[x[..., dim // 2 :], -x["}).feedback(
-    "Your minus is in the other half, so you turn clockwise. The partner of the first half is *minus* the second."
 )
