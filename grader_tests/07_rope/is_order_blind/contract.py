@@ -62,7 +62,7 @@ def _():
     yield call(sample_model("mixture", matrix=torch.full((3, 3), 1 / 3) + torch.eye(3) / 2), x, torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.example("every token gets the mean of what came up to it")
+@is_order_blind.example("every token gets the mean of everything up to and including it")
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(
@@ -101,7 +101,7 @@ def _():
     yield call(sample_model("mixture", matrix=matrix), x, torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.example("the mean of what came up to it, and nothing changes places", check_types=True)
+@is_order_blind.example("the mean of everything up to and including it, and nothing changes places", check_types=True)
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(
