@@ -155,13 +155,13 @@ def scaled_frequencies(
     Raises ValueError for an unknown method.
     """
     if method not in ("base", "interpolation", "yarn"):
-        raise ValueError(f"method is {method!r}; expected 'base', 'interpolation' or 'yarn'")
+        raise ValueError(f"method is {method!r}; it must be 'base', 'interpolation' or 'yarn'")
+    speeds = rope_frequencies(dim, base).double()
     if method == "base":
-        return rope_frequencies(dim, base * factor ** (dim / (dim - 2)))
-    frequencies = rope_frequencies(dim, base)
-    turns = frequencies * (length / math.tau)
-    keep = torch.zeros_like(turns) if method == "interpolation" else (turns - low) / (high - low)
-    return torch.lerp(frequencies / factor, frequencies, keep.clamp(0.0, 1.0))
+        return (speeds / torch.logspace(0, math.log10(factor), len(speeds), dtype=torch.float64)).float()
+    rounds = length * speeds / math.tau
+    share = rounds.sub(low).div(high - low).clip(0, 1) if method == "yarn" else rounds.new_zeros(len(rounds))
+    return torch.lerp(speeds / factor, speeds, share).float()
 
 
 def get_batch(
