@@ -8,162 +8,143 @@
 # %% [markdown]
 # # Lesson 7: Rotary positions
 #
-# *Dog bites man* and *man bites dog* hold the same three words. You know who was bitten; attention as you have built it
-# does not. Unless a mask gives something away, it hands every word exactly the same output in both sentences. **How can
-# attention know where a word stands, and how far one word is from another, without having learned every pair of places
-# one by one?**
+# *Dog bites man* and *man bites dog* have the same three words. You know who was bitten; attention as you have built it does
+# not: without a mask, each word gets the same output in both. **How can attention know how far apart two words are, without
+# learning every pair of positions separately?**
 #
-# First you will build a test that finds out whether a function sees the order of its input, and catch attention being
-# blind. Then you cure it with **rotary position embeddings**, RoPE for short, which most of today's language models use:
-# every query and every key is turned by an angle that grows with its position. You will prove, on paper and to the last
-# digits that a float has, that a score then depends on nothing but the gap between two positions. At the end stands a
-# self-attention module that can tell dog from man.
+# **You will build** a test that shows that attention is blind to order, and its cure: **rotary position embeddings**, RoPE,
+# which most of today's language models use. They rotate each query and key by an angle that grows with its position. Finally
+# you make a trained model read texts twice as long as those of its training.
 #
-# **You need** scaled attention (lesson 4) and heads (lesson 6); from school, sine, cosine, and that a full turn is
-# $2\pi$ radians. Nothing from your earlier notebooks has to be copied.
+# **You need** scaled attention (lesson 4) and heads (lesson 6); sine, cosine and radians ($2\pi$ is a full turn).
 #
-# **Time:** about 75 minutes
-#
-# | letter | meaning |
-# |---|---|
-# | $B$, $H$ | the batch: how many sentences at once; the number of heads |
-# | $T$ | how many tokens a sentence has |
-# | `D` | in shapes, the width of the model: how many numbers describe a token; $d$ in formulas |
-# | `K` | in shapes, the width of one head; in formulas $d_k = d / H$ |
-# | `dim` | the width of whatever is rotated: `K` once heads are split |
-# | $\mathbf{X}$, $\mathbf{q}$, $\mathbf{k}$ | a sentence `(T, D)`, its rows the tokens; a query and a key `(K,)` |
-# | $m$, $n$ | positions: $m$ of a query, $n$ of a key |
-# | `...` | any leading dimensions, such as a batch and heads; there may be none |
+# **Time:** about 75 minutes; 48 more for the parts marked *extra*, the experiment and the challenge
 
 # %%
 import math
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, progress, sentence, sliders, use
+from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, use
+from course.models import exercise_fallbacks, torch_fallbacks
 from torch import nn
 
 begin("07_rope")
 
+# %% tags=["demo"]
+# @title The part of attention that this lesson adds
+figures.show(figures.overview("rotation"))
+
 # %% [markdown]
+# In shapes, `B` is the batch, `H` the number of heads, `T` the number of tokens, `D` the width of the model, `K` that of a
+# head, and `dim` that of whatever is rotated, usually `K`. In formulas, a query is at position $m$ and a key at position $n$.
+#
 # ## Review: three questions on what came before
 #
-# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
-# come back, look at the summary of the lesson that it is from.
+# *Review* · about 3 minutes. Answer before you unfold.
 #
 # **1.** `d_model` is 512 and there are 8 heads. How wide is a head, and by what are its scores divided?
 #
 # <details><summary>Answer</summary>
 #
-# 64 wide, so by $\sqrt{64} = 8$: the width of the head, not of the model.
+# It is 64 wide, so by $\sqrt{64} = 8$: the head's width counts, not the model's.
 #
 # </details>
 #
-# **2.** How many weights do $W_q$, $W_k$, $W_v$ and $W_o$ have together, for `d_model` = 512? Does it matter how many
-# heads there are?
+# **2.** How many weights do $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ have in total, for
+# `d_model` = 512? Does the number of heads matter?
 #
 # <details><summary>Answer</summary>
 #
-# $4 \cdot 512^2$, about a million, whatever the number of heads: they share out the same matrices.
+# $4 \cdot 512^2$, about a million, for any number of heads: they share the same matrices.
 #
 # </details>
 #
-# **3.** `x` is `(2, 10, 512)`. What is its shape after `split_heads(x, 8)`, and which step comes after `reshape`?
+# **3.** `x` is `(2, 10, 512)`. What is the shape of `split_heads(x, 8)`, and what follows the `reshape`?
 #
 # <details><summary>Answer</summary>
 #
-# `(2, 8, 10, 64)`: reshaped to `(2, 10, 8, 64)` first, and then dimensions 1 and 2 change places. A `view` straight
-# to the last shape mixes tokens with heads.
+# `(2, 8, 10, 64)`: first `(2, 10, 8, 64)`, then dimensions 1 and 2 are swapped. A `view` straight to the last shape mixes
+# tokens with heads.
 #
 # </details>
 
-# %%
-from functools import partial
+# %% tags=["demo"]
+review()
 
 # %% [markdown]
 # ## 1. Attention does not see the order
 #
-# Here is self-attention at its plainest, on one sentence $\mathbf{X}$ of shape `(T, D)`: queries, keys and values are
-# the words themselves.
+# Here is the simplest self-attention, on a sentence $\mathbf{X}$ of shape `(T, D)`. The words themselves are queries, keys
+# and values:
 #
 # $$ \operatorname{attend}(\mathbf{X}) =
 #    \operatorname{softmax}\!\left( \frac{\mathbf{X} \mathbf{X}^\top}{\sqrt{d}} \right) \mathbf{X} $$
 #
-# Look for the place where the position of a word comes in. There is none. Word $i$ gets an average over all words, with
-# weights that depend on *which* words there are. A sum does not care in what order its terms come.
+# No position occurs in it. A word gets a sum over all words, and a sum does not depend on the order of its terms.
 #
-# Take a sentence, and scramble it. A **permutation** is a list of places: `permutation[t]` says which of the old words
-# stands at place $t$ now, and `X[permutation]` is the scrambled sentence.
+# A **permutation** is a list that has each position once. `X[permutation]` is a scrambled sentence: `permutation[t]` is the old
+# position of the word that is now at position `t`.
 
 
 # %%
-def plain(x):
-    """Self-attention without positions: x (T, D) -> output (T, D)."""
-    return plain_weights(x) @ x
-
-
 def plain_weights(x):
     """The weights of `plain`, (T, T)."""
     return torch.softmax(x @ x.mT / x.shape[-1] ** 0.5, dim=-1)
 
 
-generator = torch.Generator().manual_seed(7)
+def plain(x):
+    """Self-attention without positions: x (T, D) -> output (T, D)."""
+    return plain_weights(x) @ x
+
+
 words, X = sentence.words, sentence.x  # X: (T, D)
 permutation = torch.tensor([3, 5, 1, 0, 4, 2])
 scrambled_words = [words[i] for i in permutation.tolist()]
+before, after = plain(X)[words.index("boat")], plain(X[permutation])[scrambled_words.index("boat")]
 print(" ".join(words), " →  ", " ".join(scrambled_words))
 
 # %% [markdown]
-# ### Predict first
+# ### Predict: the output of *boat*
 #
-# In the sentence as it was, *boat* looks at the six words with certain weights, and an output
-# comes of it. What happens to the weights that *boat* gives in the scrambled sentence, and what to its output?
-#
-# <details><summary>Answer</summary>
-#
-# It gives every word the weight that it gave before; the weights stand in other columns, because the words do. And the
-# output of *boat* is the same vector, number for number, but for rounding. It now stands in row 2, where *boat*
-# stands.
-#
-# </details>
+# What is the output of *boat* in the scrambled sentence?
+
+# %%
+# The output: "the same", "that of another word" or "new"
+predict("the output of boat", ..., (before - after).abs().max())
 
 # %% tags=["demo"]
 # @title The weights of both sentences
 panels = {"as it was": plain_weights(X), "scrambled": plain_weights(X[permutation])}
 figures.show(
     figures.rope.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
-    caption="Find the row of boat in both maps, and compare it word by word.",
+    caption="Compare the row of boat in both maps, word by word.",
 )
 
-# %%
-before, after = plain(X)[words.index("boat")], plain(X[permutation])[scrambled_words.index("boat")]
-print("The output of boat differs by at most", f"{(before - after).abs().max().item():.0e}")
-
 # %% [markdown]
-# The same numbers stand at other places. So a scrambled sentence gives scrambled outputs, and nothing else happens. For
-# a function $f$ from `(T, D)` to `(T, D)` and a permutation $\sigma$ let us call that **order-blind**:
+# Each weight is the same as before; only rows and columns have moved. A function $f$ from `(T, D)` to `(T, D)` is
+# **order-blind** if permuting its input by $\sigma$ only permutes its output:
 #
 # $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
 #
-# Mathematicians say *permutation equivariant*. Mind where the $\sigma$ stands on the right: the outputs are not the
-# same as before, they have moved along with their words.
+# (Mathematicians say *permutation equivariant*.) Note the $\sigma$ on the right-hand side: the outputs have not changed; they
+# have moved with their words.
 #
 # ### Exercise 1: `is_order_blind(attention, x, permutation)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# Write a test. It gets a function `attention`, an input `x` of shape `(T, D)` and a permutation, int64 of shape `(T,)`,
-# and says whether permuting the input *only* permutes the output, for this input and this permutation. Computers round,
-# and sums in another order round differently: differences under 1e-5 are rounding. Real ones are above 1e-2 somewhere,
-# if perhaps at one place only.
+# Test whether permuting the input `x`, `(T, D)`, *only* permutes the output of the function `attention`. The permutation is int64
+# `(T,)`. Differences under 1e-5 are rounding, because sums in another order round differently; a real difference exceeds 1e-2 in
+# at least one entry.
 #
-# **On paper.** Three tokens of one number each, 2, 4 and 9, and the permutation $(1, 2, 0)$, which makes them 4, 9, 2.
+# **Worked example.** Three tokens of one number each, 2, 4 and 9; the permutation $(1, 2, 0)$ makes them 4, 9, 2.
 #
 # | function | $f(\mathbf{X})$ | $f(\mathbf{X})[\sigma]$ | $f(\mathbf{X}[\sigma])$ | order-blind? |
 # |---|---|---|---|---|
 # | the mean of all tokens, for each | 5, 5, 5 | 5, 5, 5 | 5, 5, 5 | yes |
 # | each token minus the mean | −3, −1, 4 | −1, 4, −3 | −1, 4, −3 | yes |
-# | the mean of what came up to it | 2, 3, 5 | 3, 5, 2 | 4, 6.5, 5 | no |
+# | the mean of everything up to and including it | 2, 3, 5 | 3, 5, 2 | 4, 6.5, 5 | no |
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -183,8 +164,8 @@ def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> boo
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(is_order_blind)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(is_order_blind)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -192,13 +173,12 @@ grade(is_order_blind)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Put your test to use on four functions. Until it passes, a rough one stands in, which only asks whether the output of
-# the first token turns up anywhere in the permuted result.
+# Test four functions with it:
 
 
 # %%
 def first_output_turns_up(attention, x, permutation):
-    """Rough: whether what the first token got is among the outputs for the permuted input."""
+    """A rough test: whether the first token's output is among the outputs for the permuted input."""
     return bool((attention(x[permutation]) - attention(x)[0]).abs().amax(-1).min() < 1e-4)
 
 
@@ -208,73 +188,93 @@ def causal(x):
     return torch.softmax((x @ x.mT / x.shape[-1] ** 0.5).masked_fill(future, -torch.inf), dim=-1) @ x
 
 
-places = torch.randn(6, 3, generator=generator)  # (T, D): a vector for each place
+added = torch.randn(6, 3, generator=torch.Generator().manual_seed(7))  # (T, D): a vector for each position
 blind = use(is_order_blind, otherwise=first_output_turns_up)
 for name, function in {
     "plain self-attention": plain,
     "its outputs, doubled": lambda x: 2 * plain(x),
     "with a causal mask": causal,
-    "a vector added for each place": lambda x: plain(x + places),
+    "with a vector added for each position": lambda x: plain(x + added),
 }.items():
-    print(f"{name:30} order-blind: {blind(function, X, permutation)}")
-print("Judged by", blind.whose)
+    print(f"{name:38} order-blind: {blind(function, X, permutation)}")
+print("Computed with", blind.whose)
 
 # %% [markdown]
-# Two ways out already. A causal mask (*review* of lesson 5) gives a little away, since each word sees only those that
-# stand before it. And the transformer of 2017 added a vector to each word that depended on its place, learned or made
-# of sine waves. Both tell a word *where* it is. What matters in language is mostly *how far apart* two words are: an
-# adjective belongs to the noun behind it, be it at place 3 or at place 3000. With added vectors a model has to work
-# that out for every pair of places anew, and places that it never met in training mean nothing to it.
-#
-# So here is the wish: **the score of a query at position $m$ with a key at position $n$ should depend on the two
-# vectors and on the gap $n - m$, and on nothing else.**
+# A causal mask gives some order away. And the transformer of 2017 added to each word a vector for its position, learned or made of
+# sine waves. But language depends less on *where* words are than on *how far apart* they are: an adjective belongs to the noun
+# after it, at position 3 or 3000. So we want **a score that depends on the two vectors and on the gap $n - m$ alone.**
 
 # %% [markdown]
 # ## 2. Turn a vector by its position
 #
-# Begin with vectors of two numbers. They can be drawn, and they can be turned. Turning $(x_0, x_1)$ counter-clockwise
-# by an angle $\alpha$ gives
+# Start with vectors of two numbers, which can be drawn and turned. Turning $(x_0, x_1)$ counter-clockwise by an angle
+# $\alpha$ gives
 #
 # $$ \begin{pmatrix} \cos\alpha & -\sin\alpha \\ \sin\alpha & \cos\alpha \end{pmatrix}
 #    \begin{pmatrix} x_0 \\ x_1 \end{pmatrix} =
-#    \begin{pmatrix} x_0 \cos\alpha - x_1 \sin\alpha \\ x_0 \sin\alpha + x_1 \cos\alpha \end{pmatrix} $$
+#    \begin{pmatrix} x_0 \cos\alpha - x_1 \sin\alpha \\ x_0 \sin\alpha + x_1 \cos\alpha \end{pmatrix} . $$
 #
-# To remember where the minus stands, turn $(1, 0)$ a little: it must become $(\cos\alpha, \sin\alpha)$, both positive.
-# Call the matrix $\mathbf{R}(\alpha)$. The idea of RoPE is to take the *position* for the angle: a vector at position
-# $m$ is turned by $m$ radians.
+# Check the minus with $(1, 0)$: turned a little, it becomes $(\cos\alpha, \sin\alpha)$, both positive. We call the matrix
+# $\mathbf{R}(\alpha)$.
+#
+# ### Step: turn by an angle
+#
+# *Step ★☆☆ · about 2 minutes.* `x` is `(..., 2)`: any number of vectors, all to be turned by the same `angle`, in radians.
+#
+# **Worked example.** $\alpha = \pi/2$ is a quarter turn, with $\cos\alpha = 0$ and $\sin\alpha = 1$: $(2, 1)$ becomes
+# $(-1, 2)$.
 
 
 # %%
-def rotation(angle):
-    """The matrix (2, 2) that turns a vector counter-clockwise by `angle` radians: rotation(angle) @ vector."""
-    cos, sin = math.cos(angle), math.sin(angle)
-    return torch.tensor([[cos, -sin], [sin, cos]])
+def turn(x: torch.Tensor, angle: float) -> torch.Tensor:
+    """The vectors x (..., 2), turned counter-clockwise by `angle` radians. Returns (..., 2)."""
+    raise NotImplementedError  # replace this line
 
 
+# %% tags=["demo"]
+check(turn)
+
+# %% tags=["demo"]
+# @title A slider: one vector, turned by hand
+turn_by = use(turn)
 vector = torch.tensor([2.0, 0.5])
+
+
+def by_hand(angle):
+    """A picture of a vector and of the same vector turned by an angle."""
+    return figures.rope.by_hand(vector, turn_by(vector, angle), angle)
+
+
+sliders.slider(by_hand, start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3], angle=[round(0.1 * i, 1) for i in range(64)])
+print("Computed with", turn_by.whose)
+
+# %% [markdown]
+# RoPE takes the *position* as the angle: a vector at position $m$ is turned by $m$ radians.
 
 # %% tags=["demo"]
 # @title One vector at six positions
-six = torch.stack([rotation(position) @ vector for position in range(6)])  # (6, 2)
+turn_by = use(turn)
+six = torch.stack([turn_by(torch.tensor([2.0, 0.5]), position) for position in range(6)])  # (6, 2)
 figures.show(
     figures.rope.turned(six, range(6)),
-    caption="One vector at the positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays what it was.",
+    caption="One vector at positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays the same. "
+    f"Computed with {turn_by.whose}.",
 )
 
 # %% [markdown]
-# Now let a query stand at position $m$ and a key at position $n$, both turned, and take their dot product. Move the
-# sliders. What must you do to change the score, and what can you do without changing it?
-
-
-# %%
-def query_and_key(query_at, key_at):
-    """A picture of a query and a key, each turned by its position."""
-    query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
-    return figures.rope.pair(rotation(query_at) @ query, rotation(key_at) @ key, (query_at, key_at))
-
+# Now turn a query at position $m$ and a key at position $n$, and take their dot product. What changes the score?
 
 # %% tags=["demo"]
 # @title Sliders: the positions of a query and of a key
+turn_by = use(turn)
+
+
+def query_and_key(query_at, key_at):
+    """A picture of a query and a key, each turned by its position."""
+    query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
+    return figures.rope.pair(turn_by(query, query_at), turn_by(key, key_at), (query_at, key_at))
+
+
 sliders.slider(
     query_and_key,
     start={"query_at": 1, "key_at": 2},
@@ -282,51 +282,47 @@ sliders.slider(
     query_at=(0, 12, 1),
     key_at=(0, 12, 1),
 )
+print("Computed with", turn_by.whose)
 
 # %% [markdown]
-# In the first three pictures of the strip the gap is 1. The whole picture has been turned, like a plate, and a dot
-# product does not notice: it is made of two lengths and the angle *between* the vectors. In the fourth the gap is 2;
-# the angle between them is another, and so is the score.
+# In the first three pictures of the strip the gap is 1: the whole picture has turned, and the dot product stays, because it
+# depends on the two lengths and the angle *between* the vectors. In the fourth the gap is 2, and the score is different.
 
 # %% [markdown]
 # ## 3. Many clocks
 #
-# One turning pair is not enough. It is a clock with a single hand.
+# A single pair is a clock with one hand: after $2\pi \approx 6.28$ positions it starts again.
 #
-# ### Predict first
+# ### Predict: far away and yet close
 #
-# Two tokens stand 44 positions apart. Why does our pair of numbers hold them for neighbours?
-#
-# <details><summary>Answer</summary>
-#
-# A full turn is $2\pi \approx 6.28$ radians, and $44 / 2\pi \approx 7.003$: after 44 positions the hand has been round
-# seven times and stands where it stood, to a fiftieth of a radian. A gap of 44 looks like a gap of 0.
-#
-# </details>
-#
-# Clockmakers met this problem long ago, and added hands. A second hand tells neighbouring moments apart, and is useless
-# for hours; an hour hand is the reverse; together they name every second of the day. So cut a vector of `dim` numbers
-# into pairs of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turn each pair at a pace of its own. Pair $i$, counted
-# from 0, turns by
+# Two tokens are 6, 22 or 44 positions apart. For which gap does the pair point most nearly in the same direction at both?
+
+# %%
+# The gap: 6, 22 or 44
+predict("the gap that looks like 0", ...)
+
+# %% [markdown]
+# So cut a vector of `dim` numbers into pairs of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turn each pair at its own
+# pace, like the hands of a clock. Pair $i$ turns by
 #
 # $$ \theta_i = \text{base}^{-2i/\text{dim}}, \qquad i = 0, 1, \dots, \tfrac{\text{dim}}{2} - 1 $$
 #
-# radians for each position; these are the **frequencies**. The first is $\theta_0 = 1$ whatever the base is, the others
-# fall by the same factor from pair to pair, and the last comes close to $1/\text{base}$. The usual base is 10,000.
+# radians per position: these are the **frequencies**. The first is always $\theta_0 = 1$; from pair to pair they fall by the
+# same factor, and the last is near $1/\text{base}$.
 #
 # ### Exercise 2: `rope_frequencies(dim, base=10000.0)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# **On paper.** For `dim = 4` there are two pairs: $\theta_0 = 10000^{0} = 1$ and $\theta_1 = 10000^{-2/4} = 1/100$. For
+# Return the frequencies, float32 `(dim // 2,)`. An odd `dim` would leave one number without a partner: raise a `ValueError`
+# that names the argument and its value.
+#
+# **Worked example.** For `dim = 4` there are two pairs: $\theta_0 = 10000^{0} = 1$ and $\theta_1 = 10000^{-2/4} = 1/100$. For
 # `dim = 8` and `base = 16` the exponents are $0, -\tfrac14, -\tfrac12, -\tfrac34$, the frequencies $1, \tfrac12,
 # \tfrac14, \tfrac18$.
-#
-# An odd `dim` would leave one number without a partner. Raise a `ValueError` then, and name in its message the argument
-# that was wrong, and its value.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(rope_frequencies)
 
 
@@ -344,72 +340,61 @@ def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_rope_frequencies", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(rope_frequencies)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_rope_frequencies", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(rope_frequencies)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(rope_frequencies)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# Here are the clocks of a vector of eight numbers. Until your function passes, the clocks of a simpler maker stand in:
-# from 1 down to a thousandth by equal factors, however many there are.
-
-
-# %%
-def down_to_a_thousandth(dim, base=10000.0):
-    """Stand-in: the last pair turns a thousand times as slowly as the first, whatever `dim` and `base` are."""
-    return torch.logspace(0, -3, dim // 2)
-
-
-speeds = use(rope_frequencies, otherwise=down_to_a_thousandth)
-
 # %% tags=["demo"]
 # @title The clocks of four pairs
+speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
 figures.show(
     figures.rope.clocks(speeds(8), [0, 1, 10, 100, 1000]),
-    caption=f"The hands of four pairs at five positions; all start at the right. The speeds are from {speeds.whose}.",
+    caption=f"The hands of four pairs at five positions; all start at the right. Computed with {speeds.whose}.",
 )
 
 # %%
+speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
 rounds = 2 * math.pi / speeds(64)  # (32,)
-print(f"With 64 numbers, once round takes from {rounds[0]:.1f} positions to {rounds[-1]:,.0f}.")
+print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1]:,.0f} positions.")
 
 # %% [markdown]
-# Read a row: it is a position, written in hands. Read a column downwards: the hand on the left has lost count after a
-# few positions, the one on the right is still on its first round. As long as the slowest hand has not been round once,
-# no row of hands comes back.
+# Each row is a position. The hand on the left repeats after a few positions; the one on the right is still on its first turn.
+# Until the slowest hand has turned once, no row repeats.
 
 # %% [markdown]
 # ## 4. Turn all pairs at once
 #
-# Now put it together. A vector $\mathbf{x}$ of `dim` numbers at position $m$ becomes
+# A vector $\mathbf{x}$ of `dim` numbers at position $m$ becomes
 #
 # $$ \bigl(x_{2i},\, x_{2i+1}\bigr) \;\longmapsto\;
 #    \bigl(x_{2i} \cos m\theta_i - x_{2i+1} \sin m\theta_i,\;\; x_{2i} \sin m\theta_i + x_{2i+1} \cos m\theta_i\bigr)
 #    \qquad \text{for every pair } i . $$
 #
-# All of it is one big rotation, $\mathbf{R}_m \mathbf{x}$, where $\mathbf{R}_m$ holds the small matrices
-# $\mathbf{R}(m\theta_0), \mathbf{R}(m\theta_1), \dots$ along its diagonal. Nobody builds that matrix: most of it is 0.
+# This is one rotation, $\mathbf{R}_m \mathbf{x}$: the matrix $\mathbf{R}_m$ has the small matrices
+# $\mathbf{R}(m\theta_0), \mathbf{R}(m\theta_1), \dots$ along its diagonal, and 0 elsewhere.
 #
 # ### Exercise 3: `apply_rope(x, positions, base=10000.0)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# `x` has the shape `(..., T, dim)`: any number of leading dimensions, none included. `positions`, of shape
-# `(T,)`, says where each of the $T$ vectors stands. They need not be $0, 1, 2, \dots$: they may come in any order, with
-# gaps, twice, and as fractions, and go to about 10,000. Angles in float32 are exact enough, for float64 inputs too; the
-# result has the dtype of `x`.
+# Turn every vector of `x`, `(..., T, dim)`, by its position.
 #
-# **On paper.** One vector $(1, 2, 3, 4)$, with base 4. The frequencies are $1$ and $4^{-1/2} = \tfrac12$. At the
-# position $\pi$ the first pair turns by $\pi$, half a turn: $(1, 2)$ becomes $(-1, -2)$. The second turns by $\pi/2$, a
-# quarter, which makes $(x, y)$ into $(-y, x)$: so $(3, 4)$ becomes $(-4, 3)$. The result is $(-1, -2, -4, 3)$.
+# - `positions` is `(T,)`: any order, with gaps, repeats and fractions, up to about 10,000.
+# - Angles in float32 are exact enough, even for float64 inputs; the result has the dtype of `x`.
+# - The frequencies are made on the CPU, so move them to where `x` is: `.to(x.device)`. Nothing else in this lesson depends on
+#   the device.
+# - You may call your `rope_frequencies`; a mistake in it costs no points here.
 #
-# You may call your `rope_frequencies`; if it is wrong, that does not cost you here again.
+# **Worked example.** One vector $(1, 2, 3, 4)$, with base 4. The frequencies are $1$ and $4^{-1/2} = \tfrac12$. At
+# position $\pi$ the first pair makes half a turn: $(1, 2)$ becomes $(-1, -2)$. The second makes a quarter turn, which takes
+# $(x, y)$ to $(-y, x)$: $(3, 4)$ becomes $(-4, 3)$. The result is $(-1, -2, -4, 3)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(apply_rope)
 
 
@@ -430,8 +415,8 @@ def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) 
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_apply_rope", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(apply_rope)  # NameError? Run the notebook's first cell
+# %% nbgrader={"grade": true, "grade_id": "check_apply_rope", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check(apply_rope)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -439,80 +424,118 @@ grade(apply_rope)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# From here on `rotate` is your function once it passes. Until then it is a poor relation of RoPE, which turns the first
-# pair only and leaves all others alone.
-
+# The course's small language model rotates in two of its three layers. Compare your rotation with none at all:
 
 # %%
-def first_pair_only(x, positions, base=10000.0):
-    """Stand-in: the first two numbers of each vector turned by its position, the others as they are."""
-    turns = torch.stack([rotation(position) for position in positions.tolist()]).to(x)  # (T, 2, 2)
-    first = torch.einsum("tij,...tj->...ti", turns, x[..., :2])
-    return torch.cat([first, x[..., 2:]], dim=-1)
-
-
-rotate = use(apply_rope, otherwise=first_pair_only)
+rotate = use(apply_rope, exercise_fallbacks.apply_rope)
+lm = small_lm.load()
+lm.compare(rope=rotate)
+no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 
 # %% [markdown]
 # ## 5. Only the gap counts
 #
-# Was the wish granted? On paper it takes two lines. A rotation is undone by turning back, which is also what
-# transposing its matrix does: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. And two rotations one after the other
-# add up: $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$. So, for a query $\mathbf{q}$ at $m$ and a
-# key $\mathbf{k}$ at $n$,
+# Transposing a rotation undoes it: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. Two rotations in a row add up:
+# $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$. So for a query $\mathbf{q}$ at $m$ and a key
+# $\mathbf{k}$ at $n$,
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) =
 #    \mathbf{q}^\top \mathbf{R}_m^\top \mathbf{R}_n\, \mathbf{k} = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} . $$
 #
-# Both positions are gone; only $n - m$ is left. Now by measurement. `q` and `k` are two random vectors of 64 numbers,
-# the same ones in every line.
+# Both positions are gone; only $n - m$ is left.
+#
+# ### Step: one score (extra)
+#
+# *Step ★☆☆ · about 3 minutes.* Turn `q` by position `m` and `k` by position `n`, and return their dot product. Both vectors
+# are `(dim,)`; call your `apply_rope`.
+#
+# **Worked example.** For $\mathbf{q} = \mathbf{k} = (1, 0)$, $m = 3$ and $n = 4$ the vectors end up 1 radian apart, so the
+# score is $\cos 1 \approx 0.54$.
+
 
 # %%
-generator = torch.Generator().manual_seed(1)
-q, k = torch.randn(2, 64, generator=generator)
+def gap_score(q: torch.Tensor, k: torch.Tensor, m: int, n: int) -> torch.Tensor:
+    """The score of the query q at position m with the key k at position n. q, k: (dim,). Returns a scalar."""
+    raise NotImplementedError  # replace this line
 
 
-def score(query_at, key_at):
-    """The score of q at one position with k at another, a plain number."""
-    turned_q = rotate(q[None], torch.tensor([query_at]))  # (1, 64)
-    turned_k = rotate(k[None], torch.tensor([key_at]))
-    return (turned_q @ turned_k.mT).item()
+# %% tags=["demo"]
+check(gap_score)
 
-
-print(f"Rotated by {rotate.whose}\n\nthe same gap:")
+# %%
+score = use(gap_score)
+q, k = torch.randn(2, 64, generator=torch.Generator().manual_seed(1))
+print(f"Computed with {score.whose}\n\nthe same gap:")
 for m, n in ((1, 4), (10, 13), (50, 53), (100, 103), (4000, 4003), (9000, 9003)):
-    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(m, n):8.4f}")
+    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(q, k, m, n).item():8.4f}")
 print("\nother gaps:")
 for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
-    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(m, n):8.4f}")
+    print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(q, k, m, n).item():8.4f}")
 
 # %% [markdown]
-# The first six agree, but for the last digits of those far out. (The stand-in turns by cosines in double precision, and
-# knows no such difference.) Is that rounding, or are we cheated? An angle near 9,000 radians in float32 has a spacing
-# of $2^{-10} \approx 0.001$ to the next one that can be written down. So each pair may be off by about that angle, and
-# the score by at most $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$ for each of the two. That is a bound one can assert;
-# and since it grows with the position, the measured error should grow with it, and stay below.
+# ### Predict: a hundred positions further on
+#
+# Add 100 to every position in the small model. What happens to its loss?
 
 # %%
-reach = (q.norm() * k.norm()).item()  # |q| |k|, the largest score that two vectors of these lengths can have
-for start in (10, 50, 100, 1000, 4000, 9000):
-    error = abs(score(start, start + 3) - score(1, 4))
-    spacing = 2.0 ** (math.floor(math.log2(start + 3)) - 23)  # from one float32 number to the next, at this size
-    assert error <= 2 * spacing * reach + 1e-6 * reach
-    print(f"query at {start:4}: off by {error / reach:.0e} of |q| |k|; a step of float32 there is {spacing:.0e}")
+# The loss: "rises", "stays" or "falls"
+predict("the loss a hundred positions further on", ...)
+
+# %%
+moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions + 100))
 
 # %% [markdown]
-# So it holds, to rounding, at positions in the thousands. Now look at all pairs of positions at once.
+# ### How exact? (extra)
 #
-# ### Predict first
+# With angles in float32, the scores of one gap differ in the last digits far out. Is that rounding, or are we being fooled? Near
+# 9,000, two neighbouring float32 numbers are about 0.001 apart, so each angle may be wrong by half of that, and the score by at
+# most $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$. One measurement says little, because errors of different pairs partly
+# cancel. So take 300 pairs of vectors, at 40 positions each.
+
+
+# %%
+def gap_error(start):
+    """The error of a score at the gap 3 from `start` on, in units of |q| |k|: the mean and the largest."""
+    q, k = torch.randn(2, 300, 1, 64, generator=torch.Generator().manual_seed(1))
+    at, frequencies = torch.arange(start, start + 40), speeds(64)
+
+    def score_of(m, n, dtype):  # with pairs as complex numbers; the angles are in this dtype
+        turns = [
+            torch.polar(torch.ones_like(a), a) for a in (x[:, None].to(dtype) * frequencies.to(dtype) for x in (m, n))
+        ]
+        placed = [torch.view_as_complex(x.to(dtype).unflatten(-1, (-1, 2))) * turn for x, turn in zip((q, k), turns)]
+        return (placed[0] * placed[1].conj()).real.sum(-1)
+
+    exact = score_of(torch.tensor([0]), torch.tensor([3]), torch.float64)  # (300, 1)
+    errors = (score_of(at, at + 3, torch.float32) - exact).abs() / (q.norm(dim=-1) * k.norm(dim=-1))  # (300, 40)
+    return errors.mean().item(), errors.max().item()
+
+
+# %% [markdown]
+# ### Predict: eight times as far (extra)
 #
-# In a table with the position of the query downwards and of the key across, where do equal numbers stand?
+# How large is the error around position 8000, compared with position 1000, on average?
+
+# %%
+# The error: "the same", "about 8 times as large" or "about 64 times as large"
+predict("the error far out", ...)
+
+
+# %% tags=["demo"]
+for start in (10, 100, 1000, 2000, 4000, 8000, 16000):
+    mean, largest = gap_error(start)
+    step = 2.0 ** (math.floor(math.log2(start)) - 23)
+    print(f"from position {start:5}: mean error {mean:.0e}, largest {largest:.0e}; a step of float32 is {step:.0e}")
+
+# %% [markdown]
+# ### Predict: a table of scores (extra)
 #
-# <details><summary>Answer</summary>
-#
-# Along the diagonals from top left to bottom right: one step down and one to the right leaves the gap as it is.
-#
-# </details>
+# Make a table of the scores of one query with one key, one row per position of the query, one column per position of the key.
+# Along which lines are the numbers equal?
+
+# %%
+# The lines: "rows", "columns", "falling diagonals" (top left to bottom right) or "rising diagonals"
+predict("the lines of equal scores", ...)
 
 
 # %%
@@ -531,12 +554,8 @@ def counted(x):
 # @title The scores at all pairs of positions
 figures.show(
     figures.rope.score_tables({"query and key rotated": score_table(counted, counted)}),
-    caption=f"One query, one key, at 8 times 8 positions. Rotated by {rotate.whose}.",
+    caption=f"One query, one key, at 8 times 8 positions. Computed with {rotate.whose}.",
 )
-
-# %% [markdown]
-# Every diagonal is constant. And here is the score against the gap, for one query and one key starting at three very
-# different places. If only the gap counts, the three curves lie on each other.
 
 # %% tags=["demo"]
 # @title The score against the gap, around three positions
@@ -547,34 +566,28 @@ for start in (100, 1000, 9000):
     curves[f"query at {start}"] = around @ rotate(q[None], torch.tensor([start]))[0]
 figures.show(
     figures.curves(gaps, curves, xlabel="gap n − m", ylabel="score"),
-    alt="Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They lie on "
-    f"each other: they differ by {(curves['query at 100'] - curves['query at 9000']).abs().max():.3f} at most.",
-    caption=f"The score of one query with one key against the gap. Rotated by {rotate.whose}.",
+    alt="Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They "
+    f"coincide: they differ by {(curves['query at 100'] - curves['query at 9000']).abs().max():.3f} at most.",
+    caption=f"Three starting points, one curve. Computed with {rotate.whose}.",
 )
 
 # %% [markdown]
-# The curve is not symmetric: a key three places *after* the query is something else than one three places *before* it.
-# And it is not a bump at 0. Which gap a head likes best is in $\mathbf{q}$ and $\mathbf{k}$, and so in the weights that
-# make them, which are learned.
+# The curve is not symmetric, so *after* differs from *before*. Nor does it peak at 0: which gap a head prefers depends on
+# $\mathbf{q}$ and $\mathbf{k}$, so it is learned.
 #
-# ### A picture that catches mistakes
+# ### A picture that catches mistakes (extra)
 #
-# The table above is a test. It needs no reference implementation, since you know beforehand what it must look like.
-# Here are six tables. In one all is well; in the others
+# The table is a test without a reference implementation: you know what it must look like. Of the following six tables, one is
+# right. In the others
 #
 # - only the queries are rotated,
 # - queries are rotated one way and keys the other,
-# - nothing is rotated, or each *head* by its number rather than each word by its place,
+# - nothing is rotated, or each *head* by its number instead of each word by its position,
 # - the positions, 1000 to 1007 here, were kept in half precision (bfloat16),
 # - each number was paired with its partner in the *other half* of the vector, instead of its neighbour.
-#
-# ### Predict first
-#
-# Which is which? And which two can this test not tell apart?
 
 
-# %% tags=["demo"]
-# @title Six tables, A to F
+# %%
 def halves_paired(x):
     """x (T, dim) rotated by the positions 0 … T-1, in pairs of numbers that are half a vector apart."""
     mixed = x.unflatten(-1, (2, -1)).mT.flatten(-2)  # neighbours are now what were partners in the halves
@@ -590,39 +603,44 @@ tables = {
     "E": score_table(counted, lambda x: rotate(x, -torch.arange(8))),
     "F": score_table(counted, counted),
 }
-figures.show(figures.rope.score_tables(tables), caption=f"Six tables, one of them right. Rotated by {rotate.whose}.")
+
+# %% tags=["demo"]
+# @title Six tables, A to F
+figures.show(figures.rope.score_tables(tables), caption=f"Six tables, one of them right. Computed with {rotate.whose}.")
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# ### Predict: the table that passes as well (extra)
 #
-# **A**: only the queries are rotated. The key's position changes nothing, so each row is constant. **B**: half
-# precision. Between 512 and 1024 bfloat16 knows every fourth number only, so neighbours fall together and the table
-# consists of blocks. **C**: the other half. **D**: nothing is rotated; all scores are one number. **E**: opposite
-# directions. What counts is the *sum* $m + n$, so the other diagonals are constant. **F** is right.
+# F is right. Which other table could you not tell from a right one by its lines?
+
+# %%
+# The table: "A", "B", "C", "D" or "E"
+predict("the table that passes as well", ...)
+
+# %% [markdown]
+# <details><summary>All six</summary>
 #
-# C and F both pass. Pairing with the other half is a perfectly good rotation; it is merely another one. No property
-# will tell you that your weights were made for it, and section 6 shows what to do about that.
+# **A**: only the queries are rotated, so the key's position changes nothing. **B**: half precision. Between 512 and 1024
+# bfloat16 has only every fourth number, so neighbours coincide in blocks. **C**: the other half. **D**: nothing is rotated.
+# **E**: opposite directions, so the *sum* $m + n$ counts. **F** is right.
 #
 # </details>
 
 # %% [markdown]
 # ## 6. Two layouts in memory
 #
-# Which numbers make a pair is a convention, and there are two. The paper, Meta's own code for Llama, and this course
-# pair **neighbours**: $(x_0, x_1), (x_2, x_3), \dots$ The transformers library, and most models published with it,
-# pair the **halves**: $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, since two halves are cut and
-# joined by simpler code.
-#
-# Neither is wrong, and neither is better. But weights that were trained with one are useless in the other, and nothing
-# tells you: all shapes fit. People have asked which of the two is the bug
-# ([huggingface/transformers#25199](https://github.com/huggingface/transformers/issues/25199)). The answer is that the
-# library reorders the rows of the weights when it loads them. That is what you will do now.
+# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**:
+# $(x_0, x_1), (x_2, x_3), \dots$ The transformers library, and most models published with it, pair **halves**: $(x_0,
+# x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because code that cuts and joins halves is simpler. Both are right, but
+# weights that were trained with one are useless in the other, and no shape warns you. [People have asked which is the
+# bug](https://github.com/huggingface/transformers/issues/25199). Neither is: the library reorders the rows of the weights when it
+# loads them.
 
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
 figures.show(
     figures.rope.layouts(8),
-    caption="Eight numbers in both layouts. Each pair keeps its two numbers, its order and its clock; only the places differ.",
+    caption="Each pair keeps its two numbers, their order and its frequency; only their places differ.",
 )
 
 # %% [markdown]
@@ -630,14 +648,14 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Reorder the last dimension from neighbours to halves: the first members of all pairs, in order, then all second
-# members.
+# Reorder the last dimension of `x`, `(..., dim)`, from neighbours to halves: first the first members of all pairs, in order,
+# then all second members.
 #
-# **On paper.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$. (With four numbers, there
-# and back are the same; try your function on six.)
+# **Worked example.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$. (With four numbers, the way
+# there and the way back are the same; try six.)
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(to_half_split)
 
 
@@ -653,7 +671,7 @@ def to_half_split(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_to_half_split", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(to_half_split)  # NameError? Run the notebook's first cell
+check(to_half_split)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -661,73 +679,104 @@ grade(to_half_split)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Below is rotation in the other layout, in the form in which most models have it: `x * cos + partner * sin`. It asks
-# your own function for the cosines and sines: the pair $(1, 0)$, turned, *is* $(\cos\alpha, \sin\alpha)$. Then the
-# claim: reordering and rotating in halves is the same as rotating neighbours and reordering.
+# As matrices: the two rotations side by side, and between them the permutation that turns one into the other.
 
 
 # %%
-def rotate_halves(x, positions, base=10000.0):
-    """RoPE in the other layout: number i is paired with number i + dim // 2. x: (..., T, dim)."""
-    half = x.shape[-1] // 2
-    probe = torch.tensor([1.0, 0.0]).repeat(half).expand(len(positions), -1).to(x)
-    turned = rotate(probe, positions, base)  # (T, dim): cos, sin, cos, sin, …
-    cos, sin = turned[:, 0::2].repeat(1, 2), turned[:, 1::2].repeat(1, 2)  # (T, dim) each
-    partner = torch.cat([-x[..., half:], x[..., :half]], dim=-1)
-    return x * cos + partner * sin
-
-
 def eight_numbers_only(x):
-    """Stand-in: the reordering for vectors of eight numbers, and for no others."""
+    """A stand-in: the reordering for vectors of eight numbers, and for no others."""
     return x[..., [0, 2, 4, 6, 1, 3, 5, 7]]
 
 
 halve = use(to_half_split, otherwise=eight_numbers_only)
+R_neighbours = rotate(torch.eye(8)[:, None], torch.tensor([1]), 4.0)[
+    :, 0
+].mT  # (8, 8): column i is the image of entry i
+P = halve(torch.eye(8)).mT
+R_halves = P @ R_neighbours @ P.mT
 
-x = torch.randn(2, 5, 8, generator=generator)  # (..., T, dim)
-positions = torch.tensor([3, 0, 17, 5, 250])
-torch.testing.assert_close(rotate_halves(halve(x), positions), halve(rotate(x, positions)), rtol=0, atol=1e-3)
-mixed_up = (rotate_halves(x, positions) - rotate(x, positions)).abs().max()
-print(f"Reordered, the two layouts agree ({halve.whose}). Mixed up, they differ by as much as {mixed_up:.1f}.")
+# %% tags=["demo"]
+# @title The rotation of neighbours, the permutation, and the rotation of halves
+fig, axes = figures.row(3, width=3.5, height=3.5)
+names = [f"x{i}" for i in range(8)]
+new_names = [names[i] for i in (0, 2, 4, 6, 1, 3, 5, 7)]
+look = {"kind": "scores", "limit": 1.0}
+figures.heat_map(R_neighbours, ax=axes[0], rows=names, columns=names, title="neighbours, $R$", **look)
+figures.heat_map(P, ax=axes[1], rows=new_names, columns=names, title="permutation, $P$", **look)
+figures.heat_map(R_halves, ax=axes[2], rows=new_names, columns=new_names, title="halves, $P R P^T$", **look)
+figures.show(
+    fig,
+    alt="Three 8 by 8 matrices. Left, the rotation of neighbours: four 2 by 2 blocks along the diagonal. Middle, the "
+    "permutation: a single 1 in each row and column, so that x0, x2, x4, x6 come first. Right, the rotation of halves: "
+    "the same numbers on three diagonals, in the middle and four cells above and below it.",
+    caption=f"Position 1, base 4. Computed with {rotate.whose} and {halve.whose}.",
+)
 
 # %% [markdown]
-# A dot product does not care in which order its terms are added. So if queries *and* keys are reordered alike, every
-# score stays what it was. And a projection's output is reordered by reordering the **rows** of its weight. In the next
-# section you will move the weights of a whole attention module in this way.
+# ### Step: rotate in the other layout (extra)
+#
+# *Step ★★☆ · about 5 minutes.* Rotate vectors that are in halves already: entry $i$ is paired with entry $i +
+# \text{dim}/2$. You may call your `rope_frequencies`.
+#
+# **Worked example.** $(1, 3, 2, 4)$ with base 4 at position $\pi$: the pair $(1, 2)$ becomes $(-1, -2)$ and $(3, 4)$ becomes
+# $(-4, 3)$, as in exercise 3. The result is $(-1, -4, -2, 3)$.
+
+
+# %%
+def rotate_halves(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
+    """RoPE in the other layout: entry i is paired with entry i + dim // 2. x: (..., T, dim), positions: (T,)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(rotate_halves)
+
+# %% [markdown]
+# Reordering and then rotating halves is the same as rotating neighbours and then reordering:
+
+# %%
+turn_halves = use(rotate_halves)
+x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(3))  # (..., T, dim)
+positions = torch.tensor([3, 0, 17, 5, 250])
+reordered = (turn_halves(halve(x), positions) - halve(rotate(x, positions))).abs().max()
+mixed_up = (turn_halves(x, positions) - rotate(x, positions)).abs().max()
+print(f"Largest difference, reordered: {reordered:.0e}; mixed up: {mixed_up:.1f} (computed with {turn_halves.whose})")
+
+# %% [markdown]
+# A dot product does not depend on the order of its terms. If queries *and* keys are reordered alike, every score stays the
+# same.
 
 # %% [markdown]
 # ## 7. Self-attention that sees the order
 #
-# The module is the one of lesson 6 with two changes. Queries, keys and values come from **one** packed layer, `W_qkv`,
-# with the rows of the queries first, then those of the keys, then those of the values. And after the heads are split,
-# queries and keys are rotated.
+# It is lesson 6's module with two changes. Queries, keys and values come from **one** packed layer, `W_qkv`, with rows in this
+# order. And after the heads are split, queries and keys are rotated.
 #
-# - **Split first, then rotate.** A head is a vector of `K` numbers and has all the clocks. Rotated before the split,
-#   the first head would get the fast ones and the last head the slow ones.
-# - **The values are not rotated.** Positions decide who looks where. What is then passed on is the value itself: a word
-#   means the same at place 3 and at place 3000.
-# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. They are given, for example, when a text is continued:
-#   a token that comes after 500 others stands at 500, even if it is handed over alone.
+# - **Split first, then rotate.** Each head has all frequencies. Rotated before the split, the first head would get the fast pairs
+#   and the last head the slow ones.
+# - **Do not rotate the values.** Positions decide which word looks where. What is passed on means the same at any position.
+# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. When a text is continued, a token after 500 others is at
+#   position 500, even if it comes alone.
 #
 # ### Exercise 5: `RotarySelfAttention(d_model, n_heads, base=10000.0)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# Two layers without bias, `W_qkv` from `D` to `3D` and `W_o` from `D` to `D`. As in lesson 6, `__init__` makes the
-# parts and `forward` uses them; write and try them one after the other. `forward(x, positions=None, mask=None)` takes
-# `x` of shape `(B, T, D)` and returns the output, `(B, T, D)`, and the weights, `(B, H, T, T)`. *Review:* `mask` is
-# boolean, `True` is blocked, and broadcasts to the shape of the weights; a row that is blocked throughout has weights 0
-# and output 0, never NaN. You may call your `apply_rope`. Not allowed, as in lesson 6, are
-# `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
+# - `__init__` makes two layers without bias: `W_qkv` from `D` to `3D`, `W_o` from `D` to `D`.
+# - `forward(x, positions=None, mask=None)` takes `x`, `(B, T, D)`, and returns the output, `(B, T, D)`, and the weights,
+#   `(B, H, T, T)`.
+# - *Review:* `mask` is boolean, `True` is blocked, and broadcasts to the weights' shape. A fully blocked row has weights 0 and
+#   output 0, never NaN.
+# - You may call your `apply_rope`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and
+#   `F.multi_head_attention_forward`.
 #
-# **On paper.** `D = 2`, one head, all matrices the identity, and the same word twice:
-# $\mathbf{x}_0 = \mathbf{x}_1 = (2, 0)$. At position
-# 0 nothing turns; at position 1 the word becomes $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself and
-# $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$ instead of one half each. The output is $(2,
-# 0)$ for both: the values are not rotated.
+# **Worked example.** `D = 2`, one head, all matrices the identity, the same word twice: $\mathbf{x}_0 = \mathbf{x}_1 = (2,
+# 0)$. At position 0 nothing turns; at position 1 the word becomes $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself
+# and $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$ instead of one half each. The output is $(2, 0)$ for
+# both, because values are not rotated.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(RotarySelfAttention)
 
 
@@ -774,58 +823,35 @@ class RotarySelfAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_RotarySelfAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(RotarySelfAttention)  # NameError? Run the notebook's first cell
+check(RotarySelfAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(RotarySelfAttention)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# Until your module passes, one stands in that leaves the attending to PyTorch. As in lesson 4, the weights are what
-# PyTorch's function gives for the identity as values.
-
-
 # %%
-def attend_built_in(x, W_qkv, W_o, n_heads, turn):
-    """PyTorch's attention with `turn` applied to queries and keys, (B, H, T, K). Returns (output, weights)."""
-    (B, T, D), K = x.shape, W_o.shape[0] // n_heads
-    query, key, value = (x @ W_qkv.mT).view(B, T, 3, n_heads, K).permute(2, 0, 3, 1, 4)  # (B, H, T, K) each
-    one_hot = torch.eye(T).to(x).expand(B, n_heads, T, T)
-    mixed, weights = (F.scaled_dot_product_attention(turn(query), turn(key), v) for v in (value, one_hot))
-    return mixed.transpose(1, 2).reshape(B, T, D) @ W_o.mT, weights
-
-
-class BuiltIn(nn.Module):
-    """Stand-in: self-attention by PyTorch, its queries and keys turned by `rotate`."""
-
-    def __init__(self, d_model, n_heads, base=10000.0):
-        super().__init__()
-        self.n_heads, self.base = n_heads, base
-        self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
-
-    def forward(self, x, positions=None):
-        positions = torch.arange(x.shape[1]) if positions is None else positions
-        turn = partial(rotate, positions=positions, base=self.base)
-        return attend_built_in(x, self.W_qkv.weight, self.W_o.weight, self.n_heads, turn)
-
-
-Rotary = use(RotarySelfAttention, otherwise=BuiltIn)  # your class once it passes
+Rotary = use(RotarySelfAttention, otherwise=torch_fallbacks.RotarySelfAttention)
 
 
 def make_rotary(d_model, n_heads, seed=0):
     """A module with reproducible weights."""
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Rotary(d_model, n_heads)
 
 
 # %% [markdown]
-# ### Telling apart what it could not
+# Put your module into the small model, in all three layers:
+
+# %% tags=["demo"]
+with_yours, with_the_builtin = lm.compare(module=Rotary)
+
+# %% [markdown]
+# ### Two equal words (extra)
 #
-# "To be or not to be" has two words that occur twice. Attention without positions *cannot* treat the second *to*
-# otherwise than the first: same word, same query, same output. To take positions away, put all words at the same place,
-# `positions` all 0. Nothing is turned then, and the module is the one of lesson 6.
+# "To be or not to be" has two words that occur twice. Without positions, attention *cannot* treat the second *to* differently
+# from the first: same word, same query, same output. To take the positions away, make all of them 0: nothing turns then.
 
 # %%
 hamlet = "to be or not to be".split()
@@ -839,29 +865,29 @@ with torch.no_grad():
     in_order, order_weights = attention(spoken)
 
 scrambled = torch.tensor([4, 2, 0, 5, 1, 3])
-for name, output, where in (("all at one place", same_place, torch.zeros(6)), ("0 … 5", in_order, torch.arange(6))):
+for name, output, where in (("all 0", same_place, torch.zeros(6)), ("0 … 5", in_order, torch.arange(6))):
     apart = (output[0, 0] - output[0, 4]).norm().item()
     sees = not blind(lambda x, where=where: attention(x[None], where)[0][0].detach(), spoken[0], scrambled)
-    print(f"positions {name:16}: the two 'to' are {apart:.3f} apart; sees the order: {sees}")
-print(f"By {Rotary.whose}")
+    print(f"positions {name}: the two 'to' are {apart:.3f} apart; sees the order: {sees}")
+print("Computed with", Rotary.whose)
 
 # %% tags=["demo"]
 # @title The weights of the first head, without and with positions
-panels = {"all at one place": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
+panels = {"all positions 0": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
 figures.show(
     figures.rope.maps(panels, dict.fromkeys(panels, hamlet)),
-    caption="Head 0. Left, both rows of to are the same, and so are both columns. Right, no two rows are alike.",
+    caption="Head 0. Left, both rows of to are the same, and so are both columns. Right, no two rows are alike. "
+    f"Computed with {Rotary.whose}.",
 )
 
 # %% [markdown]
-# ### Does it learn?
+# ### Does it learn? (extra)
 #
-# A task that nobody can do without the order: for each token, name the token *before* it. Every text consists of the
-# same eight tokens in random order, so whoever cannot see the order can only guess among the seven others. That gives a
-# loss of $\ln 7 \approx 1.95$ at best. The same module learns it twice, once with all positions 0 and once in order.
-# The loop of training is the one that you have met before (*review*): gradients by `backward`, a step by Adam.
+# Here is a task that needs the order: for each token, name the token *before* it. Every text has the same eight tokens in random
+# order. Without the order, you can only guess among seven, a loss of $\ln 7 \approx 1.95$ at best. The same module learns it
+# twice, with all positions 0 and in order.
 
-# %%
+# %% tags=["demo"]
 codes = torch.eye(8, 32)  # (8, 32): a vector of its own for each of eight tokens
 
 
@@ -884,160 +910,349 @@ def train_on_the_one_before(in_order, steps=200, T=8):
     return losses, module, readout
 
 
-# %%
-runs = {name: train_on_the_one_before(name == "in order") for name in ("all at one place", "in order")}
-
-# %% tags=["demo"]
-# @title The losses of both
+runs = {name: train_on_the_one_before(name == "in order") for name in ("all positions 0", "in order")}
 figures.show(
     figures.losses({name: run[0] for name, run in runs.items()}, {"guessing, ln 7": math.log(7)}, every=10),
-    caption=f"Naming the token before, with {Rotary.whose}.",
+    caption=f"Naming the token before. Computed with {Rotary.whose}.",
 )
 
-# %%
+# %% tags=["demo"]
 trained, readout = runs["in order"][1:]
 ids = torch.rand(200, 8, generator=torch.Generator().manual_seed(5)).argsort(-1)  # texts that were not trained on
 with torch.no_grad():
     for start in (0, 100, 5000):
         named = readout(trained(4 * codes[ids], start + torch.arange(8))[0])[:, 1:].argmax(-1)
-        print(f"text at {start:4} … {start + 7:4}: {(named == ids[:, :-1]).float().mean():.1%} named rightly")
+        print(f"text at {start:4} … {start + 7:4}: {(named == ids[:, :-1]).float().mean():.1%} named correctly")
 
 # %% [markdown]
-# The last lines are what the gap is good for. The module was trained at the positions 0 to 7 and nowhere else. Move the
-# whole text to position 5000, and it does its work as before: it has learned "one to the left", not "place 3 looks at
-# place 2". (That is not to say that a model trained on short texts can read long ones. There new *gaps* turn up, which
-# it has never met.)
+# The module was trained at positions 0 to 7 alone. Moved to position 5000 it does its work as before: it has learned "one to
+# the left", not "position 3 looks at position 2".
 #
-# ### Moving the weights
+# ### Step: move the weights (extra)
 #
-# Now the promise of section 6. The module below turns neighbours. A second attention turns halves, and is given the
-# same weights with the rows of the queries and keys reordered *inside each head*. Output and weights must be the same.
+# *Step ★★☆ · about 5 minutes.* A model that rotates halves needs the rows of $\mathbf{W}_q$ and $\mathbf{W}_k$ in another
+# order, *inside each head*. `W` is `(D, D)`, its rows sorted by head. Your `to_half_split` works on the last dimension; `.mT`
+# exchanges the last two.
+#
+# **Worked example.** With `D = 8` and 2 heads, the rows come in the order 0, 2, 1, 3, 4, 6, 5, 7.
 
 
 # %%
-def rows_to_halves(W_qkv, n_heads):
-    """W_qkv (3D, D) for neighbours -> for halves: rows of queries and keys reordered in each head, values kept."""
-    D = W_qkv.shape[1]
-    heads = W_qkv[: 2 * D].unflatten(0, (2 * n_heads, -1))  # (2H, K, D): heads of the queries, then of the keys
-    return torch.cat([halve(heads.mT).mT.flatten(0, 1), W_qkv[2 * D :]])  # `halve` works on the last dimension
+def rows_to_halves(W: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """The rows of W (D, ...) reordered from neighbours to halves inside each of n_heads heads."""
+    raise NotImplementedError  # replace this line
 
 
-tokens = torch.randn(3, 7, 16, generator=generator)  # (B, T, D)
+# %% tags=["demo"]
+check(rows_to_halves)
+
+# %%
+reorder = use(rows_to_halves)
+tokens = torch.randn(3, 7, 16, generator=torch.Generator().manual_seed(4))  # (B, T, D)
 where = torch.tensor([0, 1, 2, 10, 11, 400, 401])
 
 
-def turn_halves(t):
-    return rotate_halves(t, where)
+def scores_with(W_q, W_k, turned):
+    """The scores (B, H, T, T) of two heads whose queries and keys are rotated by `turned`."""
+    query, key = (turned((tokens @ W.mT).unflatten(-1, (2, -1)).transpose(1, 2), where) for W in (W_q, W_k))
+    return query @ key.mT
 
 
-with torch.no_grad():
-    expected = attention(tokens, where)  # two heads of eight numbers
-    W_qkv, W_o = attention.W_qkv.weight, attention.W_o.weight
-    moved = attend_built_in(tokens, rows_to_halves(W_qkv, 2), W_o, 2, turn_halves)
-    careless = attend_built_in(tokens, W_qkv, W_o, 2, turn_halves)
-
-for ours, theirs in zip(moved, expected, strict=True):
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=2e-3)  # an angle near 401 in float32: steps of 3e-5
-difference = (careless[1] - expected[1]).abs().max().item()
-print(f"With reordered rows: the same output, the same weights. As they were: weights wrong by up to {difference:.2f}.")
+W_q, W_k, _ = attention.W_qkv.weight.detach().chunk(3)
+expected = scores_with(W_q, W_k, rotate)
+moved = scores_with(reorder(W_q, 2), reorder(W_k, 2), turn_halves)
+careless = scores_with(W_q, W_k, turn_halves)
+print(f"Scores differ by {(moved - expected).abs().max():.0e} with reordered rows (computed with {reorder.whose}),")
+print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as they were.")
 
 # %% [markdown]
-# ## 8. Is it a bug?
+# ## 8. Texts that are longer than in training
 #
-# **"Positions must start at 0."** One library counts $0, 1, 2, \dots$, another $1, 2, 3, \dots$ Somebody reports that
-# the second turns every vector by one step too many. **Decide before you run the cell.** And if queries counted from 1
-# and keys from 0?
+# Can a model then read longer texts than those of its training? The small model was trained on 96 tokens at a time. Give it 192
+# tokens of stories that it has not seen.
+
+# %%
+TRAINED = 96  # tokens
+texts = lm.encode(small_lm.held_out(4000))[: 16 * 2 * TRAINED].view(16, 2 * TRAINED)
+as_trained = lm.losses_with(texts, rope=rotate)  # (16, 191): the loss of each word but the first
+first_half, second_half = as_trained[:, : TRAINED - 1].mean().item(), as_trained[:, TRAINED - 1 :].mean().item()
+
+# %% [markdown]
+# ### Predict: twice as long
+#
+# Words in the second half have more text before them. How does their loss compare with the first half's?
+
+# %%
+# The loss in the second half: "smaller", "about the same" or "about three times as large"
+predict("the loss in the second half", ...)
+
+# %%
+print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {second_half:.2f}")
+
+# %% [markdown]
+# Longer texts have longer gaps. In 96 positions the fast pairs made many turns, so the model met all of their angles. The slow
+# ones made a fraction of a turn, and the angles beyond it are new.
+
+# %%
+turns = TRAINED * speeds(24) / (2 * math.pi)  # the model's heads have 24 numbers
+print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in enumerate(turns[:7].tolist())), "…")
+
+# %% [markdown]
+# Three remedies change the frequencies only. With texts longer by a `factor`, here 2,
+#
+# - **position interpolation** divides all frequencies by the factor: the text is squeezed into the trained positions, and
+#   neighbouring words get closer.
+# - **a larger base**, times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the factor, and
+#   pair 0 not at all.
+# - **YaRN** decides by the turns that a pair made in training, $r_i = \text{length} \cdot \theta_i / 2\pi$. With `high` turns or
+#   more, a pair keeps its frequency; with `low` or fewer, it is divided. In between it gets a mixture:
+#
+# $$ g_i = \frac{r_i - \text{low}}{\text{high} - \text{low}} \;\text{ (at least 0, at most 1)}, \qquad
+#    \theta_i' = g_i\, \theta_i + (1 - g_i)\, \frac{\theta_i}{\text{factor}} $$
+#
+# ### Exercise 6: `scaled_frequencies(dim, method, factor, length, base=10000.0, low=1.0, high=32.0)`
+#
+# *Difficulty ★★☆ · about 7 minutes*
+#
+# Return the frequencies for texts that are `factor` times as long as the `length` positions of training, float32
+# `(dim // 2,)`. `dim` is even and at least 4, `factor` at least 1.
+#
+# - `method` is `"base"`, `"interpolation"` or `"yarn"`, as above. For any other, raise a `ValueError` that names `method` and its
+#   value.
+# - You may call your `rope_frequencies`; a mistake in it costs no points here.
+#
+# **Worked example.** `dim = 8`, base 16, factor 2: the frequencies are $1, \tfrac12, \tfrac14, \tfrac18$. Interpolation gives
+# $\tfrac12, \tfrac14, \tfrac18, \tfrac1{16}$. For YaRN with `length` $= 8\pi$, `low` 1 and `high` 3, the pairs turn 4, 2, 1
+# and ½ times and keep the shares $1, \tfrac12, 0, 0$: the result is $1, \tfrac38, \tfrac18, \tfrac1{16}$. For `dim = 4` the
+# base becomes $16 \cdot 2^{4/2} = 64$, which gives $1, \tfrac18$ instead of $1, \tfrac14$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(scaled_frequencies)
+
+
+# %% nbgrader={"grade": false, "grade_id": "scaled_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_frequencies(
+    dim: int, method: str, factor: float, length: float, base: float = 10000.0, low: float = 1.0, high: float = 32.0
+) -> torch.Tensor:
+    """The frequencies with which a model reads texts `factor` times as long as those of its training.
+
+    dim: even, at least 4; method: "base", "interpolation" or "yarn"; factor: at least 1; length: positions in training.
+    low, high: turns in training, for YaRN: with `low` or fewer a frequency is divided, with `high` or more it is kept.
+    Returns (dim // 2,), float32. ValueError for another method.
+    """
+    ### BEGIN SOLUTION
+    frequencies = rope_frequencies(dim, base)
+    if method == "base":
+        return rope_frequencies(dim, base * factor ** (dim / (dim - 2)))
+    if method == "interpolation":
+        return frequencies / factor
+    if method == "yarn":
+        turns = length * frequencies / (2 * math.pi)
+        keep = ((turns - low) / (high - low)).clamp(0, 1)
+        return keep * frequencies + (1 - keep) * frequencies / factor
+    raise ValueError(f"method is {method!r}; expected 'base', 'interpolation' or 'yarn'")
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_scaled_frequencies", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(scaled_frequencies)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(scaled_frequencies)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### Step: rotate with any frequencies (extra)
+#
+# *Step ★★☆ · about 4 minutes.* Your `apply_rope` makes its own frequencies. But a vector of two numbers has one pair, whose
+# frequency is 1: at position $p$ it turns by exactly $p$ radians, and $p$ may be a fraction. So cut `x`, `(..., T, dim)`, into
+# pairs, rotate pair $i$ at the "positions" `positions * frequencies[i]`, and join the pairs again with `torch.cat`.
+#
+# **Worked example.** $(1, 2, 3, 4)$ at position 2 with the frequencies $\tfrac\pi2, \tfrac\pi4$ makes half a turn and a
+# quarter turn: $(-1, -2, -4, 3)$.
+
+
+# %%
+def rope_with(x: torch.Tensor, positions: torch.Tensor, frequencies: torch.Tensor) -> torch.Tensor:
+    """Turn pair i by position * frequencies[i]. x: (..., T, dim), positions: (T,), frequencies: (dim // 2,)."""
+    raise NotImplementedError  # replace this line
+
 
 # %% tags=["demo"]
+check(rope_with)
+
+# %% [markdown]
+# ### Before and after
+#
+# The same weights read the same texts, without further training. The heads have 24 numbers; `high` is 4.
+
+# %%
+slower = use(scaled_frequencies, exercise_fallbacks.scaled_frequencies)
+turn_with = use(rope_with)
+
+
+def losses_at(frequencies, ids=texts):
+    """The small model's loss of each word but the first, rotating with these 12 frequencies. ids (B, T) -> (B, T - 1)."""
+    return lm.losses_with(ids, rope=lambda x, positions: turn_with(x, positions, frequencies))
+
+
+readings = {"as trained": losses_at(speeds(24))}
+for method in ("interpolation", "base", "yarn"):
+    readings[method] = losses_at(slower(24, method, 2.0, TRAINED, high=4.0))
+for method, losses in readings.items():
+    halves = [half.mean().item() for half in (losses[:, : TRAINED - 1], losses[:, TRAINED - 1 :])]
+    print(f"{method:14} loss in the first half {halves[0]:.2f}, in the second {halves[1]:.2f}")
+
+# %% tags=["demo"]
+# @title The loss by position: before, and with three remedies
+fig, axes = figures.row(1, width=7.2, height=3.6)
+middles = torch.arange(12) * 16 + 8.0
+by_position = {
+    method: torch.stack([part.mean() for part in losses.split(16, dim=1)]) for method, losses in readings.items()
+}
+figures.curves(
+    middles, by_position, ax=axes[0], names="legend", xlabel="position", ylabel="loss (nats)",
+    title="The small model reads 192 tokens",
+)  # fmt: skip
+axes[0].axvline(TRAINED, color="grey", linestyle=":", linewidth=1.2)
+at_end = ", ".join(f"{method} {values[-1]:.1f}" for method, values in by_position.items())
+figures.show(
+    fig,
+    alt=f"The loss by position for four sets of frequencies, with a dotted line at 96. As trained, it is low up to the line "
+    "and then rises steeply. Interpolation is worse before the line and better after it. A larger base delays the rise. "
+    f"YaRN stays low throughout. At the end: {at_end}.",
+    caption=f"Dotted: the end of the trained length. Computed with {slower.whose} and {turn_with.whose}.",
+)
+
+# %% [markdown]
+# Interpolation spoils what worked, because it slows down the pairs that tell neighbours apart. The larger base keeps those, but
+# slows down the middle pairs too little, so new angles come only a little later. YaRN keeps the fast pairs and divides the slow
+# ones, and the loss stays low.
+#
+# ### The base in real models (extra)
+#
+# Real models use the same three. "By parts" is YaRN's formula above; `low` and `high` are in parentheses.
+#
+# | model | released | base | trained length | for longer texts |
+# |---|---|---|---|---|
+# | [Llama 2](https://arxiv.org/abs/2307.09288) | July 2023 | 10,000 | 4,096 | |
+# | [Code Llama](https://arxiv.org/abs/2308.12950) | August 2023 | 1,000,000 | 16,384 | larger base, trained further |
+# | [Llama 3](https://arxiv.org/abs/2407.21783) | April 2024 | 500,000 | 8,192 | |
+# | [Llama 3.1](https://huggingface.co/meta-llama/Llama-3.1-8B) | July 2024 | 500,000 | 8,192 | by parts (1, 4), factor 8 |
+# | [Qwen2.5](https://qwen.readthedocs.io/en/latest/deployment/vllm.html) | September 2024 | 1,000,000 | 32,768 | YaRN, factor 4 |
+# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) | December 2024 | 10,000 | 4,096 | YaRN (1, 32), factor 40 |
+#
+# (Llama 2's base is from Code Llama's paper; those of Qwen2.5 and DeepSeek-V3 are from their configuration files.) Interpolation is
+# from [Chen et al.](https://arxiv.org/abs/2306.15595), YaRN from [Peng et al.](https://arxiv.org/abs/2309.00071), both of 2023. The
+# full YaRN also multiplies queries and keys by $0.1 \ln(\text{factor}) + 1$, which makes the weights sharper. A model is usually
+# trained a little further with the new frequencies.
+#
+# ## Your experiment
+#
+# *Experiment ★★☆ · about 7 minutes.* **Which pair does the small model need most?** Stop one pair at a time: set its frequency
+# to 0, so that it never turns. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs, and plot
+# it. Your finding is the number of the pair whose stop costs most, counted from 0. Compare it with the turns in section 8.
+
+# %%
+frequencies = speeds(24)  # (12,)
+
+# Your code: the loss with each pair stopped, and a plot
+
+finding = ...  # the number of a pair
+
+# %% tags=["demo"]
+check("experiment", finding)
+
+# %% [markdown]
+# ## 9. Is it a bug? (extra)
+#
+# ### Predict: "Positions must start at 0"
+#
+# One library counts $0, 1, 2, \dots$, another $1, 2, 3, \dots$ Somebody reports that the second turns every vector one step too
+# far. Is it a bug?
+
+# %%
+# Positions that start at 1: "a bug" or "not a bug"
+predict("positions that start at 1", ...)
+
+# %%
 with torch.no_grad():
     from_zero = attention(spoken, torch.arange(6))[1]
     from_one = attention(spoken, torch.arange(6) + 1)[1]
-    heads = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)  # (3, B, H, T, K)
-    mixed = rotate(heads[0], torch.arange(6) + 1) @ rotate(heads[1], torch.arange(6)).mT / 8**0.5
-print(f"all from 1:                 weights differ by up to {(from_one - from_zero).abs().max():.7f}")
+    query, key, _ = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8)).permute(2, 0, 3, 1, 4)  # (B, H, T, K) each
+    mixed = rotate(query, torch.arange(6) + 1) @ rotate(key, torch.arange(6)).mT / 8**0.5
+print(f"all from 1:                  weights differ by up to {(from_one - from_zero).abs().max():.7f}")
 print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1) - from_zero).abs().max():.7f}")
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# It becomes a bug as soon as queries and keys count differently: then all gaps are off by one. This happens when keys come out of
+# a cache and the position of the new query is counted elsewhere.
 #
-# Not a bug. Every gap stays what it was, and only gaps count; what is left is rounding. It becomes one as soon as
-# queries and keys count differently: then all gaps are off by one. That is how it usually happens, when keys come out
-# of a cache and the new query is told a position that was counted elsewhere.
+# ### Predict: "It rotates the wrong way" (extra)
 #
-# </details>
-#
-# **"It rotates the wrong way."** nanochat, a much-read implementation, turns every pair *clockwise*: it adds where the
-# textbook subtracts. A reader sent a correction
-# ([karpathy/nanochat#489](https://github.com/karpathy/nanochat/pull/489), and
-# [#264](https://github.com/karpathy/nanochat/issues/264)). **Decide: is it a bug?** Two questions help. Do scores still
-# depend on the gap alone? And can weights be found that give the same scores with the other direction?
+# nanochat, a much-read implementation, turns every pair *clockwise*: it adds where the textbook subtracts. A reader sent a
+# correction ([karpathy/nanochat#489](https://github.com/karpathy/nanochat/pull/489), and
+# [#264](https://github.com/karpathy/nanochat/issues/264)). Do scores still depend on the gap alone? Are there weights that give
+# the same scores with the other direction?
+
+# %%
+# Turning clockwise: "a bug" or "not a bug"
+predict("turning clockwise", ...)
 
 
-# %% tags=["demo"]
-# @title Scores, turned one way and the other
-def counter_clockwise(x):
-    return rotate(x, torch.arange(8))
-
-
+# %%
 def clockwise(x):
     return rotate(x, -torch.arange(8))
 
 
-def mirrored(turn):
-    """The rotation `turn` of vectors in which every second number has its sign changed."""
-    return lambda x: turn(x * torch.tensor([1.0, -1.0]).repeat(x.shape[-1] // 2))
+def mirrored(turned):
+    """The rotation `turned` of vectors in which every second number has its sign changed."""
+    return lambda x: turned(x * torch.tensor([1.0, -1.0]).repeat(x.shape[-1] // 2))
 
 
-tables = {
-    "counter-clockwise": score_table(counter_clockwise, counter_clockwise),
+directions = {
+    "counter-clockwise": score_table(counted, counted),
     "clockwise": score_table(clockwise, clockwise),
     "clockwise, weights mirrored": score_table(mirrored(clockwise), mirrored(clockwise)),
 }
+
+# %% tags=["demo"]
+# @title Scores, turned one way and the other
 figures.show(
-    figures.rope.score_tables(tables), caption=f"One query, one key, two directions. Rotated by {rotate.whose}."
+    figures.rope.score_tables(directions), caption=f"One query, one key, two directions. Computed with {rotate.whose}."
 )
-torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weights mirrored"], rtol=0, atol=1e-4)
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
-# Not a bug, for a model that is trained so. Scores still depend on the gap alone; a gap of $+3$ now has the score that
-# $-3$ had. And a mirror image that turns clockwise is a thing that turns counter-clockwise: change the sign of every
-# second number, in queries and keys alike, and all scores are the old ones (the third table; unfold the cell above to
-# see how it is made). Those signs can be put into the rows of the
-# weights, so whatever one direction can learn, the other can.
-#
-# For weights that exist already it *would* be a bug to change it, and the author declined for that reason: every
-# trained model would have broken, silently. It is the story of section 6 again. A convention that is kept is right.
-#
-# </details>
+# Scores still depend on the gap alone; a gap of $+3$ now has the score that $-3$ had. If every second number of queries and keys
+# changes its sign, the old scores return. These signs can be put into the rows of the weights, so both directions can learn the
+# same. For weights that are already trained, a change *would* be a bug, and the author declined for this reason.
 
 # %% [markdown]
-# ## 9. Seen in the wild
+# ## 10. Seen in the wild (extra)
 #
-# **The other layout.** A small language model was trained with halves and then run by a program whose default was
-# neighbours.
+# **The other layout.** A small language model was trained with halves, and run by a program whose default was neighbours.
 #
 # ```diff
 # - even, odd = x[..., 0::2], x[..., 1::2]    # what the program paired
 # + first, second = x.chunk(2, dim=-1)        # what the weights were made for
 # ```
 #
-# From outside: it loaded without complaint and wrote gibberish ([jzhang38/TinyLlama#24](
+# Symptom: it loaded without complaint and wrote gibberish ([jzhang38/TinyLlama#24](
 # https://github.com/jzhang38/TinyLlama/issues/24)). Nothing in the model's configuration named the layout.
 #
-# **The wrong dimension.** A library's rotation took dimension −2 for the tokens. It was called before heads and tokens
-# had changed places, with `(B, T, H, K)`.
+# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, before heads and tokens were
+# swapped.
 #
 # ```diff
 # - q, k = rotary(q, k)                                    # (B, T, H, K): turns head h by h
 # + q, k = rotary(q.transpose(1, 2), k.transpose(1, 2))    # (B, H, T, K): turns token t by t
 # ```
 #
-# Every token of a head is then turned alike, so there are no positions at all: table D in section 5. From outside: no
-# error, training that looked like training, some runs that blew up. It came out when somebody tried positions of
-# another kind, compared the curves and read the code
-# ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
+# All tokens of a head are then turned alike, so there are no positions: table D in section 5. Symptom: no error, training that
+# looked like training, some runs that diverged. It was found when somebody tried another kind of positions, compared the curves
+# and read the code ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
 # [mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4); again in
 # [NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27)).
 #
@@ -1048,18 +1263,17 @@ torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weigh
 # + t = torch.arange(length, dtype=torch.float32)
 # ```
 #
-# From outside: an angle of 1044.3 at position 1857 that became 1045, cosines wrong by up to 0.78
-# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)), and a training loss a little higher
-# than that of the same model elsewhere
-# ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine. Run
-# the next cell to see what bfloat16 makes of positions.
+# Symptom: at position 1857 an angle of 1044.3 became 1045, and cosines were wrong by up to 0.78
+# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)); elsewhere, a training loss a little higher than
+# that of the same model in another library
+# ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine. The next cell
+# shows what bfloat16 makes of positions.
 #
-# **A formula off by one.** Papers count pairs from 1, code from 0. A course handout printed the exponent $(2k-1)/d$
-# where $2(k-1)/d$ was meant
-# ([stanford-cs336/assignment1-basics#22](https://github.com/stanford-cs336/assignment1-basics/issues/22)); a notebook
-# took the 1 off an index that began at 0
-# ([bkitano/llama-from-scratch#8](https://github.com/bkitano/llama-from-scratch/issues/8)). From outside: nothing. A
-# model trained with slightly other clocks is as good as any, until weights are exchanged or a test compares numbers.
+# **A formula off by one.** Papers count pairs from 1, code from 0. A course handout printed the exponent $(2k-1)/d$ instead of
+# $2(k-1)/d$ ([stanford-cs336/assignment1-basics#22](https://github.com/stanford-cs336/assignment1-basics/issues/22)); a notebook
+# subtracted the 1 from an index that began at 0
+# ([bkitano/llama-from-scratch#8](https://github.com/bkitano/llama-from-scratch/issues/8)). Symptom: none. A model trained with
+# slightly different frequencies works as well, until weights are exchanged or a test compares numbers.
 
 # %% tags=["demo"]
 whole = torch.arange(9000, 9008)
@@ -1068,10 +1282,10 @@ print("in float32       ", whole.float().long().tolist())
 print("in bfloat16      ", whole.bfloat16().long().tolist())
 
 # %% [markdown]
-# ## The model so far
+# ## The model so far (extra)
 #
-# The last part that lesson 8 needs: in the model that has grown since lesson 3 your `RotarySelfAttention` takes the
-# place of the heads without places.
+# In the model that grows since lesson 3, your `RotarySelfAttention` replaces the heads without positions. It is the last part that
+# lesson 8 needs.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1080,66 +1294,80 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 to 6, now with places. Hatched: blocked. {so_far.whose}",
+    caption=f"The letters and numbers of lessons 3 to 6, now with positions. Hatched: blocked. {so_far.whose}",
 )
 
 # %% [markdown]
-# The same two heads as in lesson 6, and other weights: two letters that are alike are on the whole the less alike the further
-# apart they stand, since their vectors have been turned by different angles. In lesson 8 this layer, with the mask of lesson 5
-# and the block that you write there, learns to write.
+# Its weights are random. Two equal letters tend to be less alike the further apart they are, because their vectors were turned by
+# different angles. In lesson 8 this layer learns to write, with the mask of lesson 5 and the block that you write there.
 
 # %% [markdown]
 # ## Summary
 #
 # 1. Attention without positions is order-blind: scramble the input, and the same outputs come out, scrambled.
 # 2. RoPE turns pair $i$ of a query or key at position $m$ by $m\,\theta_i$, with $\theta_i =
-#    \text{base}^{-2i/\text{dim}}$: one clock for each pair, from fast to slow.
-# 3. A dot product sees the angle between two vectors only. So the score depends on the gap, wherever in the text it is.
-# 4. Rotate queries and keys, after the heads are split, in float32, and never the values.
-# 5. Neighbours or halves, clockwise or not: conventions. Weights belong to one of them, and move to the other by
-#    reordering rows.
+#    \text{base}^{-2i/\text{dim}}$, from fast to slow. Rotate after the heads are split, in float32, and never the values.
+# 3. A dot product depends on the angle between two vectors, so a score depends on the gap, anywhere in the text.
+# 4. Neighbours or halves is a convention. Weights belong to one, and move to the other by reordering rows.
+# 5. Longer texts have angles that training did not. Keep the fast pairs, slow down the slow ones, and the model reads on.
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} $$
+
+# %% tags=["demo"]
+# @title What you have built so far
+with torch.no_grad():
+    of_q, of_k, of_v = attention.W_qkv(spoken).unflatten(-1, (3, 2, 8))[0, :, :, 0].unbind(1)  # (T, K) each, head 0
+    of_scores = rotate(of_q, torch.arange(6)) @ rotate(of_k, torch.arange(6)).mT / 8**0.5
+    of_weights = of_scores.softmax(-1)
+figures.show(
+    figures.overview(
+        "rotation",
+        complete=True,
+        q=of_q,
+        k=of_k,
+        v=of_v,
+        scores=of_scores,
+        weights=of_weights,
+        output=of_weights @ of_v,
+    ),
+    caption=f"Head 0 on “to be or not to be”. Computed with {rotate.whose} and {Rotary.whose}.",
+)
+
+# %% [markdown]
+# **To read on:** Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4 · Biderman et al., [Rotary
+# Embeddings: A Relative Revolution](https://blog.eleuther.ai/rotary-embeddings/), with experiments and code · Peng et al.,
+# [YaRN](https://arxiv.org/abs/2309.00071), which compares the remedies of section 8.
 #
-# **To read on:**
-#
-# - Su et al., [RoFormer: Enhanced Transformer with Rotary Position Embedding](https://arxiv.org/abs/2104.09864),
-#   sections 3.2 and 3.4
-# - Biderman et al., [Rotary Embeddings: A Relative Revolution](https://blog.eleuther.ai/rotary-embeddings/), with
-#   experiments and code
-# - Touvron et al., [LLaMA](https://arxiv.org/abs/2302.13971), section 2.2: RoPE in a model that everybody built on
+# In lesson 8 the whole model learns.
 
 # %% [markdown]
 # ## Challenge: `alibi_bias(n_heads, T)`
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
-#
-# There is a way to tell attention about places that turns nothing: add to every score a number that depends on the
-# distance alone. **Attention with linear biases**, ALiBi ([Press et al. 2021](https://arxiv.org/abs/2108.12409)),
-# takes off the more the further a key is away, and every head has a slope of its own:
+# Positions can enter attention without rotation: add to every score a number that depends on the distance alone. **Attention with
+# linear biases**, ALiBi ([Press et al. 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is, and each
+# head has its own slope:
 #
 # $$ b_{hij} = - m_h \, |i - j|, \qquad m_h = 2^{-8h/H}, \qquad h = 1, \dots, H $$
 #
-# A head with a large slope sees its neighbours only, one with a small slope nearly everything. A model that was trained
-# with it on short texts can read longer ones, since no distance is entirely new to it.
+# A head with a large slope sees only its neighbours, one with a small slope nearly everything. A model that was trained with it on
+# short texts can read longer ones, since no distance is entirely new to it.
 #
-# Return the biases of all heads, float32 `(H, T, T)`, to be added to scores before the softmax. (The future is the
-# mask's business.)
+# Return the biases of all heads, float32 `(H, T, T)`, to be added to scores before the softmax. (The mask blocks the future.)
 #
-# **On paper.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head a query and a key
-# that stand three places apart get $-\tfrac34$.
+# **Worked example.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head, a query and a key
+# three positions apart get $-\tfrac34$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(alibi_bias)
 
 
 # %%
 def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
     """The biases of attention with linear biases, float32 (H, T, T): minus the slope of each head times the distance."""
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

@@ -39,6 +39,27 @@ def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
     )
 
 
+def by_hand(before: torch.Tensor, after: torch.Tensor, angle: float) -> Figure:
+    """A vector (2,) before and after a rotation by `angle` radians, with the arc between."""
+    reach = 1.45 * max(float(before.norm()), float(after.norm()))
+    figure, (ax,) = row(1, width=3.5, height=3.9)
+    _plane(ax, reach)
+    _circle(ax, float(before.norm()))
+    _arrow(ax, before.tolist(), PALETTE[1], LINES[1])
+    _arrow(ax, after.tolist(), PALETTE[0], LINES[0])
+    first = atan2(float(before[1]), float(before[0]))
+    steps = [first + angle * s / 48 for s in range(49)]
+    radius = 0.3 * reach
+    ax.plot([radius * cos(a) for a in steps], [radius * sin(a) for a in steps], color=INK, linewidth=1.2)
+    to, start = (f"({v[0]:.2f}, {v[1]:.2f})".replace("-", "−") for v in (after.tolist(), before.tolist()))
+    ax.set_title(f"angle {angle:.2f}: {to}".replace("-", "−"))
+    return with_alt_text(
+        figure,
+        f"Two arrows from the origin: dashed the vector {start}, solid the result {to}. "
+        f"The arc from one to the other is {degrees(angle):.0f}°.",
+    )
+
+
 def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Figure:
     """A rotated query (2,) and key (2,) at the positions `at`, their angle and score."""
     score = float(query @ key)

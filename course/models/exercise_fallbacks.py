@@ -52,6 +52,7 @@ __all__ = [
     "project_qkv",
     "rope_frequencies",
     "scaled_dot_product_attention",
+    "scaled_frequencies",
     "similarity_scores",
     "simple_attention",
     "softmax",
@@ -144,6 +145,23 @@ def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) 
     turns = torch.polar(torch.ones_like(angles), angles).to(x.dtype.to_complex())
     pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
     return torch.view_as_real(pairs * turns).flatten(-2)
+
+
+def scaled_frequencies(
+    dim: int, method: str, factor: float, length: float, base: float = 10000.0, low: float = 1.0, high: float = 32.0
+) -> torch.Tensor:
+    """Radians per position of each pair for longer texts, float32 (dim / 2,), by logspace and lerp.
+
+    Raises ValueError for an unknown method.
+    """
+    if method not in ("base", "interpolation", "yarn"):
+        raise ValueError(f"method is {method!r}; it must be 'base', 'interpolation' or 'yarn'")
+    speeds = rope_frequencies(dim, base).double()
+    if method == "base":
+        return (speeds / torch.logspace(0, math.log10(factor), len(speeds), dtype=torch.float64)).float()
+    rounds = length * speeds / math.tau
+    share = rounds.sub(low).div(high - low).clip(0, 1) if method == "yarn" else rounds.new_zeros(len(rounds))
+    return torch.lerp(speeds / factor, speeds, share).float()
 
 
 def get_batch(

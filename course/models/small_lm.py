@@ -27,7 +27,7 @@ from torch import Tensor
 
 from .modern_lm import BUILT_IN, Block, ModernLM
 from .river_town import capitalized, generate_stories
-from .swapped_parts import compare
+from .swapped_parts import compare, parts_with
 
 FILE = "models/small_lm.safetensors"
 ROWS, ROW = 4, 48  # `compare` takes this many texts of this many tokens
@@ -129,6 +129,14 @@ class SmallLM(ModernLM):
         """
         paragraphs = [self.encode(story) for story in held_out().splitlines()]
         return compare(self, torch.stack([ids[:ROW] for ids in paragraphs if len(ids) >= ROW][:ROWS]), yours)
+
+    @torch.no_grad()
+    def losses_with(self, ids: Tensor, **yours: Any) -> Tensor:
+        """Loss of each token but the first, in nats, with your functions in the model: ids (B, T) -> (B, T - 1).
+
+        The arguments are those of `compare`. Raises `Refused` if your function fails.
+        """
+        return self.losses(ids, parts_with(yours))
 
     def _encode_at_least(self, text: str, tokens: int) -> Tensor:
         ids = self.encode(text)

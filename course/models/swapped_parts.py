@@ -29,12 +29,9 @@ def compare(model: ModernLM, ids: Tensor, yours: Mapping[str, Any]) -> tuple[flo
     If a function fails, print that instead, and return NaN as its loss. Raises TypeError for a name that is not in
     SWAPS, and for two names that replace the same part.
     """
-    unknown = [name for name in yours if name not in SWAPS]
-    if unknown or not yours:
-        known = ", ".join(f"{name}=" for name in SWAPS)
-        raise TypeError(f"expected one of {known}, got {', '.join(unknown) or 'nothing'}")
+    _refuse_unknown(yours)
     ids = ids[:1, :SHORT] if "dot_product" in yours else ids
-    named = {name: Yours(_shown_name(name, function), function) for name, function in yours.items()}
+    named = _named(yours)
     parts = _swapped(named)
     with torch.no_grad():
         builtin = float(model.losses(ids).mean())
@@ -49,6 +46,23 @@ def compare(model: ModernLM, ids: Tensor, yours: Mapping[str, Any]) -> tuple[flo
         f"Difference: {_shown_difference(difference)}."
     )
     return loss, builtin
+
+
+def parts_with(yours: Mapping[str, Any]) -> Parts:
+    """The model's parts with a learner's functions in place of some. Raises TypeError like `compare`."""
+    _refuse_unknown(yours)
+    return _swapped(_named(yours))
+
+
+def _refuse_unknown(yours: Mapping[str, Any]) -> None:
+    unknown = [name for name in yours if name not in SWAPS]
+    if unknown or not yours:
+        known = ", ".join(f"{name}=" for name in SWAPS)
+        raise TypeError(f"expected one of {known}, got {', '.join(unknown) or 'nothing'}")
+
+
+def _named(yours: Mapping[str, Any]) -> dict[str, Yours]:
+    return {name: Yours(_shown_name(name, function), function) for name, function in yours.items()}
 
 
 class Refused(Exception):

@@ -5,5 +5,13 @@ frequency is then wrong by a few units in the last place, and so is the angle: b
 positions up to p an entry of the result may thus be off by 1e-6 * p times the length of its pair; see `turned`.
 """
 
-EXERCISES = ("is_order_blind", "rope_frequencies", "apply_rope", "to_half_split", "RotarySelfAttention")
+EXERCISES = (
+    "is_order_blind",
+    "rope_frequencies",
+    "apply_rope",
+    "to_half_split",
+    "RotarySelfAttention",
+    "scaled_frequencies",
+)
+STEPS = ("turn", "gap_score", "rotate_halves", "rows_to_halves", "rope_with")
 CHALLENGES = ("alibi_bias",)

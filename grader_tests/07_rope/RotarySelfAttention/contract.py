@@ -25,11 +25,11 @@ rotary = exercise(
     see=MODULE,
     forbidden=BUILT_IN,
     hints=(
-        "Of the three, query, key and value: which ones decide who looks where, and which one is what is passed on? "
-        "And when is the width that apply_rope sees the width of one head?",
-        "In `__init__` make two layers, `W_qkv` from D to 3D and `W_o` from D to D. In `forward`: project once, cut "
-        "the result into q, k and v, split each into heads, (B, H, T, K), rotate q and k by the same positions, and go "
-        "on as in lesson 6. A row in which everything is blocked needs care: what is the softmax of nothing but −∞?",
+        "Which of query, key and value decide which word looks where, and which one is passed on? When does apply_rope "
+        "see vectors as wide as one head?",
+        "In `__init__`, make two layers: `W_qkv` from D to 3D, `W_o` from D to D. In `forward`, project once, cut the "
+        "result into q, k and v, split each into heads, (B, H, T, K), rotate q and k by the same positions, and go on "
+        "as in lesson 6. Take care of a fully blocked row: what is the softmax of nothing but −∞?",
         "`q, k, v = self.W_qkv(x).chunk(3, dim=…)`, each then `.unflatten(-1, (…, …)).transpose(…, …)`; `if positions "
         "is None: positions = torch.arange(…)`; `q, k = apply_rope(q, …), apply_rope(k, …)`; `scores = … / …`; "
         "`weights = …`; `return self.W_o(…), weights`.",

@@ -9,11 +9,10 @@ alibi_bias = challenge(
     stars=2,
     see="Challenge: `alibi_bias(n_heads, T)`",
     hints=(
-        "What is added to the score of a query and a key that stand 3 places apart, in a head with the slope 1/4?",
-        "Two things are multiplied: a slope for each head, and the distance of each query from each key. One is "
-        "(H,), the other (T, T).",
+        "What is added to the score of a query and a key that are 3 positions apart, in a head with the slope 1/4?",
+        "Multiply the slope of each head, (H,), by the distance of each query from each key, (T, T).",
         "Make the slopes from the numbers of the heads, counted from 1, and the distances from a column and a row of "
-        "places; `slopes[:, None, None]` times the distances broadcasts. Mind the sign.",
+        "positions. `slopes[:, None, None]` times the distances broadcasts. Mind the sign.",
     ),
 )
 

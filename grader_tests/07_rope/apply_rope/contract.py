@@ -13,15 +13,14 @@ ROTATING = "Exercise 3: `apply_rope(x, positions, base=10000.0)`"
 
 apply_rope = exercise(
     "apply_rope",
-    points=6,
+    points=5,
     see=ROTATING,
     forbidden=BUILT_IN,
     hints=(
-        "For one vector of four numbers at position 3: which two angles are needed, and which of the four numbers does "
-        "each of them concern?",
-        "Make a table of angles (T, dim // 2), every position times every frequency; its cosines and sines broadcast "
-        "over whatever dimensions x has in front. Then take all first members of the pairs, x[..., 0::2], and all "
-        "second ones, turn them, and put them back between each other.",
+        "Which two angles does a vector of four numbers at position 3 need, and which numbers does each of them turn?",
+        "Make a table of angles, (T, dim // 2): every position times every frequency. Its cosines and sines broadcast "
+        "over the leading dimensions of x. Take all first members of the pairs, x[..., 0::2], and all second ones, "
+        "turn them, and interleave them again.",
         "`angles = positions[:, None] * …`, `cos, sin = …`; `even, odd = …`; `turned = torch.stack(["
         "…, …], dim=-1)`, of shape (..., T, dim // 2, 2); `return turned.flatten(…)`, in the dtype of x.",
     ),
@@ -67,7 +66,7 @@ def _():
     yield turned(call(x, torch.tensor([9000.0, 0.5])), 9000)
 
 
-@apply_rope.criterion("every pair is turned by its angle", points=1.5)
+@apply_rope.criterion("every pair is turned by its angle", points=1)
 def _(draw):
     for T, dim in ((5, 2), (7, 4), (3, 6), (4, 14), (9, 64)):
         yield turned(call(draw.normal(T, dim), torch.arange(T)), T)
@@ -116,7 +115,7 @@ def _(draw):
     yield turned(s.case().label("apply_rope(x (4, 8), positions (4,), 30.0), after a call with another base"), 20)
 
 
-@apply_rope.criterion("gradients", points=1)
+@apply_rope.criterion("gradients", points=0.5)
 def _(draw):
     yield turned(call(draw.normal(5, 6), torch.arange(5)).with_gradients(), 5)
     yield turned(call(draw.normal(2, 3, 4, 8), draw.permutation(20)[:4]).with_gradients(), 20)

@@ -29,16 +29,16 @@ BLIND = "1. Attention does not see the order"
 
 is_order_blind = exercise(
     "is_order_blind",
-    points=3,
+    points=2,
     see=BLIND,
     forbidden=BUILT_IN,
     hints=(
-        "Let token 0 move to place 2. Where do you find its output if the function is order-blind, and where else do "
-        "you have to look for it to compare the two?",
-        "Two runs of the same function: one on the permuted input, one on the input as it is. Permute the *output* of "
-        "the second in the same way as the input of the first, and compare entry by entry, with room for rounding.",
-        "`moved = attention(x[…])`; `kept = attention(x)[…]`; the greatest `abs()` of their difference, compared with "
-        "something between 1e-5 and 1e-2; `bool(…)` makes a plain answer of it.",
+        "Token 0 moves to position 2. Where is its output if the function is order-blind, and with what do you compare "
+        "it?",
+        "Run the function twice, on the permuted input and on the input as it is. Permute the *output* of the second "
+        "run, and compare entry by entry, with room for rounding.",
+        "`moved = attention(x[…])`; `kept = attention(x)[…]`. Compare the largest `abs()` of their difference with "
+        "a number between 1e-5 and 1e-2. `bool(…)` makes it a plain answer.",
     ),
 )
 
@@ -62,7 +62,7 @@ def _():
     yield call(sample_model("mixture", matrix=torch.full((3, 3), 1 / 3) + torch.eye(3) / 2), x, torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.example("every token gets the mean of what came up to it")
+@is_order_blind.example("every token gets the mean of everything up to and including it")
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(
@@ -101,7 +101,7 @@ def _():
     yield call(sample_model("mixture", matrix=matrix), x, torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.example("the mean of what came up to it, and nothing changes places", check_types=True)
+@is_order_blind.example("the mean of everything up to and including it, and nothing changes places", check_types=True)
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(
@@ -118,7 +118,7 @@ def _():
     yield call(sample_model("mixture", matrix=matrix), torch.tensor([[1.0], [-1.0], [0.0]]), torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.criterion("functions that see the order, and functions that do not", points=1)
+@is_order_blind.criterion("functions that see the order, and functions that do not", points=0.5)
 def _(draw):
     T, D = 7, 4
     everywhere = torch.ones(T, T) / T
@@ -156,7 +156,7 @@ def _(draw):
         yield asked("the token that comes next", next_one, loud(draw, T, D), with_a_pair(draw, T, at))
 
 
-@is_order_blind.criterion("the permutation that is given", points=1)
+@is_order_blind.criterion("the permutation that is given", points=0.5)
 def _(draw):
     T, D = 6, 3
     # The permutation moves nothing, so any function does the same again

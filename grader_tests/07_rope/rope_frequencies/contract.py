@@ -12,14 +12,13 @@ from .cases import frequencies
 
 rope_frequencies = exercise(
     "rope_frequencies",
-    points=3,
+    points=2,
     see=CLOCKS,
     forbidden=BUILT_IN,
     hints=(
-        "How many pairs are there for a given dim, and what is the number of the last one? What is the exponent for "
-        "the first pair, whatever dim is?",
-        "Write all exponents as one tensor first: -2i/dim for i = 0, 1, 2, … An `arange` in steps of two has the 2i. "
-        "Then raise base to all of them at once. And before that: can this dim be cut into pairs?",
+        "How many pairs are there, and what is the number of the last one? What is the exponent of the first pair?",
+        "Make one tensor of all exponents, -2i/dim for i = 0, 1, 2, … An `arange` in steps of two has the 2i. Then "
+        "raise base to all of them at once. Before that, check whether dim can be cut into pairs.",
         "`if dim % …: raise ValueError(…)`, naming dim and its value; `i = torch.arange(…, dtype=torch.float32)`, of "
         "`dim // 2` numbers; `return base ** (…)`.",
     ),
@@ -40,14 +39,14 @@ rope_frequencies.example("a single pair", call(2))
 rope_frequencies.example("an odd dim", call(5).raises("dim"))
 
 
-@rope_frequencies.criterion("for any even dim", points=1)
+@rope_frequencies.criterion("for any even dim", points=0.5)
 def _(draw):
     for dim in (2, 6, 8, 14, 64, 256):
         yield frequencies(dim)
     yield frequencies(dim=2 * draw.integer(8, 30))
 
 
-@rope_frequencies.criterion("for any base", points=1)
+@rope_frequencies.criterion("for any base", points=0.5)
 def _(draw):
     yield frequencies(8, base=draw.number(20.0, 200.0))
     yield frequencies(12, draw.number(2e5, 8e5))

@@ -14,8 +14,8 @@ to_half_split = exercise(
     forbidden=BUILT_IN,
     hints=(
         "Where does x2 go, if x has six numbers? And x1?",
-        "All numbers with an even index, in order, then all with an odd one. Slices with a step pick every second "
-        "number; only the last dimension is concerned.",
+        "First all numbers with an even index, then all with an odd one. A slice with a step picks every second number "
+        "of the last dimension.",
         "`torch.cat([x[..., …], x[..., …]], dim=…)`, with two slices of step 2.",
     ),
 )

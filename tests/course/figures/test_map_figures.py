@@ -72,3 +72,9 @@ def test_addresses_are_written_and_marked_with_their_head():
     assert [text.get_text() for text in plain.texts] == list("01234567")
     assert [text.get_text() for text in cut.texts] == ["head 0", *"0145", "head 1", *"2367"]
     assert len(plain.lines) == len(cut.lines) == 4  # a dot for each number of head 1
+
+
+def test_a_turned_vector_is_described():
+    figure = rope.by_hand(torch.tensor([2.0, 0.0]), torch.tensor([0.0, 2.0]), 1.5708)
+    assert figure.axes[0].get_title() == "angle 1.57: (0.00, 2.00)"
+    assert "The arc from one to the other is 90°." in figure.get_label()

@@ -220,6 +220,14 @@ def test_two_functions_at_once(lm, capsys):
     assert "With your softmax and your mask: " in capsys.readouterr().out
 
 
+def test_the_loss_of_each_token_with_a_function_in_the_model(lm):
+    ids = lm.encode("The boat reached the river bank")[None]
+    assert lm.losses_with(ids, rope=RIGHT["rope"]) == pytest.approx(lm.losses(ids), abs=1e-5)
+    assert (lm.losses_with(ids, rope=lambda x, positions: x) - lm.losses(ids)).abs().max() > 0.01
+    with pytest.raises(TypeError, match="got ropes"):
+        lm.losses_with(ids, ropes=RIGHT["rope"])
+
+
 def halves(x: torch.Tensor) -> torch.Tensor:
     """Pair entry i with entry i + K / 2, as the other convention does."""
     return x.unflatten(-1, (2, -1)).mT.flatten(-2)
