@@ -22,10 +22,15 @@ def close_figures() -> Iterator[None]:
     plt.close("all")
 
 
-@pytest.fixture
-def learner(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Learner:
-    """A learner who has not called `begin`."""
+@pytest.fixture(autouse=True)
+def no_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lesson has begun; a proof in a test before may have begun one that is gone."""
     monkeypatch.setattr(session, "current", session.Session())
+
+
+@pytest.fixture
+def learner(capsys: pytest.CaptureFixture[str]) -> Learner:
+    """A learner who has not called `begin`."""
     made = Learner(capsys)
     made.run("from course import begin, check, hint, progress, use\nimport torch")
     return made
