@@ -192,8 +192,8 @@ spread = use(score_std, otherwise=from_differences)
 # %% [markdown]
 # ## 2. What softmax makes of wide scores
 #
-# Softmax turns the scores into weights. Larger scores act like a lower temperature (lesson 2): one key gets more and more
-# of the weight. So wider vectors sharpen the weights. By how much?
+# Softmax turns the scores into weights. Larger scores act like a lower temperature (lesson 2), so wider vectors sharpen
+# the weights. By how much?
 #
 # ### Predict: 256 entries
 #
@@ -707,7 +707,7 @@ figures.show(
 # scores = query @ key.transpose(-2, -1)
 # ```
 #
-# In 2023 a user reported this to three projects at once
+# In 2023 a user reported this as an error to three projects at once
 # ([facebookresearch/XLM#357](https://github.com/facebookresearch/XLM/issues/357)).
 #
 # ### Predict: scaled queries
@@ -929,9 +929,9 @@ figures.show(
 # + weights = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5  # 64
 # ```
 #
-# It was in one of the most watched lectures on transformers ([karpathy/ng-video-lecture#6](
+# It was in a much-watched lecture on transformers ([karpathy/ng-video-lecture#6](
 # https://github.com/karpathy/ng-video-lecture/issues/6)), in a popular collection of vision transformers
-# ([lucidrains/vit-pytorch#65](https://github.com/lucidrains/vit-pytorch/issues/65)) and in a library in Rust
+# ([lucidrains/vit-pytorch#65](https://github.com/lucidrains/vit-pytorch/issues/65)) and in a Rust library
 # ([coreylowman/dfdx#171](https://github.com/coreylowman/dfdx/issues/171)). The scores are $\sqrt 6 \approx 2.4$ times too
 # small, and the model still trains. Somebody found the bug by comparing the code with the paper.
 #
