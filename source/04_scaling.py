@@ -11,15 +11,15 @@
 # In lesson 3 your attention compared vectors of two or three entries. With 256 entries, the same code gives nearly all of
 # a query's weight to one key, and almost no gradient comes back to correct it. One division prevents this:
 # $\text{scores} / \sqrt{d_k}$, where $d_k$ is the number of entries. **Why does attention fail when vectors get wide, and
-# why is the cure a square root?**
+# why is a square root the cure?**
 #
-# **You will build** `score_std` and `softmax_gradient_norm`, two instruments with which you find the square root
-# yourself; `scaled_dot_product_attention`, the equation of every transformer; and a module with dropout. Finally, you
-# take the square root out of a trained language model.
+# **You will build** `score_std` and `softmax_gradient_norm`, which measure the problem;
+# `scaled_dot_product_attention`, the equation of every transformer; and a module with dropout. At the end, you take the
+# square root out of a trained language model.
 #
 # **You need** modules (lesson 0), softmax and entropy (lesson 2), queries, keys and values (lesson 3).
 #
-# **Time:** about 65 minutes, plus 45 for the parts marked *extra*, the experiment and the challenge
+# **Time:** about 65 minutes, plus 45 for the parts marked *extra*
 
 # %%
 import math
@@ -91,14 +91,14 @@ review()
 #
 # $$ s_{ij} = \sum_{r} q_{ir}\, k_{jr} $$
 #
-# where $r$ runs over the $d_k$ entries. We call $d_k$ the **width** of queries and keys; it is `K` in code. In an
-# untrained model, their entries are close to independent random numbers with mean 0. Let their variance be 1, draw
-# some, and look at the scores. `queries_and_keys` draws 200 problems, each with one query and 16 keys.
+# where $r$ runs over the $d_k$ entries. We call $d_k$ the **width** of queries and keys; in code it is `K`. In an
+# untrained model, the entries are close to independent random numbers with mean 0. Let their variance be 1.
+# `queries_and_keys` makes 200 draws of one query and 16 keys each.
 
 
 # %%
 def queries_and_keys(K, n=200, S=16, seed=0):
-    """n problems with one query (n, 1, K) and S keys (n, S, K); all entries have mean 0 and variance 1."""
+    """n draws of one query, as (n, 1, K), and S keys, as (n, S, K); all entries have mean 0 and variance 1."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(n, 1, K, generator=generator), torch.randn(n, S, K, generator=generator)
 
@@ -108,8 +108,8 @@ widths = [1, 4, 16, 64, 256, 1024]
 # %% [markdown]
 # ### Predict: wide vectors
 #
-# Each product is as likely to be negative as positive. As vectors get wider, a score adds up more of them. What happens
-# to the scores?
+# Each product is as likely to be negative as positive. In wider vectors, a score adds up more of them. What happens to the
+# scores?
 
 # %%
 # The scores of wider vectors: "spread out", "stay as they are" or "approach 0"
@@ -124,22 +124,22 @@ for K in (16, 1024):
 figures.show(figures.scaling.ridges(samples), caption="Each histogram holds 3,200 scores.")
 
 # %% [markdown]
-# ### Your first instrument
+# ### The standard deviation
 #
-# The **standard deviation** measures the spread of $n$ scores $s_i$ around their mean $\bar s$:
+# The **standard deviation** of $n$ scores $s_i$ measures how far they spread around their mean $\bar s$. In this lesson
+# we call it the *spread*:
 #
 # $$ \operatorname{std} = \sqrt{\frac{1}{n} \sum_{i} (s_i - \bar s)^2 } $$
 #
-# This one divides by $n$ and is called the *population* standard deviation. The *sample* standard deviation divides by
-# $n - 1$, to estimate the spread of a larger population; here the $n$ scores are all that we ask about. Find out which
-# one your library computes by default.
+# It divides by $n$ and is called the *population* standard deviation. The *sample* standard deviation divides by $n - 1$,
+# to estimate the spread of a larger population. Find out which one PyTorch computes by default.
 #
 # ### Exercise 1: `score_std(query, key)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# Compute the standard deviation of all unscaled scores, as one number. In a batch, each element has its own queries and
-# keys, and the result is still one number, over the scores of the whole batch.
+# Compute the population standard deviation of all unscaled scores. In a batch, each element has its own queries and
+# keys. The result is still one number, over the scores of the whole batch.
 #
 # **Worked example.** Two queries and two keys, $d_k = 2$:
 #
@@ -175,13 +175,13 @@ grade(score_std)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# From here on, `spread` is your function once it passes. Until then it is `from_differences`, which estimates the spread
-# from the differences of random pairs of scores.
+# From here on, `spread` is your function. Until it passes, `from_differences` takes its place: it estimates the spread
+# from random pairs of scores.
 
 
 # %%
 def from_differences(query, key):
-    """An estimate: two scores, drawn at random, differ by about √2 times their standard deviation."""
+    """An estimate: two random scores differ by about √2 times the standard deviation."""
     scores = torch.matmul(query, key.mT).flatten()
     others = scores[torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))]
     return (scores - others).norm() / (2 * len(scores)) ** 0.5
@@ -192,13 +192,13 @@ spread = use(score_std, otherwise=from_differences)
 # %% [markdown]
 # ## 2. What softmax makes of wide scores
 #
-# Is a wide spread bad? Softmax turns the scores into weights, and lesson 2 showed that larger scores act like a lower
-# temperature: the weights sharpen until one key has everything. Wider vectors do the same.
+# Softmax turns the scores into weights. Larger scores act like a lower temperature (lesson 2), so wider vectors sharpen
+# the weights. By how much?
 #
 # ### Predict: 256 entries
 #
-# Draw a random query and eight random keys of 256 entries. About how large is the largest of the eight weights, on
-# average over many draws?
+# Draw a random query and eight random keys of 256 entries. How large is the largest of the eight weights, on average over
+# many draws?
 
 # %%
 # The largest of eight weights: "0.13", "0.4" or "more than 0.9"
@@ -218,23 +218,23 @@ def one_query(K, seed):
 sliders.slider(one_query, K=widths, seed=[23, 24, 25, 26, 27], strip=[{"K": 1}, {"K": 16}, {"K": 256}])
 
 # %% [markdown]
-# At $d_k = 256$ a query no longer mixes values. It picks one at random, because nothing has been learned yet. Such a
-# softmax is **saturated** (lesson 2). The entropy of the weights is $\ln 8 \approx 2.08$ if all are equal, and 0 if one
-# key has everything.
+# At $d_k = 256$, a query no longer mixes values. It picks one at random, because nothing has been learned yet. Such a
+# softmax is **saturated** (lesson 2): the entropy of the weights is usually near 0, instead of $\ln 8 \approx 2.08$ for eight
+# equal weights.
 #
-# A model can recover from a bad start if its gradients say in which direction to move. What do they say here?
+# A model can recover from a bad start if its gradients lead out of it. Do they?
 
 # %% [markdown]
 # ## 3. What saturation does to the gradient
 #
-# Training changes the scores a little at a time, in the direction that lowers the loss. It finds this direction only if
-# the weights respond to the scores.
+# Training changes the scores in the direction that lowers the loss. It finds this direction only if the weights respond
+# to the scores.
 #
 # ### Step: nudge each score
 #
-# *Step ★★☆ · about 4 minutes.* Measure how fast each weight changes with each score: add `by` to one score at a time,
-# and divide the changes of all weights by `by`. `scores` is `(S,)`. Return `(S, S)`: in row $i$ and column $j$, the rate
-# for weight $i$ when score $j$ was raised. (`scores + by * torch.eye(S)` holds all nudged scores at once. Which of its
+# *Step ★★☆ · about 4 minutes.* Measure how fast each weight changes with each score. Add `by` to one score at a time,
+# and divide the changes of all weights by `by`. `scores` is `(S,)`. Return `(S, S)`: the entry in row $i$ and column $j$
+# is the rate of weight $i$ when score $j$ is raised. (`scores + by * torch.eye(S)` holds all nudged scores. Which of its
 # dimensions is $j$?)
 #
 # **Worked example.** The scores $(0, 0)$ have the weights $(\tfrac12, \tfrac12)$. With `by` $= \ln 3 \approx 1.10$,
@@ -257,8 +257,8 @@ check(nudged)
 # %% [markdown]
 # ### Predict: five scores and their multiples
 #
-# Take the scores $(0.6, -0.4, 0.2, -0.9, 0.4)$, four times these scores, and sixteen times these scores. In which of the
-# three cases do the weights respond least to the scores?
+# Take the scores $(0.6, -0.4, 0.2, -0.9, 0.4)$, four times these scores, and sixteen times these scores. In which case do
+# the weights respond least to the scores?
 
 # %%
 # The weights respond least to: "the scores", "4 times the scores" or "16 times the scores"
@@ -277,8 +277,8 @@ figures.show(
 )
 
 # %% [markdown]
-# The largest rates are in the middle: there, two keys are close rivals, and a nudge moves weight from one to the other.
-# On the right one weight is almost 1, and nudging any score changes almost nothing.
+# The largest rates are in the middle. There, two keys are close rivals, and a nudge moves weight from one to the other.
+# On the right, one weight is almost 1, and nudging any score changes very little.
 #
 # This matrix is the **Jacobian** of softmax (lesson 2). With the weights
 # $\mathbf{a} = \operatorname{softmax}(\mathbf{s})$ its entries are
@@ -286,11 +286,10 @@ figures.show(
 # $$ J_{ij} = \frac{\partial a_i}{\partial s_j} =
 #    \begin{cases} a_i\,(1 - a_i) & \text{if } i = j \\ -\,a_i\, a_j & \text{if } i \ne j \end{cases} $$
 #
-# A higher score raises its own weight, and takes from each other weight in proportion to its size. Every entry is a
-# product of two factors. If one weight is 1 and all others are 0, one of the two factors is always 0.
+# A higher score raises its own weight, and takes from each other weight in proportion to its size. If one weight is 1 and
+# all others are 0, every entry is 0, because one of its two factors is.
 #
-# The **Frobenius norm** of a matrix is the square root of the sum of its squared entries. It describes the whole
-# Jacobian by one number:
+# The **Frobenius norm** describes the size of the Jacobian by one number:
 #
 # $$ \lVert \mathbf{J} \rVert = \sqrt{\textstyle\sum_{i} \sum_{j} J_{ij}^2} $$
 #
@@ -298,8 +297,8 @@ figures.show(
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Compute the Frobenius norm of the Jacobian of softmax at the given scores. Gradients flow back through the result.
-# Nudging is too inaccurate: use the formula, or let autograd compute the Jacobian.
+# Compute this norm at the given scores. The result must be differentiable. Nudging is too inaccurate: use the formula, or
+# let autograd compute the Jacobian.
 #
 # **Worked example.** For the scores $(0, 0)$ the weights are $(\tfrac12, \tfrac12)$, all four entries of $\mathbf{J}$
 # are $\pm\tfrac14$, and the norm is $\sqrt{4 \cdot \tfrac1{16}} = \tfrac12$. For the scores $(0, \ln 3)$ the weights are
@@ -343,15 +342,15 @@ gradient_norm = use(softmax_gradient_norm, otherwise=nudged_norm)
 # %% [markdown]
 # ## 4. Reading an exponent off a plot (extra)
 #
-# Suppose that $y$ grows like a power of $x$, $y = c\, x^\alpha$. Then $\ln y = \ln c + \alpha \ln x$: on logarithmic axes
-# the curve is a straight line, and the exponent $\alpha$ is its slope.
+# If $y$ grows like a power of $x$, $y = c\, x^\alpha$, then $\ln y = \ln c + \alpha \ln x$. On logarithmic axes the curve
+# is a straight line, and the exponent $\alpha$ is its slope.
 #
 # ### Step: the exponent (extra)
 #
 # *Step ★☆☆ · about 2 minutes.* Return the slope between the first and the last point,
-# $\ln(y_\text{last} / y_\text{first}) / \ln(x_\text{last} / x_\text{first})$. Both `x` and `y` are `(n,)`, and the
-# result is a tensor of shape `()`. **Worked example.** $x = (1, 4, 16)$ and $y = (3, 6, 12)$ give
-# $\ln 4 / \ln 16 = \tfrac12$, because $y = 3 \sqrt x$.
+# $\ln(y_\text{last} / y_\text{first}) / \ln(x_\text{last} / x_\text{first})$. Both `x` and `y` are `(n,)`; the result has
+# shape `()`. **Worked example.** $x = (1, 4, 16)$ and $y = (3, 6, 12)$ give $\ln 4 / \ln 16 = \tfrac12$, because
+# $y = 3 \sqrt x$.
 
 
 # %%
@@ -364,15 +363,16 @@ def exponent(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 check(exponent)
 
 # %% [markdown]
-# ## Your experiment
+# ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 10 minutes.* **By which power of the width must you divide the scores, so that they spread
 # equally at every width?** For each of the `widths`, draw queries and keys, and measure two things: the variance of the
-# scores, which is the square of the standard deviation, and the gradient norm of a typical problem. Take its *median*
-# over the 200 problems; their mean depends mostly on the few in which two keys are close rivals. Plot both against the
-# width with `figures.curves(widths, {...}, log="both")`. Your finding is the $\alpha$ in $\text{scores} / d_k^\alpha$.
+# scores, which is the square of the spread, and the median gradient norm of the 200 draws. (A few draws with two close
+# rivals dominate their mean.) Plot both against the width with
+# `figures.curves(widths, {...}, log="both")`. Your finding is the $\alpha$ in $\text{scores} / d_k^\alpha$.
 
 # %%
+# torch.matmul(query, key.mT)[:, 0] has one row of 16 scores per draw, (200, 16)
 # Your code: the variance and the median gradient norm at each width, a plot, and the exponent
 
 finding = ...  # the power of the width by which to divide the scores
@@ -383,10 +383,12 @@ check("experiment", finding)
 # %% [markdown]
 # ## 5. Where the square root comes from
 #
+# Now look at more widths.
+#
 # ### Predict: 64 times as wide
 #
-# The spread is about 4 at width 16. At width 1024, each score is the sum of 64 times as many products. What is the
-# spread there?
+# The spread is about 4 at width 16. At width 1024, each score is the sum of 64 times as many products. What is the spread
+# there?
 
 # %%
 # A number
@@ -400,14 +402,13 @@ for K in (16, 64, 256, 1024):
     samples[K], reach[K] = torch.matmul(query, key.mT), spread(query, key)
 figures.show(
     figures.scaling.ridges(samples, reach),
-    caption=f"The bar under each histogram is the spread. Computed with {spread.whose}.",
+    caption=f"The bar under each histogram is ± the spread. Computed with {spread.whose}.",
 )
 
 # %% [markdown]
-# Most of the products cancel, but not all. What is left grows, though more slowly than the number of products. To see
-# how fast, take one query $\mathbf{q}$ and one key $\mathbf{k}$, whose $2 d_k$ entries are independent, each with mean 0
-# and variance 1. Write $E[\cdot]$ for the mean over many draws. A single product has the mean
-# $E[q_r k_r] = E[q_r]\,E[k_r] = 0$ and the variance
+# Most of the products cancel, but not all. To see how much is left, take one query $\mathbf{q}$ and one key $\mathbf{k}$,
+# whose $2 d_k$ entries are independent, each with mean 0 and variance 1. Write $E[\cdot]$ for the mean over many draws. A
+# single product has the mean $E[q_r k_r] = E[q_r]\,E[k_r] = 0$ and the variance
 #
 # $$ \operatorname{Var}[q_r k_r] = E[q_r^2 k_r^2] - 0^2 = E[q_r^2]\; E[k_r^2] = 1 \cdot 1 = 1 . $$
 #
@@ -417,8 +418,7 @@ figures.show(
 # $$ \operatorname{Var}\Big[\sum_{r} q_r k_r\Big] = \sum_{r} 1 = d_k
 #    \qquad\Longrightarrow\qquad \operatorname{std} = \sqrt{d_k} . $$
 #
-# The *variance* grows like $d_k$, and the spread, its root, like $\sqrt{d_k}$. Dividing every score by $\sqrt{d_k}$
-# brings the spread back to 1 at every width.
+# Dividing every score by $\sqrt{d_k}$ brings the spread back to 1 at every width.
 
 # %% tags=["demo"]
 for K in widths:
@@ -428,7 +428,7 @@ for K in widths:
 # %% [markdown]
 # ### Predict: larger entries
 #
-# What is the spread *after* the division by $\sqrt{d_k}$, if all entries of queries and keys are twice as large?
+# All entries of queries and keys are twice as large. What is the spread *after* the division by $\sqrt{d_k}$?
 
 # %%
 # A number
@@ -436,21 +436,20 @@ predict("the spread of doubled entries", ...)
 
 # %%
 query, key = queries_and_keys(256)
-print("spread / √K:", spread(2 * query, 2 * key).item() / 256**0.5, "by", spread.whose)
+print("spread / √K:", spread(2 * query, 2 * key).item() / 256**0.5, "with", spread.whose)
 
 # %% [markdown]
-# The root corrects for the *width* only. Initialisation and normalisation have to keep the entries near variance 1, and
-# once training begins, nothing guarantees it.
+# The root corrects for the *width* only. Initialisation and normalisation have to keep the variance of the entries near
+# 1, and training can change it.
 #
 # ### Why not divide by $d_k$?
 #
-# Dividing by $d_k$ would also keep the scores small. `measure` takes three readings at one width, with the scores
-# multiplied by `scale`.
+# That would keep the scores small, too. `measure` multiplies the scores by `scale` and takes three readings.
 
 
 # %%
 def measure(K, scale=1.0):
-    """Spread of the scores, mean entropy of the weights, median gradient norm of 200 problems, as (3,)."""
+    """Spread of the scores, mean entropy of the weights, median gradient norm of 200 draws, as (3,)."""
     query, key = queries_and_keys(K)
     scores = torch.matmul(scale * query, key.mT)[:, 0]  # (200, 16)
     entropy = torch.special.entr(torch.softmax(scores, dim=-1)).sum(-1)  # (200,)
@@ -461,8 +460,8 @@ def measure(K, scale=1.0):
 # %% [markdown]
 # ### Predict: divided by $d_k$
 #
-# Random queries and keys of 1024 entries, and scores divided by 1024. How does a query distribute its weight over the 16
-# keys?
+# Queries and keys have 1024 random entries, and the scores are divided by 1024. How does a query distribute its weight
+# over the 16 keys?
 
 # %%
 # The weights: "one key has nearly everything", "a few keys share" or "all are nearly equal"
@@ -474,26 +473,25 @@ choices = {"× 1": lambda K: 1.0, "/ √dₖ": lambda K: K**-0.5, "/ dₖ": lamb
 results = {name: torch.stack([measure(K, scale(K)) for K in widths]) for name, scale in choices.items()}
 figures.show(
     figures.scaling.experiment(widths, results, keys=16),
-    caption=f"Computed with {spread.whose} and {gradient_norm.whose}.",
+    caption=f"Spread: {spread.whose}. Gradient: {gradient_norm.whose}.",
 )
 
 # %% [markdown]
 # Follow the unscaled curve from left to right. The scores spread, so the weights lose their entropy, so the gradient
 # vanishes: at $d_k = 1024$ the typical query gets less than a thousandth of what it gets at 16. The authors of the
-# transformer suspected this: large dot products push softmax "into regions where it has extremely small gradients"
-# (Vaswani et al. 2017, section 3.2.1).
+# transformer suspected this (Vaswani et al. 2017, section 3.2.1).
 #
-# With $1/\sqrt{d_k}$ all three readings stay level, so a model can be made wider and its attention still starts in the
-# same way. With $1/d_k$ the spread is $\sqrt{d_k} / d_k = 1/\sqrt{d_k}$ and falls. The entropy is at its maximum, so each
-# query averages all values. The gradient of softmax looks healthy, but on its way back to the query it is multiplied by
-# the scale once more, and shrinks as the scale does. With both wrong scales, the query learns slowly.
+# With $1/\sqrt{d_k}$ all three readings stay level, so attention starts in the same way at every width. With $1/d_k$
+# the spread falls like $1/\sqrt{d_k}$, and each query averages all values. The gradient of softmax stays large, but on
+# its way back to the query it is multiplied by `scale`. With $1/d_k$ a query therefore gets $\sqrt{d_k}$ times less
+# than with the root, and learns slowly.
 #
-# <details><summary>Does anybody divide by the width itself?</summary>
+# <details><summary>Does anybody divide by the width itself? (extra)</summary>
 #
-# Yes. We took queries and keys to be *independent*, but training makes them agree, and the score of two vectors that
-# agree grows like $d_k$. Yang et al. ([arXiv:2203.03466](https://arxiv.org/abs/2203.03466)) therefore divide by $d_k$,
-# times a constant, so that settings tuned on a narrow model work for a wide one. Others normalise queries and keys to
-# length 1 and learn the scale (Henry et al., [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)).
+# Yes. Training makes queries and keys agree, and the score of two vectors that agree grows like $d_k$. Yang et al.
+# ([arXiv:2203.03466](https://arxiv.org/abs/2203.03466)) therefore divide by $d_k$, times a constant, so that settings
+# tuned on a narrow model work for a wide one. Henry et al. ([arXiv:2010.04245](https://arxiv.org/abs/2010.04245))
+# normalise queries and keys to length 1 and learn the scale.
 #
 # </details>
 
@@ -509,15 +507,14 @@ figures.show(
 #    \mathbf{A} = \operatorname{softmax}\!\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}} \right) $$
 #
 # $\mathbf{Q}$ is `(T, K)`, $\mathbf{K}$ is `(S, K)`, $\mathbf{V}$ is `(S, V)` and $\mathbf{A}$ is `(T, S)`. The width
-# $d_k$ is the last dimension of the queries that you are given. It is not the width of the model, and not the number of
-# keys.
+# $d_k$ is the size of the last dimension of the given queries, not the width of the model and not the number of keys.
 #
 # ### Exercise 3: `scaled_dot_product_attention(query, key, value, scale=None)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Multiply the scores by `scale` before the softmax; the rest is `attention` of lesson 3. If omitted, `scale` defaults to
-# $1/\sqrt{d_k}$. Otherwise it is used as given, and 0.0 is allowed: all scores become 0, and all weights equal.
+# Multiply the scores by `scale` before the softmax; the rest is `attention` of lesson 3. The default of `scale` is
+# $1/\sqrt{d_k}$. Any other value is used as given. With 0.0, all scores become 0 and all weights equal.
 #
 # **Worked example.** One query $(2, 0, 0, 0)$, so $\sqrt{d_k} = 2$. Two keys, $(\ln 3, 0, 0, 0)$ and $(0, 0, 0, 0)$, with
 # the values 8 and 4.
@@ -565,8 +562,8 @@ grade(scaled_dot_product_attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# PyTorch has this function, too. Its fast versions never hold all weights at once, so it returns the output only. With
-# the identity matrix as values, that output *is* the weights (lesson 3). Is yours equal to it?
+# PyTorch has this function, too. Its fast versions never hold all weights at once, so it returns only the output. With
+# the identity matrix as values, the output *is* the weights (lesson 3). Does yours agree with it?
 
 
 # %%
@@ -591,10 +588,10 @@ for scale in (None, 0.0, 0.3):
 print("Equal to F.scaled_dot_product_attention, up to rounding:", attend.whose)
 
 # %% [markdown]
-# `assert_close` raises an error unless all elements agree. You can overlook a printed `False`, but not an error.
+# `assert_close` raises an error unless all elements agree.
 #
 # The slider sets the scale to $d_k^{-\alpha}$ for $d_k = 64$. At $\alpha = 0$ nothing is scaled, at $\tfrac12$ the scores
-# are divided by $\sqrt{d_k}$, at 1 by $d_k$. Watch the rows change from picking, through mixing, to averaging.
+# are divided by $\sqrt{d_k}$, at 1 by $d_k$. Watch the queries first pick one key, then mix several, then average all.
 
 # %% tags=["demo"]
 # @title A slider: five queries' weights for seven keys, at each scale
@@ -613,20 +610,19 @@ print("Computed with", attend.whose)
 # %% [markdown]
 # ### Does it matter for learning? (extra)
 #
-# So far we have looked only at initialisation. Now train one attention to look things up. Of 16 items one is shown
-# again, and its value must be returned. Two matrices, $\mathbf{W}_q$ and $\mathbf{W}_k$, make queries and keys of width
-# 256 from the items, and they are all there is to learn.
+# Train an attention to look things up: given one of 16 items, it returns the item's value. Only two matrices are trained,
+# $\mathbf{W}_q$ and $\mathbf{W}_k$, which make queries and keys of width 256 from the items.
 #
 # ### Step: look up (extra)
 #
 # *Step ★★☆ · about 4 minutes.* `items` is `(B, S, D)`, one list of $S$ items per problem; `asked` is `(B, D)`, one item
-# per problem; `values` is `(B, S, V)`. Return the outputs, `(B, V)`, of your scaled attention with the given `scale`. The
-# query is made from `asked`, and the keys from `items`. (Each problem has one query, so $T = 1$. `asked[:, None]` is
+# per problem; `values` is `(B, S, V)`. Make queries from `asked` and keys from `items`. Return the output of your scaled
+# attention with the given `scale`, as `(B, V)`. (Each problem has one query, so $T = 1$. `asked[:, None]` is
 # `(B, 1, D)`.)
 #
-# **Worked example.** One problem with the items $(1, 0)$ and $(0, 1)$ and their values 4 and 8; $(1, 0)$ is asked for.
-# With identity matrices and `scale` $= \ln 3$ the scaled scores are $(\ln 3, 0)$, the weights $(\tfrac34, \tfrac14)$, and
-# the output is 5.
+# **Worked example.** One problem has the items $(1, 0)$ and $(0, 1)$ with the values 4 and 8, and asks for $(1, 0)$. With
+# identity matrices and `scale` $= \ln 3$ the scaled scores are $(\ln 3, 0)$, the weights $(\tfrac34, \tfrac14)$, and the
+# output is 5.
 
 
 # %%
@@ -651,8 +647,8 @@ check(look_up)
 # %% [markdown]
 # The optimizer is **Adam** (lesson 0), the usual choice for transformers. It keeps running means of each parameter's
 # gradient and of its square, and divides the first by the root of the second. So each entry moves by about the learning
-# rate per step, whether its gradients are large or tiny. Here is a loss that is steep in one entry and almost flat in
-# the other, with its minimum at (0, 0); with a larger rate, `SGD` would diverge in the steep direction:
+# rate per step, however large its gradients are. Try it on a loss that is steep in one entry and almost flat in the
+# other. (`SGD` with a larger rate would diverge in the steep direction.)
 
 # %% tags=["demo"]
 for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
@@ -666,10 +662,8 @@ for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
     print(f"{kind.__name__:4} after 200 steps: {point[0].item():.3f}, {point[1].item():.3f}")
 
 # %% [markdown]
-# Now three scales, with the same start, data and optimizer. A model that averages all values reaches a loss of
-# $15/16 \approx 0.94$. One that picks a value at random, with full confidence, reaches $15/8 \approx 1.88$: twice as bad
-# as knowing nothing.
-
+# Now try three scales with the same start, data and optimizer. A model that averages all values reaches a loss of
+# $15/16 \approx 0.94$. A model that picks one value at random reaches $15/8 \approx 1.88$, twice as much.
 
 # %%
 find = use(look_up)
@@ -701,7 +695,7 @@ figures.show(
 )
 
 # %% [markdown]
-# In the end all three would get there, and that is the danger: a wrong scale costs time or quality, but raises no error.
+# With 1,500 steps, all three losses fall below 0.01. A wrong scale costs time or quality, but raises no error.
 
 # %% [markdown]
 # ## 7. Is it a bug?
@@ -713,12 +707,12 @@ figures.show(
 # scores = query @ key.transpose(-2, -1)
 # ```
 #
-# In 2023 a user reported it to three projects at once: the queries are scaled, but the keys are not
+# In 2023 a user reported this as an error to three projects at once
 # ([facebookresearch/XLM#357](https://github.com/facebookresearch/XLM/issues/357)).
 #
 # ### Predict: scaled queries
 #
-# Is it a bug to scale the queries and not the keys?
+# Is it a bug?
 
 # %%
 # Only the queries are scaled: "a bug" or "not a bug"
@@ -737,20 +731,19 @@ for name, scores in ways.items():
     print(f"{name:24} largest difference from the first: {(scores - ways['scores / √K']).abs().max():.7f}")
 
 # %% [markdown]
-# Two fourth roots are right as well, but dividing *both* by $\sqrt{d_k}$ divides the scores by $d_k$. One project answered
-# that nothing was wrong ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)). Another merged the change, and
-# took it back when training broke
+# Dividing *both* by $\sqrt{d_k}$ divides the scores by $d_k$; dividing both by its fourth root is right. One project
+# answered that nothing was wrong ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)). Another merged the
+# change, and took it back when training broke
 # ([huggingface/transformers#22444](https://github.com/huggingface/transformers/pull/22444)).
 #
-# Scaling the queries is even better. It takes $T \cdot d_k$ multiplications instead of $T \cdot S$, fewer if there are
-# more keys than entries. And in half precision, whose largest number is 65,504, it can save the result.
+# Scaling the queries even has advantages. It takes $T \cdot d_k$ multiplications instead of $T \cdot S$, fewer if there
+# are more keys than entries. And in half precision, whose largest number is 65,504, it can prevent an overflow.
 #
 # ### Step: scores in half precision (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Compute the scaled scores of `query` `(T, K)` and `key` `(S, K)` in their own dtype,
-# without a number on the way that is larger than it has to be. **Worked example.** In a query and a key of 64 entries, all
-# entries are 40. The product is $64 \cdot 40 \cdot 40 = 102{,}400$, which float16 cannot hold. The scaled score, 12,800,
-# fits.
+# *Step ★☆☆ · about 2 minutes.* Compute the scaled scores of `query` `(T, K)` and `key` `(S, K)` in their own dtype, so
+# that no product overflows if the scaled scores fit. **Worked example.** All 64 entries of a query and a key are 40.
+# The product is $64 \cdot 40 \cdot 40 = 102{,}400$, which float16 cannot hold. The scaled score, 12,800, fits.
 
 
 # %%
@@ -766,13 +759,13 @@ check(half_precision_scores)
 fitting = use(half_precision_scores)
 long = torch.full((1, 64), 40.0, dtype=torch.float16)
 print("scores scaled:", (torch.matmul(long, long.T) / 8).item())
-print("by", fitting.whose + ":", fitting(long, long).item())
+print("with", fitting.whose + ":", fitting(long, long).item())
 
 # %% [markdown]
 # ## 8. A module, and dropout
 #
-# A function keeps nothing from call to call. Attention with settings is therefore a module, as in lesson 0: `__init__`
-# calls `super().__init__()` first and stores the parts, and `forward` computes.
+# Attention with settings is a module, as in lesson 0: `__init__` calls `super().__init__()` first and stores the parts,
+# and `forward` computes.
 #
 # ### Dropout
 #
@@ -782,15 +775,15 @@ print("by", fitting.whose + ":", fitting(long, long).item())
 # $$ \tilde a_{ij} = \frac{m_{ij}\, a_{ij}}{1 - p_{\text{drop}}}, \qquad
 #    m_{ij} = \begin{cases} 0 & \text{with probability } p_{\text{drop}} \\ 1 & \text{otherwise} \end{cases} $$
 #
-# independently for each entry, afresh on every call. The division makes up for the loss on average:
+# independently for each entry and each call. The division keeps the mean unchanged:
 # $E[\tilde a_{ij}] = (1 - p_{\text{drop}}) \cdot a_{ij} / (1 - p_{\text{drop}}) = a_{ij}$. So nothing has to be corrected
 # when dropout is off.
 #
 # ### Step: drop weights
 #
-# *Step ★☆☆ · about 2 minutes.* Write this formula for a given `kept`, which is boolean and has the shape of `weights`:
-# True where $m_{ij} = 1$. **Worked example.** From the weights $(\tfrac12, \tfrac14, \tfrac14)$ with
-# $p_{\text{drop}} = \tfrac12$ the middle one is dropped. The result is $(1, 0, \tfrac12)$.
+# *Step ★☆☆ · about 2 minutes.* Write this formula. `kept` is a boolean tensor with the shape of `weights`, True where
+# $m_{ij} = 1$. **Worked example.** From the weights $(\tfrac12, \tfrac14, \tfrac14)$ with $p_{\text{drop}} = \tfrac12$
+# the middle one is dropped. The result is $(1, 0, \tfrac12)$.
 
 
 # %%
@@ -803,13 +796,13 @@ def drop(weights: torch.Tensor, kept: torch.Tensor, p: float) -> torch.Tensor:
 check(drop)
 
 # %% [markdown]
-# A model that is used, and not trained, must not drop anything. `module.train()` sets `module.training` to `True`,
-# `module.eval()` sets it to `False`, for the module and all modules in it. A new module is in training mode. PyTorch's
-# dropout is the module `nn.Dropout`:
+# Dropout belongs to training only. `module.train()` sets `module.training` to `True`, for the module and all modules in
+# it, and `module.eval()` sets it to `False`. A new module is in training mode. PyTorch's dropout is the module
+# `nn.Dropout`:
 
 # %% tags=["demo"]
 dropping = nn.Dropout(0.5)
-with torch.random.fork_rng():  # draws, and leaves PyTorch's generator as it was
+with torch.random.fork_rng():  # leaves PyTorch's generator unchanged
     torch.manual_seed(0)
     print("train:", dropping(torch.ones(6)))
     print("again:", dropping(torch.ones(6)))
@@ -823,8 +816,8 @@ print("eval: ", dropping.eval()(torch.ones(6)))
 # Write the module. `forward` returns `(output, weights)` with the weights that were *applied*: in training mode, those
 # after dropout. You may call your function of exercise 3; a mistake in it costs no points here.
 #
-# **Worked example.** The weights of the step apply to the values 2, 4 and 8. In training mode with $(1, 0, \tfrac12)$, the
-# output is $2 + 4 = 6$. In eval mode, it is $1 + 1 + 2 = 4$ every time.
+# **Worked example.** The weights of the step apply to the values 2, 4 and 8. In training mode with $(1, 0, \tfrac12)$,
+# the output is $2 + 4 = 6$. In eval mode, it is always $1 + 1 + 2 = 4$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -865,10 +858,6 @@ from grading.judge import grade
 grade(ScaledDotProductAttention)
 ### END HIDDEN TESTS
 
-# %% [markdown]
-# Until your module passes, the pictures use PyTorch's `nn.MultiheadAttention` (lesson 6) with one head and identity matrices
-# as projections.
-
 
 # %%
 def built_in_module(dropout=0.0, width=8):
@@ -900,12 +889,12 @@ figures.show(
 # %% [markdown]
 # ### Is it a bug? The rows no longer sum to 1
 #
-# In training mode, the weights of a query can sum to almost anything. A user reported this as a bug
+# In training mode, the weights of a query can sum to almost anything. A user reported it
 # ([huggingface/transformers#31468](https://github.com/huggingface/transformers/issues/31468)).
 #
 # ### Predict: sums in training mode
 #
-# Is it a bug that the rows do not sum to 1 in training mode?
+# Is it a bug?
 
 # %%
 # Rows that do not sum to 1 in training mode: "a bug" or "not a bug"
@@ -927,24 +916,24 @@ figures.show(
 )
 
 # %% [markdown]
-# Dividing each row by its sum would bring a bug in: a key that survives alone would get the full weight, and the mean
-# would no longer be the weights of eval mode.
+# Dividing each row by its sum would be a bug. A single key that survives would get the full weight, and the mean would no
+# longer be the weights of eval mode.
 #
 # ## 9. Seen in the wild (extra)
 #
-# **The width of the model in place of a head's.** The most common bug of all. With 6 heads, a model of width 384 has
-# heads of width 64, and 64 counts.
+# **The width of the model instead of the head's.** This is the most common bug. With 6 heads, a model of width 384 has
+# heads of width 64, so $d_k = 64$.
 #
 # ```diff
 # - weights = q @ k.transpose(-2, -1) * n_embd ** -0.5       # 384
 # + weights = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5  # 64
 # ```
 #
-# It was in the code of one of the most watched lectures on transformers ([karpathy/ng-video-lecture#6](
+# It was in a much-watched lecture on transformers ([karpathy/ng-video-lecture#6](
 # https://github.com/karpathy/ng-video-lecture/issues/6)), in a popular collection of vision transformers
-# ([lucidrains/vit-pytorch#65](https://github.com/lucidrains/vit-pytorch/issues/65)) and in a library in Rust
+# ([lucidrains/vit-pytorch#65](https://github.com/lucidrains/vit-pytorch/issues/65)) and in a Rust library
 # ([coreylowman/dfdx#171](https://github.com/coreylowman/dfdx/issues/171)). The scores are $\sqrt 6 \approx 2.4$ times too
-# small, and the model trains all the same. It showed in no output; somebody compared the code with the paper.
+# small, and the model still trains. Somebody found the bug by comparing the code with the paper.
 #
 # **Divided by a scale that was already inverted.**
 #
@@ -954,9 +943,9 @@ figures.show(
 # + scores = q @ k.transpose(-2, -1) * scale
 # ```
 #
-# The scores are multiplied by $\sqrt{d_k}$ instead of divided by it, so they are $d_k$ times too large
-# ([esceptico/perceiver-io#9](https://github.com/esceptico/perceiver-io/issues/9)). From outside, the model learns badly.
-# Name a factor *scale* only if you multiply by it.
+# The scores are multiplied by $\sqrt{d_k}$ instead of divided by it, so they are $d_k$ times too large, and the model
+# learns badly ([esceptico/perceiver-io#9](https://github.com/esceptico/perceiver-io/issues/9)). Name a factor *scale*
+# only if you multiply by it.
 #
 # **Dropout that never stops.**
 #
@@ -966,19 +955,18 @@ figures.show(
 # ```
 #
 # A function does not know about `model.eval()`, so it also drops weights when the model is used
-# ([karpathy/nanoGPT#240](https://github.com/karpathy/nanoGPT/issues/240), and many others; PyTorch's documentation has
-# warned of it since [pytorch/pytorch#124464](https://github.com/pytorch/pytorch/issues/124464)). From outside, the loss
-# on held-out text is a little too high, and the same prompt gets a different answer each time.
+# ([karpathy/nanoGPT#240](https://github.com/karpathy/nanoGPT/issues/240); PyTorch's documentation has warned of it since
+# [pytorch/pytorch#124464](https://github.com/pytorch/pytorch/issues/124464)). The loss on held-out text is a little too
+# high, and the same prompt gets a different answer each time.
 #
 # **Zero taken for "not given".** In one library the default was `scale = 0`, which meant "choose for me". One of its
-# backends multiplied by that 0. All weights were equal, the shapes were right, and nothing failed
-# ([SKaiNET#880](https://github.com/SKaiNET-developers/SKaiNET/issues/880)). In Python, `scale or K ** -0.5` is the same
-# trap. That is why the default here is `None`, and why 0.0 means 0.0.
+# backends multiplied by that 0, so all weights were equal, and nothing failed
+# ([SKaiNET#880](https://github.com/SKaiNET-developers/SKaiNET/issues/880)). In Python, `scale or K ** -0.5` has the same
+# fault. So the default here is `None`.
 #
-# ### Predict: six scales
+# ### Predict: six scales (extra)
 #
-# The picture shows the same attention six times, for $d_k = 64$. One scale is right. Which one, and what happened to the
-# others?
+# The picture shows the same attention six times, for $d_k = 64$. Which scale is right, and what happened to the others?
 
 # %%
 scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
@@ -1000,21 +988,18 @@ predict("the right scale", ...)
 # %% [markdown]
 # <details><summary>What happened to the others</summary>
 #
-# A is multiplied by $\sqrt{d_k}$ instead of divided by it. B uses the width of the model, 6 heads of 64 each: it is
-# flatter than D, but looks much the same. C is not scaled. E is divided by $d_k$; scaling the queries and then calling a
-# function that scales again gives the same picture. F was scaled after the softmax: it is as sharp as C, and its rows sum
-# to $1/8$.
+# A is multiplied by $\sqrt{d_k}$. B uses the width of the model, 6 heads of 64 each. C is not scaled. E is divided by
+# $d_k$, as when you scale the queries and then call a function that scales again. F was scaled after the softmax.
 #
-# Only F breaks a rule that you can check without knowing the answer. All others are proper weights, so nobody can be sure
-# of D by looking. Compare with an independent implementation, on shapes that differ from one another, and let the test
-# raise an error, as in section 6.
+# Only the rows of F break a rule: they do not sum to 1. Between B and D, nobody can be sure by looking. Compare with an
+# independent implementation, as in section 6, on shapes that differ from one another.
 #
 # </details>
 
 # %% [markdown]
 # ## 10. In a trained model
 #
-# The small language model has heads of width 24. First put your attention into all of them:
+# The small language model has heads of width 24. Put your attention into all of them:
 
 # %%
 lm = small_lm.load()
@@ -1025,9 +1010,9 @@ losses = lm.compare(scale=scaled_dot_product_attention)
 # %% [markdown]
 # ### Predict: the model without the root
 #
-# Now take the division out. All scores become $\sqrt{24} \approx 4.9$ times as large as those that the model was trained
-# with. Its loss on stories that it has not seen is 0.67 nats per word; guessing blindly among its 952 words costs
-# $\ln 952 \approx 6.86$. What is it without the root?
+# Now take the division out. All scores become $\sqrt{24} \approx 4.9$ times as large as in training. With the root, the
+# loss on stories that the model has not seen is 0.67 nats per word. Blind guessing among its 952 words costs
+# $\ln 952 \approx 6.86$. What is the loss without the root?
 
 # %%
 # The loss without the root: "about 0.7", "about 1.2" or "about 6.9"
@@ -1055,11 +1040,18 @@ figures.show(
 )
 
 # %% [markdown]
-# The last word sees all six. Try other sentences, layers and heads, or put `scale=1.0` in place of your function:
+# The model hides later words from each word (lesson 5), so only the last one, *bank*, sees all six. The widget hides
+# none. Try other sentences, layers and heads, or put `scale=1.0` in place of your function:
 
 # %% tags=["demo"]
 # @title Your scaled attention on a sentence that you type
 alive.show(scale=scaled_dot_product_attention, layer=0, head=3)
+
+# %% [markdown]
+# ### Predict: the spread after training (extra)
+#
+# Before training, the scaled scores of independent queries and keys have a spread of 1. What is it in this trained model,
+# on average over its twelve heads?
 
 # %%
 story = small_lm.held_out().splitlines()[0]
@@ -1071,12 +1063,6 @@ def spreads(model):
     return torch.stack([torch.stack([spread(head.q, head.k) for head in layer]) for layer in seen])
 
 
-# %% [markdown]
-# ### Predict: the spread after training (extra)
-#
-# Before training, the scaled scores of independent queries and keys have a spread of 1. What about this trained model, on
-# average over its twelve heads?
-
 # %%
 # The spread of the scaled scores after training: "about 1", "smaller" or "larger"
 predict("the spread after training", ...)
@@ -1085,14 +1071,14 @@ predict("the spread after training", ...)
 print("one row per layer, one column per head:", (spreads(lm) / 24**0.5).round(decimals=1), sep="\n")
 
 # %% [markdown]
-# Training made queries and keys agree where attention should be sharp. The root gives a good *start*. It does not keep
+# Training has made queries and keys agree where sharp attention helps. The root gives a good *start*; it does not keep
 # the spread at 1.
 #
 # ### A minute of training without it (extra)
 #
-# "It is only a constant," somebody says. "The model will learn to make its scores smaller." `fine_tune` trains the model
-# for another hundred steps, with its scores multiplied by `scale`. (Even with the right scale the loss first rises a
-# little: a new optimizer disturbs a trained model.)
+# Your colleague of section 5 expects the model to make its scores smaller. Try it: `fine_tune` trains the model for
+# another hundred steps, with its scores multiplied by `scale`. (A new optimizer disturbs a trained model, so the loss
+# rises a little even with the right scale.)
 
 
 # %%
@@ -1121,7 +1107,7 @@ def fine_tune(scale, steps=100, rows=16, length=48):
 # %% [markdown]
 # ### Predict: the scores after a hundred steps (extra)
 #
-# The model is trained without the root. How large are its unscaled scores after a hundred steps?
+# How large are the unscaled scores after a hundred steps without the root?
 
 # %%
 # The scores: "about 4.9 times smaller", "about half as large" or "about as large as before"
@@ -1140,9 +1126,9 @@ figures.show(
 )
 
 # %% [markdown]
-# Divided by 24, the scores grow, which makes up for part of the small scale. Without the root, most of the gap in the loss
-# closes as well, but not because the scores shrink: the other parts of the model learn to work with sharp weights. (If you
-# put the old $\mathbf{W}_q$ and $\mathbf{W}_k$ back into it, the loss is about 0.84.)
+# Divided by 24, the scores grow, which makes up for part of the small scale. Without the root, most of the gap in the
+# loss closes as well, but the scores do not shrink. Other parts of the model learn to work with sharp weights: with the
+# old $\mathbf{W}_q$ and $\mathbf{W}_k$ put back, the loss is still about 0.84.
 #
 # ## One model, from here to lesson 8
 #
@@ -1159,17 +1145,16 @@ figures.show(
 )
 
 # %% [markdown]
-# The largest weights are where they were at the end of lesson 3, but now other letters have a share, too, and gradients
-# reach them. A letter still sees the letters after it: lesson 5 blocks them.
+# The largest weights are where they were at the end of lesson 3, but now other letters have a share, too. A letter still
+# sees the letters after it. Lesson 5 blocks them.
 #
 # ## Summary
 #
-# 1. A score is a sum of $d_k$ products. If the entries are independent, with mean 0 and variance 1, its variance is $d_k$
-#    and its spread $\sqrt{d_k}$.
-# 2. Widely spread scores saturate softmax: one weight is near 1, the entropy and the Jacobian are near 0, and hardly any
-#    gradient comes back.
+# 1. A score is a sum of $d_k$ products. If the entries are independent, with mean 0 and variance 1, the scores have the
+#    spread $\sqrt{d_k}$.
+# 2. Widely spread scores saturate softmax: one weight is near 1, and hardly any gradient comes back.
 # 3. Dividing by $\sqrt{d_k}$ keeps the spread at 1 for every width. Dividing by $d_k$ makes all weights nearly equal.
-# 4. $d_k$ is the width of a query in one head. You may scale the scores or the queries: the result is the same.
+# 4. $d_k$ is the width of a query in one head. You may scale the scores or the queries.
 # 5. Dropout applies to the weights, and only in training. Survivors are divided by $1 - p_{\text{drop}}$, so the mean is
 #    unchanged.
 #
@@ -1192,26 +1177,23 @@ figures.show(
 # %% [markdown]
 # **To read on:** Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its
 # footnote 4;
-# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
-# with an equivalent in plain Python; Srivastava et al., [Dropout](https://jmlr.org/papers/v15/srivastava14a.html), where
-# the idea comes from.
+# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html);
+# Srivastava et al., [Dropout](https://jmlr.org/papers/v15/srivastava14a.html).
 
 # %% [markdown]
-# ## Challenge: `scale_for_entropy(scores, nats)`
+# ## Challenge: `scale_for_entropy(scores, nats)` (extra)
 #
 # *Challenge ★★★ · not graded · about 15 minutes*
 #
-# The square root gives scores the right spread if queries and keys are random. Trained ones are not. So ask the other way
-# round: how sharp do you *want* attention to be, and which scale makes it so? With an entropy of $h$ nats, about $e^h$
-# words share the attention of a query. For every $h$ between 0 and $\ln S$, exactly one scale gives the weights of a row
-# of $S$ scores this entropy. There is no formula for it, but a larger scale always gives a smaller entropy, and this is
-# enough to find it. (t-SNE, which draws maps of data with many dimensions, does the same for each point; its
-# *perplexity* is $e^h$.)
+# The square root suits random queries and keys, but trained ones are not random. How sharp do you *want* attention to
+# be, and which scale makes it so? With an entropy of $h$ nats, about $e^h$ words share the attention of a query. For
+# every $h$ between 0 and $\ln S$, exactly one scale gives the weights of a row of $S$ scores this entropy. There is no
+# formula for it, but a larger scale always gives a smaller entropy.
 #
-# `scores` is `(..., S)`. In each row one score is the largest, and no other comes near it. Return the scales, positive
-# and of shape `(...)`: for each row the one with which `softmax(scale * row)` has the entropy `nats`, accurate to a
-# relative error of 0.001. Scores may be as small as $10^{-5}$ or as large as $10^5$. Raise a `ValueError` that names
-# `nats` or `scores` unless `nats` is between 0 and $\ln S$. No gradient is needed.
+# `scores` is `(..., S)`. In each row, one score is clearly larger than all others. Return the scales, positive and of shape
+# `(...)`: for each row the one with which `softmax(scale * row)` has the entropy `nats`, accurate to a relative error of
+# 0.001. Scores may be as small as 0.00001 or as large as 100,000. Unless `nats` is between 0 and $\ln S$, raise a
+# `ValueError` whose message has `nats` and its value, or `scores` and its shape. No gradient is needed.
 #
 # **Worked example.** With the scale 1, the scores $(0, \ln 3)$ have the weights $(\tfrac14, \tfrac34)$ and the entropy
 # 0.562. With the scale 2 they have $(\tfrac1{10}, \tfrac9{10})$ and 0.325. You want 0.4. Which scale do you try next?

@@ -9,7 +9,7 @@ from grading.exercises.exercise import call, challenge
 scale_for_entropy = challenge(
     "scale_for_entropy",
     stars=3,
-    see="Challenge: `scale_for_entropy(scores, nats)`",
+    see="Challenge: `scale_for_entropy(scores, nats)` (extra)",
     hints=(
         "You try a scale, and the entropy of the weights is larger than `nats`. Is the right scale larger or smaller? "
         "How do you continue if you know one scale that is too small and one that is too large?",

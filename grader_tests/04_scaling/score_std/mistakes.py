@@ -13,12 +13,12 @@ def score_std(query, key):
 right.mistake("divides_by_n_minus_1", {"correction=0": ""}, loses=("one set", "over a whole", "where")).feedback(
     "Your standard deviation divides by n - 1, so it is slightly too large. Dividing by n - 1 estimates the spread "
     "of a larger population, but here the n scores are all there is. PyTorch has an option for that.",
-    see="Your first instrument",
+    see="The standard deviation",
 )
 right.mistake("variance", {"std(correction=0)": "var(correction=0)"}, loses=("one set", "gradients")).feedback(
     "You return the *variance* instead of the standard deviation. The variance has the unit of a squared score; "
     "the standard deviation is its square root.",
-    see="Your first instrument",
+    see="The standard deviation",
 )
 right.mistake(
     "of_scaled_scores", {"key.transpose(-2, -1)": "key.transpose(-2, -1) / math.sqrt(query.shape[-1])"}, loses="one set"
@@ -63,14 +63,14 @@ right.mistake(shapes.all_dimensions_reversed(what="key"), loses="over a whole").
 right.mistake("about_zero", {"std(correction=0)": "square().mean().sqrt()"}, loses=("one set", "where")).feedback(
     "You do not subtract the mean of the scores. Your result measures their distance from 0 instead of from their "
     "own mean.",
-    see="Your first instrument",
+    see="The standard deviation",
 )
 right.mistake(
     "absolute_deviation", {"scores.std(correction=0)": "(scores - scores.mean()).abs().mean()"}, loses="one set"
 ).feedback(
     "You return the mean *absolute* deviation. The standard deviation squares the deviations, takes their mean, "
     "and then the square root.",
-    see="Your first instrument",
+    see="The standard deviation",
 )
 score_std.mistake("expected_rather_than_measured", loses=("one set", "gradients")).full_code("""
 def score_std(query, key):
