@@ -177,7 +177,7 @@ def heads_by_loop(x: torch.Tensor, heads: list[tuple[torch.Tensor, torch.Tensor,
 check(heads_by_loop)
 
 # %% [markdown]
-# Here are two heads for our sentence. Their matrices are random, so the weights mean nothing yet.
+# Here are two heads for our sentence, with random matrices. Their weights mean nothing yet.
 
 # %%
 words = sentence.words  # The boat reached the river bank
@@ -513,9 +513,8 @@ yours = lm.compare(split=split_heads, merge=merge_heads)
 # %% [markdown]
 # ## 4. A module
 #
-# *Review* of lesson 4: an `nn.Module` keeps trainable tensors as parameters. `parameters()` lists them for the optimizer,
-# `state_dict()` is what you save, and `to(...)` moves them. The parameter of `nn.Linear(D, D, bias=False)` is `weight`,
-# (out, in): the layer computes `x @ weight.T`. Here no shape warns you if you forget the transpose.
+# *Review* of lesson 4: an `nn.Module` keeps trainable tensors as parameters. `nn.Linear(D, D, bias=False)` has one,
+# `weight`, (out, in): the layer computes `x @ weight.T`. If you forget the transpose here, no shape warns you.
 
 # %% tags=["demo"]
 # @title From x to the output, with all shapes
@@ -543,8 +542,8 @@ figures.show(
 #
 # - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. If you divide by $\sqrt{d}$, nothing fails, but the
 #   weights are too even.
-# - **The context.** Queries come from `x`. Keys and values come from `context`, `(B, S, D)`, if it is given
-#   (cross-attention), and from `x` otherwise (self-attention).
+# - **The context**, `(B, S, D)`, gives keys and values if it is there (cross-attention). Otherwise they come from `x`
+#   (self-attention). Queries always come from `x`.
 # - **The mask** is that of lesson 5, `True` = blocked. It *broadcasts* to `(B, H, T, S)`: a causal mask is `(T, S)`, a
 #   padding mask `(B, 1, 1, S)`. A fully blocked row has weights 0 and output 0, never NaN.
 #
@@ -678,8 +677,8 @@ check(AttentionLayer)
 # | weights returned | `(B, H, T, T)` | `(B, H, T, S)` | `(B, T, S)`, the *mean* over heads, unless `average_attn_weights=False` |
 #
 # Two of these differences are traps. Without `batch_first=True`, attention runs *across* the unrelated sentences of a
-# batch, with the right shapes ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And the mean over
-# heads mixes what the heads keep apart.
+# batch, with the right shapes ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And the mean mixes
+# what the heads keep apart.
 #
 # Wrap the built-in layer, so that it follows our conventions:
 
@@ -750,10 +749,9 @@ print("Level 2 is", Heads.whose)
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Somebody trained a model with `nn.MultiheadAttention`, and you want to look inside with your own code. Copy the weights
-# of `theirs`, an `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`.
-# Return `ours`. Both then compute the same, but training one must not change the other: *copy the numbers into* the
-# existing parameters.
+# You want to look inside a trained `nn.MultiheadAttention` with your own code. Copy the weights of `theirs`, an
+# `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`. Return `ours`. Both
+# then compute the same, but training one must not change the other: *copy the numbers into* the existing parameters.
 #
 # **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
 # is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
@@ -789,8 +787,7 @@ grade(load_torch_weights)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now at full size, with a causal mask and as cross-attention. (Both layers take `True` for "blocked";
-# `F.scaled_dot_product_attention` takes it for "may look".)
+# Now at full size, with a causal mask and as cross-attention:
 
 
 # %%
@@ -1427,14 +1424,13 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # + mask = mask.repeat_interleave(n_heads, dim=0)        # M0 M0 M1 M1 M2 M2
 # ```
 #
-# Heads then got the padding mask of another sentence, except with a batch of one. (`BuiltIn` above uses `expand` and
-# `flatten`, which cannot get the order wrong.)
+# Heads then got the padding mask of another sentence, except with a batch of one.
 
 # %% [markdown]
 # ## The model so far
 #
-# In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces the projections and the attention.
-# The matrices are the same; each of two heads gets half of their columns.
+# In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. The
+# matrices are the same; each of two heads gets half of their columns.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1451,8 +1447,7 @@ figures.show(
 #
 # ## Summary
 #
-# 1. One head averages, so it answers one question at a time. Several heads answer several, and $\mathbf{W}_o$ mixes the
-#    answers.
+# 1. One head answers one question at a time. Several heads answer several, and $\mathbf{W}_o$ mixes the answers.
 # 2. The matrices of all heads are side by side in one `(D, D)` matrix. Heads divide the width and add no parameters.
 # 3. Split: cut each word's row, *then* swap words and heads. Merge: the same steps backwards.
 # 4. Scale, softmax, mask and dropout apply to each head separately.
@@ -1490,9 +1485,9 @@ figures.show(
 #
 # $$ \text{output} = \sum_{h=0}^{H-1} \mathbf{A}_h\, \mathbf{X}\, \mathbf{M}_h $$
 #
-# where $\mathbf{A}_h$, `(T, T)`, holds the weights of head $h$. $\mathbf{M}_h$ has $d^2$ entries, but it is a product
-# through $d_k$ numbers, so its **rank** is at most $d_k$. People who dissect trained models study these matrices and not
-# the two factors, which can change together without any effect.
+# where $\mathbf{A}_h$, `(T, T)`, holds the weights of head $h$. $\mathbf{M}_h$ is a product through $d_k$ numbers, so its
+# **rank** is at most $d_k$. People who dissect trained models study these matrices and not the two factors, which can
+# change together without any effect.
 #
 # Return the matrices of all heads, `(H, D, D)`. `W_v` and `W_o` are weights of `nn.Linear`, `(D, D)`: a word `x` becomes
 # `x @ W_v.T`. Heads are split as by `split_heads`. Raise a `ValueError` that names `n_heads` unless it divides $d$.
