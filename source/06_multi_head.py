@@ -8,17 +8,17 @@
 # %% [markdown]
 # # Lesson 6: Multi-head attention
 #
-# Which bank is meant in *The boat reached the river bank*? You look at the word before it, *river*, and at what arrives
-# there, a *boat*. Those are two questions, but one attention gives each word one set of weights, and so one average.
-# **How can a word ask several questions at once, and keep the answers apart, at no extra cost?**
+# Which bank is meant in *The boat reached the river bank*? Two words help: *river*, just before it, and *boat*, which
+# arrives there. To use both, *bank* asks two questions. But one attention gives each word one set of weights, and so one
+# average. **How can a word ask several questions at once, and keep the answers apart, at no extra cost?**
 #
-# **You will build** attention with several *heads*: in a loop, all at once, and as an `nn.Module`. All give the same
-# numbers, and so does PyTorch's layer. You put your functions into a trained language model, name its heads by what they
-# do, and meet a bug that training hides.
+# **You will build** attention with several *heads*: in a loop, all at once, and as an `nn.Module`. All three give the same
+# numbers, and so does PyTorch's layer. You then look at the heads of a trained language model, and meet a bug that
+# training hides.
 #
 # **You need** queries, keys and values (lesson 3), the scale, modules and dropout (lesson 4), and masks (lesson 5).
 #
-# **Time:** about 80 minutes, plus 45 for the experiment, the challenge and the parts marked *extra*
+# **Time:** about 80 minutes, plus 45 for the parts marked *extra*
 
 # %%
 import contextlib
@@ -58,7 +58,7 @@ figures.show(figures.overview("heads"))
 #
 # <details><summary>Answer</summary>
 #
-# Ten: 4 keys come after the first token, then 3, 2, 1 and none.
+# Ten: 4 keys come after the first token, then 3, 2, 1 and 0.
 #
 # </details>
 #
@@ -66,13 +66,12 @@ figures.show(figures.overview("heads"))
 #
 # <details><summary>Answer</summary>
 #
-# A blocked score of $-\infty$ gets the weight 0, and the open ones share the whole. Zeros put in after the softmax leave
-# rows that sum to less than 1, because the blocked scores are already in the sum.
+# A blocked score of $-\infty$ gets the weight 0, and the other keys share the whole weight. With weights set to 0 after
+# the softmax, the rows sum to less than 1.
 #
 # </details>
 #
-# **3.** Every key of a row is blocked. What are the row's weights and output in this course, and what does plain softmax
-# give?
+# **3.** Every key of a row is blocked. What are its weights and output in this course, and what does plain softmax give?
 #
 # <details><summary>Answer</summary>
 #
@@ -86,10 +85,10 @@ review()
 # %% [markdown]
 # ## 1. What one head cannot do
 #
-# A **head** is one attention with its own queries, keys and values. Here is a task: of two words, you want **the colour of
-# word 0 and the shape of word 1**. Word 0 has the value $(1, 0)$, colour but no shape, and word 1 has $(0, 1)$. So the
-# wanted output is $(1, 1)$. A head has one pair of weights, $a$ and $1 - a$. Two heads have two pairs: one can carry the
-# colours and the other the shapes.
+# A **head** is one attention with its own queries, keys and values. Here is a task for it: of two words, return **the
+# colour of word 0 and the shape of word 1**. The value of word 0 is $(1, 0)$, all colour and no shape; the value of word 1
+# is $(0, 1)$. So the wanted output is $(1, 1)$. One head has one pair of weights, $a$ and $1 - a$. Two heads have two
+# pairs: one head can return the colour, and the other the shape.
 #
 # ### Predict: the reach of one head
 #
@@ -119,11 +118,10 @@ figures.show(
 #
 # <details><summary>Why no matrix helps</summary>
 #
-# Let $\mathbf{W}$ be the product of all matrices on the way. With weights $a$ and $b$, one head returns
-# $a\,\mathbf{x}_0 \mathbf{W} + b\,\mathbf{x}_1 \mathbf{W}$: the *same* matrix for both words, apart from a factor. To
-# keep the colour of word 0 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\ 0 & 0 \end{pmatrix}$, and to keep the
-# shape of word 1 you need $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1 \end{pmatrix}$. These two are not multiples of
-# each other. Two heads have two matrices.
+# Let $\mathbf{W}$ be the product of $\mathbf{W}_v$ and the matrix after the head. One head with the weights $a$ and $b$
+# returns $a\,\mathbf{x}_0 \mathbf{W} + b\,\mathbf{x}_1 \mathbf{W}$. To get the colour of word 0 and the shape of word 1,
+# you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\ 0 & 0 \end{pmatrix}$ and $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1
+# \end{pmatrix}$. But these two are not multiples of one matrix. Two heads have two matrices.
 #
 # </details>
 #
@@ -136,14 +134,14 @@ figures.show(
 #    \qquad \mathbf{Q}_h = \mathbf{X} \mathbf{W}_q^{(h)}, \quad \mathbf{K}_h = \mathbf{X} \mathbf{W}_k^{(h)}, \quad
 #    \mathbf{V}_h = \mathbf{X} \mathbf{W}_v^{(h)} . $$
 #
-# Each output is `(T, K)` with $d_k = d / H$, so that $H$ outputs side by side are as wide as a word again. One last matrix
-# $\mathbf{W}_o$, `(D, D)`, mixes them:
+# Each output is `(T, K)`. In formulas, `D` is $d$, `K` is $d_k$, and $d_k = d / H$. So the $H$ outputs side by side are as
+# wide as a word again. One last matrix $\mathbf{W}_o$, `(D, D)`, mixes them:
 #
 # $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0,\; \mathbf{O}_1,\; \dots,\; \mathbf{O}_{H-1} \,]\; \mathbf{W}_o . $$
 #
 # ### Step: one head
 #
-# *Step ★☆☆ · about 2 minutes.* First a review of lesson 4: scaled attention, without a mask. Return output and weights.
+# *Step ★☆☆ · about 2 minutes.* *Review* of lesson 4: scaled attention, without a mask. Return the output and the weights.
 #
 # **Worked example.** For $\mathbf{q} = (1, 0, 0, 0)$ and the keys $(2 \ln 3, 0, 0, 0)$ and $(0, 5, 0, 0)$, the scores are
 # $(2 \ln 3, 0) / \sqrt4 = (\ln 3, 0)$, and the weights $(\tfrac34, \tfrac14)$. The values 4 and 8 give the output 5.
@@ -161,12 +159,12 @@ check(attend)
 # %% [markdown]
 # ### Step: heads in a loop
 #
-# *Step ★☆☆ · about 3 minutes.* Now the formula above, without $\mathbf{W}_o$. `heads` is a list with the three matrices
-# `(W_q, W_k, W_v)` of each head. Return the outputs side by side.
+# *Step ★☆☆ · about 3 minutes.* Now write the formula above, without $\mathbf{W}_o$. `heads` is a list with the three
+# matrices `(W_q, W_k, W_v)` of each head. Return the outputs side by side.
 #
-# **Worked example.** Two words $(1, 2)$ and $(3, 6)$, two heads, all $\mathbf{W}_q$ and $\mathbf{W}_k$ are 0, so every
-# weight is $\tfrac12$. The values of head 0 are column 0, those of head 1 column 1. The result is
-# $\begin{pmatrix} 2 & 4 \\ 2 & 4 \end{pmatrix}$.
+# **Worked example.** Two words, $(1, 2)$ and $(3, 6)$, and two heads. All $\mathbf{W}_q$ and $\mathbf{W}_k$ are 0, so
+# every weight is $\tfrac12$. The values of head 0 are column 0, those of head 1 column 1. The result is $\begin{pmatrix} 2
+# & 4 \\ 2 & 4 \end{pmatrix}$.
 
 
 # %%
@@ -179,7 +177,7 @@ def heads_by_loop(x: torch.Tensor, heads: list[tuple[torch.Tensor, torch.Tensor,
 check(heads_by_loop)
 
 # %% [markdown]
-# Here are two heads for our sentence. The matrices are random, so the patterns mean nothing yet.
+# Here are two heads for our sentence, with random matrices. Their weights mean nothing yet.
 
 # %%
 words = sentence.words  # The boat reached the river bank
@@ -194,7 +192,8 @@ def matrix(rows, columns):
 
 
 X = sentence.x @ matrix(3, D)  # (T, D): the three numbers of each word, spread over eight
-heads = [(3 * matrix(D, K), matrix(D, K), matrix(D, K)) for _ in range(H)]  # W_q, W_k, W_v of each head
+# W_q, W_k, W_v of each head; the factor 3 makes the weights less even
+heads = [(3 * matrix(D, K), matrix(D, K), matrix(D, K)) for _ in range(H)]
 W_o = matrix(D, D)
 
 by_loop = use(heads_by_loop)(X, heads) @ W_o  # (T, D)
@@ -215,14 +214,14 @@ figures.show(
 # %% [markdown]
 # ### One matrix for all heads
 #
-# Put the matrices of both heads side by side, as one matrix $\mathbf{W}_q$ of shape `(D, D)`, and one product gives all
+# Put the $\mathbf{W}_q$ of both heads side by side. The result is one matrix of shape `(D, D)`, and one product gives all
 # queries:
 #
 # $$ \mathbf{X}\, [\, \mathbf{W}_q^{(0)},\; \mathbf{W}_q^{(1)} \,] =
 #    [\, \mathbf{X} \mathbf{W}_q^{(0)},\; \mathbf{X} \mathbf{W}_q^{(1)} \,] . $$
 #
-# Each *column* of a matrix product depends only on the same column of the right-hand matrix. So each head owns a band of
-# columns, and the heads stay independent.
+# Each *column* of a product depends only on the same column of the right-hand matrix. So each head owns a band of columns,
+# and the heads stay independent.
 
 # %% tags=["demo"]
 # @title One packed matrix, and the columns of each head
@@ -239,13 +238,14 @@ torch.testing.assert_close((X @ W_q)[:, K:], X @ heads[1][0])
 print("Columns 4 to 7 of X @ W_q are the queries of head 1.")
 
 # %% [markdown]
-# The loop over heads can go, too. `@` treats all leading dimensions as a batch, so `attend` would compute all heads of all
-# sentences at once, from tensors of shape `(B, H, T, K)`. You only need a way there and back.
+# Now drop the loop. `@` treats all leading dimensions as a batch, so `attend` computes all heads of all sentences at once,
+# from tensors of shape `(B, H, T, K)`. You only have to split packed tensors into heads, and to merge the outputs.
 #
 # ## 3. Splitting and merging
 #
-# A projected sentence is `(B, T, D)`: each word's row has the `K` numbers of head 0, then those of head 1, and so on. Take
-# a small example without a batch: four words of six numbers, and two heads. Each entry is its own address in memory.
+# A projected batch is `(B, T, D)`: the row of each word has the `K` numbers of head 0, then those of head 1, and so on.
+# Take an example without a batch: four words of six numbers, and two heads. The entries count up from 0, so each is its
+# own address in memory.
 
 # %%
 small = torch.arange(24).view(4, 6)  # (T, D)
@@ -262,13 +262,12 @@ print(small)
 predict("what reshape gives head 0", ...)
 
 # %% [markdown]
-# This is the best known mistake in multi-head attention, because *nothing happens*: no error, the right shape, and, as
-# section 8 shows, a loss that falls. People reasonably ask whether anything else is needed
-# ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
+# Nothing warns you: there is no error, the shape is right and, as section 8 shows, the loss falls. People reasonably ask
+# whether anything else is needed ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
 #
-# Look at the addresses. A tensor's numbers are in memory one after the other, at the addresses 0, 1, 2, … For each
-# dimension, a tensor has a **stride**: by how much the address grows when the index grows by 1. With the strides
-# $(s_0, s_1, s_2)$, the entry $[i, j, k]$ has the address $i s_0 + j s_1 + k s_2$.
+# A tensor's numbers are in memory one after the other, at the addresses 0, 1, 2, … Each dimension has a **stride**: the
+# address grows by this number when the index grows by 1. With the strides $(s_0, s_1, s_2)$, the entry $[i, j, k]$ has the
+# address $i s_0 + j s_1 + k s_2$.
 #
 # ### Step: addresses (extra)
 #
@@ -311,7 +310,8 @@ figures.show(
 # ### Predict: the right transpose
 #
 # `reshape` cuts the memory, in its order, into pieces of the new sizes. `transpose` swaps two sizes *and* their strides.
-# Neither moves a number here. Now a puzzle: turn `small` into `wanted` with one `reshape` and one `transpose`.
+# Neither moves a number here. Now a puzzle: turn `small` into `wanted` with one `reshape` and one `transpose`. Try your
+# line in a new cell before you commit.
 
 # %%
 # One line of code between quotation marks: "small.reshape(...).transpose(...)"
@@ -331,24 +331,19 @@ figures.show(
 )
 
 # %% [markdown]
-# So cut each word's row into $H$ pieces, and leave the words where they are. Then swap words and heads.
+# So first cut each word's row into $H$ pieces. Then swap words and heads.
 #
 # ### Exercise 1: `split_heads(x, n_heads)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Do this for a batch. If `K` would not be a whole number, as for `D = 10` and `H = 4`, raise a `ValueError` whose message
-# names the wrong argument and its value.
+# Do this for a batch. If `K` would not be a whole number, as for `D = 10` and `H = 4`, raise a `ValueError` that names the
+# wrong argument and its value.
 #
-# **Worked example.** One sentence of two words, `D = 4` and `H = 2`:
+# **Worked example.** One sentence of two words, $(1, 2, 3, 4)$ and $(5, 6, 7, 8)$, with `D = 4` and `H = 2`. Head 0 gets
+# $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ and head 1 gets $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$. (If your
+# head 0 has 1, 2, 3 and 4, you have cut between words.)
 #
-# | | number 0 | number 1 | number 2 | number 3 |
-# |---|---|---|---|---|
-# | word 0 | 1 | 2 | 3 | 4 |
-# | word 1 | 5 | 6 | 7 | 8 |
-#
-# Head 0 gets $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ and head 1 gets $\begin{pmatrix} 3 & 4 \\ 7 & 8
-# \end{pmatrix}$. (If your head 0 has 1, 2, 3 and 4, you have cut between words.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -379,12 +374,12 @@ grade(split_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# On the way back, swap heads and words again, and write the pieces of each word side by side.
+# To merge, swap heads and words back, and write the pieces of each word side by side.
 #
 # ### Predict: view
 #
-# The outputs of the heads are a new tensor of shape `(2, 4, 3)`, in memory row after row. What does
-# `.transpose(0, 1).view(4, 6)` give? (`view` never moves a number.)
+# The outputs of the heads are a new tensor of shape `(2, 4, 3)`, in memory row after row. `view` changes the shape as
+# `reshape` does, but it never moves a number. What does `.transpose(0, 1).view(4, 6)` give?
 
 # %%
 # "the merged heads", "mixed-up numbers" or "an error"
@@ -439,11 +434,11 @@ grade(merge_heads)
 # %% [markdown]
 # ### Step: all heads at once
 #
-# *Step ★★☆ · about 3 minutes.* Now without a loop: project, split, attend, merge, and project with $\mathbf{W}_o$. Use
-# your three functions. All matrices are `(D, D)` and used as `x @ W`.
+# *Step ★★☆ · about 3 minutes.* Write the whole layer without a loop: project, split, attend, merge, and project with
+# $\mathbf{W}_o$. Use your three functions. All matrices are `(D, D)` and used as `x @ W`.
 #
-# **Worked example.** The two words $(1, 2)$ and $(3, 6)$ with `W_q` = 0, the identity for the other three, and two heads:
-# all weights are $\tfrac12$, and the output is $(2, 4)$ for both words.
+# **Worked example.** The words $(1, 2)$ and $(3, 6)$ again, and two heads. `W_q` is 0 and the other three are the
+# identity. All weights are $\tfrac12$, and the output is $(2, 4)$ for both words.
 
 
 # %%
@@ -460,10 +455,10 @@ check(multi_head)
 # %% [markdown]
 # ### Step: letters instead of transposes (extra)
 #
-# *Step ★★★ · about 6 minutes.* `torch.einsum` gives each dimension a letter and sums over every letter that is missing
-# from the result: `"btd,dk->btk"` is `x @ W`. If $\mathbf{W}_q$ has a dimension for the heads, as in
-# `W_q.unflatten(1, (n_heads, -1))`, `(D, H, K)`, then one call projects *and* splits. Write `multi_head` with `einsum`,
-# and without `split_heads`, `merge_heads` and transposes.
+# *Step ★★★ · about 6 minutes.* In `torch.einsum`, each dimension has a letter, and every letter that is missing from the
+# result is summed over: `"btd,dk->btk"` is `x @ W`. Give $\mathbf{W}_q$ a dimension for the heads, `W_q.unflatten(1,
+# (n_heads, -1))`, `(D, H, K)`, and one call projects *and* splits. Write `multi_head` with `einsum`, and without
+# `split_heads`, `merge_heads` and transposes.
 #
 # **Worked example.** `torch.einsum("bhtk,bhsk->bhts", query, key)` gives the scores: the sum runs over `k`, within each
 # head.
@@ -502,7 +497,7 @@ def split_by_reshape(x, n_heads):
     return x.reshape(len(x), n_heads, x.shape[1], -1)
 
 
-split_by_reshape.whose = "a split by reshape alone"
+split_by_reshape.whose = "a split by reshape alone"  # its name in the line that `compare` prints
 
 # %%
 # The loss: "about 0.7", "about 6.9" or "about 9"
@@ -513,14 +508,13 @@ wrong = lm.compare(split=split_by_reshape)
 yours = lm.compare(split=split_heads, merge=merge_heads)
 
 # %% [markdown]
-# A model that is *trained* with the wrong split is another matter (section 8).
+# A model that is *trained* with the wrong split is another matter: see section 8.
 
 # %% [markdown]
 # ## 4. A module
 #
-# *Review* of lesson 4: an `nn.Module` keeps tensors that are to be trained as parameters. `parameters()` gives them to the
-# optimizer, `state_dict()` saves them, `to(...)` moves them. The parameter of an `nn.Linear(D, D, bias=False)` is `weight`,
-# stored as (out, in): the layer computes `x @ weight.T`. If you forget the transpose of a square matrix, no shape warns you.
+# *Review* of lesson 4: an `nn.Module` keeps trainable tensors as parameters. `nn.Linear(D, D, bias=False)` has one,
+# `weight`, (out, in): the layer computes `x @ weight.T`. If you forget the transpose here, no shape warns you.
 
 # %% tags=["demo"]
 # @title From x to the output, with all shapes
@@ -529,16 +523,16 @@ figures.show(
         [
             ("", "x\n(B, T, D)"),
             ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
-            ("split", "(B, H, T, K)"),
+            ("split", "q, k, v\n(B, H, T, K)"),
             ("q · kᵀ / √dₖ", "scores\n(B, H, T, S)"),
             ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
-            ("· v", "(B, H, T, K)"),
-            ("merge", "(B, T, D)"),
+            ("· v", "heads\n(B, H, T, K)"),
+            ("merge", "merged\n(B, T, D)"),
             ("W_o", "output\n(B, T, D)"),
         ]
     ),
     alt="Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, "
-    "T, D); split into (B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); times the values "
+    "T, D); split into (B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); outputs of the heads "
     "(B, H, T, K); merged (B, T, D); output (B, T, D).",
     caption="From x to output. Keys and values have S rows instead of T if they come from another sentence.",
 )
@@ -546,10 +540,10 @@ figures.show(
 # %% [markdown]
 # Three details decide whether the module is right.
 #
-# - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. Dividing by $\sqrt{d}$ is the commonest mistake:
-#   nothing fails, but the weights are too even.
-# - **The context.** Queries come from `x`. Keys and values come from `context`, `(B, S, D)`, if it is given
-#   (cross-attention), and from `x` otherwise (self-attention).
+# - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. If you divide by $\sqrt{d}$, nothing fails, but the
+#   weights are too even.
+# - **The context**, `(B, S, D)`, gives keys and values if it is there (cross-attention). Otherwise they come from `x`
+#   (self-attention). Queries always come from `x`.
 # - **The mask** is that of lesson 5, `True` = blocked. It *broadcasts* to `(B, H, T, S)`: a causal mask is `(T, S)`, a
 #   padding mask `(B, 1, 1, S)`. A fully blocked row has weights 0 and output 0, never NaN.
 #
@@ -557,11 +551,10 @@ figures.show(
 #
 # *Difficulty ★★★ · about 20 minutes*
 #
-# `__init__` makes the parts; `forward` uses them. Write the first, make a module and print it, before you begin the second.
+# Write `__init__` first, make a module and print it. Then write `forward`.
 #
 # - The four projections are `nn.Linear(d_model, d_model, bias=False)`, named `W_q`, `W_k`, `W_v` and `W_o`.
-# - Dropout applies to the weights, as in lesson 4: in training mode only, to each entry independently. The weights that you
-#   return are those that multiply the values.
+# - Dropout applies to each weight independently, in training mode only. Return the weights that multiply the values.
 # - You may use `split_heads`, `merge_heads`, `torch.softmax` and `nn.Dropout`. You may not use
 #   `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or `F.multi_head_attention_forward`.
 #
@@ -634,8 +627,8 @@ grade(MultiHeadAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your class takes the place of layer 0 of the small language model, with the model's weights. (Layers 1 and 2 also rotate
-# queries and keys, which is lesson 7.)
+# Now your class becomes layer 0 of the small language model, with the model's weights. (Layers 1 and 2 also rotate queries
+# and keys, which is lesson 7.)
 
 # %% tags=["demo"]
 losses = lm.compare(module=MultiHeadAttention)
@@ -643,9 +636,9 @@ losses = lm.compare(module=MultiHeadAttention)
 # %% [markdown]
 # ### Step: a module that shows its weights (extra)
 #
-# *Step ★☆☆ · about 3 minutes.* Most layers return one tensor, so that `nn.Sequential` can pass it on to the next. Many
-# libraries therefore return the weights only on demand. Write a module that keeps an attention module like yours and calls
-# it with `x` and `mask`. It returns the output, or output and weights with `return_attention=True`.
+# *Step ★☆☆ · about 3 minutes.* Most layers return one tensor, so that `nn.Sequential` can pass it on. Many libraries
+# therefore return the weights only on demand. Write a module that keeps an attention module and calls it with `x` and
+# `mask`. It returns the output, or output and weights with `return_attention=True`.
 #
 # **Worked example.** With `layer = AttentionLayer(MultiHeadAttention(8, 2))`, `layer(x)` is a tensor, and
 # `output, weights = layer(x, return_attention=True)`.
@@ -676,20 +669,18 @@ check(AttentionLayer)
 #
 # | | from matrices | your module | `nn.MultiheadAttention` |
 # |---|---|---|---|
-# | you write | every product | `forward`, once | nothing |
 # | parameters | tensors that you look after | `W_q`, `W_k`, `W_v`, `W_o` | `in_proj_weight` `(3D, D)`, `out_proj.weight` `(D, D)`, and biases unless `bias=False` |
 # | a matrix is | `(D, D)`, used as `x @ W` | `nn.Linear.weight`, used as `x @ weight.T` | the same; rows for queries, keys and values stacked, in this order |
 # | input | `(B, T, D)` | `(B, T, D)` | `(T, B, D)`, unless `batch_first=True` |
 # | a mask for each sentence | up to you | broadcasts | a mask for each head of each sentence, `(B * H, T, S)` |
 # | a fully blocked row | up to you | 0 | NaN |
 # | weights returned | `(B, H, T, T)` | `(B, H, T, S)` | `(B, T, S)`, the *mean* over heads, unless `average_attn_weights=False` |
-# | use it to | understand | try something new | go fast |
 #
-# Two of these differences have cost people days. Without `batch_first=True`, attention runs *across* the unrelated
-# sentences of a batch, with the right shapes ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And the
-# mean over heads discards what the heads were made to keep apart.
+# Two of these differences are traps. Without `batch_first=True`, attention runs *across* the unrelated sentences of a
+# batch, with the right shapes ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And the mean mixes
+# what the heads keep apart.
 #
-# To compare the three, wrap the built-in layer so that it follows our conventions:
+# Wrap the built-in layer, so that it follows our conventions:
 
 
 # %%
@@ -723,8 +714,8 @@ def give_weights(module, W_q, W_k, W_v, W_o):
 Heads = use(MultiHeadAttention, otherwise=BuiltIn)  # your class once it passes
 
 # %% [markdown]
-# With the same matrices and sentences, all three levels must agree in the output, in the weights of every head, and in the
-# gradient that reaches the input.
+# With the same matrices, all three levels must agree in the output, in the weights of every head, and in the gradient that
+# reaches the input.
 
 # %%
 levels = {
@@ -751,17 +742,16 @@ for name in ("module", "built-in"):
 print("Level 2 is", Heads.whose)
 
 # %% [markdown]
-# Differences of a few units in the seventh digit are rounding. The parameters are the same four matrices, packed
-# differently. (By default, there is also a bias for each. Lesson 3 showed that the one on the keys changes nothing.)
+# Differences of a few units in the seventh digit are rounding. (By default, PyTorch's layer also has biases. Lesson 3
+# showed that the one on the keys changes nothing.)
 #
 # ### Exercise 4: `load_torch_weights(ours, theirs)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Somebody trained a model with `nn.MultiheadAttention`, and you want to look inside with your own code. Copy the weights of
-# `theirs`, an `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`, and
-# return `ours`. Both then compute the same. They stay independent: training one must not change the other. So *copy
-# numbers into* the existing parameters.
+# You want to look inside a trained `nn.MultiheadAttention` with your own code. Copy the weights of `theirs`, an
+# `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`, `W_v` and `W_o`. Return `ours`. Both
+# then compute the same, but training one must not change the other: *copy the numbers into* the existing parameters.
 #
 # **Worked example.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
 # is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
@@ -797,8 +787,7 @@ grade(load_torch_weights)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# At full size, with a causal mask and as cross-attention. (Both layers take `True` for "blocked";
-# `F.scaled_dot_product_attention`, one level below, takes it for "may look".)
+# Now at full size, with a causal mask and as cross-attention:
 
 
 # %%
@@ -827,7 +816,7 @@ print("Weights moved by", load.whose)
 # %% [markdown]
 # ### Predict: a row of weights in training mode
 #
-# *Review* of dropout (lesson 4). In training mode, what is the sum of the weights of one query?
+# *Review* of lesson 4. A module with dropout is in training mode. What is the sum of the weights of one query?
 
 # %%
 # The sum: "always 1", "1 on average" or "always below 1"
@@ -841,12 +830,12 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
     print("evaluating:", noisy.eval()(sentences)[1][0, 0].sum(-1))
 
 # %% [markdown]
-# This has been reported as a bug ([pytorch#42929](https://github.com/pytorch/pytorch/issues/42929)).
+# Somebody reported this as a bug ([pytorch#42929](https://github.com/pytorch/pytorch/issues/42929)).
 #
 # ## 6. The heads of a trained model
 #
-# Nobody tells a head what to look for. What have the twelve heads of the small language model learned? Give it twelve random
-# words, and then the same twelve again.
+# Nobody tells a head what to look for. What have the twelve heads of the small language model learned? Give it twelve
+# random words, and then the same twelve again.
 
 # %%
 random_words = "midnight told more sad present pears daughters last comes thought church sugar"
@@ -856,7 +845,7 @@ ids = lm.encode(twice)  # (24,)
 # %% [markdown]
 # ### Predict: where the answer is
 #
-# The model has read the words up to position 20. To guess the word at position 21, which position should it look at?
+# The model has read the words up to position 20. Which position should it look at to guess the word at position 21?
 
 # %%
 # A position, counted from 0
@@ -869,8 +858,8 @@ print(f"loss per word: {losses[:11].mean():.2f} the first time, {losses[12:].mea
 # %% [markdown]
 # ### Step: how much goes back (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* To find out which heads do this, measure the mean weight that queries give to the word
-# `distance` positions back, over all queries that have such a word.
+# *Step ★☆☆ · about 2 minutes.* Which heads do this? Measure the mean weight on the word `distance` positions back, over
+# all queries that have such a word.
 #
 # **Worked example.** In $\begin{pmatrix} 1 & 0 & 0 \\ 0.75 & 0.25 & 0 \\ 0.5 & 0.25 & 0.25 \end{pmatrix}$ and for a distance
 # of 1, query 1 gives 0.75 to word 0, and query 2 gives 0.25 to word 1. The mean is 0.5.
@@ -909,18 +898,21 @@ figures.show(
 )
 
 # %% [markdown]
-# The table gives the heads names:
+# ### What each head looks at
+#
+# The map gives the heads names:
 #
 # | layer, head | looks at |
 # |---|---|
 # | 0, heads 0 to 2 | the same word: itself, and earlier copies of it |
 # | 0, head 3 | many words at once |
 # | 1, head 2, and mostly head 0 | the word before |
-# | 1, heads 1 and 3 | here mostly the word itself; in our sentence, head 1 finds the verb |
+# | 1, heads 1 and 3 | mostly the word itself |
 # | 2, all four | the word that came *after* the same word last time: an **induction head** |
 #
-# Induction heads need help: an earlier layer has to note, at each position, which word came before it. What happens without
-# the two heads of layer 1 that look at the word before? The columns of $\mathbf{W}_o$ that belong to a head are set to 0:
+# An induction head needs help. An earlier layer has to note, at each position, which word came before it; the induction
+# head then looks for the right note. So take away the two heads of layer 1 that look at the word before, by setting their
+# columns of $\mathbf{W}_o$ to 0:
 
 # %% tags=["demo"]
 for silent in ([0, 2], [1, 3]):
@@ -929,6 +921,12 @@ for silent in ([0, 2], [1, 3]):
         changed.blocks[1].attention.W_o.weight[:, 24 * head : 24 * (head + 1)] = 0.0
     losses = F.cross_entropy(changed(ids)[:-1], ids[1:], reduction="none")
     print(f"layer 1 without the heads {silent}: loss {losses[12:].mean():.2f} the second time")
+
+# %% [markdown]
+# The induction heads need these two heads, and hardly the other two.
+#
+# On real text the names fit less well. In our sentence, head 2 of layer 1 skips *the*: from *river*, it goes to *reached*.
+# Head 1 finds the verb.
 
 # %% tags=["demo"]
 # @title Four heads on our sentence
@@ -972,22 +970,22 @@ layer_1 = torch.stack([lm.look(" ".join(words), 1, head).weights for head in ran
 figures.show(
     figures.multi_head.side_by_side(layer_1.mean(0)[None], rows=words, titles=["mean of layer 1"], blocked=later),
     alt="One causal heat map, the mean over the four heads of layer 1: no row shows the pattern of a single head.",
-    caption="What nn.MultiheadAttention returns by default: the word before and the verb can no longer be told apart.",
+    caption="The mean is what nn.MultiheadAttention returns by default. You can no longer see what each head does.",
 )
 
 # %% [markdown]
-# BERT, which may look ahead, has heads for the word before, for the word after, and for the token that opens the text
-# ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)). In lesson 8 you watch an induction head form.
+# BERT may look ahead. It has heads for the word before, for the word after, and for the token that opens the text ([Clark
+# et al. 2019](https://arxiv.org/abs/1906.04341)). In lesson 8 you watch an induction head form.
 #
-# ## Your experiment
+# ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* All four heads of layer 2 do the same work. **Can the model do without
-# one of them, or without all?**
+# *Experiment ★★☆ · about 8 minutes.* All four heads of layer 2 look at the same thing. **Can the model do without one of
+# them, or without all four?**
 #
 # ### Step: silent heads (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Return the outputs of all heads, `(B, H, T, K)`, with those of the named heads set to 0.
-# Do not change the argument.
+# *Step ★☆☆ · about 2 minutes.* Return the outputs of all heads, `(B, H, T, K)`, with 0 for the named heads. Do not change
+# the argument.
 #
 # **Worked example.** For one sentence of one word, `[[[[1, 2]], [[3, 4]]]]` with `heads=[0]` becomes
 # `[[[[0, 0]], [[3, 4]]]]`.
@@ -1004,7 +1002,7 @@ check(silence)
 
 # %% [markdown]
 # `loss_without(layer, heads)` below gives the model's loss with silent heads. Silence each head of layer 2 alone, and note
-# by how much the loss grows; then silence all four together. Plot the five numbers with `figures.bars(numbers, labels)`.
+# by how much the loss grows. Then silence all four together. Plot the five numbers with `figures.bars(numbers, labels)`.
 # Your finding is the growth for all four together, divided by the *sum* of the four single growths. It is 1 if each head
 # does work of its own.
 
@@ -1035,10 +1033,10 @@ check("experiment", finding)
 # %% [markdown]
 # ## 7. Two questions, measured (extra)
 #
-# Now section 1 as an experiment. Eight words sit in a circle, so that each has a word before it. Every word carries six
+# Now measure what section 1 claims. Eight words are in a circle, so each has a word before it. Every word carries six
 # random numbers and knows its position. The task: report the numbers of the word before, **and** those of the word before
-# that one. The layer has width 32, so $4 \cdot 32^2$ parameters, however many heads share them. All numbers have mean 0 and
-# variance 1, so a constant guess has the mean squared error 1.
+# that one. The layer has width 32, so $4 \cdot 32^2$ parameters for any number of heads. All numbers have mean 0 and
+# variance 1, so always guessing 0 has the mean squared error 1.
 
 
 # %%
@@ -1076,11 +1074,10 @@ predict("the loss of one head", ...)
 # %% [markdown]
 # <details><summary>Why</summary>
 #
-# Say the head gives weight $a$ to the word before, whose numbers are $c_1$, and $b$ to the one before that, $c_2$. All it
-# can pass on are multiples of $a c_1 + b c_2$. The best guess for $c_1$ from this leaves the mean squared error
-# $1 - \frac{a^2}{a^2 + b^2}$; the best guess for $c_2$ leaves $1 - \frac{b^2}{a^2 + b^2}$. The two add up to 1, so
-# the mean over both halves of the answer is $\frac12$, whatever the weights are. The head may answer one question or both
-# badly, and it makes no difference.
+# Say the head gives weight $a$ to the word before, with the numbers $c_1$, and $b$ to the one before that, with $c_2$. It
+# can only pass on multiples of $a c_1 + b c_2$. The best guess for $c_1$ from this has the mean squared error $1 -
+# \frac{a^2}{a^2 + b^2}$; the best guess for $c_2$ has $1 - \frac{b^2}{a^2 + b^2}$. The two add up to 1, so their mean is
+# $\frac12$, whatever the weights are.
 #
 # </details>
 #
@@ -1112,8 +1109,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Nobody assigned the questions. A head that is by chance a little better at one of them gets the stronger gradient for it,
-# and the other head is left with the rest.
+# Nobody assigned the questions. By chance, one head is a little better at one of them. It gets the stronger gradient for
+# it, and the other head takes the other question.
 
 # %% [markdown]
 # %%answer what_a_head_does
@@ -1121,9 +1118,9 @@ figures.show(
 # %% [markdown]
 # ## 8. A bug that trains
 #
-# You know the wrong split: `reshape` alone. There is a wrong merge to match. The class below makes one of two mistakes:
-# with "split" it splits and merges by `reshape` alone, so that each number returns to its position; with "merge" it splits
-# right and merges by `reshape` alone.
+# You know the wrong split: `reshape` alone. The merge can go wrong in the same way. The class below makes one of two
+# mistakes: "split" splits and merges by `reshape` alone, so that each number returns to its position; "merge" only merges
+# by `reshape` alone.
 
 
 # %%
@@ -1141,7 +1138,7 @@ class WrongHeads(nn.Module):
         q, k, v = (self.split(projection(x), self.n_heads) for projection in (self.W_q, self.W_k, self.W_v))
         allowed = None if mask is None else ~mask  # this function takes True for "may look"
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
-        return self.W_o(heads.reshape(x.shape)), None  # written out head after head instead of word after word
+        return self.W_o(heads.reshape(x.shape)), None  # in memory head after head, not word after word
 
 
 makers = {
@@ -1151,9 +1148,9 @@ makers = {
 }
 
 # %% [markdown]
-# Train all three on three tasks, with sentences of eight random words out of sixteen. **Copy**: repeat the sentence.
-# **Reverse**: repeat it backwards. **Predict**: with a causal mask, say the next word. That can only be guessed, which costs
-# $\ln 16 = 2.77$.
+# Train all three layers on three tasks, with eight random words out of sixteen. **Copy**: repeat them. **Reverse**: repeat
+# them backwards. **Predict**: with a causal mask, give the next word. That can only be guessed, at a loss of $\ln 16 =
+# 2.77$.
 #
 # ### Predict: the task that gives it away
 #
@@ -1212,25 +1209,26 @@ figures.show(
 )
 
 # %% [markdown]
-# No single task gives both bugs away, and copying, the usual first test, gives away neither.
+# No task exposes both bugs. Copying, a usual first test, exposes neither.
 #
-# - **Copy** is learned by all three: the layers around a scrambled one learn to unscramble it.
-# - **Reverse** stops the wrong split: each of its four heads sees two of eight words, and the word it needs is in another.
-# - **Predict** exposes the wrong merge, whose loss *falls* below guessing: it writes numbers of late words into early
+# - **Copy**: all three learn it. The matrices around the scrambled heads learn to unscramble them.
+# - **Reverse** exposes the wrong split. Each head sees two of the eight words, and never the one that it needs.
+# - **Predict** exposes the wrong merge. Its loss *falls* below guessing, because it writes numbers of later words into earlier
 #   positions, past the mask. On real text you would see an excellent training loss, and a model that cannot write.
 #
 # ### How to catch it
 #
-# Test what the layer *does*, with random weights, before the first step of training:
+# Test the layer with random weights, before the first step of training:
 #
 # 1. **Shuffle** the words. Attention that knows no positions must shuffle its output in the same way.
 # 2. **Change the last word** under a causal mask. No earlier output may change.
-# 3. **Compare** with a layer that you trust, given the same weights, as sections 2, 3 and 5 did.
+# 3. **Compare** with a layer that you trust, given the same weights, as in section 5.
 #
 # ### Step: the shuffle test (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* A layer got `x`, `(B, T, D)`, and returned `output`. Then it got `x[:, order]`, and returned
-# `output_of_shuffled`. Return the largest absolute difference between what it should have returned and what it did.
+# *Step ★☆☆ · about 2 minutes.* For `x`, `(B, T, D)`, a layer returned `output`. For `x[:, order]`, it returned
+# `output_of_shuffled`. Return the largest absolute difference between what the second call should return and what it did
+# return.
 #
 # **Worked example.** For the output $(1, 2, 3)$ and `order` $(1, 2, 0)$, the shuffled output should be $(2, 3, 1)$. If it is
 # $(1, 2, 3)$, the largest difference is 2.
@@ -1275,8 +1273,10 @@ for name, make in makers.items():
     print(f"{name:12}", "   ".join(marks))
 
 # %% [markdown]
-# The wrong split passes the second test: it keeps the words in order, so nothing leaks backwards. Shuffling and comparing
-# catch both bugs, in a hundredth of a second.
+# ### What the tests find
+#
+# The wrong split passes the second test: it keeps the words in order, so nothing leaks backwards. The other two tests
+# catch both bugs, without any training.
 #
 # ## 9. What heads cost
 #
@@ -1289,9 +1289,10 @@ for name, make in makers.items():
 predict("the parameters that eight heads add", ...)
 
 # %% [markdown]
-# The four products cost the same, too. Only the number of attention weights grows: $H$ maps of $T \times S$ instead of one.
+# The four products cost the same, too. Only the number of attention weights grows: $H$ maps of $T \times S$ instead of
+# one.
 #
-# To be sure, count. There are two traps. *Frozen* parameters (`requires_grad=False`) are not trained. And a *tied* parameter
+# Now count them. There are two traps. *Frozen* parameters (`requires_grad=False`) are not trained. And a *tied* parameter
 # is used in two places, as when a language model reads words in and writes words out with the same table.
 #
 # ### Exercise 5: `count_parameters(module)`
@@ -1349,14 +1350,14 @@ print("Counted by", count.whose)
 # %% [markdown]
 # ## 10. Is it a bug? (extra)
 #
-# Somebody reads the paper ("project the queries, keys and values $h$ times with different, learned linear
-# projections"), then PyTorch's source. There the projection of the queries has the shape `(D, D)`, whatever the number
-# of heads is. The report: **there is one projection for all heads, but there ought to be `n_heads` of them, `(D, D * H)` in
-# all** ([pytorch#60445](https://github.com/pytorch/pytorch/issues/60445)).
+# The paper says: "project the queries, keys and values $h$ times with different, learned linear projections". In PyTorch,
+# the projection of the queries has the shape `(D, D)` for any number of heads. A user reports: **there is one projection
+# for all heads, but there ought to be `n_heads` of them, `(D, D * H)` in all**
+# ([pytorch#60445](https://github.com/pytorch/pytorch/issues/60445)).
 #
 # ### Predict: one projection for all heads
 #
-# Is it a bug? The cell below takes each head's own share out of the packed matrix, and runs the heads one by one.
+# Is it a bug? The cell below runs the heads one by one, each with its own share of the packed matrix.
 
 # %%
 # One projection (D, D) for all heads: "a bug" or "not a bug"
@@ -1381,57 +1382,55 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # %% [markdown]
 # <details><summary>More about this report</summary>
 #
-# The `(D, D)` matrix *is* $H$ different projections side by side, each `(D, K)` with `K = D / H`. The same doubt was raised
-# against other implementations ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)).
-# PyTorch's documentation now says that the width is split across the heads. Heads of the full width `D` would be possible,
-# but need $H$ times the parameters; in the paper, too, $d_k = d_{\text{model}} / h$.
+# The same doubt was raised against other implementations
+# ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)). Heads of the full width `D` would
+# be possible, but need $H$ times the parameters; in the paper, too, $d_k = d_{\text{model}} / h$. PyTorch's documentation
+# now says that the width is split across the heads.
 #
-# A similar line *is* a bug: one head-sized projection, `nn.Linear(K, K)`, that all heads share. Then the heads do not have
-# different projections, and each sees only its own slice of the word
+# A similar line *is* a bug: one projection as wide as one head, `nn.Linear(K, K)`, that all heads share. Each head then
+# sees only its own slice of the word, with the same projection
 # ([aladdinpersson/Machine-Learning-Collection#3](https://github.com/aladdinpersson/Machine-Learning-Collection/issues/3)).
 #
 # </details>
 #
 # ## 11. Seen in the wild (extra)
 #
-# **Split by view alone, in three models at once.** [FuxiCTR](https://github.com/reczoo/FuxiCTR/issues/30), a library
-# of recommendation models, split heads like this, following a blog post:
+# **Split by view alone, in three models at once.** [FuxiCTR](https://github.com/reczoo/FuxiCTR/issues/30), a library of
+# recommendation models, split heads like this, following a blog post:
 #
 # ```diff
 # - query = query.view(batch * heads, -1, width)
 # + query = query.view(batch, length, heads, width).transpose(1, 2)
 # ```
 #
-# From outside, nothing was visible. The models trained, and their scores looked plausible. With one head both lines do the
-# same; the bug needs `num_heads > 1`.
+# From outside, nothing was visible: the models trained, and their scores looked plausible. With one head both lines do the
+# same.
 #
 # **Merged by reshape alone, and the test passed.** In
-# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were merged without
-# swapping dimensions first. The test trained the model to copy, and it learned to copy, as in section 8. A reader found the
-# missing line by reading.
+# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were merged
+# without swapping dimensions first. The test trained the model to copy, and it learned to copy, as in section 8. A reader
+# of the code found the missing line.
 #
 # ```diff
 # - values = values.reshape(batch, length, width)
 # + values = values.permute(0, 2, 1, 3).reshape(batch, length, width)
 # ```
 #
-# **Another sentence's mask.** PyTorch's layer wants one mask for each head of each sentence, `(B * H, T, S)`, with all
-# heads of the first sentence first. [CLIP4Clip](https://github.com/ArrowLuo/CLIP4Clip/issues/22) repeated the masks in
-# the other order, so that heads got the padding mask of another sentence:
+# **Another sentence's mask.** PyTorch's layer wants one mask for each head of each sentence, with all heads of the first
+# sentence first. [CLIP4Clip](https://github.com/ArrowLuo/CLIP4Clip/issues/22) repeated the masks in the other order:
 #
 # ```diff
 # - mask = mask.repeat(n_heads, 1, 1)                    # M0 M1 M2 M0 M1 M2
 # + mask = mask.repeat_interleave(n_heads, dim=0)        # M0 M0 M1 M1 M2 M2
 # ```
 #
-# The result for a sentence then depends on the other sentences in its batch. With a batch of one all is well. (`BuiltIn`
-# above uses `expand` and `flatten`, which cannot get the order wrong.)
+# Heads then got the padding mask of another sentence, except with a batch of one.
 
 # %% [markdown]
 # ## The model so far
 #
 # In the model that grows from lesson 3 to lesson 8, your `MultiHeadAttention` replaces projections and attention. The
-# matrices are the same; two heads share their columns.
+# matrices are the same; each of two heads gets half of their columns.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
@@ -1444,16 +1443,15 @@ figures.show(
 )
 
 # %% [markdown]
-# Both heads still look for like letters, but each judges by its own half of the numbers, and they do not always agree.
+# Both heads still look for equal letters. But each compares only its half of the numbers, so they do not always agree.
 #
 # ## Summary
 #
-# 1. One head averages, and answers one question at a time. Several heads answer several, and $\mathbf{W}_o$ mixes the
-#    answers.
-# 2. All heads' matrices are side by side in one `(D, D)` matrix, so heads add no parameters; they divide the width.
-# 3. Split by cutting each word's row, *then* swap words and heads. Merge by the same steps backwards.
+# 1. One head answers one question at a time. Several heads answer several, and $\mathbf{W}_o$ mixes the answers.
+# 2. The matrices of all heads are side by side in one `(D, D)` matrix. Heads divide the width and add no parameters.
+# 3. Split: cut each word's row, *then* swap words and heads. Merge: the same steps backwards.
 # 4. Scale, softmax, mask and dropout apply to each head separately.
-# 5. A falling loss proves little. Two computations of the same thing, with the same weights, prove a lot.
+# 5. A falling loss proves little. Two computations that agree, with the same weights, prove a lot.
 #
 # $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \mathbf{O}_0, \dots, \mathbf{O}_{H-1} \,]\; \mathbf{W}_o, \qquad
 #    \mathbf{O}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
@@ -1473,28 +1471,26 @@ figures.show(
 
 # %% [markdown]
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from ·
-# [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650), in which trained models lose most of
-# their heads and hardly notice ·
+# [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): trained models that lose most of their
+# heads and hardly notice ·
 # [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
 #
-# ## Challenge: `value_output_matrices(W_v, W_o, n_heads)`
+# ## Challenge: `value_output_matrices(W_v, W_o, n_heads)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# An attention layer has four matrices. How many of them can you identify from what the layer does? The weights of a head
-# say from which words it takes something. What it takes, and where it puts it, is the path of a word through
-# $\mathbf{W}_v$, then through $\mathbf{W}_o$, with no softmax between the two. So each head has **one** matrix
-# $\mathbf{M}_h$, `(D, D)`, and the layer's output is a sum over the heads:
+# How many of a layer's four matrices can you identify from what the layer does? A word that a head looks at goes through
+# $\mathbf{W}_v$ and then through $\mathbf{W}_o$, with no softmax between. So each head has **one** matrix $\mathbf{M}_h$,
+# `(D, D)`, and the output is a sum over the heads:
 #
 # $$ \text{output} = \sum_{h=0}^{H-1} \mathbf{A}_h\, \mathbf{X}\, \mathbf{M}_h $$
 #
-# where $\mathbf{A}_h$, `(T, T)`, holds the weights of head $h$. $\mathbf{M}_h$ has $d^2$ numbers, but it was made through
-# $d_k$ of them, so its **rank** is at most $d_k$: that is what a narrow head gives up. People who dissect trained models
-# study these matrices and not the two factors, which can change together without any effect.
+# where $\mathbf{A}_h$, `(T, T)`, holds the weights of head $h$. $\mathbf{M}_h$ is a product through $d_k$ numbers, so its
+# **rank** is at most $d_k$. People who dissect trained models study these matrices and not the two factors, which can
+# change together without any effect.
 #
-# Return the matrices of all heads, `(H, D, D)`. `W_v` and `W_o` are weights of `nn.Linear`, `(D, D)`, with which a word
-# `x` becomes `x @ W_v.T`; heads are split as by `split_heads`. Raise a `ValueError` that names `n_heads` unless it
-# divides $d$.
+# Return the matrices of all heads, `(H, D, D)`. `W_v` and `W_o` are weights of `nn.Linear`, `(D, D)`: a word `x` becomes
+# `x @ W_v.T`. Heads are split as by `split_heads`. Raise a `ValueError` that names `n_heads` unless it divides $d$.
 #
 # **Worked example.** $d = 2$, two heads of one number each, `W_v = [[1, 2], [3, 4]]` and `W_o = [[5, 6], [7, 8]]`. The word
 # $(1, 0)$ has the value 1 in head 0. The output that head 0 makes of it is $(5, 7)$, which is the first row of
