@@ -191,9 +191,9 @@ for name, function in {
 print("Computed with", blind.whose)
 
 # %% [markdown]
-# A causal mask lets attention see some of the order. The transformer of 2017 added to each word a vector for its position. But
-# distance often matters more: an adjective belongs to the noun after it, at position 3 or 3000. So we want **a score that depends on
-# the two vectors and on the gap $n - m$ alone.**
+# A causal mask lets attention see some of the order. The transformer of 2017 added to each word a vector for its position,
+# learned or made of sine waves. But distance often matters more: an adjective belongs to the noun after it, at position 3 or 3000. So
+# we want **a score that depends on the two vectors and on the gap $n - m$ alone.**
 
 # %% [markdown]
 # ## 2. Turn a vector by its position
@@ -238,7 +238,7 @@ sliders.slider(by_hand, start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3], angle=
 print("Computed with", turn_by.whose)
 
 # %% [markdown]
-# RoPE turns a vector at position $m$ by $m$ radians:
+# RoPE turns a vector of two numbers at position $m$ by $m$ radians:
 
 # %% tags=["demo"]
 # @title One vector at six positions
@@ -284,7 +284,7 @@ print("Computed with", turn_by.whose)
 #
 # ### Predict: far away and yet close
 #
-# Put the same vector at position 0, 6, 22 and 44. Which of the last three points most nearly the way the first does?
+# At which of the positions 6, 22 and 44 does a vector point most nearly the same way as at position 0?
 
 # %%
 # The gap: 6, 22 or 44
@@ -410,7 +410,7 @@ grade(apply_rope)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The course's small language model rotates queries and keys in layers 1 and 2. Compare its loss with your rotation and without:
+# The course's small language model rotates queries and keys in layers 1 and 2. Compare its loss with your rotation and without it:
 
 # %%
 rotate = use(apply_rope, exercise_fallbacks.apply_rope)
@@ -508,13 +508,13 @@ predict("the error far out", ...)
 
 
 # %% tags=["demo"]
+print("In millionths, with the step from one float32 number to the next:")
 for start in (10, 100, 1000, 2000, 4000, 8000, 16000):
     mean, largest = gap_error(start)
     step = 2.0 ** (math.floor(math.log2(start)) - 23)
     print(
-        f"from position {start:5}, in millionths: mean error {mean * 1e6:5.2f}, largest {largest * 1e6:5.1f}; ", end=""
+        f"from position {start:5}: mean error {mean * 1e6:5.2f}, largest {largest * 1e6:4.1f}, step {step * 1e6:4.0f}"
     )
-    print(f"a step of float32 is {step * 1e6:5.0f}")
 
 # %% [markdown]
 # ### Predict: a table of scores (extra)
@@ -566,8 +566,7 @@ figures.show(
 #
 # ### A picture that catches mistakes (extra)
 #
-# You know what a right table looks like, so you can test any implementation with it. Only one of the next six tables is right. In the
-# others
+# You know what a right table looks like, so you can test any implementation with it. One of the next six tables is right. In the others
 #
 # - only the queries are rotated,
 # - queries are rotated one way and keys the other,
@@ -617,10 +616,11 @@ predict("the table that passes as well", ...)
 # %% [markdown]
 # ## 6. Two layouts in memory
 #
-# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**. The transformers library, and most models published with it, pair **halves**: $(x_0,
-# x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because code that cuts and joins halves is simpler. Both are right, but
-# weights that were trained with one are useless in the other, and no error warns you. [Users have asked which of the two is
-# wrong](https://github.com/huggingface/transformers/issues/25199). Neither is: the library reorders the rows of the weights.
+# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**. The transformers
+# library, and most models published with it, pair **halves**: $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because
+# code that cuts and joins halves is simpler. Both are right, but weights that were trained with one are useless in the other, and no
+# error warns you. [Users have asked which of the two is wrong](https://github.com/huggingface/transformers/issues/25199). Neither is:
+# the library reorders the rows of the weights when it converts a model.
 
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
@@ -867,8 +867,8 @@ figures.show(
 # ### Does it learn? (extra)
 #
 # Here is a task that needs the order: for each token, name the token *before* it. Every text has the same eight tokens in random
-# order, so without the order one can only guess among seven: a loss of $\ln 7 \approx 1.95$. Two copies of the module learn it, one
-# with all positions 0, one with positions in order.
+# order, so without the order one can only guess among seven: a loss of $\ln 7 \approx 1.95$. Train two copies of the module, one with all
+# positions 0, one with positions in order.
 
 # %% tags=["demo"]
 codes = torch.eye(8, 32)  # (8, 32): one vector for each of eight tokens
@@ -986,7 +986,7 @@ print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in
 # - **a larger base**, the base times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the factor,
 #   and pair 0 not at all.
 # - **YaRN** counts the turns that a pair made in training, $r_i = \text{length} \cdot \theta_i / 2\pi$. With `high` turns or
-#   more, a pair keeps its frequency. With `low` or fewer, the factor divides it. In between, the two are mixed:
+#   more, a pair keeps its frequency. With `low` or fewer, its frequency is divided by the factor. In between, the two are mixed:
 #
 # $$ g_i = \frac{r_i - \text{low}}{\text{high} - \text{low}} \;\text{ (at least 0, at most 1)}, \qquad
 #    \theta_i' = g_i\, \theta_i + (1 - g_i)\, \frac{\theta_i}{\text{factor}} $$
@@ -1107,12 +1107,12 @@ figures.show(
 
 # %% [markdown]
 # Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base keeps those pairs, but
-# slows down the middle ones too little, so new angles only come later. YaRN does both right: its loss in the second half is even
-# lower than in the first.
+# slows down the middle ones too little, so new angles only come later. YaRN keeps the fast pairs and divides the slow ones: its loss
+# in the second half is even lower than in the first.
 #
 # ### The base in real models (extra)
 #
-# Real models use a larger base, YaRN, or both. "By parts" is YaRN's formula above; `low` and `high` are in parentheses.
+# Many real models use a larger base, YaRN, or both. "By parts" is YaRN's formula above; `low` and `high` are in parentheses.
 #
 # | model | released | base | trained length | for longer texts |
 # |---|---|---|---|---|
@@ -1220,7 +1220,7 @@ figures.show(
 # Symptom: it loaded without an error and wrote gibberish ([jzhang38/TinyLlama#24](
 # https://github.com/jzhang38/TinyLlama/issues/24)). Nothing in the model's configuration named the layout.
 #
-# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, where that is the heads.
+# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, where dimension −2 counts the heads.
 #
 # ```diff
 # - q, k = rotary(q, k)                                    # (B, T, H, K): turns head h by h
@@ -1279,9 +1279,9 @@ figures.show(
 # ## Summary
 #
 # 1. Attention without positions is order-blind: scramble its input, and it only scrambles its output.
-# 2. RoPE turns pair $i$ of a query or key at position $m$ by $m\,\theta_i$. It never turns values.
+# 2. RoPE turns pair $i$ of a head's query or key at position $m$ by $m\,\theta_i$. It never turns values.
 # 3. So a score depends on two vectors and their gap alone.
-# 4. Weights are made for pairs of neighbours or of halves, and move from one to the other by reordering rows.
+# 4. Weights fit one layout, neighbours or halves. Reorder their rows for the other.
 # 5. Longer texts have new angles. Keep the fast pairs and slow down the slow ones.
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} $$
