@@ -986,7 +986,8 @@ print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in
 # - **a larger base**, the base times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the factor,
 #   and pair 0 not at all.
 # - **YaRN** counts the turns that a pair made in training, $r_i = \text{length} \cdot \theta_i / 2\pi$. With `high` turns or
-#   more, a pair keeps its frequency. With `low` or fewer, its frequency is divided by the factor. In between, the two are mixed:
+#   more, a pair keeps its frequency. With `low` or fewer, its frequency is divided by the factor. In between, the two are mixed, with the share
+#   $g_i$ of the old one:
 #
 # $$ g_i = \frac{r_i - \text{low}}{\text{high} - \text{low}} \;\text{ (at least 0, at most 1)}, \qquad
 #    \theta_i' = g_i\, \theta_i + (1 - g_i)\, \frac{\theta_i}{\text{factor}} $$
