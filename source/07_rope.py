@@ -8,17 +8,16 @@
 # %% [markdown]
 # # Lesson 7: Rotary positions
 #
-# *Dog bites man* and *man bites dog* have the same three words. You know who was bitten; attention as you have built it does
-# not: without a mask, each word gets the same output in both. **How can attention know how far apart two words are, without
-# learning every pair of positions separately?**
+# *Dog bites man* and *man bites dog* have the same three words, and you know who was bitten. **Does attention see the order of
+# words, and how far apart they are?**
 #
-# **You will build** a test that shows that attention is blind to order, and its cure: **rotary position embeddings**, RoPE,
-# which most of today's language models use. They rotate each query and key by an angle that grows with its position. Finally
-# you make a trained model read texts twice as long as those of its training.
+# **You will build** a test for functions that ignore order, and **rotary position embeddings**, RoPE, which most of today's
+# language models use: each query and key is rotated by an angle that grows with its position. Finally you make a trained model
+# read texts twice as long as those of its training.
 #
 # **You need** scaled attention (lesson 4) and heads (lesson 6); sine, cosine and radians ($2\pi$ is a full turn).
 #
-# **Time:** about 75 minutes; 48 more for the parts marked *extra*, the experiment and the challenge
+# **Time:** about 75 minutes, plus 45 for the parts marked *extra*
 
 # %%
 import math
@@ -36,18 +35,18 @@ begin("07_rope")
 figures.show(figures.overview("rotation"))
 
 # %% [markdown]
-# In shapes, `B` is the batch, `H` the number of heads, `T` the number of tokens, `D` the width of the model, `K` that of a
-# head, and `dim` that of whatever is rotated, usually `K`. In formulas, a query is at position $m$ and a key at position $n$.
+# In shapes, `B` is the batch, `H` the number of heads, `T` the number of tokens, `D` the model's width and `K` a head's. In
+# formulas, a query is at position $m$ and a key at position $n$.
 #
 # ## Review: three questions on what came before
 #
 # *Review* · about 3 minutes. Answer before you unfold.
 #
-# **1.** `d_model` is 512 and there are 8 heads. How wide is a head, and by what are its scores divided?
+# **1.** `d_model` is 512, with 8 heads. How wide is a head, and by what are its scores divided?
 #
 # <details><summary>Answer</summary>
 #
-# It is 64 wide, so by $\sqrt{64} = 8$: the head's width counts, not the model's.
+# It is 64 wide, so by $\sqrt{64} = 8$.
 #
 # </details>
 #
@@ -56,7 +55,7 @@ figures.show(figures.overview("rotation"))
 #
 # <details><summary>Answer</summary>
 #
-# $4 \cdot 512^2$, about a million, for any number of heads: they share the same matrices.
+# $4 \cdot 512^2$, about a million, for any number of heads.
 #
 # </details>
 #
@@ -64,8 +63,7 @@ figures.show(figures.overview("rotation"))
 #
 # <details><summary>Answer</summary>
 #
-# `(2, 8, 10, 64)`: first `(2, 10, 8, 64)`, then dimensions 1 and 2 are swapped. A `view` straight to the last shape mixes
-# tokens with heads.
+# `(2, 8, 10, 64)`: first `(2, 10, 8, 64)`, then dimensions 1 and 2 are swapped.
 #
 # </details>
 
@@ -75,16 +73,12 @@ review()
 # %% [markdown]
 # ## 1. Attention does not see the order
 #
-# Here is the simplest self-attention, on a sentence $\mathbf{X}$ of shape `(T, D)`. The words themselves are queries, keys
-# and values:
+# In the simplest self-attention, the words of a sentence $\mathbf{X}$, `(T, D)`, are themselves the queries, keys and values:
 #
 # $$ \operatorname{attend}(\mathbf{X}) =
-#    \operatorname{softmax}\!\left( \frac{\mathbf{X} \mathbf{X}^\top}{\sqrt{d}} \right) \mathbf{X} $$
+#    \operatorname{softmax}\!\left( \frac{\mathbf{X} \mathbf{X}^\top}{\sqrt{D}} \right) \mathbf{X} $$
 #
-# No position occurs in it. A word gets a sum over all words, and a sum does not depend on the order of its terms.
-#
-# A **permutation** is a list that has each position once. `X[permutation]` is a scrambled sentence: `permutation[t]` is the old
-# position of the word that is now at position `t`.
+# A **permutation** is a list that has each position once. In `X[permutation]`, the word at `t` comes from `permutation[t]`.
 
 
 # %%
@@ -122,21 +116,18 @@ figures.show(
 )
 
 # %% [markdown]
-# Each weight is the same as before; only rows and columns have moved. A function $f$ from `(T, D)` to `(T, D)` is
-# **order-blind** if permuting its input by $\sigma$ only permutes its output:
+# Each weight is the same as before; only rows and columns have moved. No position occurs in the formula, and a sum does not
+# depend on the order of its terms. A function $f$ is **order-blind** (in mathematics, *permutation equivariant*) if permuting its
+# input by $\sigma$ only permutes its output. The outputs move with their words:
 #
 # $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
-#
-# (Mathematicians say *permutation equivariant*.) Note the $\sigma$ on the right-hand side: the outputs have not changed; they
-# have moved with their words.
 #
 # ### Exercise 1: `is_order_blind(attention, x, permutation)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# Test whether permuting the input `x`, `(T, D)`, *only* permutes the output of the function `attention`. The permutation is int64
-# `(T,)`. Differences under 1e-5 are rounding, because sums in another order round differently; a real difference exceeds 1e-2 in
-# at least one entry.
+# Test whether `attention`, a function from `(T, D)` to `(T, D)`, is order-blind for the input `x` and this permutation, int64
+# `(T,)`. Differences under 1e-5 are rounding; a real one exceeds 1e-2 in at least one entry.
 #
 # **Worked example.** Three tokens of one number each, 2, 4 and 9; the permutation $(1, 2, 0)$ makes them 4, 9, 2.
 #
@@ -200,28 +191,26 @@ for name, function in {
 print("Computed with", blind.whose)
 
 # %% [markdown]
-# A causal mask gives some order away. And the transformer of 2017 added to each word a vector for its position, learned or made of
-# sine waves. But language depends less on *where* words are than on *how far apart* they are: an adjective belongs to the noun
-# after it, at position 3 or 3000. So we want **a score that depends on the two vectors and on the gap $n - m$ alone.**
+# A causal mask lets attention see some of the order. The transformer of 2017 added to each word a vector for its position,
+# learned or made of sine waves. But distance often matters more: an adjective belongs to the noun after it, at position 3 or 3000. So
+# we want **a score that depends on the two vectors and on the gap $n - m$ alone.**
 
 # %% [markdown]
 # ## 2. Turn a vector by its position
 #
-# Start with vectors of two numbers, which can be drawn and turned. Turning $(x_0, x_1)$ counter-clockwise by an angle
-# $\alpha$ gives
+# Start with vectors of two numbers, which you can draw. Turning $(x_0, x_1)$ counter-clockwise by an angle $\alpha$ gives
 #
 # $$ \begin{pmatrix} \cos\alpha & -\sin\alpha \\ \sin\alpha & \cos\alpha \end{pmatrix}
 #    \begin{pmatrix} x_0 \\ x_1 \end{pmatrix} =
 #    \begin{pmatrix} x_0 \cos\alpha - x_1 \sin\alpha \\ x_0 \sin\alpha + x_1 \cos\alpha \end{pmatrix} . $$
 #
-# Check the minus with $(1, 0)$: turned a little, it becomes $(\cos\alpha, \sin\alpha)$, both positive. We call the matrix
-# $\mathbf{R}(\alpha)$.
+# We call the matrix $\mathbf{R}(\alpha)$.
 #
 # ### Step: turn by an angle
 #
-# *Step ★☆☆ · about 2 minutes.* `x` is `(..., 2)`: any number of vectors, all to be turned by the same `angle`, in radians.
+# *Step ★☆☆ · about 2 minutes.* Turn the vectors `x`, `(..., 2)`, all by the same `angle`, in radians.
 #
-# **Worked example.** $\alpha = \pi/2$ is a quarter turn, with $\cos\alpha = 0$ and $\sin\alpha = 1$: $(2, 1)$ becomes
+# **Worked example.** A quarter turn, $\alpha = \pi/2$, has $\cos\alpha = 0$ and $\sin\alpha = 1$: $(2, 1)$ becomes
 # $(-1, 2)$.
 
 
@@ -249,7 +238,7 @@ sliders.slider(by_hand, start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3], angle=
 print("Computed with", turn_by.whose)
 
 # %% [markdown]
-# RoPE takes the *position* as the angle: a vector at position $m$ is turned by $m$ radians.
+# RoPE turns a vector of two numbers at position $m$ by $m$ radians:
 
 # %% tags=["demo"]
 # @title One vector at six positions
@@ -285,37 +274,36 @@ sliders.slider(
 print("Computed with", turn_by.whose)
 
 # %% [markdown]
-# In the first three pictures of the strip the gap is 1: the whole picture has turned, and the dot product stays, because it
+# In the first three pictures of the strip the gap is 1. The whole picture turns, but the dot product stays the same, because it
 # depends on the two lengths and the angle *between* the vectors. In the fourth the gap is 2, and the score is different.
 
 # %% [markdown]
 # ## 3. Many clocks
 #
-# A single pair is a clock with one hand: after $2\pi \approx 6.28$ positions it starts again.
+# A vector of two numbers is like a clock with one hand: after $2\pi \approx 6.28$ positions it starts again.
 #
 # ### Predict: far away and yet close
 #
-# Two tokens are 6, 22 or 44 positions apart. For which gap does the pair point most nearly in the same direction at both?
+# At which of the positions 6, 22 and 44 does a vector point most nearly the same way as at position 0?
 
 # %%
 # The gap: 6, 22 or 44
 predict("the gap that looks like 0", ...)
 
 # %% [markdown]
-# So cut a vector of `dim` numbers into pairs of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turn each pair at its own
-# pace, like the hands of a clock. Pair $i$ turns by
+# So one hand cannot tell a gap of 44 from none. Like a clock, RoPE adds slower hands. It cuts a vector of `dim` numbers into pairs
+# of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turns pair $i$ by
 #
 # $$ \theta_i = \text{base}^{-2i/\text{dim}}, \qquad i = 0, 1, \dots, \tfrac{\text{dim}}{2} - 1 $$
 #
-# radians per position: these are the **frequencies**. The first is always $\theta_0 = 1$; from pair to pair they fall by the
-# same factor, and the last is near $1/\text{base}$.
+# radians per position. These are the **frequencies**. They begin with $\theta_0 = 1$, fall by the same factor from pair to pair, and
+# end near $1/\text{base}$.
 #
 # ### Exercise 2: `rope_frequencies(dim, base=10000.0)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# Return the frequencies, float32 `(dim // 2,)`. An odd `dim` would leave one number without a partner: raise a `ValueError`
-# that names the argument and its value.
+# Return the frequencies, float32 `(dim // 2,)`. If `dim` is odd, raise a `ValueError` that names `dim` and its value.
 #
 # **Worked example.** For `dim = 4` there are two pairs: $\theta_0 = 10000^{0} = 1$ and $\theta_1 = 10000^{-2/4} = 1/100$. For
 # `dim = 8` and `base = 16` the exponents are $0, -\tfrac14, -\tfrac12, -\tfrac34$, the frequencies $1, \tfrac12,
@@ -328,7 +316,7 @@ predict("the gap that looks like 0", ...)
 
 # %% nbgrader={"grade": false, "grade_id": "rope_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
-    """By how many radians each pair turns for each position: base ** (-2 * i / dim) for pair i = 0, 1, …
+    """Radians per position of each pair: base ** (-2 * i / dim) for pair i = 0, 1, …
 
     Returns (dim // 2,), float32. Raises ValueError if dim is odd.
     """
@@ -362,8 +350,7 @@ rounds = 2 * math.pi / speeds(64)  # (32,)
 print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1]:,.0f} positions.")
 
 # %% [markdown]
-# Each row is a position. The hand on the left repeats after a few positions; the one on the right is still on its first turn.
-# Until the slowest hand has turned once, no row repeats.
+# The hand on the left repeats after a few positions. The one on the right is still on its first turn, so no two rows are alike.
 
 # %% [markdown]
 # ## 4. Turn all pairs at once
@@ -374,7 +361,7 @@ print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1
 #    \bigl(x_{2i} \cos m\theta_i - x_{2i+1} \sin m\theta_i,\;\; x_{2i} \sin m\theta_i + x_{2i+1} \cos m\theta_i\bigr)
 #    \qquad \text{for every pair } i . $$
 #
-# This is one rotation, $\mathbf{R}_m \mathbf{x}$: the matrix $\mathbf{R}_m$ has the small matrices
+# This is one rotation, $\mathbf{R}_m \mathbf{x}$. The matrix $\mathbf{R}_m$ has the small matrices
 # $\mathbf{R}(m\theta_0), \mathbf{R}(m\theta_1), \dots$ along its diagonal, and 0 elsewhere.
 #
 # ### Exercise 3: `apply_rope(x, positions, base=10000.0)`
@@ -383,10 +370,9 @@ print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1
 #
 # Turn every vector of `x`, `(..., T, dim)`, by its position.
 #
-# - `positions` is `(T,)`: any order, with gaps, repeats and fractions, up to about 10,000.
+# - `positions` is `(T,)`: in any order, with gaps, repeats and fractions, up to about 10,000.
 # - Angles in float32 are exact enough, even for float64 inputs; the result has the dtype of `x`.
-# - The frequencies are made on the CPU, so move them to where `x` is: `.to(x.device)`. Nothing else in this lesson depends on
-#   the device.
+# - Your frequencies are on the CPU: move them to where `x` is with `.to(x.device)`. Nothing else here depends on the device.
 # - You may call your `rope_frequencies`; a mistake in it costs no points here.
 #
 # **Worked example.** One vector $(1, 2, 3, 4)$, with base 4. The frequencies are $1$ and $4^{-1/2} = \tfrac12$. At
@@ -424,7 +410,7 @@ grade(apply_rope)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The course's small language model rotates in two of its three layers. Compare your rotation with none at all:
+# The course's small language model rotates queries and keys in layers 1 and 2. Compare its loss with your rotation and without it:
 
 # %%
 rotate = use(apply_rope, exercise_fallbacks.apply_rope)
@@ -435,7 +421,7 @@ no_rotation, _ = lm.compare(rope=lambda x, positions: x)
 # %% [markdown]
 # ## 5. Only the gap counts
 #
-# Transposing a rotation undoes it: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. Two rotations in a row add up:
+# The transpose of a rotation undoes it: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. The angles of two rotations add up:
 # $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$. So for a query $\mathbf{q}$ at $m$ and a key
 # $\mathbf{k}$ at $n$,
 #
@@ -487,10 +473,10 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 # %% [markdown]
 # ### How exact? (extra)
 #
-# With angles in float32, the scores of one gap differ in the last digits far out. Is that rounding, or are we being fooled? Near
-# 9,000, two neighbouring float32 numbers are about 0.001 apart, so each angle may be wrong by half of that, and the score by at
-# most $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$. One measurement says little, because errors of different pairs partly
-# cancel. So take 300 pairs of vectors, at 40 positions each.
+# Far out, scores with the same gap differ in their last digits. Is that only rounding? Near 9,000, neighbouring float32 numbers are
+# about 0.001 apart, so each angle may be wrong by half of that, and the score by at most
+# $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$. Errors partly cancel, so the next cell takes the mean over 300 pairs of vectors, at 40
+# positions each.
 
 
 # %%
@@ -522,15 +508,18 @@ predict("the error far out", ...)
 
 
 # %% tags=["demo"]
+print("In millionths, with the step from one float32 number to the next:")
 for start in (10, 100, 1000, 2000, 4000, 8000, 16000):
     mean, largest = gap_error(start)
     step = 2.0 ** (math.floor(math.log2(start)) - 23)
-    print(f"from position {start:5}: mean error {mean:.0e}, largest {largest:.0e}; a step of float32 is {step:.0e}")
+    print(
+        f"from position {start:5}: mean error {mean * 1e6:5.2f}, largest {largest * 1e6:4.1f}, step {step * 1e6:4.0f}"
+    )
 
 # %% [markdown]
 # ### Predict: a table of scores (extra)
 #
-# Make a table of the scores of one query with one key, one row per position of the query, one column per position of the key.
+# Make a table of the scores of one query with one key: one row per position of the query, one column per position of the key.
 # Along which lines are the numbers equal?
 
 # %%
@@ -572,19 +561,18 @@ figures.show(
 )
 
 # %% [markdown]
-# The curve is not symmetric, so *after* differs from *before*. Nor does it peak at 0: which gap a head prefers depends on
-# $\mathbf{q}$ and $\mathbf{k}$, so it is learned.
+# The curve is not symmetric, nor is it highest at the gap 0. Which gap a head prefers depends on $\mathbf{q}$ and $\mathbf{k}$, so
+# it is learned.
 #
 # ### A picture that catches mistakes (extra)
 #
-# The table is a test without a reference implementation: you know what it must look like. Of the following six tables, one is
-# right. In the others
+# You know what a right table looks like, so you can test any implementation with it. One of the next six tables is right. In the others
 #
 # - only the queries are rotated,
 # - queries are rotated one way and keys the other,
-# - nothing is rotated, or each *head* by its number instead of each word by its position,
+# - nothing is rotated,
 # - the positions, 1000 to 1007 here, were kept in half precision (bfloat16),
-# - each number was paired with its partner in the *other half* of the vector, instead of its neighbour.
+# - each number was paired with its partner in the *other half* of the vector (section 6).
 
 
 # %%
@@ -620,27 +608,25 @@ predict("the table that passes as well", ...)
 # %% [markdown]
 # <details><summary>All six</summary>
 #
-# **A**: only the queries are rotated, so the key's position changes nothing. **B**: half precision. Between 512 and 1024
-# bfloat16 has only every fourth number, so neighbours coincide in blocks. **C**: the other half. **D**: nothing is rotated.
-# **E**: opposite directions, so the *sum* $m + n$ counts. **F** is right.
+# **A**: only the queries are rotated. **B**: half precision; at 1000 bfloat16 has only every fourth whole number. **C**: the other
+# half. **D**: nothing is rotated. **E**: opposite directions, so the *sum* $m + n$ counts. **F** is right.
 #
 # </details>
 
 # %% [markdown]
 # ## 6. Two layouts in memory
 #
-# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**:
-# $(x_0, x_1), (x_2, x_3), \dots$ The transformers library, and most models published with it, pair **halves**: $(x_0,
-# x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because code that cuts and joins halves is simpler. Both are right, but
-# weights that were trained with one are useless in the other, and no shape warns you. [People have asked which is the
-# bug](https://github.com/huggingface/transformers/issues/25199). Neither is: the library reorders the rows of the weights when it
-# loads them.
+# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**. The transformers
+# library, and most models published with it, pair **halves**: $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because
+# code that cuts and joins halves is simpler. Both are right, but weights that were trained with one are useless in the other, and no
+# error warns you. [Users have asked which of the two is wrong](https://github.com/huggingface/transformers/issues/25199). Neither is:
+# the library reorders the rows of the weights when it converts a model.
 
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
 figures.show(
     figures.rope.layouts(8),
-    caption="Each pair keeps its two numbers, their order and its frequency; only their places differ.",
+    caption="Each pair keeps its two numbers, their order and its frequency; only the order in memory differs.",
 )
 
 # %% [markdown]
@@ -648,11 +634,10 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Reorder the last dimension of `x`, `(..., dim)`, from neighbours to halves: first the first members of all pairs, in order,
-# then all second members.
+# Reorder the last dimension of `x`, `(..., dim)`, from neighbours to halves: the first members of all pairs, in order, then all
+# second members.
 #
-# **Worked example.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$. (With four numbers, the way
-# there and the way back are the same; try six.)
+# **Worked example.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -679,19 +664,20 @@ grade(to_half_split)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# As matrices: the two rotations side by side, and between them the permutation that turns one into the other.
+# ### As matrices (extra)
+#
+# Here are a rotation of neighbours, the permutation, and the rotation of halves that results.
 
 
 # %%
 def eight_numbers_only(x):
-    """A stand-in: the reordering for vectors of eight numbers, and for no others."""
+    """The reordering, for vectors of eight numbers only."""
     return x[..., [0, 2, 4, 6, 1, 3, 5, 7]]
 
 
 halve = use(to_half_split, otherwise=eight_numbers_only)
-R_neighbours = rotate(torch.eye(8)[:, None], torch.tensor([1]), 4.0)[
-    :, 0
-].mT  # (8, 8): column i is the image of entry i
+turned_units = rotate(torch.eye(8)[:, None], torch.tensor([1]), 4.0)[:, 0]  # (8, 8): row i is unit vector i, turned
+R_neighbours = turned_units.mT
 P = halve(torch.eye(8)).mT
 R_halves = P @ R_neighbours @ P.mT
 
@@ -732,7 +718,7 @@ def rotate_halves(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.
 check(rotate_halves)
 
 # %% [markdown]
-# Reordering and then rotating halves is the same as rotating neighbours and then reordering:
+# Now reorder and then rotate halves, or rotate neighbours and then reorder. The result is the same:
 
 # %%
 turn_halves = use(rotate_halves)
@@ -740,40 +726,37 @@ x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(3))  # (..., T,
 positions = torch.tensor([3, 0, 17, 5, 250])
 reordered = (turn_halves(halve(x), positions) - halve(rotate(x, positions))).abs().max()
 mixed_up = (turn_halves(x, positions) - rotate(x, positions)).abs().max()
-print(f"Largest difference, reordered: {reordered:.0e}; mixed up: {mixed_up:.1f} (computed with {turn_halves.whose})")
+print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f} (computed with {turn_halves.whose})")
 
 # %% [markdown]
-# A dot product does not depend on the order of its terms. If queries *and* keys are reordered alike, every score stays the
-# same.
+# If you reorder queries *and* keys, every score stays the same: a dot product does not depend on the order of its terms.
 
 # %% [markdown]
 # ## 7. Self-attention that sees the order
 #
-# It is lesson 6's module with two changes. Queries, keys and values come from **one** packed layer, `W_qkv`, with rows in this
+# Two things differ from lesson 6's module. Queries, keys and values come from **one** packed layer, `W_qkv`, with rows in this
 # order. And after the heads are split, queries and keys are rotated.
 #
-# - **Split first, then rotate.** Each head has all frequencies. Rotated before the split, the first head would get the fast pairs
-#   and the last head the slow ones.
-# - **Do not rotate the values.** Positions decide which word looks where. What is passed on means the same at any position.
-# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. When a text is continued, a token after 500 others is at
-#   position 500, even if it comes alone.
+# - **Split first, then rotate.** Otherwise the first head would get the fast pairs and the last head the slow ones.
+# - **Do not rotate the values.** A value means the same at any position.
+# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. The next token of a text of 500 is at position 500, even if you
+#   pass it alone.
 #
 # ### Exercise 5: `RotarySelfAttention(d_model, n_heads, base=10000.0)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
 # - `__init__` makes two layers without bias: `W_qkv` from `D` to `3D`, `W_o` from `D` to `D`.
-# - `forward(x, positions=None, mask=None)` takes `x`, `(B, T, D)`, and returns the output, `(B, T, D)`, and the weights,
-#   `(B, H, T, T)`.
+# - `forward` takes `x`, `(B, T, D)`, and returns the output, `(B, T, D)`, and the weights, `(B, H, T, T)`.
 # - *Review:* `mask` is boolean, `True` is blocked, and broadcasts to the weights' shape. A fully blocked row has weights 0 and
 #   output 0, never NaN.
-# - You may call your `apply_rope`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and
+# - You may call your `apply_rope`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or
 #   `F.multi_head_attention_forward`.
 #
 # **Worked example.** `D = 2`, one head, all matrices the identity, the same word twice: $\mathbf{x}_0 = \mathbf{x}_1 = (2,
-# 0)$. At position 0 nothing turns; at position 1 the word becomes $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself
-# and $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$ instead of one half each. The output is $(2, 0)$ for
-# both, because values are not rotated.
+# 0)$. At position 0 nothing turns; at position 1 the query and key become $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with
+# itself and $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$. The output is $(2, 0)$ for both, because values
+# are not rotated.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -842,7 +825,7 @@ def make_rotary(d_model, n_heads, seed=0):
 
 
 # %% [markdown]
-# Put your module into the small model, in all three layers:
+# Put your module into all three layers of the small model:
 
 # %% tags=["demo"]
 with_yours, with_the_builtin = lm.compare(module=Rotary)
@@ -850,8 +833,8 @@ with_yours, with_the_builtin = lm.compare(module=Rotary)
 # %% [markdown]
 # ### Two equal words (extra)
 #
-# "To be or not to be" has two words that occur twice. Without positions, attention *cannot* treat the second *to* differently
-# from the first: same word, same query, same output. To take the positions away, make all of them 0: nothing turns then.
+# "To be or not to be" has two words that occur twice. Without positions, the second *to* has the same query as the first, so
+# the same output. To take the positions away, make all of them 0: then nothing turns.
 
 # %%
 hamlet = "to be or not to be".split()
@@ -884,11 +867,11 @@ figures.show(
 # ### Does it learn? (extra)
 #
 # Here is a task that needs the order: for each token, name the token *before* it. Every text has the same eight tokens in random
-# order. Without the order, you can only guess among seven, a loss of $\ln 7 \approx 1.95$ at best. The same module learns it
-# twice, with all positions 0 and in order.
+# order, so without the order one can only guess among seven: a loss of $\ln 7 \approx 1.95$. Train two copies of the module, one with all
+# positions 0, one with positions in order.
 
 # %% tags=["demo"]
-codes = torch.eye(8, 32)  # (8, 32): a vector of its own for each of eight tokens
+codes = torch.eye(8, 32)  # (8, 32): one vector for each of eight tokens
 
 
 def train_on_the_one_before(in_order, steps=200, T=8):
@@ -925,8 +908,8 @@ with torch.no_grad():
         print(f"text at {start:4} … {start + 7:4}: {(named == ids[:, :-1]).float().mean():.1%} named correctly")
 
 # %% [markdown]
-# The module was trained at positions 0 to 7 alone. Moved to position 5000 it does its work as before: it has learned "one to
-# the left", not "position 3 looks at position 2".
+# The module was trained at positions 0 to 7 only, and it works as well at 5000. It has learned "one to the left", not "position 3
+# looks at position 2".
 #
 # ### Step: move the weights (extra)
 #
@@ -962,14 +945,13 @@ W_q, W_k, _ = attention.W_qkv.weight.detach().chunk(3)
 expected = scores_with(W_q, W_k, rotate)
 moved = scores_with(reorder(W_q, 2), reorder(W_k, 2), turn_halves)
 careless = scores_with(W_q, W_k, turn_halves)
-print(f"Scores differ by {(moved - expected).abs().max():.0e} with reordered rows (computed with {reorder.whose}),")
+print(f"Scores differ by {(moved - expected).abs().max():.6f} with reordered rows (computed with {reorder.whose}),")
 print(f"and by up to {(careless - expected).abs().max():.1f} with the rows as they were.")
 
 # %% [markdown]
 # ## 8. Texts that are longer than in training
 #
-# Can a model then read longer texts than those of its training? The small model was trained on 96 tokens at a time. Give it 192
-# tokens of stories that it has not seen.
+# The small model was trained on 96 tokens at a time. Give it 192 tokens of stories that it has not seen.
 
 # %%
 TRAINED = 96  # tokens
@@ -991,40 +973,37 @@ print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {se
 
 # %% [markdown]
 # Longer texts have longer gaps. In 96 positions the fast pairs made many turns, so the model met all of their angles. The slow
-# ones made a fraction of a turn, and the angles beyond it are new.
+# pairs made a fraction of a turn, and larger gaps turn them to angles that are new.
 
 # %%
 turns = TRAINED * speeds(24) / (2 * math.pi)  # the model's heads have 24 numbers
 print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in enumerate(turns[:7].tolist())), "…")
 
 # %% [markdown]
-# Three remedies change the frequencies only. With texts longer by a `factor`, here 2,
+# Three remedies change only the frequencies. For texts longer by a `factor`, here 2,
 #
-# - **position interpolation** divides all frequencies by the factor: the text is squeezed into the trained positions, and
-#   neighbouring words get closer.
-# - **a larger base**, times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the factor, and
-#   pair 0 not at all.
-# - **YaRN** decides by the turns that a pair made in training, $r_i = \text{length} \cdot \theta_i / 2\pi$. With `high` turns or
-#   more, a pair keeps its frequency; with `low` or fewer, it is divided. In between it gets a mixture:
+# - **position interpolation** divides all frequencies by the factor. The text is squeezed into the trained positions.
+# - **a larger base**, the base times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the factor,
+#   and pair 0 not at all.
+# - **YaRN** counts the turns that a pair made in training, $r_i = \text{length} \cdot \theta_i / 2\pi$. With `high` turns or
+#   more, a pair keeps its frequency. With `low` or fewer, its frequency is divided by the factor. In between, the two are mixed, with the share
+#   $g_i$ of the old one:
 #
 # $$ g_i = \frac{r_i - \text{low}}{\text{high} - \text{low}} \;\text{ (at least 0, at most 1)}, \qquad
 #    \theta_i' = g_i\, \theta_i + (1 - g_i)\, \frac{\theta_i}{\text{factor}} $$
 #
 # ### Exercise 6: `scaled_frequencies(dim, method, factor, length, base=10000.0, low=1.0, high=32.0)`
 #
-# *Difficulty ★★☆ · about 7 minutes*
+# *Difficulty ★★☆ · about 9 minutes*
 #
 # Return the frequencies for texts that are `factor` times as long as the `length` positions of training, float32
-# `(dim // 2,)`. `dim` is even and at least 4, `factor` at least 1.
-#
-# - `method` is `"base"`, `"interpolation"` or `"yarn"`, as above. For any other, raise a `ValueError` that names `method` and its
-#   value.
-# - You may call your `rope_frequencies`; a mistake in it costs no points here.
+# `(dim // 2,)`. `dim` is even and at least 4, `factor` at least 1. If `method` is none of `"base"`, `"interpolation"` and `"yarn"`,
+# raise a `ValueError` that names `method` and its value. You may call your `rope_frequencies`; a mistake in it costs no points here.
 #
 # **Worked example.** `dim = 8`, base 16, factor 2: the frequencies are $1, \tfrac12, \tfrac14, \tfrac18$. Interpolation gives
 # $\tfrac12, \tfrac14, \tfrac18, \tfrac1{16}$. For YaRN with `length` $= 8\pi$, `low` 1 and `high` 3, the pairs turn 4, 2, 1
-# and ½ times and keep the shares $1, \tfrac12, 0, 0$: the result is $1, \tfrac38, \tfrac18, \tfrac1{16}$. For `dim = 4` the
-# base becomes $16 \cdot 2^{4/2} = 64$, which gives $1, \tfrac18$ instead of $1, \tfrac14$.
+# and ½ times, so $g$ is $1, \tfrac12, 0, 0$ and the result $1, \tfrac38, \tfrac18, \tfrac1{16}$. For `dim = 4` the larger base
+# is $16 \cdot 2^{4/2} = 64$, which gives $1, \tfrac18$ instead of $1, \tfrac14$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1067,8 +1046,8 @@ grade(scaled_frequencies)
 # ### Step: rotate with any frequencies (extra)
 #
 # *Step ★★☆ · about 4 minutes.* Your `apply_rope` makes its own frequencies. But a vector of two numbers has one pair, whose
-# frequency is 1: at position $p$ it turns by exactly $p$ radians, and $p$ may be a fraction. So cut `x`, `(..., T, dim)`, into
-# pairs, rotate pair $i$ at the "positions" `positions * frequencies[i]`, and join the pairs again with `torch.cat`.
+# frequency is 1, so at position $p$ it turns by $p$ radians. Cut `x`, `(..., T, dim)`, into pairs, rotate pair $i$ at the "positions"
+# `positions * frequencies[i]`, and join the pairs again with `torch.cat`.
 #
 # **Worked example.** $(1, 2, 3, 4)$ at position 2 with the frequencies $\tfrac\pi2, \tfrac\pi4$ makes half a turn and a
 # quarter turn: $(-1, -2, -4, 3)$.
@@ -1086,7 +1065,8 @@ check(rope_with)
 # %% [markdown]
 # ### Before and after
 #
-# The same weights read the same texts, without further training. The heads have 24 numbers; `high` is 4.
+# The same weights read the same texts, without further training. Here `high` is 4: with the default, 32, no pair would keep its
+# frequency.
 
 # %%
 slower = use(scaled_frequencies, exercise_fallbacks.scaled_frequencies)
@@ -1127,13 +1107,13 @@ figures.show(
 )
 
 # %% [markdown]
-# Interpolation spoils what worked, because it slows down the pairs that tell neighbours apart. The larger base keeps those, but
-# slows down the middle pairs too little, so new angles come only a little later. YaRN keeps the fast pairs and divides the slow
-# ones, and the loss stays low.
+# Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base keeps those pairs, but
+# slows down the middle ones too little, so new angles only come later. YaRN keeps the fast pairs and divides the slow ones: its loss
+# in the second half is even lower than in the first.
 #
 # ### The base in real models (extra)
 #
-# Real models use the same three. "By parts" is YaRN's formula above; `low` and `high` are in parentheses.
+# Many real models use a larger base, YaRN, or both. "By parts" is YaRN's formula above; `low` and `high` are in parentheses.
 #
 # | model | released | base | trained length | for longer texts |
 # |---|---|---|---|---|
@@ -1144,16 +1124,16 @@ figures.show(
 # | [Qwen2.5](https://qwen.readthedocs.io/en/latest/deployment/vllm.html) | September 2024 | 1,000,000 | 32,768 | YaRN, factor 4 |
 # | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) | December 2024 | 10,000 | 4,096 | YaRN (1, 32), factor 40 |
 #
-# (Llama 2's base is from Code Llama's paper; those of Qwen2.5 and DeepSeek-V3 are from their configuration files.) Interpolation is
-# from [Chen et al.](https://arxiv.org/abs/2306.15595), YaRN from [Peng et al.](https://arxiv.org/abs/2309.00071), both of 2023. The
-# full YaRN also multiplies queries and keys by $0.1 \ln(\text{factor}) + 1$, which makes the weights sharper. A model is usually
-# trained a little further with the new frequencies.
+# Llama 2's base is from Code Llama's paper, those of Qwen2.5 and DeepSeek-V3 from their configuration files. [Chen et
+# al.](https://arxiv.org/abs/2306.15595) proposed interpolation, [Peng et al.](https://arxiv.org/abs/2309.00071) YaRN, both in 2023. The
+# full YaRN also multiplies queries and keys by $0.1 \ln(\text{factor}) + 1$. Models are usually trained a little further with the
+# new frequencies.
 #
-# ## Your experiment
+# ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 7 minutes.* **Which pair does the small model need most?** Stop one pair at a time: set its frequency
-# to 0, so that it never turns. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs, and plot
-# it. Your finding is the number of the pair whose stop costs most, counted from 0. Compare it with the turns in section 8.
+# to 0. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs, and plot it. Your finding is the number
+# of the pair that raises the loss most, counted from 0. Compare it with the turns in section 8.
 
 # %%
 frequencies = speeds(24)  # (12,)
@@ -1168,7 +1148,7 @@ check("experiment", finding)
 # %% [markdown]
 # ## 9. Is it a bug? (extra)
 #
-# ### Predict: "Positions must start at 0"
+# ### Predict: "Positions must start at 0" (extra)
 #
 # One library counts $0, 1, 2, \dots$, another $1, 2, 3, \dots$ Somebody reports that the second turns every vector one step too
 # far. Is it a bug?
@@ -1187,15 +1167,14 @@ print(f"all from 1:                  weights differ by up to {(from_one - from_z
 print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1) - from_zero).abs().max():.7f}")
 
 # %% [markdown]
-# It becomes a bug as soon as queries and keys count differently: then all gaps are off by one. This happens when keys come out of
-# a cache and the position of the new query is counted elsewhere.
+# It becomes a bug if queries and keys count differently: then all gaps are off by one. This happens if keys come from a cache and the
+# new query's position is counted elsewhere.
 #
 # ### Predict: "It rotates the wrong way" (extra)
 #
-# nanochat, a much-read implementation, turns every pair *clockwise*: it adds where the textbook subtracts. A reader sent a
+# nanochat, a widely read implementation, turns every pair *clockwise*: it adds where the textbook subtracts. A reader sent a
 # correction ([karpathy/nanochat#489](https://github.com/karpathy/nanochat/pull/489), and
-# [#264](https://github.com/karpathy/nanochat/issues/264)). Do scores still depend on the gap alone? Are there weights that give
-# the same scores with the other direction?
+# [#264](https://github.com/karpathy/nanochat/issues/264)). Is it a bug, even in a model that was trained this way?
 
 # %%
 # Turning clockwise: "a bug" or "not a bug"
@@ -1226,33 +1205,31 @@ figures.show(
 
 # %% [markdown]
 # Scores still depend on the gap alone; a gap of $+3$ now has the score that $-3$ had. If every second number of queries and keys
-# changes its sign, the old scores return. These signs can be put into the rows of the weights, so both directions can learn the
-# same. For weights that are already trained, a change *would* be a bug, and the author declined for this reason.
+# changes its sign, the old scores return. These signs can be part of the weights, so a model can learn the same with either
+# direction. But for trained weights a change *would* be a bug, so the author declined it.
 
 # %% [markdown]
 # ## 10. Seen in the wild (extra)
 #
-# **The other layout.** A small language model was trained with halves, and run by a program whose default was neighbours.
+# **The other layout.** A model was trained with halves, and run by a program whose default was neighbours.
 #
 # ```diff
 # - even, odd = x[..., 0::2], x[..., 1::2]    # what the program paired
 # + first, second = x.chunk(2, dim=-1)        # what the weights were made for
 # ```
 #
-# Symptom: it loaded without complaint and wrote gibberish ([jzhang38/TinyLlama#24](
+# Symptom: it loaded without an error and wrote gibberish ([jzhang38/TinyLlama#24](
 # https://github.com/jzhang38/TinyLlama/issues/24)). Nothing in the model's configuration named the layout.
 #
-# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, before heads and tokens were
-# swapped.
+# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, where dimension −2 counts the heads.
 #
 # ```diff
 # - q, k = rotary(q, k)                                    # (B, T, H, K): turns head h by h
 # + q, k = rotary(q.transpose(1, 2), k.transpose(1, 2))    # (B, H, T, K): turns token t by t
 # ```
 #
-# All tokens of a head are then turned alike, so there are no positions: table D in section 5. Symptom: no error, training that
-# looked like training, some runs that diverged. It was found when somebody tried another kind of positions, compared the curves
-# and read the code ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
+# All tokens of a head are then turned alike, so there are no positions, as in table D in section 5. Symptom: no error, training that
+# looked normal, some runs that diverged ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
 # [mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4); again in
 # [NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27)).
 #
@@ -1264,16 +1241,16 @@ figures.show(
 # ```
 #
 # Symptom: at position 1857 an angle of 1044.3 became 1045, and cosines were wrong by up to 0.78
-# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)); elsewhere, a training loss a little higher than
-# that of the same model in another library
-# ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine. The next cell
-# shows what bfloat16 makes of positions.
+# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)). Elsewhere the training loss was a little too high
+# ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine.
 #
 # **A formula off by one.** Papers count pairs from 1, code from 0. A course handout printed the exponent $(2k-1)/d$ instead of
 # $2(k-1)/d$ ([stanford-cs336/assignment1-basics#22](https://github.com/stanford-cs336/assignment1-basics/issues/22)); a notebook
-# subtracted the 1 from an index that began at 0
+# subtracted 1 from an index that began at 0
 # ([bkitano/llama-from-scratch#8](https://github.com/bkitano/llama-from-scratch/issues/8)). Symptom: none. A model trained with
-# slightly different frequencies works as well, until weights are exchanged or a test compares numbers.
+# slightly different frequencies works as well, until weights are exchanged.
+#
+# The next cell shows positions in bfloat16:
 
 # %% tags=["demo"]
 whole = torch.arange(9000, 9008)
@@ -1284,11 +1261,10 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 # %% [markdown]
 # ## The model so far (extra)
 #
-# In the model that grows since lesson 3, your `RotarySelfAttention` replaces the heads without positions. It is the last part that
-# lesson 8 needs.
+# Your `RotarySelfAttention` replaces the heads without positions in the model that has grown since lesson 3.
 
 # %% tags=["demo"]
-# @title The model so far, and where its letters look
+# @title The model so far, and what its letters attend to
 from course import staged_model
 
 so_far = staged_model.current_model()
@@ -1298,18 +1274,16 @@ figures.show(
 )
 
 # %% [markdown]
-# Its weights are random. Two equal letters tend to be less alike the further apart they are, because their vectors were turned by
-# different angles. In lesson 8 this layer learns to write, with the mask of lesson 5 and the block that you write there.
+# Its weights are random. In lesson 8 this layer learns to write, inside a block that you build there.
 
 # %% [markdown]
 # ## Summary
 #
-# 1. Attention without positions is order-blind: scramble the input, and the same outputs come out, scrambled.
-# 2. RoPE turns pair $i$ of a query or key at position $m$ by $m\,\theta_i$, with $\theta_i =
-#    \text{base}^{-2i/\text{dim}}$, from fast to slow. Rotate after the heads are split, in float32, and never the values.
-# 3. A dot product depends on the angle between two vectors, so a score depends on the gap, anywhere in the text.
-# 4. Neighbours or halves is a convention. Weights belong to one, and move to the other by reordering rows.
-# 5. Longer texts have angles that training did not. Keep the fast pairs, slow down the slow ones, and the model reads on.
+# 1. Attention without positions is order-blind: scramble its input, and it only scrambles its output.
+# 2. RoPE turns pair $i$ of a head's query or key at position $m$ by $m\,\theta_i$. It never turns values.
+# 3. So a score depends on two vectors and their gap alone.
+# 4. Weights fit one layout, neighbours or halves. Reorder their rows for the other.
+# 5. Longer texts have new angles. Keep the fast pairs and slow down the slow ones.
 #
 # $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} $$
 
@@ -1335,24 +1309,23 @@ figures.show(
 
 # %% [markdown]
 # **To read on:** Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4 · Biderman et al., [Rotary
-# Embeddings: A Relative Revolution](https://blog.eleuther.ai/rotary-embeddings/), with experiments and code · Peng et al.,
+# Embeddings: A Relative Revolution](https://blog.eleuther.ai/rotary-embeddings/) · Peng et al.,
 # [YaRN](https://arxiv.org/abs/2309.00071), which compares the remedies of section 8.
 #
 # In lesson 8 the whole model learns.
 
 # %% [markdown]
-# ## Challenge: `alibi_bias(n_heads, T)`
+# ## Challenge: `alibi_bias(n_heads, T)` (extra)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# Positions can enter attention without rotation: add to every score a number that depends on the distance alone. **Attention with
-# linear biases**, ALiBi ([Press et al. 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is, and each
-# head has its own slope:
+# Positions can enter attention without rotation: add a number to every score. **Attention with linear biases**, ALiBi ([Press et al.
+# 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is. Each head has its own slope:
 #
 # $$ b_{hij} = - m_h \, |i - j|, \qquad m_h = 2^{-8h/H}, \qquad h = 1, \dots, H $$
 #
 # A head with a large slope sees only its neighbours, one with a small slope nearly everything. A model that was trained with it on
-# short texts can read longer ones, since no distance is entirely new to it.
+# short texts can read longer ones.
 #
 # Return the biases of all heads, float32 `(H, T, T)`, to be added to scores before the softmax. (The mask blocks the future.)
 #

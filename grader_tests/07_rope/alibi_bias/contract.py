@@ -7,7 +7,7 @@ from grading.exercises.exercise import call, challenge
 alibi_bias = challenge(
     "alibi_bias",
     stars=2,
-    see="Challenge: `alibi_bias(n_heads, T)`",
+    see="Challenge: `alibi_bias(n_heads, T)` (extra)",
     hints=(
         "What is added to the score of a query and a key that are 3 positions apart, in a head with the slope 1/4?",
         "Multiply the slope of each head, (H,), by the distance of each query from each key, (T, T).",

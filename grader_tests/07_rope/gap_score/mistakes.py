@@ -11,8 +11,8 @@ right.mistake("turns_the_key_only", {"placed(q, m)": "torch.cat([q[0::2], q[1::2
     "You turn the key only. The query is turned too, by its own position."
 )
 right.mistake("turns_nothing", {"placed(q, m) @ placed(k, n)": "q @ k"}).feedback(
-    "Your score does not depend on the positions. Turn the query by m and the key by n; turned by one position, "
-    "both have their old score."
+    "Your score does not depend on the positions. Turn the query by m and the key by n. Turned by the same "
+    "position, they have their old score."
 )
 right.mistake("exchanges_the_positions", {"placed(q, m) @ placed(k, n)": "placed(q, n) @ placed(k, m)"}).feedback(
     "The query is at m and the key at n; you have them the other way round."

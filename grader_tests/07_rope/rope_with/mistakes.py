@@ -20,7 +20,7 @@ right.mistake("multiplies_both").patch("""
 - angles = positions[:, None] * frequencies
 + angles = positions[:, None] * frequencies * 10000.0 ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
 """).feedback(
-    "Your angles have two frequencies. `apply_rope` multiplies by its own as well, unless it gets one pair, whose "
+    "Your angles contain two frequencies. `apply_rope` multiplies by its own as well, unless it gets one pair, whose "
     "frequency is 1."
 )
 right.mistake("adds_the_frequencies", {"[:, None] * frequencies": "[:, None] + frequencies"}).feedback(

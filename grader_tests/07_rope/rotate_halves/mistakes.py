@@ -27,5 +27,5 @@ right.mistake("loses_the_minus", {"cos - second": "cos + second"}).feedback(
     "The minus sign is missing: first · cos − second · sin."
 )
 partners.mistake("interleaves_the_angles", {".repeat(1, 2)": ".repeat_interleave(2, dim=1)"}).feedback(
-    "Your angles are in neighbours: every angle twice in a row. In halves they are all angles, then all again."
+    "Your angles are in the order for neighbours, each twice in a row. For halves: all angles, then all again."
 )
