@@ -8,21 +8,19 @@
 # %% [markdown]
 # # Lesson 5: The causal mask
 #
-# A language model learns by predicting the next token at all positions of a text at once. So far every position sees every
-# other one, the answer included. **How do you block exactly what a query must not see, and how do you prove that nothing
-# leaks?** A wrong mask raises no error: the loss only looks better than it is.
+# A language model is trained to predict the next word at every position of a text at once. So far each position sees all
+# others, the next word included. **How do you block exactly what a query must not see, and how do you prove that nothing
+# leaks?** A wrong mask raises no error; the loss only looks too good.
 #
-# **You will build** masks against the future and against padding, a softmax and an attention that obey them, and a *leak
-# detector*, which you try on eight unknown functions and on mistakes of public projects.
+# **You will build** masks against the future and padding, a softmax and an attention that obey them, and a *leak detector*,
+# which you try on unknown functions and on public mistakes.
 #
 # **You need** softmax (lesson 2), attention (lesson 3), its scale and dropout (lesson 4).
 #
-# **Time:** about 75 minutes, plus 35 for the parts marked *extra*
+# **Time:** about 80 minutes, plus 35 for the parts marked *extra*
 #
-# $T$ and $S$ are the numbers of queries and keys; $\mathbf{M}$ is a mask `(T, S)` with the entries $m_{ij}$. `B` sentences and
-# `H` heads (lesson 6) are leading dimensions.
-#
-# One convention holds throughout the course: **in a mask, True means blocked.**
+# Throughout the course, **True in a mask means blocked.** A mask $\mathbf{M}$ for $T$ queries and $S$ keys has the shape
+# `(T, S)` and the entries $m_{ij}$.
 
 # %%
 import math
@@ -59,11 +57,11 @@ figures.show(figures.overview("mask"))
 # *Review* · about 3 minutes. Answer before you unfold.
 #
 # **1.** Queries and keys have 64 independent entries of mean 0 and variance 1. What is the standard deviation of their
-# scores, and what are they divided by?
+# scores?
 #
 # <details><summary>Answer</summary>
 #
-# $\sqrt{64} = 8$, because variances add up. Divided by $\sqrt{d_k} = 8$, the scores have the standard deviation 1.
+# $\sqrt{64} = 8$, because variances add up. After the division by $\sqrt{d_k} = 8$ it is 1.
 #
 # </details>
 #
@@ -90,14 +88,12 @@ review()
 # %% [markdown]
 # ## 1. Who may see whom
 #
-# During training the whole sentence goes in at once, and each position predicts the word after it: *The* should predict
-# *boat*, *boat* should predict *reached*. So position $i$ may see the words 0 to $i$, its own included. Every later word is
-# an answer.
+# In training, the whole sentence goes in at once. At *The* the model should predict *boat*, and at *boat* it should predict
+# *reached*. So position $i$ may see the words 0 to $i$; every later word is an answer.
 #
 # $$ m_{ij} = \text{True if } j > i, \text{ else False} $$
 #
-# Here $i$ is the position of the query and $j$ that of the key. This is the **causal mask**; attention that obeys it is
-# called causal.
+# The query is at position $i$, the key at $j$. This is the **causal mask**, and attention that obeys it is called causal.
 
 # %%
 words = sentence.words  # The boat reached the river bank
@@ -108,22 +104,22 @@ for i, word in enumerate(words):
     print(f"{word:>8}", *(f"{mark:>8}" for mark in marks))
 
 # %% [markdown]
-# Row 2 says that *reached* may see *The*, *boat* and itself. 21 of the 36 cells are open, $T(T+1)/2$.
+# In row 2, *reached* may see *The*, *boat* and itself. In all, $T(T+1)/2 = 21$ cells are open.
 #
-# ### Predict: a row without a choice
+# ### Predict: weights that never change
 #
-# For which word are the weights certain, whatever its scores are?
+# Which word has the same weights, whatever its scores are?
 
 # %%
 # The word: "The", "bank" or "both"
-predict("the word whose weights are certain", ...)
+predict("the word whose weights never change", ...)
 
 # %% [markdown]
 # ### When there are fewer queries than keys
 #
-# A trained model writes word by word, each from all words before it; such a model is called **autoregressive**. Suppose it
-# has kept the keys and values of *The boat reached the river* (in a **KV cache**), and now *bank* comes in. Only *bank*
-# needs a query, so $T = 1$, but there are six keys, $S = 6$.
+# A trained model writes one word at a time, each from all the words before it; such a model is called **autoregressive**.
+# Suppose it has stored the keys and values of *The boat reached the river*, in a **KV cache**. Now *bank* comes in. Only
+# *bank* needs a query: $T = 1$, but $S = 6$.
 #
 # ### Predict: one query, six keys
 #
@@ -134,8 +130,8 @@ predict("the word whose weights are certain", ...)
 predict("the keys that are shown and wanted", ...)
 
 # %% [markdown]
-# The formula assumes that queries and keys *start* together. With kept keys they *end* together: **the $T$ queries are
-# the last $T$ of the $S$ positions**, so query $i$ is at position $S - T + i$.
+# The formula assumes that queries and keys *start* together. Here they *end* together: **the $T$ queries are the last $T$
+# of $S$ positions**, so query $i$ is at position $S - T + i$.
 #
 # $$ m_{ij} = \text{True if } j > S - T + i, \text{ else False} $$
 #
@@ -145,12 +141,10 @@ predict("the keys that are shown and wanted", ...)
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Build the mask for $T$ queries and $S$ keys.
+# Build the mask of the last formula.
 #
-# - There cannot be more queries than positions: if $S < T$, raise a `ValueError` that names an argument and its value, such
-#   as `S is 3, which is less than T = 5`.
-# - Make the mask on `device`. A mask has to be where the scores are: a model passes `device=x.device`, and the same code
-#   runs on a GPU.
+# - If $S < T$, raise a `ValueError` that names an argument and its value, such as `S is 3, which is less than T = 5`.
+# - Make the mask on `device`. A model passes the device of its scores.
 #
 # **Worked example.** Of three queries and five keys, query 0 is at position 5 − 3 + 0 = 2 and sees the keys 0, 1 and 2.
 # With 1 for True:
@@ -201,9 +195,9 @@ figures.show(
 
 # %% [markdown]
 # The smaller tables are the last rows of the large one. `F.scaled_dot_product_attention(…, is_causal=True)` aligns the
-# *starts* instead; people have asked for the other way since 2023
-# ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). Let the sentence grow, with one query for the newest
-# word:
+# *starts* instead; users have asked for the other way since 2023
+# ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). Compare both while the sentence grows and only its
+# newest word has a query:
 
 
 # %% tags=["demo"]
@@ -219,8 +213,8 @@ def newest_word(S):
 sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 
 # %% [markdown]
-# If the starts are aligned, every new word sees only *The*. Without error, NaN or leak, a model that was good in training
-# writes nonsense.
+# If the starts are aligned, every new word sees only *The*. There is no error, no NaN and no leak, but a model that was
+# good in training writes nonsense.
 #
 # ## 2. Padding
 #
@@ -239,18 +233,18 @@ figures.show(
 )
 
 # %% [markdown]
-# What is blocked now depends on the sentence, not on the query. If $\ell_b$ is the length of sentence $b$:
+# What is blocked here depends on the sentence, not on the query. If $\ell_b$ is the length of sentence $b$:
 #
 # $$ m_{bj} = \text{True if } j \ge \ell_b, \text{ else False} $$
 #
-# This is the **padding mask**. Scores have the shape `(B, H, T, S)`. In the shape `(B, 1, 1, S)`, the mask broadcasts over all
-# heads and queries.
+# This is the **padding mask**. Scores of `B` sentences and `H` heads (lesson 6) have the shape `(B, H, T, S)`, so a mask of
+# the shape `(B, 1, 1, S)` broadcasts over heads and queries.
 #
 # ### Exercise 2: `padding_mask(lengths, S)`
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# A length may be 0, for a sentence without words: its row is all True.
+# Build this mask. A sentence without words has the length 0, and its row is all True.
 #
 # **Worked example.** Lengths (1, 3) and $S = 3$ give the rows (0, 1, 1) and (0, 0, 0), in a tensor of shape (2, 1, 1, 3).
 
@@ -282,8 +276,8 @@ grade(padding_mask)
 # %% [markdown]
 # ### Predict: the shape of both masks
 #
-# A key is blocked if it is in the future *or* is padding, so with True = blocked, `|` combines the masks. `causal` has the
-# shape `(6, 6)`, `padding` has `(3, 1, 1, 6)`. What is the shape of `causal | padding`?
+# A key is blocked if it is in the future *or* is padding, so `|` combines the masks. `causal` has the shape `(6, 6)`,
+# `padding` has `(3, 1, 1, 6)`. What is the shape of `causal | padding`?
 
 # %%
 # A list of whole numbers
@@ -292,7 +286,7 @@ predict("the shape of both masks", ...)
 # %% [markdown]
 # ### Step: both masks at once
 #
-# *Step ★☆☆ · about 2 minutes.* Combine your two masks for sentences that are padded to `T` positions.
+# *Step ★☆☆ · about 2 minutes.* Combine both masks for sentences that are padded to `T` positions.
 #
 # **Worked example.** For the lengths (2, 3) and $T = 3$, row 2 of sentence 0 is (0, 0, 1): key 2 is padding. Row 2 of
 # sentence 1 is (0, 0, 0).
@@ -319,23 +313,23 @@ figures.show(
 )
 
 # %% [markdown]
-# In the last rows of the short sentences, padding itself asks. That does no harm: no query sees these positions, and the
-# loss leaves their outputs out. Do not block these *rows* as well; the next section shows why.
+# In the last rows of the short sentences, the query is padding. That does no harm: no word sees these positions, and the
+# loss leaves them out. Do not block these *rows*; the next section shows why.
 #
 # ## 3. From a mask to weights
 #
-# A blocked key gets a weight of exactly 0. The others share the whole 1, as if the blocked keys did not exist:
+# A blocked key gets a weight of exactly 0. The other weights sum to 1, as if blocked keys did not exist:
 #
 # $$ a_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} \text{ if } j \text{ is not blocked}, \quad
 #    a_{ij} = 0 \text{ if it is} $$
 #
-# Here $s_{ij}$ is the score of query $i$ and key $j$. The usual way is to replace blocked scores by a number that softmax
-# turns into 0.
+# Here $s_{ij}$ is the score of query $i$ and key $j$. Usually, blocked scores are replaced by a number that softmax turns
+# into 0.
 #
 # ### Predict: which number?
 #
-# Four keys have the scores (2, 1, −1, 3), and the last one is blocked. Which of `0`, `-1e-12`, `-1e9` and `-inf`, put in
-# its place, make its weight 0 to four digits?
+# Four keys have the scores (2, 1, −1, 3), and the last one is blocked. Which of `0`, `-1e-12`, `-1e9` and `-inf`, in place
+# of the 3, make its weight 0 to four digits?
 
 # %%
 # The numbers: "all", "all but 0", "-1e9 and -inf" or "-inf"
@@ -349,12 +343,12 @@ for fill in (0.0, -1e-12, -1e9, -torch.inf):
     print(f"{fill:>8g}:  ", *(f"{w:8.4f}" for w in weights.tolist()))
 
 # %% [markdown]
-# A score of 0 is not "no score": $e^0 = 1$, more than key 2 gets. And −1e9 works only while the other scores are higher;
-# among scores of −2e9 it would win. In float16, whose largest number is 65504, −1e9 is an error: *value cannot be converted
-# to type Half without overflow* ([apex#1052](https://github.com/NVIDIA/apex/issues/1052)).
+# A score of 0 is not "no score": $e^0 = 1$ is more than the $e^{-1}$ of key 2. And −1e9 works only while the other scores
+# are higher; among scores of −2e9 it would win. In float16, whose largest number is 65504, −1e9 raises an overflow error
+# ([apex#1052](https://github.com/NVIDIA/apex/issues/1052)).
 #
-# Lower the fill, then make the scores five times as large. Above each map is the largest share that a row gives to the
-# future, beyond the orange stairs.
+# Lower the fill, then make the scores five times as large. Above each map is the largest share of a row beyond the orange
+# stairs, where the future begins.
 
 
 # %%
@@ -385,12 +379,12 @@ sliders.slider(
 )
 
 # %% [markdown]
-# Only −∞ always works, because it assumes nothing about the other scores.
+# Only −∞ works for all scores.
 #
 # ### Step: fill, then softmax
 #
-# *Step ★☆☆ · about 2 minutes.* Replace blocked scores by −∞, then take the softmax of each row. `masked_fill` returns a
-# new tensor. Every row has at least one open key.
+# *Step ★☆☆ · about 2 minutes.* Replace blocked scores by −∞ (with `masked_fill`), then take the softmax of each row. Every
+# row has an open key.
 #
 # **Worked example.** Scores (0, $\ln 3$, 5) with only the last one blocked give the weights (1/4, 3/4, 0).
 
@@ -407,17 +401,17 @@ check(fill_and_softmax)
 # %% [markdown]
 # ### A row with nothing to see
 #
-# A query may see *nothing*: in a sentence of length 0, with padding on the left, or by a mask made by hand. Softmax then
-# divides $e^{-\infty} + e^{-\infty} + \dots = 0$ by itself.
+# A query may see *nothing*: in a sentence of length 0, with padding on the left, or through a mask made by hand. All
+# exponentials are then $e^{-\infty} = 0$, and softmax computes 0 / 0.
 #
-# ### Predict: one NaN in one row
+# ### Predict: one row of NaN
 #
-# Query 0 of three sees nothing, so its weights are NaN. The loss uses the *other two* rows only. Queries, keys and values
-# are all `tokens @ W`. How many of the four entries of the gradient of `W` are usable?
+# Query 0 of three sees nothing, so its weights are NaN. The loss uses only the *other two* rows. Queries, keys and values
+# are all `tokens @ W`. The gradient of `W` has four entries. How many are numbers, not NaN?
 
 # %%
 # A number from 0 to 4
-predict("the usable entries of the gradient", ...)
+predict("the entries of the gradient that are numbers", ...)
 
 
 # %%
@@ -437,9 +431,9 @@ loss, gradient = gradient_of_w(lambda scores, mask: torch.softmax(scores.masked_
 print("loss:", loss, "  gradient of W:", gradient.tolist())
 
 # %% [markdown]
-# The loss is a normal number, and the gradient is NaN everywhere. In the backward pass, row 0 has a gradient of 0, which is
-# multiplied by its NaN weights; 0 × NaN is NaN, and reaches every value. One blocked row in one sentence ruins the step,
-# and after it the model.
+# The loss is an ordinary number, but the gradient is NaN. In the backward pass, the gradient of row 0 is 0, and 0 times its
+# NaN weights is NaN, which reaches every value. One blocked row in one sentence ruins the training step, and with it the
+# model.
 #
 # In PyTorch 2.13, `nn.MultiheadAttention` still returns NaN for such a row if you ask for its weights;
 # `F.scaled_dot_product_attention` has returned 0 since PyTorch 2.5
@@ -450,11 +444,11 @@ print("loss:", loss, "  gradient of W:", gradient.tolist())
 #
 # *Difficulty ★★★ · about 12 minutes*
 #
-# Compute the softmax over the last dimension of what is not blocked.
+# Compute the softmax of what is not blocked, over the last dimension.
 #
 # - The mask broadcasts: scores may be `(B, H, T, S)`, and the mask `(T, S)` or `(B, 1, 1, S)`.
-# - Scores are finite but may be as large as ±1e15, blocked ones too.
-# - Fully blocked rows are 0, and no output and no gradient becomes NaN. You may use `torch.softmax`.
+# - All scores are finite, but may be as large as ±1e15.
+# - Fully blocked rows are 0, and no output and no gradient is NaN. You may use `torch.softmax`.
 #
 # **Worked example.** Scores (0, $\ln 3$, 5), all blocked, give (0, 0, 0).
 
@@ -485,7 +479,7 @@ grade(masked_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# In the second picture, the mask also leaves the second *the*, position 3, nothing to see.
+# The second picture also blocks the whole row of the second *the*, position 3.
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
@@ -522,30 +516,30 @@ for (title, (function, weights)), left, right in zip(panels.items(), axes[::2], 
 figures.show(
     fig,
     alt=f"Two maps of weights, each beside the gradient of W. {'; '.join(details)}.",
-    caption=f"The sum of row 3 is now {float(softmax_of(scores, row_blocked)[3].sum()):g}. Computed with {naive.whose} and {softmax_of.whose}.",
+    caption=f"The sum of row 3 is now {float(softmax_of(scores, row_blocked)[3].sum()):g}. Before: {naive.whose}. After: {softmax_of.whose}.",
 )
 
 # %% [markdown]
 # ## 4. Attention with a mask
 #
-# With queries $\mathbf{Q}$ `(T, K)`, keys $\mathbf{K}$ `(S, K)`, values $\mathbf{V}$ `(S, V)` and a mask $\mathbf{M}$
-# `(T, S)`, the weights $\mathbf{A}$ and the output $\mathbf{O}$ are
+# For queries $\mathbf{Q}$ `(T, K)`, keys $\mathbf{K}$ `(S, K)`, values $\mathbf{V}$ `(S, V)` and a mask $\mathbf{M}$
+# `(T, S)`, weights and output are
 #
 # $$ \mathbf{A} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right),
 #    \qquad \mathbf{O} = \mathbf{A} \mathbf{V} $$
 #
-# $d_k$ is the width of a query, and the scale keeps wide queries from saturating the softmax (lesson 4).
+# The scale is that of lesson 4; $d_k$ is the width of a query.
 #
 # ### Exercise 4: `masked_attention(query, key, value, mask=None)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Return the output and the weights. `mask=None` blocks nothing. You may call your own exercises, but not PyTorch's attention
+# Return output and weights. `mask=None` blocks nothing. You may call your own exercises, but not PyTorch's attention
 # functions.
 #
 # **Worked example.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the
-# values (5,) and (7,). The scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output
-# is (5,). If both are, the weights are (0, 0) and the output is (0,).
+# values (5,) and (7,). The scaled scores are (1, 4). If the second key is blocked, the weights are (1, 0) and the output is
+# (5,). If both are, the weights are (0, 0) and the output is (0,).
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -579,8 +573,8 @@ grade(masked_attention)
 # %% [markdown]
 # ### Bidirectional and causal
 #
-# A model that *understands* a finished sentence, such as BERT, looks in both directions; it is called an **encoder**. A model
-# that *writes* has only what is before, and is called a **decoder**. Large language models are decoders.
+# A model that reads finished sentences, such as BERT, looks in both directions; it is called an **encoder**. A model that
+# *writes*, such as a large language model, sees only what is before; it is called a **decoder**.
 
 
 # %%
@@ -606,12 +600,11 @@ figures.show(
 )
 
 # %% [markdown]
-# *bank* sees everything either way. In the other rows, the weights of the future are divided among the remaining keys in
-# proportion.
+# *bank* sees everything either way. In the other rows, the remaining weights grow in proportion.
 #
 # ## 5. Two opposite conventions
 #
-# PyTorch has two attention functions that take a boolean mask, and they read it differently:
+# PyTorch has two attention functions that take a boolean mask, and they read it in opposite ways:
 #
 # | | True means |
 # |---|---|
@@ -619,7 +612,7 @@ figures.show(
 # | `F.scaled_dot_product_attention(…, attn_mask=m)` | **may be seen** |
 #
 # `nn.Transformer` and this course follow the first, Keras and JAX the second. Neither function notices a mask made for the
-# other: shape and dtype are the same.
+# other, because shape and dtype are the same.
 #
 # ### Predict: forget the `~`
 #
@@ -660,13 +653,13 @@ figures.show(
 )
 
 # %% [markdown]
-# On the right *The* sees all that it must not, and *bank* sees nothing. (For padding, `nn.MultiheadAttention` has an argument
-# of its own: `key_padding_mask`, of shape `(B, S)`, True = blocked.)
+# On the right, *The* sees all that it must not see, and *bank* sees nothing. (`nn.MultiheadAttention` takes padding as
+# `key_padding_mask`, of shape `(B, S)`, True = blocked.)
 #
 # ### Step: a mask to add (extra)
 #
 # *Step ★☆☆ · about 2 minutes.* A third convention is a floating-point mask, which is *added* to the scores: 0 where a key
-# may be seen, −∞ where it is blocked. Both of PyTorch's functions agree on it. Make one from a boolean mask.
+# may be seen, −∞ where it is blocked. Both PyTorch functions agree on it. Make one from a boolean mask.
 #
 # **Worked example.** (False, True) becomes (0, −∞).
 
@@ -691,8 +684,8 @@ print(f"with a mask to add, module and function differ by {moved.abs().max():.0e
 # ### Predict: "The mask comes too late"
 #
 # A well-known summarisation model takes the softmax over *everything*, sets the weights of padding to 0, and divides each
-# row by what is left of it. A reader opened an issue: should the mask not come before the softmax?
-# ([pointer-generator#88](https://github.com/abisee/pointer-generator/issues/88)) On paper, was it a bug?
+# row by its new sum. A reader objected that the mask must come before the softmax
+# ([pointer-generator#88](https://github.com/abisee/pointer-generator/issues/88)). On paper, was it a bug?
 
 # %%
 # Masked after the softmax, then divided by the sum: "a bug" or "not a bug"
@@ -713,20 +706,20 @@ for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0
     print("   renormalised:", zeroed_and_renormalised(row, last_blocked)[0].tolist())
 
 # %% [markdown]
-# On paper, both weights have the same denominator $Z = \sum_k e^{s_{ik}}$, blocked keys included, and it cancels:
+# It was not. The softmax divides by $Z = \sum_k e^{s_{ik}}$, blocked keys included, but $Z$ cancels:
 #
 # $$ \frac{e^{s_{ij}} / Z}{\sum_{k \text{ not blocked}} e^{s_{ik}} / Z}
 #    = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} $$
 #
-# The reader found this out himself, and closed the issue. *Without* the division it is a bug: the rows do not sum to 1, and
-# $Z$ tells each row how large the blocked scores were, which is a leak.
+# The reader worked this out, and closed the issue. *Without* the division it is a bug: the rows do not sum to 1, and
+# through $Z$ they depend on blocked scores, which is a leak.
 #
-# In floating point it is fragile, as the second case shows. If a blocked score is by far the highest, all others are
-# rounded to 0, and 0 / 0 is NaN. So do not write `masked_softmax` this way.
+# But the method is fragile. In the second case a blocked score is by far the highest, so all other weights are rounded to
+# 0, and 0 / 0 is NaN. Do not write `masked_softmax` this way.
 #
 # ## 7. A field guide to wrong masks (extra)
 #
-# Most wrong masks can be recognised by their weights. Here are eight, for the same six words.
+# Weights reveal most wrong masks. Here are a right mask and seven wrong ones.
 
 # %%
 attend = use(masked_attention, torch_fallbacks.masked_attention)
@@ -767,19 +760,19 @@ predict("the maps that look clean and leak", ...)
 # %% [markdown]
 # | | what you see | what it does |
 # |---|---|---|
-# | 2 | row 0 is empty (NaN in most code), and no word sees itself | no leak, but the first word is lost |
-# | 3 | a step beyond the stairs | every word sees the next one, which is the answer |
-# | 4 | the other half | section 5 |
+# | 2 | row 0 is empty (often NaN), and no word sees itself | no leak, but the first word is lost |
+# | 3 | one more diagonal, beyond the stairs | every word sees the next one, which is the answer |
+# | 4 | the other half | the opposite convention (section 5) |
 # | 5 | the same weight on all of a row's future | a score of 0 counts |
 # | 6 | a little weight on the future | a low score still counts |
-# | 7 | a clean triangle with pale top rows | rows sum to less than 1, by an amount that depends on the future |
-# | 8 | a clean triangle whose columns sum to 1 | each key divides itself among queries, later ones included |
+# | 7 | a clean triangle with pale top rows | the sum of a row depends on the future |
+# | 8 | a clean triangle whose columns sum to 1 | the softmax of a column includes later queries |
 #
-# A picture of weights cannot show every leak. A weight of 0.0004 is printed as 0.00, and the future may act through a
-# number outside the picture, such as a denominator. So test the function itself.
+# Such a picture cannot show every leak. A weight of 0.0004 is printed as 0.00, and the future may act through a number that
+# is not shown, such as a denominator. So test the function itself.
 #
-# Type a sentence, and look at mistake 3 in one head of a real model. Put `causal_mask` in place of `one_key_too_many`, and
-# run the cell again.
+# Look at mistake 3 in a head of a real model. Then put `causal_mask` in place of `one_key_too_many`, and run the cell
+# again.
 
 # %% tags=["demo"]
 # @title A leaking mask on a sentence that you type
@@ -794,8 +787,8 @@ alive.show(mask=one_key_too_many, head=3)
 # %% [markdown]
 # ## 8. Catch a leak
 #
-# Let $f$ be any function from tokens $\mathbf{X}$ `(T, D)` to outputs of the same shape. It is causal if output $i$ stays
-# the same whatever happens to the inputs after $i$. With $\mathbf{x}_j$ for row $j$ of $\mathbf{X}$:
+# Let $f$ be any function from tokens $\mathbf{X}$ `(T, D)` to outputs of the same shape. It is causal if output $i$ does
+# not depend on the inputs after $i$. With $\mathbf{x}_j$ for row $j$ of $\mathbf{X}$:
 #
 # $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
 #
@@ -822,14 +815,12 @@ print("every position sees itself only: ", first_draft(lambda x: 2 * x, example_
 predict("the leak that the draft misses", ...)
 
 # %% [markdown]
-# Three more ideas seem good, but fail:
+# Three more ideas sound good, but fail:
 #
-# - *Fill the future with NaN, and see whether it spreads.* It always does: the weight of a blocked key is 0, and 0 × NaN is
-#   NaN.
-# - *Sum each output, and differentiate the sum.* Entries may move against each other. After a layer norm the sum is always
-#   0, and so is its gradient.
-# - *Cut the text off after $i$, and compare.* This asks whether the function does the same on a shorter text, which it may
-#   not even accept.
+# - *Fill the future with NaN, and see whether it spreads.* It always does, because 0 × NaN is NaN.
+# - *Sum the entries of each output, and differentiate the sum.* A leak may raise one entry and lower another. After a layer
+#   norm the sum is always 0, and so is its gradient.
+# - *Cut the text off after $i$, and compare.* The function may not accept a shorter text.
 #
 # ### Exercise 5: `sees_the_future(attention, x)`
 #
@@ -837,13 +828,14 @@ predict("the leak that the draft misses", ...)
 #
 # Find out whether *any* output depends on *any* later input.
 #
-# - The function is differentiable, and takes any `x` of the given shape but no other shape.
-# - A leak moves some entry of an output by at least 1e-4 per unit of input. There may be only one.
+# - The function is differentiable, and takes only inputs of the shape of `x`.
+# - If there is a leak, changing an input entry changes an output entry by at least 1e-4 times as much. There may be only
+#   one such pair of entries.
 # - Return a plain `True` or `False`, and leave `x` unchanged.
 #
 # **Worked example.** $T = 3$, and a function adds to each token 0.001 times the token after it, where there is one. Change
-# token 2 by 1, and output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`. With $T = 1$ there is
-# no later input: `False`, whatever the function does.
+# token 2 by 1, and output 1 moves by 0.001: `True`. A function that adds the token *before*: `False`. Any function with
+# $T = 1$: `False`, since no input is later.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -876,8 +868,7 @@ grade(sees_the_future)
 # %% [markdown]
 # ### Eight suspects
 #
-# Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place, blind spot
-# included.
+# Here are eight attention functions, A to H. Until your detector passes, the first draft takes its place.
 
 # %%
 detector = use(sees_the_future, first_draft)
@@ -890,7 +881,7 @@ for letter in sample_models.SUSPECTS:
 # ### Step: who sees whom (extra)
 #
 # *Step ★★☆ · about 5 minutes.* A map says more than a verdict. Measure the mask of a function: a bool `(T, T)`, True where
-# input $j$ does *not* move output $i$. Ask about every pair, $i = j$ included; sizes are as in exercise 5.
+# input $j$ does *not* move output $i$. Include the pairs $i = j$. Effects are as large as in exercise 5.
 #
 # **Worked example.** $T = 2$, and the function adds token 0 to token 1. Row 0 is (False, True), because input 1 does not
 # move output 0. Row 1 is (False, False).
@@ -924,32 +915,31 @@ figures.show(
 )
 
 # %% [markdown]
-# F blocks the diagonal, but most of it is ticked: each output depends on its own token, which makes the query. Only in the
-# last two rows of F, where there is at most one key, does the query make no difference. Say what is wrong with each
-# suspect, then unfold.
+# F blocks the diagonal, yet most of it is ticked, because each token makes the query of its own output. In the last two
+# rows, F leaves at most one key, so the query makes no difference. Decide what is wrong with each suspect, then unfold.
 #
 # <details><summary>What the suspects do</summary>
 #
 # | | leaks | what it does |
 # |---|---|---|
-# | A | yes | lowers blocked scores by 6 instead of removing them. Its weights on the future are below 0.001, shown as 0.00 |
+# | A | yes | lowers blocked scores by 6. Its weights on the future are below 0.001, shown as 0.00 |
 # | B | no | causal attention |
-# | C | yes | keeps its keys in a buffer with two unused entries at the end, and aligns the mask with the end of the *buffer*: $T \ne S$, wrongly aligned |
-# | D | yes | softmax first, zeroes afterwards, no renormalising: the future acts through the denominator |
-# | E | yes | reads the first three tokens in both directions, then goes on causally. For a prompt that is a design (a *prefix language model*); anywhere else it is a bug |
+# | C | yes | keeps its keys in a buffer with two unused entries, and aligns the mask with the end of the *buffer* |
+# | D | yes | sets weights to 0 after the softmax: the future acts through the denominator |
+# | E | yes | reads the first three tokens in both directions. For a prompt this may be intended (a *prefix language model*); elsewhere it is a bug |
 # | F | yes | the mask inverted |
 # | G | yes | the diagonal one position too far to the right |
-# | H | no | aligns the later half of its queries with the first keys, so these see too little |
+# | H | no | aligns the later half of its queries with the first keys, so they see too few |
 #
-# The first draft misses E, whose last token gives nothing away. H shows what a leak detector *cannot* do: it finds what is
-# seen too much, not what is seen too little. To read the code of one:
+# The first draft misses E, because its last token does not leak. H shows what a leak detector *cannot* find: a key that
+# should be seen, but is not. To read the code of one:
 # `import inspect; print(inspect.getsource(sample_models.SUSPECTS["A"]))`.
 #
 # </details>
 #
 # ## 9. A mask that is lost in training
 #
-# Dropout sets random weights to 0 after the softmax, in training mode only (lesson 4). Here is a causal layer with it:
+# Dropout sets random weights to 0 after the softmax, in training mode only (lesson 4). Here is a causal layer with dropout:
 
 
 # %%
@@ -978,8 +968,7 @@ print("leaks:", first_draft(CausalLayer().train(), example_tokens()))
 # %% [markdown]
 # ### Step: make it repeatable (extra)
 #
-# *Step ★★☆ · about 3 minutes.* Return a function that calls the layer with the same random numbers each time: call
-# `torch.manual_seed(seed)` before every call of the layer.
+# *Step ★★☆ · about 3 minutes.* Return a function that calls `torch.manual_seed(seed)` before every call of the layer.
 #
 # **Worked example.** `f = repeatable(nn.Dropout(0.5), seed=3)` drops the same entries of `x` in each call `f(x)`.
 
@@ -996,7 +985,7 @@ check(repeatable)
 # %% [markdown]
 # ### A bug that hides from tests
 #
-# This layer has a path of its own for training mode. Find the mistake:
+# This layer has separate code for training mode. Find the mistake:
 
 
 # %%
@@ -1016,30 +1005,32 @@ for layer in (CausalLayer(), HurriedLayer()):
     for mode in ("training", "eval"):
         verdict = "LEAKS" if detector(steady(layer.train(mode == "training"), 0), example_tokens()) else "clean"
         print(f"{type(layer).__name__:13} in {mode:8} mode: {verdict}")
-print("Computed with", detector.whose, "and", steady.whose)
+print("Detector:", detector.whose)
+print("Same random numbers:", steady.whose)
 
 # %% [markdown]
-# The path for training has no mask, and tests in eval mode all pass. In June 2026, a user found a related bug in Keras: with
-# dropout, its layer took a path of its own, which did not get the causal mask
+# The code for training has no mask, but all tests in eval mode pass. In June 2026, a user found a related bug in Keras:
+# with dropout, its layer took a code path without the causal mask
 # ([keras#23038](https://github.com/keras-team/keras/issues/23038)).
 #
 # ### Predict: the symptom
 #
-# Train a model with `HurriedLayer`. What do its losses, in training mode and on other text in eval mode, look like?
+# You train a model with `HurriedLayer`, and compare its loss in training mode with its loss on other text in eval mode.
+# What do you see?
 
 # %%
 # The symptom: "overfitting", "learning too slowly" or "nothing unusual"
 predict("the symptom of a mask lost in training", ...)
 
 # %% [markdown]
-# Run the detector in *both* modes. A model of time series was reported to have the opposite bug, a mask in training mode
-# only ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
+# So run the detector in *both* modes. The opposite bug, a mask in training mode only, was reported for a model of time
+# series ([Kronos#199](https://github.com/shiyu-coder/Kronos/issues/199)).
 #
 # ## 10. What a leak does to learning
 #
-# Suspect A gives the future a thousandth of a row. Does that matter? Train on text from which nothing can be learned: every
-# token is drawn at random from 8, so the best possible loss is $\ln 8 = 2.08$. A model with a lower loss sees the future.
-# (`F.cross_entropy` is the mean of $-\ln p$ over the tokens that came, as in lesson 2; Adam is from lesson 4.)
+# Suspect A gives about a thousandth of a row to the future. Does that matter? Train on text from which nothing can be
+# learned: every token is drawn at random from 8. The best honest loss is $\ln 8 = 2.08$; a model with a lower one sees the
+# future. (`F.cross_entropy` is the loss of lesson 2; Adam is from lesson 4.)
 
 
 # %%
@@ -1078,8 +1069,8 @@ def train_on_noise(attend, steps=250, seed=0):
 # %% [markdown]
 # ### Predict: three losses
 #
-# One model has a right mask, one sees one key too many, and in one the blocked scores are lowered by 6. Which losses fall
-# well below $\ln 8$?
+# One model has a right mask, one sees one key too many, and one lowers blocked scores by 6, as suspect A does. Which losses
+# fall well below $\ln 8$?
 
 # %%
 # The losses that fall: "none", "one key too many" or "both leaks"
@@ -1122,21 +1113,20 @@ figures.show(
 )
 
 # %% [markdown]
-# With one key too many, the loss falls in a few steps, but not to 0, since the token after the last position is not in the
-# input. The small leak seems harmless at first. But its gradient raises the scores of the next token until they outweigh
-# the −6: **training finds even a small leak.** In a real run, the loss curve only looks better than expected.
+# With one key too many, the loss falls in a few steps. It stays above 0, because the last answer is not in the input. The
+# small leak seems harmless at first. But its gradient raises the scores of the next token until they outweigh the −6:
+# **training finds even a small leak.**
 #
-# Test your own models on noise, too. In September 2026, a user found that the loss of four models of a well-known library
-# fell to almost 0 on random tokens: they had lost their causal mask
+# Test your own models on noise, too. In September 2026, a user did so with a well-known library. Four of its models reached
+# a loss of almost 0: they had lost their causal mask
 # ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)).
 #
 # ### Step: accuracy by position (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Where is the model without a mask right? Return, for each position, the share of sentences
-# in which the highest logit belongs to the target.
+# *Step ★☆☆ · about 2 minutes.* Return, for each position, the share of sentences in which the target has the highest logit.
 #
-# **Worked example.** Two sentences of one position, with the logits (0, 5) and (1, 0) and the targets 1 and 1: the first
-# is right, the second wrong, so the result is (0.5).
+# **Worked example.** Two sentences of one position, with the logits (0, 5) and (1, 0) and the targets 1 and 1: only the
+# first is right, so the result is (0.5).
 
 
 # %%
@@ -1175,14 +1165,14 @@ for ax, name in zip(axes, ("no mask", "right mask")):
 figures.show(
     fig,
     alt=f"Two bar charts of accuracy at positions 0 to 11. {'; '.join(details)}.",
-    caption=f"Dotted: guessing, 1/8. Computed with {by_position.whose} and {attend.whose}.",
+    caption=f"Dotted: guessing, 1/8. Accuracy: {by_position.whose}. Attention: {attend.whose}.",
 )
 
 # %% [markdown]
-# Only the last position has to predict: its answer is not in the input. And when a model writes, the last position is the
-# only one that counts. So 100 % accuracy is bad news.
+# Only the last position has to predict, because its answer is not in the input. And when a model writes, only the last
+# position counts. So 100 % accuracy is bad news.
 #
-# A mask that is lost only in training gives this model, with a right mask in eval mode:
+# A mask lost only in training has the same effect. Here the trained model gets a right mask, as in eval mode:
 
 # %% tags=["demo"]
 model, losses = trained["no mask"]
@@ -1200,7 +1190,7 @@ print(f"loss in training mode {losses[-1]:.2f}, in eval mode {in_eval_mode:.2f};
 # %% [markdown]
 # ## 11. The small language model without its mask
 #
-# First, put your functions into the model.
+# First, run the model with your functions in place of its own. Its loss should not change.
 
 # %% tags=["demo"]
 lm = small_lm.load()
@@ -1228,7 +1218,8 @@ def nothing_blocked(T):
 losses = lm.compare(mask=nothing_blocked)
 
 # %% [markdown]
-# It was never trained to read answers. So train it on, without a mask, as in section 10. This takes some seconds.
+# The model has never learned to read answers. So train it further without a mask, as in section 10. This takes some
+# seconds.
 
 # %% tags=["demo"]
 from dataclasses import replace
@@ -1274,16 +1265,15 @@ print(
 print("  ", write(without))
 
 # %% [markdown]
-# Its accuracy has become better on unseen text as well, and it cannot write any more: it copies the next word, and at the
-# last position there is none.
+# Its accuracy has risen even on unseen text, but it can no longer write: it copies the next word, and at the last position
+# there is none.
 #
-# ## Your experiment
+# ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes · extra.* **Which earlier words does the small model need?** Besides the future, hide one
-# more key from every query: the one at the distance $d = i - j$. With $d = 1$ no word sees the word before it. Measure the
-# held-out loss for $d$ from 0 to 10, and plot it with `figures.curves(distances, {"loss": losses})`. From which distance on does
-# hiding that key cost less than 0.1 nats? (With $d = 0$, row 0 is fully blocked, so give `compare` a softmax that can take
-# it.)
+# *Experiment ★★☆ · about 8 minutes.* **Which earlier words does the small model need?** Besides the future, hide one key
+# from every query: the one at the distance $d = i - j$. Plot the held-out loss for $d$ from 0 to 10 with
+# `figures.curves(distances, {"loss": losses})`. What is the smallest distance whose hidden key raises the loss by less than
+# 0.1 nats? (With $d = 0$, row 0 is fully blocked, so pass `masked_softmax` to `compare` as well.)
 
 # %%
 distances = torch.arange(11)
@@ -1304,7 +1294,7 @@ check("experiment", finding)
 # %% [markdown]
 # ## 12. Seen in the wild (extra)
 #
-# Four mistakes that shipped, each rebuilt in a line or two, and PyTorch's own causal attention for comparison.
+# Here are four public mistakes, each rebuilt in a line or two, and PyTorch's own causal attention.
 
 
 # %%
@@ -1345,7 +1335,7 @@ wild = [minus_in_the_exponent, convention_turned_round, result_not_kept, mask_mu
 # %% [markdown]
 # ### Predict: how many leak?
 #
-# How many of the five does a good detector convict?
+# A wrong mask need not leak, as suspect H showed. How many of these five functions leak?
 
 # %%
 # A whole number from 0 to 5
@@ -1371,9 +1361,9 @@ figures.show(
 # %% [markdown]
 # <details><summary>What they looked like from outside</summary>
 #
-# **A minus sign in the exponent.** A much-read implementation of the transformer filled blocked scores with `-e`, where
-# `e=1e-12` is the tiny number that keeps divisions from failing. For softmax that is 0. Nothing crashed, and the weights of
-# every row summed to 1. It stayed for three years, until somebody compared the line with the paper
+# **A minus sign in the exponent.** A widely read transformer filled blocked scores with `-e`, where `e=1e-12` was meant to
+# keep divisions from failing. For softmax that is 0. Nothing crashed, and every row summed to 1. After three years,
+# somebody compared the line with the paper
 # ([hyunwoongko/transformer#10](https://github.com/hyunwoongko/transformer/issues/10)).
 #
 # ```diff
@@ -1381,23 +1371,22 @@ figures.show(
 # + score = score.masked_fill(mask == 0, -10000)
 # ```
 #
-# **100 % accuracy.** In a tutorial's own attention layer, a mask of 1 meant *blocked*. A reader replaced the layer by the
-# one that had since been added to the framework, in which 1 means *may be seen*, and kept the mask. Accuracy rose to 100 %
-# quickly, with a loss of almost 0; the debugging took hours
-# ([tensorflow/text#894](https://github.com/tensorflow/text/pull/894)). Inside PyTorch, the two conventions turned a mask
-# round in the notebooks of a book about language models
+# **100 % accuracy.** In a tutorial's attention layer, 1 in the mask meant *blocked*. A reader replaced the layer by the
+# framework's, in which 1 means *may be seen*. Accuracy quickly rose to 100 %, with a loss of almost 0; the debugging took
+# hours ([tensorflow/text#894](https://github.com/tensorflow/text/pull/894)). PyTorch's two conventions also inverted a mask
+# in the notebooks of a book about language models
 # ([LLMs-from-scratch#1061](https://github.com/rasbt/LLMs-from-scratch/issues/1061)).
 #
 # **A result that was not kept.** `masked_fill` returns a new tensor; `masked_fill_` changes the old one. In one model's
-# training code the result of the first was dropped, so training without FlashAttention had no causal mask
+# training code, the result of the first was dropped, so there was no causal mask without FlashAttention
 # ([Qwen#933](https://github.com/QwenLM/Qwen/issues/933)).
 #
-# **A mask multiplied.** Gemma 2 lets every other layer see a sliding window. To block what is too far back, the mask to add
-# was multiplied by a triangle of 0 and 1, which turned its large negative numbers on the future into 0. In fine-tuning, the
-# loss dropped to 0 quickly ([transformers#31673](https://github.com/huggingface/transformers/issues/31673)).
+# **A mask multiplied.** Every other layer of Gemma 2 sees only a sliding window. To block what is too far back, its
+# additive mask was multiplied by a triangle of 0 and 1. This turned the large negative numbers on the future into 0. In
+# fine-tuning, the loss quickly fell to 0 ([transformers#31673](https://github.com/huggingface/transformers/issues/31673)).
 #
-# **A mask after the softmax,** in the most used library of image models. Two lines had changed places, so −∞ went into the
-# *weights*. No test failed: images are seldom padded, and with a recent PyTorch another branch ran, which was right
+# **A mask after the softmax.** In a much-used library of image models, two lines had changed places, so −∞ went into the
+# *weights*. No test failed: images are seldom padded, and with a recent PyTorch another, correct branch ran
 # ([pytorch-image-models#2236](https://github.com/huggingface/pytorch-image-models/pull/2236)).
 #
 # ```diff
@@ -1406,10 +1395,9 @@ figures.show(
 # + weights = softmax(masked)
 # ```
 #
-# **A perplexity of 5 instead of 16.** A small published language model could use either of two attention routines. The
-# default one left the causal mask out when no sentence of the batch was padded, so the model scored three times better than
-# it is. The other routine had the mask, which is how it came out
-# ([transformers#48748](https://github.com/huggingface/transformers/issues/48748)).
+# **A perplexity of 5 instead of 16.** A small published language model has two attention routines. The default one left out
+# the causal mask when no sentence of the batch was padded, so the model seemed three times better than it is. The other
+# routine gave it away ([transformers#48748](https://github.com/huggingface/transformers/issues/48748)).
 #
 # </details>
 #
@@ -1428,8 +1416,7 @@ figures.show(
 )
 
 # %% [markdown]
-# The first letter sees only itself, and each later one sees one more. This is a decoder's attention. Here it is with your
-# functions, on a sentence that you type:
+# Now try your functions on a sentence that you type:
 
 # %% tags=["demo"]
 # @title Your mask and your softmax, alive
@@ -1441,8 +1428,8 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 # 1. A causal mask blocks every key after its query; the queries are the *last* $T$ of $S$ positions.
 # 2. A padding mask blocks positions without a word; `|` combines masks.
 # 3. Replace blocked scores by −∞ *before* the softmax.
-# 4. A fully blocked row has weights 0, output 0 and gradient 0, because the course defines it so.
-# 5. Whether a function leaks is a question about its derivatives. Ask it in both modes.
+# 4. In this course, a fully blocked row has weights 0, output 0 and gradient 0.
+# 5. A function leaks if an output has a derivative by a later input. Test it in both modes.
 #
 # $$ \mathbf{O} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
 #    \mathbf{V}, \qquad m_{ij} = \text{True if } j > S - T + i $$
@@ -1461,7 +1448,7 @@ figures.show(
 
 # %% [markdown]
 # **To read on:**
-# [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3, where the mask comes from ·
+# [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3, the origin of the mask ·
 # [PyTorch's `scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
 # documented with the whole computation in a dozen lines ·
 # [the discussion of fully blocked rows](https://github.com/pytorch/pytorch/pull/131060) that led to PyTorch's zeros.
@@ -1469,19 +1456,19 @@ figures.show(
 # In lesson 6 several attentions run side by side, and share one mask.
 
 # %% [markdown]
-# ## Challenge: `sliding_window(T, width, device=None)`
+# ## Challenge: `sliding_window(T, width, device=None)` (extra)
 #
 # *Challenge ★ · not graded · about 5 minutes*
 #
-# In a long text, nearly everything that matters is near. Many models therefore let most of their layers see only the last
-# few keys: a **sliding window**. Its cost grows with $T$ times the width instead of with $T^2$. What is further back
-# arrives through the layers, one window at a time.
+# Most of what matters to a word is near it. In many models, most layers therefore see only the last few keys: a **sliding
+# window**. Its cost grows with $T$ times the width instead of $T^2$. Words further back still have an effect through the
+# layers.
 #
-# Return the mask `(T, T)`, bool, True = blocked: query $i$ sees the `width` keys that end with its own,
-# $i - \text{width} + 1, \dots, i$, as far as they exist. Raise a `ValueError` that names `width` if it is below 1.
+# Return the mask `(T, T)`: query $i$ sees the `width` keys that end with its own, $i - \text{width} + 1, \dots, i$, as far
+# as they exist. Raise a `ValueError` that names `width` if it is below 1.
 #
-# **Worked example.** Five letters, width 2: the first letter sees itself, every other one itself and the letter before. So
-# nine cells are open.
+# **Worked example.** Five letters, width 2: the first sees itself, every other one itself and the letter before. So nine
+# cells are open.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.

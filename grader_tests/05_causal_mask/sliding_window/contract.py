@@ -7,7 +7,7 @@ from grading.exercises.exercise import Script, call, challenge, device, helper, 
 sliding_window = challenge(
     "sliding_window",
     stars=1,
-    see="Challenge: `sliding_window(T, width, device=None)`",
+    see="Challenge: `sliding_window(T, width, device=None)` (extra)",
     hints=(
         "How far back may query `i` look, if it sees `width` keys, its own included? Try T = 5, width = 2 on paper.",
         "A key is blocked for one of two reasons: it is after the query, or too far before it. Both compare "
