@@ -31,7 +31,7 @@ from .swapped_parts import compare, parts_with
 
 FILE = "models/small_lm.safetensors"
 ROWS, ROW = 4, 48  # `compare` takes this many texts of this many tokens
-CONTEXT = 128  # tokens; the model was trained on no longer texts
+CONTEXT = 128  # tokens; `loss` cuts longer texts. The texts of training had 96
 HELD_OUT_SEED = 2  # training draws its stories with another seed
 TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+|\n+|[^\w\s]")
 PARAGRAPH = "¶"  # the token between two stories
