@@ -29,7 +29,7 @@ PAGES = {
     "site": '<html data-theme="{theme}"><body style="background: {ground}">',
 }
 GROUNDS = {"light": "#ffffff", "dark": "#1e1e1e"}
-# Contrasts with the page: of text, but for that on cells and bars, and of lines, but for grids and what covers others
+# Contrasts with the page: of text and lines, but for those on cells and bars, for grids, and for what covers others
 CONTRASTS = """cells => {
     const context = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
     const pixel = colour => {
@@ -52,6 +52,7 @@ CONTRASTS = """cells => {
         .map(e => contrast(getComputedStyle(e).fill));
     const lines = [...document.querySelectorAll('svg path[style*="fill:none"]')]
         .filter(e => own(e).includes('stroke:') && !/stroke:var\\(--(fg|f3)\\)/.test(own(e)))
+        .filter(e => !cells.some(fixed => own(e).includes(`stroke:${fixed}`)))
         .map(e => contrast(getComputedStyle(e).stroke));
     return {text: Math.min(...text), lines: Math.min(...lines), counted: Math.min(text.length, lines.length)};
 }"""

@@ -73,14 +73,13 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         page = patient(browser, **options).new_page()
         if not looks:
             page.clock.install()
+            page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
         page.on("console", lambda message: told.append(message.text))
         page.on("pageerror", lambda error: told.append(str(error)))
         pages.append(page)
         page.told, page.foreign = told, foreign_requests(page)
         page.goto(address)
         expect(page.locator("#groups button").first).to_be_visible()
-        if not looks:
-            page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
         return page
 
     yield open_one
