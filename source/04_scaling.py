@@ -436,7 +436,7 @@ predict("the spread of doubled entries", ...)
 
 # %%
 query, key = queries_and_keys(256)
-print("spread / √K:", spread(2 * query, 2 * key).item() / 256**0.5, "with", spread.whose)
+print(f"spread / √K: {spread(2 * query, 2 * key).item() / 256**0.5:.2f}, with {spread.whose}")
 
 # %% [markdown]
 # The root corrects for the *width* only. Keeping the variance of the entries near 1 is the task of initialisation and
@@ -971,12 +971,9 @@ figures.show(
 #
 # The picture shows the same attention six times, for $d_k = 64$. Which scale is right, and what happened to the others?
 
-# %%
-# @title The six scales (the answer: unfold after your guess)
-scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
-
 # %% tags=["demo"]
-# @title Weights with six scales, A to F
+# @title Weights with six scales, A to F (unfold the cell only after your guess)
+scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
 q, k, v = query[0, 0], key[0, 0], value[0, 0]  # T = 5, S = 7, K = 64
 maps = {name: attend(q, k, v, scale=scale)[1] for name, scale in scales.items()}
 maps["F"] = attend(q, k, v, scale=1.0)[1] / 8
@@ -1039,7 +1036,7 @@ for ax, (layer, head) in zip(axes, ((0, 3), (1, 0), (2, 2))):
 figures.show(
     fig,
     alt="Three heat maps of the weights of bank, with one row per scale and one column per word. Not scaled, one or two words "
-    "have nearly everything; divided by the root of 24, several words share; divided by 24, all are similar.",
+    "have most of the weight; divided by the root of 24, it is spread more evenly; divided by 24, most evenly.",
     caption=f"Queries and keys are those of the trained model. Computed with {attend.whose}.",
 )
 
