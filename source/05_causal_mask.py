@@ -428,7 +428,7 @@ def gradient_of_w(softmax_of):
 
 
 loss, gradient = gradient_of_w(lambda scores, mask: torch.softmax(scores.masked_fill(mask, -torch.inf), dim=-1))
-print("loss:", loss, "  gradient of W:", gradient.tolist())
+print(f"loss: {loss:.3f}   gradient of W: {gradient.tolist()}")
 
 # %% [markdown]
 # The loss is an ordinary number, but the gradient is NaN. In the backward pass, the gradient of row 0 is 0, and 0 times its
@@ -702,8 +702,8 @@ softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
 last_blocked = torch.tensor([[False, False, False, True]])
 for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
     print("scores", row[0].tolist())
-    print("   mask first:  ", softmax_of(row, last_blocked)[0].tolist())
-    print("   renormalised:", zeroed_and_renormalised(row, last_blocked)[0].tolist())
+    print("   mask first:  ", *(f"{w:8.4f}" for w in softmax_of(row, last_blocked)[0].tolist()))
+    print("   renormalised:", *(f"{w:8.4f}" for w in zeroed_and_renormalised(row, last_blocked)[0].tolist()))
 
 # %% [markdown]
 # It was not. The softmax divides by $Z = \sum_k e^{s_{ik}}$, blocked keys included, but $Z$ cancels:
@@ -909,8 +909,8 @@ figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
     alt="Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
     "stairs only. C: two steps beyond the stairs. E: the first three positions see one another. F: "
-    "ticks on and above the diagonal, none in the last row. G: one step beyond the stairs. H: below "
-    "the stairs, but the lower three rows see only the first keys and themselves.",
+    "ticks on and above the diagonal, but a single one in row 4 and none in the last row. G: one step beyond "
+    "the stairs. H: below the stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
     caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
 )
 
@@ -1354,7 +1354,8 @@ measured = {function.__name__.replace("_", " "): measure(function, example_token
 figures.show(
     figures.masks.tables(measured, per_row=3, stairs=True),
     alt="Five measured tables. Minus in the exponent, result not kept and mask multiplied: ticks everywhere. Convention "
-    "turned round: ticks on and above the diagonal only. By pytorch: ticks below the stairs only.",
+    "turned round: ticks on and above the diagonal, but a single one in row 4 and none in the last row. By pytorch: ticks "
+    "below the stairs only.",
     caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
 )
 
