@@ -218,24 +218,24 @@ def one_query(K, seed):
 sliders.slider(one_query, K=widths, seed=[23, 24, 25, 26, 27], strip=[{"K": 1}, {"K": 16}, {"K": 256}])
 
 # %% [markdown]
-# At $d_k = 256$, a query no longer mixes values. It picks one at random, because nothing has been learned yet. Such a
-# softmax is **saturated** (lesson 2): the entropy of the weights is usually near 0, instead of $\ln 8 \approx 2.08$ for eight
-# equal weights.
+# At $d_k = 256$, a query no longer mixes values. It picks one at random, because nothing has been learned yet. The softmax
+# is saturated (lesson 2), and the entropy of the weights is usually near 0. For eight equal weights it would be
+# $\ln 8 \approx 2.08$.
 #
 # A model can recover from a bad start if its gradients lead out of it. Do they?
 
 # %% [markdown]
 # ## 3. What saturation does to the gradient
 #
-# Training changes the scores in the direction that lowers the loss. It finds this direction only if the weights respond
-# to the scores.
+# Training changes the scores in the direction that lowers the loss. It finds this direction only if the weights change
+# when the scores do.
 #
 # ### Step: nudge each score
 #
 # *Step ★★☆ · about 4 minutes.* Measure how fast each weight changes with each score. Add `by` to one score at a time,
 # and divide the changes of all weights by `by`. `scores` is `(S,)`. Return `(S, S)`: the entry in row $i$ and column $j$
-# is the rate of weight $i$ when score $j$ is raised. (`scores + by * torch.eye(S)` holds all nudged scores. Which of its
-# dimensions is $j$?)
+# is the change of weight $i$ per unit of score $j$. (`scores + by * torch.eye(len(scores))` holds all nudged scores. Which
+# of its dimensions is $j$?)
 #
 # **Worked example.** The scores $(0, 0)$ have the weights $(\tfrac12, \tfrac12)$. With `by` $= \ln 3 \approx 1.10$,
 # raising score 0 gives $(\tfrac34, \tfrac14)$. So column 0 is
@@ -286,10 +286,10 @@ figures.show(
 # $$ J_{ij} = \frac{\partial a_i}{\partial s_j} =
 #    \begin{cases} a_i\,(1 - a_i) & \text{if } i = j \\ -\,a_i\, a_j & \text{if } i \ne j \end{cases} $$
 #
-# A higher score raises its own weight, and takes from each other weight in proportion to its size. If one weight is 1 and
+# A higher score raises its own weight, and lowers every other weight in proportion to that weight. If one weight is 1 and
 # all others are 0, every entry is 0, because one of its two factors is.
 #
-# The **Frobenius norm** describes the size of the Jacobian by one number:
+# The **Frobenius norm** gives the size of the Jacobian as one number:
 #
 # $$ \lVert \mathbf{J} \rVert = \sqrt{\textstyle\sum_{i} \sum_{j} J_{ij}^2} $$
 #
@@ -365,10 +365,10 @@ check(exponent)
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 10 minutes.* **By which power of the width must you divide the scores, so that they spread
-# equally at every width?** For each of the `widths`, draw queries and keys, and measure two things: the variance of the
-# scores, which is the square of the spread, and the median gradient norm of the 200 draws. (A few draws with two close
-# rivals dominate their mean.) Plot both against the width with
+# *Experiment ★★☆ · about 10 minutes.* **By which power of the width must you divide the scores to get the same
+# spread at every width?** For each of the `widths`, draw queries and keys, and measure two things: the variance of the
+# scores, which is the square of the spread, and the median gradient norm of the 200 draws. (Not the mean norm: a few draws
+# with two close rivals would dominate it.) Plot both against the width with
 # `figures.curves(widths, {...}, log="both")`. Your finding is the $\alpha$ in $\text{scores} / d_k^\alpha$.
 
 # %%
@@ -383,7 +383,7 @@ check("experiment", finding)
 # %% [markdown]
 # ## 5. Where the square root comes from
 #
-# Now look at more widths.
+# How fast does the spread grow? Guess it first, then derive it.
 #
 # ### Predict: 64 times as wide
 #
@@ -406,7 +406,7 @@ figures.show(
 )
 
 # %% [markdown]
-# Most of the products cancel, but not all. To see how much is left, take one query $\mathbf{q}$ and one key $\mathbf{k}$,
+# The products cancel, but not completely. To see how much is left, take one query $\mathbf{q}$ and one key $\mathbf{k}$,
 # whose $2 d_k$ entries are independent, each with mean 0 and variance 1. Write $E[\cdot]$ for the mean over many draws. A
 # single product has the mean $E[q_r k_r] = E[q_r]\,E[k_r] = 0$ and the variance
 #
@@ -436,15 +436,15 @@ predict("the spread of doubled entries", ...)
 
 # %%
 query, key = queries_and_keys(256)
-print("spread / √K:", spread(2 * query, 2 * key).item() / 256**0.5, "with", spread.whose)
+print(f"spread / √K: {spread(2 * query, 2 * key).item() / 256**0.5:.2f}, with {spread.whose}")
 
 # %% [markdown]
-# The root corrects for the *width* only. Initialisation and normalisation have to keep the variance of the entries near
-# 1, and training can change it.
+# The root corrects for the *width* only. Keeping the variance of the entries near 1 is the task of initialisation and
+# normalisation, and training can change it.
 #
 # ### Why not divide by $d_k$?
 #
-# That would keep the scores small, too. `measure` multiplies the scores by `scale` and takes three readings.
+# That would keep the scores small, too. `measure` multiplies the scores by `scale` and measures three things.
 
 
 # %%
@@ -477,14 +477,14 @@ figures.show(
 )
 
 # %% [markdown]
-# Follow the unscaled curve from left to right. The scores spread, so the weights lose their entropy, so the gradient
-# vanishes: at $d_k = 1024$ the typical query gets less than a thousandth of what it gets at 16. The authors of the
+# Follow the curve × 1 from left to right. The scores spread, so the weights lose their entropy, so the gradient
+# vanishes: at $d_k = 1024$ a typical query gets less than a thousandth of what it gets at 16. The authors of the
 # transformer suspected this (Vaswani et al. 2017, section 3.2.1).
 #
 # With $1/\sqrt{d_k}$ all three readings stay level, so attention starts in the same way at every width. With $1/d_k$
 # the spread falls like $1/\sqrt{d_k}$, and each query averages all values. The gradient of softmax stays large, but on
-# its way back to the query it is multiplied by `scale`. With $1/d_k$ a query therefore gets $\sqrt{d_k}$ times less
-# than with the root, and learns slowly.
+# its way back to the query it is multiplied by `scale`. With $1/d_k$ the gradient of a query is therefore $\sqrt{d_k}$
+# times smaller than with the root, and the query learns slowly.
 #
 # <details><summary>Does anybody divide by the width itself? (extra)</summary>
 #
@@ -513,7 +513,7 @@ figures.show(
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Multiply the scores by `scale` before the softmax; the rest is `attention` of lesson 3. The default of `scale` is
+# Multiply the scores by `scale` before the softmax; the rest is `attention` from lesson 3. The default of `scale` is
 # $1/\sqrt{d_k}$. Any other value is used as given. With 0.0, all scores become 0 and all weights equal.
 #
 # **Worked example.** One query $(2, 0, 0, 0)$, so $\sqrt{d_k} = 2$. Two keys, $(\ln 3, 0, 0, 0)$ and $(0, 0, 0, 0)$, with
@@ -610,8 +610,8 @@ print("Computed with", attend.whose)
 # %% [markdown]
 # ### Does it matter for learning? (extra)
 #
-# Train an attention to look things up: given one of 16 items, it returns the item's value. Only two matrices are trained,
-# $\mathbf{W}_q$ and $\mathbf{W}_k$, which make queries and keys of width 256 from the items.
+# Train an attention layer to look things up: given one of 16 items, it returns the item's value. Only two matrices are
+# trained, $\mathbf{W}_q$ and $\mathbf{W}_k$, which make queries and keys of width 256 from the items.
 #
 # ### Step: look up (extra)
 #
@@ -662,8 +662,9 @@ for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
     print(f"{kind.__name__:4} after 200 steps: {point[0].item():.3f}, {point[1].item():.3f}")
 
 # %% [markdown]
-# Now try three scales with the same start, data and optimizer. A model that averages all values reaches a loss of
-# $15/16 \approx 0.94$. A model that picks one value at random reaches $15/8 \approx 1.88$, twice as much.
+# Now try three scales with the same start, data and optimizer. The values have variance 1. A model that averages all 16
+# of them therefore has a loss of $15/16 \approx 0.94$. A model that picks one at random has a loss of
+# $15/8 \approx 1.88$, twice as much.
 
 # %%
 find = use(look_up)
@@ -695,7 +696,7 @@ figures.show(
 )
 
 # %% [markdown]
-# With 1,500 steps, all three losses fall below 0.01. A wrong scale costs time or quality, but raises no error.
+# After 1,500 steps, all three losses are below 0.01. A wrong scale costs time or quality, but raises no error.
 
 # %% [markdown]
 # ## 7. Is it a bug?
@@ -737,13 +738,15 @@ for name, scores in ways.items():
 # ([huggingface/transformers#22444](https://github.com/huggingface/transformers/pull/22444)).
 #
 # Scaling the queries even has advantages. It takes $T \cdot d_k$ multiplications instead of $T \cdot S$, fewer if there
-# are more keys than entries. And in half precision, whose largest number is 65,504, it can prevent an overflow.
+# are more keys than entries in a key. And in half precision (float16), whose largest number is 65,504, it can prevent an
+# overflow.
 #
 # ### Step: scores in half precision (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Compute the scaled scores of `query` `(T, K)` and `key` `(S, K)` in their own dtype, so
-# that no product overflows if the scaled scores fit. **Worked example.** All 64 entries of a query and a key are 40.
-# The product is $64 \cdot 40 \cdot 40 = 102{,}400$, which float16 cannot hold. The scaled score, 12,800, fits.
+# *Step ★☆☆ · about 2 minutes.* Compute the scaled scores of `query` `(T, K)` and `key` `(S, K)` in their own dtype. If
+# the scaled scores fit into it, nothing on the way to them may overflow. **Worked example.** All 64 entries of a query
+# and a key are 40. The product is $64 \cdot 40 \cdot 40 = 102{,}400$, which float16 cannot hold. The scaled score,
+# 12,800, fits.
 
 
 # %%
@@ -889,7 +892,7 @@ figures.show(
 # %% [markdown]
 # ### Is it a bug? The rows no longer sum to 1
 #
-# In training mode, the weights of a query can sum to almost anything. A user reported it
+# In training mode, the weights of a query need not sum to 1. A user reported this
 # ([huggingface/transformers#31468](https://github.com/huggingface/transformers/issues/31468)).
 #
 # ### Predict: sums in training mode
@@ -929,7 +932,7 @@ figures.show(
 # + weights = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5  # 64
 # ```
 #
-# It was in a much-watched lecture on transformers ([karpathy/ng-video-lecture#6](
+# It was in the code of a much-watched lecture on transformers ([karpathy/ng-video-lecture#6](
 # https://github.com/karpathy/ng-video-lecture/issues/6)), in a popular collection of vision transformers
 # ([lucidrains/vit-pytorch#65](https://github.com/lucidrains/vit-pytorch/issues/65)) and in a Rust library
 # ([coreylowman/dfdx#171](https://github.com/coreylowman/dfdx/issues/171)). The scores are $\sqrt 6 \approx 2.4$ times too
@@ -961,18 +964,16 @@ figures.show(
 #
 # **Zero taken for "not given".** In one library the default was `scale = 0`, which meant "choose for me". One of its
 # backends multiplied by that 0, so all weights were equal, and nothing failed
-# ([SKaiNET#880](https://github.com/SKaiNET-developers/SKaiNET/issues/880)). In Python, `scale or K ** -0.5` has the same
+# ([SKaiNET#860](https://github.com/SKaiNET-developers/SKaiNET/issues/860)). In Python, `scale or K ** -0.5` has the same
 # fault. So the default here is `None`.
 #
 # ### Predict: six scales (extra)
 #
 # The picture shows the same attention six times, for $d_k = 64$. Which scale is right, and what happened to the others?
 
-# %%
-scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
-
 # %% tags=["demo"]
-# @title Six scales, A to F
+# @title Weights with six scales, A to F (unfold the cell only after your guess)
+scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
 q, k, v = query[0, 0], key[0, 0], value[0, 0]  # T = 5, S = 7, K = 64
 maps = {name: attend(q, k, v, scale=scale)[1] for name, scale in scales.items()}
 maps["F"] = attend(q, k, v, scale=1.0)[1] / 8
@@ -999,7 +1000,7 @@ predict("the right scale", ...)
 # %% [markdown]
 # ## 10. In a trained model
 #
-# The small language model has heads of width 24. Put your attention into all of them:
+# The small language model has heads of width 24. Put your attention into all of them. The loss should not change:
 
 # %%
 lm = small_lm.load()
@@ -1035,7 +1036,7 @@ for ax, (layer, head) in zip(axes, ((0, 3), (1, 0), (2, 2))):
 figures.show(
     fig,
     alt="Three heat maps of the weights of bank, with one row per scale and one column per word. Not scaled, one or two words "
-    "have nearly everything; divided by the root of 24, several words share; divided by 24, all are similar.",
+    "have most of the weight; divided by the root of 24, it is spread more evenly; divided by 24, most evenly.",
     caption=f"Queries and keys are those of the trained model. Computed with {attend.whose}.",
 )
 
@@ -1050,8 +1051,8 @@ alive.show(scale=scaled_dot_product_attention, layer=0, head=3)
 # %% [markdown]
 # ### Predict: the spread after training (extra)
 #
-# Before training, the scaled scores of independent queries and keys have a spread of 1. What is it in this trained model,
-# on average over its twelve heads?
+# The scaled scores of independent queries and keys have a spread of 1. What is it in this trained model, on average over
+# its twelve heads?
 
 # %%
 story = small_lm.held_out().splitlines()[0]
@@ -1126,8 +1127,8 @@ figures.show(
 )
 
 # %% [markdown]
-# Divided by 24, the scores grow, which makes up for part of the small scale. Without the root, most of the gap in the
-# loss closes as well, but the scores do not shrink. Other parts of the model learn to work with sharp weights: with the
+# Divided by 24, the unscaled scores grow, which makes up for part of the small scale. Without the root, most of the gap in
+# the loss closes as well, but the scores do not shrink. Other parts of the model learn to work with sharp weights: with the
 # old $\mathbf{W}_q$ and $\mathbf{W}_k$ put back, the loss is still about 0.84.
 #
 # ## One model, from here to lesson 8

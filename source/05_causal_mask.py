@@ -104,7 +104,7 @@ for i, word in enumerate(words):
     print(f"{word:>8}", *(f"{mark:>8}" for mark in marks))
 
 # %% [markdown]
-# In row 2, *reached* may see *The*, *boat* and itself. In all, $T(T+1)/2 = 21$ cells are open.
+# In row 2, *reached* may see *The*, *boat* and itself. In all, $T(T+1)/2 = 21$ of the 36 cells are open.
 #
 # ### Predict: weights that never change
 #
@@ -195,7 +195,7 @@ figures.show(
 
 # %% [markdown]
 # The smaller tables are the last rows of the large one. `F.scaled_dot_product_attention(…, is_causal=True)` aligns the
-# *starts* instead; users have asked for the other way since 2023
+# *starts* instead; a proposal to change this has been open since 2023
 # ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). Compare both while the sentence grows and only its
 # newest word has a query:
 
@@ -218,7 +218,7 @@ sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 #
 # ## 2. Padding
 #
-# The short sentences of a batch are filled up with a meaningless token, the **padding**. No query should see it.
+# The short sentences of a batch are filled up with a meaningless token, called **padding**. No query should see it.
 
 # %%
 batch = [words, "The boat reached it".split(), "The bank".split()]
@@ -329,7 +329,7 @@ figures.show(
 # ### Predict: which number?
 #
 # Four keys have the scores (2, 1, −1, 3), and the last one is blocked. Which of `0`, `-1e-12`, `-1e9` and `-inf`, in place
-# of the 3, make its weight 0 to four digits?
+# of the 3, make its weight 0 to four decimal places?
 
 # %%
 # The numbers: "all", "all but 0", "-1e9 and -inf" or "-inf"
@@ -347,8 +347,8 @@ for fill in (0.0, -1e-12, -1e9, -torch.inf):
 # are higher; among scores of −2e9 it would win. In float16, whose largest number is 65504, −1e9 raises an overflow error
 # ([apex#1052](https://github.com/NVIDIA/apex/issues/1052)).
 #
-# Lower the fill, then make the scores five times as large. Above each map is the largest share of a row beyond the orange
-# stairs, where the future begins.
+# Lower the fill, then make the scores five times as large. Beyond the orange stairs is the future. Above each map is the
+# largest share that it gets of any row.
 
 
 # %%
@@ -428,7 +428,7 @@ def gradient_of_w(softmax_of):
 
 
 loss, gradient = gradient_of_w(lambda scores, mask: torch.softmax(scores.masked_fill(mask, -torch.inf), dim=-1))
-print("loss:", loss, "  gradient of W:", gradient.tolist())
+print(f"loss: {loss:.3f}   gradient of W: {gradient.tolist()}")
 
 # %% [markdown]
 # The loss is an ordinary number, but the gradient is NaN. In the backward pass, the gradient of row 0 is 0, and 0 times its
@@ -479,7 +479,7 @@ grade(masked_softmax)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The second picture also blocks the whole row of the second *the*, position 3.
+# Two pictures show your function at work. In the second, the whole row of the second *the*, position 3, is blocked as well.
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
@@ -702,8 +702,8 @@ softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
 last_blocked = torch.tensor([[False, False, False, True]])
 for row in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
     print("scores", row[0].tolist())
-    print("   mask first:  ", softmax_of(row, last_blocked)[0].tolist())
-    print("   renormalised:", zeroed_and_renormalised(row, last_blocked)[0].tolist())
+    print("   mask first:  ", *(f"{w:8.4f}" for w in softmax_of(row, last_blocked)[0].tolist()))
+    print("   renormalised:", *(f"{w:8.4f}" for w in zeroed_and_renormalised(row, last_blocked)[0].tolist()))
 
 # %% [markdown]
 # It was not. The softmax divides by $Z = \sum_k e^{s_{ik}}$, blocked keys included, but $Z$ cancels:
@@ -797,7 +797,7 @@ alive.show(mask=one_key_too_many, head=3)
 
 # %%
 def first_draft(attention, x):
-    """Whether another last token changes any output before it."""
+    """Whether a change of the last token changes any earlier output."""
     changed = torch.cat([x[:-1], x[-1:] + 1.0])
     return not torch.allclose(attention(changed)[:-1], attention(x)[:-1], atol=1e-5)
 
@@ -819,7 +819,7 @@ predict("the leak that the draft misses", ...)
 #
 # - *Fill the future with NaN, and see whether it spreads.* It always does, because 0 × NaN is NaN.
 # - *Sum the entries of each output, and differentiate the sum.* A leak may raise one entry and lower another. After a layer
-#   norm the sum is always 0, and so is its gradient.
+#   norm (lesson 8) the sum is always 0, and so is its gradient.
 # - *Cut the text off after $i$, and compare.* The function may not accept a shorter text.
 #
 # ### Exercise 5: `sees_the_future(attention, x)`
@@ -829,8 +829,8 @@ predict("the leak that the draft misses", ...)
 # Find out whether *any* output depends on *any* later input.
 #
 # - The function is differentiable, and takes only inputs of the shape of `x`.
-# - If there is a leak, changing an input entry changes an output entry by at least 1e-4 times as much. There may be only
-#   one such pair of entries.
+# - A leak is never tiny: some output entry changes by at least 1e-4 times the change of a later input entry. There may be
+#   only one such pair of entries.
 # - Return a plain `True` or `False`, and leave `x` unchanged.
 #
 # **Worked example.** $T = 3$, and a function adds to each token 0.001 times the token after it, where there is one. Change
@@ -909,14 +909,14 @@ figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
     alt="Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
     "stairs only. C: two steps beyond the stairs. E: the first three positions see one another. F: "
-    "ticks on and above the diagonal, none in the last row. G: one step beyond the stairs. H: below "
-    "the stairs, but the lower three rows see only the first keys and themselves.",
+    "ticks on and above the diagonal, but a single one in row 4 and none in the last row. G: one step beyond "
+    "the stairs. H: below the stairs, but row 3 has only key 0, and rows 4 and 5 have only the first keys and their own.",
     caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
 )
 
 # %% [markdown]
-# F blocks the diagonal, yet most of it is ticked, because each token makes the query of its own output. In the last two
-# rows, F leaves at most one key, so the query makes no difference. Decide what is wrong with each suspect, then unfold.
+# F blocks the diagonal, yet most of it is ticked, because each token makes the query of its own output. In its last two
+# rows, F leaves at most one key open, so the query makes no difference. Decide what is wrong with each suspect, then unfold.
 #
 # <details><summary>What the suspects do</summary>
 #
@@ -953,7 +953,7 @@ class CausalLayer(nn.Module):
 
 
 # %% [markdown]
-# ### Predict: a false alarm
+# ### Predict: the draft and dropout
 #
 # Its mask is right. What does `first_draft` say about it in training mode?
 
@@ -1028,7 +1028,7 @@ predict("the symptom of a mask lost in training", ...)
 #
 # ## 10. What a leak does to learning
 #
-# Suspect A gives about a thousandth of a row to the future. Does that matter? Train on text from which nothing can be
+# Suspect A gives about a thousandth of a row's weight to the future. Does that matter? Train on text from which nothing can be
 # learned: every token is drawn at random from 8. The best honest loss is $\ln 8 = 2.08$; a model with a lower one sees the
 # future. (`F.cross_entropy` is the loss of lesson 2; Adam is from lesson 4.)
 
@@ -1117,8 +1117,8 @@ figures.show(
 # small leak seems harmless at first. But its gradient raises the scores of the next token until they outweigh the −6:
 # **training finds even a small leak.**
 #
-# Test your own models on noise, too. In September 2026, a user did so with a well-known library. Four of its models reached
-# a loss of almost 0: they had lost their causal mask
+# Test your own models on noise, too. In September 2026, a user did so with a model of a well-known library. Its loss fell to
+# almost 0: four models of the library had lost their causal mask
 # ([transformers#48745](https://github.com/huggingface/transformers/issues/48745)).
 #
 # ### Step: accuracy by position (extra)
@@ -1354,14 +1354,15 @@ measured = {function.__name__.replace("_", " "): measure(function, example_token
 figures.show(
     figures.masks.tables(measured, per_row=3, stairs=True),
     alt="Five measured tables. Minus in the exponent, result not kept and mask multiplied: ticks everywhere. Convention "
-    "turned round: ticks on and above the diagonal only. By pytorch: ticks below the stairs only.",
+    "turned round: ticks on and above the diagonal, but a single one in row 4 and none in the last row. By pytorch: ticks "
+    "below the stairs only.",
     caption=f"✓ this output moves if that input changes. Computed with {measure.whose}.",
 )
 
 # %% [markdown]
 # <details><summary>What they looked like from outside</summary>
 #
-# **A minus sign in the exponent.** A widely read transformer filled blocked scores with `-e`, where `e=1e-12` was meant to
+# **A minus sign in the exponent.** A widely read implementation filled blocked scores with `-e`, where `e=1e-12` was meant to
 # keep divisions from failing. For softmax that is 0. Nothing crashed, and every row summed to 1. After three years,
 # somebody compared the line with the paper
 # ([hyunwoongko/transformer#10](https://github.com/hyunwoongko/transformer/issues/10)).
@@ -1371,14 +1372,14 @@ figures.show(
 # + score = score.masked_fill(mask == 0, -10000)
 # ```
 #
-# **100 % accuracy.** In a tutorial's attention layer, 1 in the mask meant *blocked*. A reader replaced the layer by the
+# **100 % accuracy.** In a tutorial's attention layer, 1 in the mask meant *blocked*. A reader replaced the layer with the
 # framework's, in which 1 means *may be seen*. Accuracy quickly rose to 100 %, with a loss of almost 0; the debugging took
-# hours ([tensorflow/text#894](https://github.com/tensorflow/text/pull/894)). PyTorch's two conventions also inverted a mask
-# in the notebooks of a book about language models
+# hours ([tensorflow/text#894](https://github.com/tensorflow/text/pull/894)). Because of PyTorch's two conventions, a
+# mask in the notebooks of a book about language models was inverted, too
 # ([LLMs-from-scratch#1061](https://github.com/rasbt/LLMs-from-scratch/issues/1061)).
 #
 # **A result that was not kept.** `masked_fill` returns a new tensor; `masked_fill_` changes the old one. In one model's
-# training code, the result of the first was dropped, so there was no causal mask without FlashAttention
+# training code, the result of the first was not used, so there was no causal mask without FlashAttention
 # ([Qwen#933](https://github.com/QwenLM/Qwen/issues/933)).
 #
 # **A mask multiplied.** Every other layer of Gemma 2 sees only a sliding window. To block what is too far back, its
@@ -1429,7 +1430,7 @@ alive.show(softmax=masked_softmax, mask=causal_mask, head=3)
 # 2. A padding mask blocks positions without a word; `|` combines masks.
 # 3. Replace blocked scores by −∞ *before* the softmax.
 # 4. In this course, a fully blocked row has weights 0, output 0 and gradient 0.
-# 5. A function leaks if an output has a derivative by a later input. Test it in both modes.
+# 5. A function leaks if an output depends on a later input. Test this in training mode and in eval mode.
 #
 # $$ \mathbf{O} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
 #    \mathbf{V}, \qquad m_{ij} = \text{True if } j > S - T + i $$

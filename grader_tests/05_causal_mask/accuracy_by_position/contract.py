@@ -8,8 +8,8 @@ accuracy_by_position = step(
     "accuracy_by_position",
     see="Step: accuracy by position (extra)",
     hints=(
-        "Which token is predicted at one position? Which dimension is averaged?",
-        "`logits.argmax(-1)` is (B, T). Compare it with `targets`, make numbers of the result with "
+        "Which token does the model predict at a position? Over which dimension do you average?",
+        "`logits.argmax(-1)` is (B, T). Compare it with `targets`, turn the result into numbers with "
         "`.float()`, and average over the sentences.",
     ),
 )

@@ -5,7 +5,7 @@ from .contract import accuracy_by_position
 right = accuracy_by_position.alternative("by_comparing")
 
 right.mistake("averages_over_everything", {"mean(dim=0)": "mean()"}).feedback(
-    "You average over everything, which gives one number. Average over the sentences, dimension 0, only."
+    "You average over everything, which gives one number. Average only over the sentences, dimension 0."
 )
 right.mistake("averages_over_positions", {"mean(dim=0)": "mean(dim=1)"}).feedback(
     "You average over positions, which gives one number per sentence. Average over the sentences, dimension 0."

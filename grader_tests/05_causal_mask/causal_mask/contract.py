@@ -15,9 +15,9 @@ causal_mask = exercise(
         "At which of the S positions is query `i`, if the last query is at the last position? Try T = 2, S = 5.",
         "A cell is blocked where the position of the key is greater than that of the query. A column of "
         "positions, compared with a row of positions, gives the whole table at once.",
-        "Settle `S`, and refuse `S < T`. `torch.arange` gives the positions of all S keys, and of the "
-        "queries, which are the last T of them; make both on `device`. Turn one of the two into a column with "
-        "`[:, None]`, and compare.",
+        "Set `S` to its default, and raise the error for `S < T`. `torch.arange` gives the positions of all S keys, "
+        "and of the queries, which are the last T of them; make both on `device`. Turn one of the two into a column "
+        "with `[:, None]`, and compare.",
     ),
 )
 

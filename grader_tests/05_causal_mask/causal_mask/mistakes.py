@@ -18,8 +18,8 @@ right.mistake(masks.diagonal_blocked, {"S - T + 1": "S - T"}, loses=EVERYWHERE)
 right.mistake(masks.next_key_open, {"1": "2"}, loses=EVERYWHERE)
 right.mistake(masks.inverted(see="5. Two opposite conventions"), {"triu(S - T + 1)": "tril(S - T)"}, loses=EVERYWHERE)
 right.mistake("blocks_the_past", {"triu(S - T + 1)": "tril(S - T - 1)"}, loses=EVERYWHERE).feedback(
-    "You block the keys *before* each query instead of those after it. Rows are queries and columns are keys, but "
-    "you have exchanged them."
+    "You block the keys *before* each query instead of those after it. Rows are queries and columns are keys; you "
+    "have swapped them."
 )
 right.mistake(masks.aligned_at_the_start(see=FEWER_QUERIES), {"S - T + 1": "1"}, loses="more keys")
 right.mistake("one_place_too_early", {"S - T + 1": "max(S - T, 1)"}, loses="more keys").feedback(
@@ -49,7 +49,7 @@ right.mistake("shifted_to_the_left", {"S - T": "T - S"}, loses="more keys").feed
 )
 right.mistake(numbers.device_ignored("always_on_the_cpu", where="the CPU"), {"=device": '="cpu"'}, loses="boolean")
 right.mistake(
-    arguments.not_refused("You do not refuse S < T. There cannot be more queries than positions: raise a ValueError."),
+    arguments.not_refused("You accept S < T. There cannot be more queries than positions: raise a ValueError."),
     loses="ValueError",
 )
 right.mistake(arguments.asserts(), loses="ValueError")
@@ -63,7 +63,7 @@ def causal_mask(T, S=None, device=None):
         raise ValueError(f"S is {S}, which is less than T = {T}")
     S = T if S is None else S
     return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
-""").feedback("You refuse S = T, the most common case of all. Only S < T is an error.")
+""").feedback("You raise an error for S = T, the most common case of all. Only S < T is an error.")
 right.mistake(numbers.device_ignored("ignores_the_device"), {", device=device": ""}, loses="boolean")
 right.mistake(calls.result_remembered("hands_out_what_it_kept"), loses="as many").patch("""
 + from functools import lru_cache
@@ -72,7 +72,7 @@ right.mistake(calls.result_remembered("hands_out_what_it_kept"), loses="as many"
 + @lru_cache(maxsize=None)
   def causal_mask(T, S=None, device=None):
 """).feedback(
-    "You return the same tensor again when the same mask is asked for. If one caller changes it in place, to block "
+    "You return the same tensor whenever the same mask is requested. If one caller changes it in place, to block "
     "padding as well, every later caller gets the changed mask."
 )
 causal_mask.mistake("ones_below_the_diagonal", loses=EVERYWHERE).full_code("""

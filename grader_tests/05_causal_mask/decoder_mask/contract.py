@@ -11,7 +11,8 @@ decoder_mask = step(
     forbidden=BUILT_IN,
     see="Step: both masks at once",
     hints=(
-        "A key is blocked for one of two reasons. Which of your functions give them, and which operator joins them?",
+        "There are two reasons to block a key. Which of your functions give the two masks, and which operator combines "
+        "them?",
         "The shapes (T, T) and (B, 1, 1, T) broadcast to (B, 1, T, T). Make both on the device of `lengths`.",
     ),
 )

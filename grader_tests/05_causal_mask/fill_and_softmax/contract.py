@@ -14,7 +14,7 @@ fill_and_softmax = step(
     forbidden=BUILT_IN,
     see="Step: fill, then softmax",
     hints=(
-        "Two calls, one after the other: which replaces the scores, and which makes weights of a row?",
+        "You need two calls, one after the other. Which one replaces scores, and which one turns a row into weights?",
         "`scores.masked_fill(mask, value)` returns a new tensor with `value` where the mask is True. The "
         "softmax runs along the last dimension.",
     ),

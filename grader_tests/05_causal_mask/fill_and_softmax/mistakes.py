@@ -12,13 +12,13 @@ right.mistake(masks.blocked_by_number(see=SEE), {'float("-inf")': "FILL"}).for_e
     "You set blocked scores to a number such as −1e9. Among scores of −2e9 it is the highest of all: use −∞."
 )
 right.mistake("fills_with_plus_infinity", {'float("-inf")': 'float("inf")'}).feedback(
-    "You fill with +∞, so blocked keys win and the softmax gives NaN. Check the sign."
+    "You fill with +∞, which the softmax turns into NaN. Check the sign."
 )
 right.mistake("fills_the_weights", {"filled, dim=-1)": "scores, dim=-1).masked_fill(mask, 0.0)"}).feedback(
     "You mask after the softmax, so the open weights no longer sum to 1. Fill the scores first.", see=SEE
 )
 right.mistake("does_not_keep_the_result", {"filled = scores": "filled = scores\n    scores"}).feedback(
-    "Your mask changes nothing: `masked_fill` returns a new tensor, and you do not use it."
+    "Your mask changes nothing: `masked_fill` returns a new tensor, which you do not use."
 )
 right.mistake(masks.inverted(see="5. Two opposite conventions"), {"(mask, ": "(~mask, "})
 right.mistake(scores.softmax_over_queries, {"dim=-1": "dim=-2"})
@@ -26,5 +26,5 @@ right.mistake("returns_the_filled_scores", {"torch.softmax(filled, dim=-1)": "fi
     "You return the filled scores. Take their softmax along the last dimension."
 )
 right.mistake("works_on_plain_numbers", {"filled = scores": "filled = scores.detach()"}).feedback(
-    "No gradient comes back to the scores, because you leave autograd's tensors (`detach`, `torch.tensor(...)`)."
+    "No gradient reaches the scores, because you cut them off from autograd (`detach`, `torch.tensor(...)`)."
 )

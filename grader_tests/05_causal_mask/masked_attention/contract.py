@@ -16,8 +16,8 @@ masked_attention = exercise(
     see="Exercise 4: `masked_attention(query, key, value, mask=None)`",
     hints=(
         "You have written each part before: scores, scale, weights, output. Which one changes if there is a mask?",
-        "Only the softmax: with a mask, `masked_softmax` takes its place. A fully blocked row of weights, all "
-        "0, gives an output of 0 by itself.",
+        "Only the softmax changes: with a mask, `masked_softmax` takes its place. A fully blocked row has weights of "
+        "0, so its output is 0 without further work.",
         "Multiply the queries by the transposed keys (swap the last two dimensions), and divide by the root "
         "of the keys' width. The weights are a plain softmax if `mask is None`, else the masked one. Return "
         "the weights times the values, and the weights.",

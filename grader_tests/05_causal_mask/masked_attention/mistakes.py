@@ -50,7 +50,7 @@ right.mistake("causal_whatever_the_mask", loses="with a mask").patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + if scores.shape[-1] == scores.shape[-2]:
 +     mask = mask | torch.ones_like(scores, dtype=torch.bool).triu(1)
-""").feedback("You block the future in addition to what `mask` blocks. The mask alone decides.")
+""").feedback("You block the future in addition to what `mask` blocks. Block only what the mask says.")
 right.mistake(masks.causal_by_default, loses="without").patch("""
 - mask = torch.tensor(False) if mask is None else mask
 @@
@@ -115,7 +115,7 @@ def masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 """).feedback(
     "You set blocked weights to 0 after the softmax and then renormalise. If a blocked score is by far the "
-    "highest, all other weights are already rounded to 0, and nothing is left to share.",
+    "highest, all other weights are already rounded to 0, and nothing is left to divide.",
     see="6. Is it a bug? (extra)",
 )
 masked_attention.mistake(
@@ -230,7 +230,7 @@ def masked_attention(query, key, value, mask=None):
     RESULTS=("(weights @ value).nan_to_num(0.0), weights", "weights @ value, weights.nan_to_num(0.0)")
 ).feedback(
     "In fully blocked rows, one of your two results is 0 and the other one is NaN. You replace NaN in only one of "
-    "them. Let no NaN arise.",
+    "them. Compute the weights so that no NaN appears.",
     see="A row with nothing to see",
 )
 right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="gradients").patch("""

@@ -20,9 +20,9 @@ masked_softmax = exercise(
         "Fill the blocked scores of a row only if something in it is open. A row without an open key may keep "
         "its scores, if you set its weights to 0 afterwards. So no NaN ever appears, not even in the backward "
         "pass.",
-        "Find the rows with nothing to see: `mask.all(dim=-1, keepdim=True)`. Fill what is blocked in all "
-        "other rows with -inf, take the softmax, and put 0 wherever the mask is True. `masked_fill` "
-        "broadcasts its mask, and returns a new tensor.",
+        "`mask.all(dim=-1, keepdim=True)` finds the rows with nothing to see. In all other rows, fill the blocked "
+        "scores with -inf. Take the softmax, and put 0 wherever the mask is True. `masked_fill` broadcasts its mask, "
+        "and returns a new tensor.",
     ),
 )
 

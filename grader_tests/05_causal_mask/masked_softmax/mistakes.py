@@ -22,8 +22,8 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True)
 """).feedback(
-    "You set blocked weights to 0 after the softmax and then renormalise, which can give 0 / 0. It is right on "
-    "paper. But if a blocked score is by far the highest, all other weights are already rounded to 0, and 0 / 0 is "
+    "You set blocked weights to 0 after the softmax and then renormalise, which can give 0 / 0. On paper this is "
+    "right. But if a blocked score is by far the highest, all other weights are already rounded to 0, and 0 / 0 is "
     "NaN.",
     see="6. Is it a bug? (extra)",
 )
@@ -125,12 +125,12 @@ right.mistake("multiplies_infinity", loses="open keys").patch("""
 + return AFTER
 """).for_each(AFTER=("weights", "weights.nan_to_num(0.0)")).feedback(
     "You multiply by -inf, which gives NaN wherever the other factor is 0. In `(1 - mask) * -inf` or `mask * "
-    "-inf`, 0 · ∞ is not a number. Choose the value instead of multiplying by it."
+    "-inf`, 0 · ∞ is not a number. Fill in the value instead of multiplying by it."
 )
 right.mistake(scores.softmax_over_queries, {"softmax(filled, -1)": "softmax(filled, -2)"}, loses="open keys")
 right.mistake("over_dimension_1", {"softmax(filled, -1)": "softmax(filled, 1)"}, loses="masks").feedback(
     "Your softmax runs over dimension 1, which is the last one only for a matrix. With batch dimensions in front, "
-    "the last dimension is another one."
+    "the keys are in a later dimension."
 )
 masked_softmax.mistake("needs_a_mask_of_the_same_shape", loses="masks").full_code("""
 def masked_softmax(scores, mask):
@@ -147,7 +147,7 @@ def masked_softmax(scores, mask):
     if mask.all():
         return scores * 0.0
     return torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
-""").feedback("You check only whether the whole mask is blocked at once. Check each row by itself.")
+""").feedback("You check only whether the whole mask is True. Check each row separately.")
 masked_softmax.mistake("subtracts_the_greatest_of_all", loses="scores").full_code("""
 def masked_softmax(scores, mask):
     parts = (scores - scores.amax(-1, keepdim=True)).exp() * ~mask
@@ -155,7 +155,7 @@ def masked_softmax(scores, mask):
     return parts / total.masked_fill(mask.all(-1, keepdim=True), 1.0)
 """).feedback(
     "The maximum that you subtract from each row may be a blocked score. You subtract it so that e^s does not "
-    "overflow. But if a blocked score is by far the highest, every open key is rounded to 0."
+    "overflow. But if a blocked score is by far the highest, e^s of every open key is rounded to 0."
 )
 masked_softmax.mistake("subtracts_nothing", loses="scores").full_code("""
 def masked_softmax(scores, mask):
@@ -170,9 +170,8 @@ def masked_softmax(scores, mask):
     total = filled.logsumexp(-1, keepdim=True).masked_fill(mask.all(-1, keepdim=True), 0.0)
     return (filled - total).exp()
 """).feedback(
-    "You compute e^(s - log Σ e^s), which goes wrong for very large scores. It is right on paper. But added to a "
-    "score of 1e15, the logarithm of how many keys share the weight is rounded away: two equal scores get a weight "
-    "of 1 each."
+    "You compute e^(s - log Σ e^s), which goes wrong for very large scores. On paper this is right. But log Σ e^s "
+    "of two scores of 1e15 is 1e15 + log 2, and rounding removes the log 2, so that each gets a weight of 1."
 )
 masked_softmax.mistake("computes_what_it_throws_away", loses="gradients").full_code("""
 def masked_softmax(scores, mask):
@@ -182,7 +181,7 @@ def masked_softmax(scores, mask):
     return parts / parts.sum(-1, keepdim=True).masked_fill(empty, 1.0)
 """).feedback(
     "You compute e^s for blocked keys too and discard it afterwards, so the gradient can be NaN. Where e^s "
-    "overflows, 0 times ∞ makes NaN in the gradient. Replace a blocked score *before* you use it."
+    "overflows, the backward pass multiplies 0 by ∞. Replace a blocked score *before* you use it."
 )
 masked_softmax.mistake(arguments.argument_changed("fills_in_place", what="the scores"), loses="float64").full_code("""
 def masked_softmax(scores, mask):
@@ -197,7 +196,7 @@ right.mistake(gradients.overwritten_before_backward(what="the weights"), loses="
 right.mistake(
     "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, loses="fully"
 ).feedback(
-    "`mask.all(-1)` has one dimension fewer than the weights, so it is matched with columns instead of rows. Keep "
+    "`mask.all(-1)` has one dimension fewer than the weights, so it broadcasts over columns instead of rows. Keep "
     "the dimension."
 )
 right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
@@ -232,7 +231,7 @@ right.mistake(
     "ignores_the_mask",
     {'scores.masked_fill(mask, float("-inf"))': "scores", "weights.masked_fill(mask, 0.0)": "weights"},
     loses=("open keys", "fully"),
-).feedback("The mask changes nothing: blocked keys have the weights that they would have without it.")
+).feedback("Your mask changes nothing: blocked keys have the weights that they would have without it.")
 masked_softmax.mistake("wipes_nan_off_a_quotient", loses="gradients").full_code("""
 def masked_softmax(scores, mask):
     top = scores.masked_fill(mask, -torch.inf).amax(-1, keepdim=True).nan_to_num(neginf=0.0).detach()
@@ -241,7 +240,7 @@ def masked_softmax(scores, mask):
     return torch.where(total > 0, unnormalised / total, torch.zeros_like(scores))
 """).feedback(
     "The weights are right, but the gradient of a fully blocked row is NaN. `torch.where` chooses between two "
-    "results, but the other one, 0 / 0, is computed all the same. Make the divisor 1 in such rows *before* you "
+    "results, but it computes both, 0 / 0 included. Make the divisor 1 in such rows *before* you "
     "divide.",
     see="A row with nothing to see",
 )

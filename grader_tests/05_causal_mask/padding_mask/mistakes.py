@@ -49,7 +49,7 @@ right.mistake("never_empty", {">= lengths": ">= lengths.clamp(min=1)"}, loses="f
     "You leave one position open in a sentence of length 0. It has no word, so its whole row is blocked."
 )
 right.mistake("never_full", {">= lengths": ">= lengths.clamp(max=S - 1)"}, loses="from empty").feedback(
-    "You block the last word of a full sentence."
+    "You block the last word of a full sentence. With the length S, nothing is padding."
 )
 padding_mask.mistake("blocks_a_full_sentence", loses="from empty").full_code("""
 def padding_mask(lengths, S):
@@ -87,6 +87,6 @@ def padding_mask(lengths, S):
         masks[key] = (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, None, :]
     return masks[key]
 """).feedback(
-    "You return an earlier mask again if the numbers of sentences and positions are the same. The lengths may "
-    "differ. Compute each mask from the lengths that you are given."
+    "You return an earlier mask if the number of sentences and the number of positions are the same. But the lengths "
+    "may differ. Compute each mask from the given lengths."
 )

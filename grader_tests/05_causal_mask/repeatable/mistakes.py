@@ -8,7 +8,9 @@ repeatable.mistake("seeds_once").full_code("""
 def repeatable(layer, seed):
     torch.manual_seed(seed)
     return lambda x: layer(x)
-""").feedback("You seed once, when the function is made. The second call then draws other numbers: seed in every call.")
+""").feedback(
+    "You seed once, when the function is made. The second call then draws different numbers: seed in every call."
+)
 repeatable.mistake("seeds_after_the_call").full_code("""
 def repeatable(layer, seed):
     def same(x):
@@ -22,12 +24,12 @@ right.mistake("ignores_the_seed", {"manual_seed(seed)": "manual_seed(0)"}).feedb
     "The seed makes no difference. Pass `seed` to `torch.manual_seed`."
 )
 right.mistake("switches_dropout_off", {"torch.manual_seed(seed)": "layer.eval()"}).feedback(
-    "You put the layer into eval mode, so nothing is dropped. It should stay in its mode, with the same numbers."
+    "You put the layer into eval mode, so nothing is dropped. It should stay in its mode, and draw the same numbers."
 )
 repeatable.mistake("does_not_seed").full_code("""
 def repeatable(layer, seed):
     return layer
-""").feedback("You return the layer itself, which draws other numbers in each call.")
+""").feedback("You return the layer itself, which draws different numbers in each call.")
 right.mistake("remembers_the_output").patch("""
 + kept = []
 +

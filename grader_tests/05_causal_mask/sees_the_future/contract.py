@@ -13,14 +13,14 @@ sees_the_future = exercise(
     forbidden=BUILT_IN,
     see="Exercise 5: `sees_the_future(attention, x)`",
     hints=(
-        "In a function, position 2 sees position 3, and nothing else is wrong. What do you have to change, "
-        "and where do you have to look, to find this?",
+        "Suppose that position 2 of a function sees position 3, and nothing else is wrong. Which input do you have to "
+        "change, and which output do you have to compare, to find this?",
         "Change each later position in turn, and see whether *any* output before it moves by more than "
-        "rounding. Or let autograd do all at once: the Jacobian has an entry for each entry of each output "
-        "and each entry of each input.",
+        "rounding. Or let autograd do it all at once: the Jacobian has one number for each pair of an output "
+        "entry and an input entry.",
         "`torch.autograd.functional.jacobian(attention, x)` has the shape (T, D, T, D). Take magnitudes, then "
         "the largest over both D: a (T, T) table of how much each input moves each output. Is anything above "
-        "the diagonal? `bool` makes a plain answer of it.",
+        "the diagonal larger than rounding? `bool` turns the tensor into a plain answer.",
     ),
 )
 

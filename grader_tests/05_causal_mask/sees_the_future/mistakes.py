@@ -25,20 +25,20 @@ def sees_the_future(attention, x):
     return bool((jacobian[0, :, 1:].abs() > 1e-5).any())
 """).feedback("You look only at the first output. Any output may leak.", see="8. Catch a leak")
 right.mistake("tries_the_next_token_only", {"influence.triu": "influence.diagonal"}, loses="a leak at one").feedback(
-    "You try only the next token for each output. A leak may come from further away.", see="8. Catch a leak"
+    "You try only the next token for each output. A leak may come from a token further away.", see="8. Catch a leak"
 )
 sees_the_future.mistake("tries_the_second_token_only", loses="a leak at one").full_code("""
 def sees_the_future(attention, x):
     changed = x.clone()
     changed[1:2] += 1.0
     return bool((attention(changed) - attention(x))[:1].abs().gt(1e-5).any())
-""").feedback("You try only the first tokens, not all of them.", see="8. Catch a leak")
+""").feedback("You change only the first tokens. A leak may come from any later token.", see="8. Catch a leak")
 right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, loses=EVERYWHERE).feedback(
     "Your function finds dependence on the *past* instead of the future. Check which index of the Jacobian is the "
     "output and which is the input."
 )
 right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, loses=EVERYWHERE).feedback(
-    "You count the diagonal, but an output may depend on its own input."
+    "You count the diagonal as a leak, but an output may depend on its own input."
 )
 sees_the_future.mistake("compares_all_outputs", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
@@ -56,8 +56,8 @@ def sees_the_future(attention, x):
     influence = torch.autograd.functional.jacobian(lambda x: attention(x).sum(1), x)
     return any(bool((influence[i, i + 1 :].abs() > 1e-5).any()) for i in range(len(x)))
 """).feedback(
-    "You add up the features of each output before you differentiate. They may change in opposite directions: "
-    "after a layer norm their sum is always 0.",
+    "You add up the entries of each output before you differentiate. They may change in opposite directions: "
+    "after a layer norm, their sum is always 0.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("adds_up_the_outputs", loses="a leak in some").full_code("""
@@ -77,11 +77,11 @@ def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)[:, 0, :, 0]
     return bool((jacobian.abs().triu(1) > 1e-5).any())
 """).feedback(
-    "You change only the first feature of each token, or look only at the first feature of each output. A leak may "
-    "go through any feature."
+    "You change only the first entry of each token, or look only at the first entry of each output. A leak may go "
+    "through any entry."
 )
 right.mistake("forgets_the_sign", {"abs().": ""}, loses=("a leak at one", "weak leaks")).feedback(
-    "You miss negative influence. Take the magnitude before you ask whether it is large."
+    "You miss negative influence. Take the magnitude before you compare it with a threshold."
 )
 right.mistake("asks_whether_all_leak", loses=("a leak at one", "a leak in some")).patch("""
 - return bool((influence.triu(1) > 1e-5).any())
@@ -104,8 +104,8 @@ sees_the_future.mistake("cuts_the_text_off", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
     return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
 """).feedback(
-    "You cut the text off and compare the outputs. That tests whether the function gives the same on a shorter "
-    "text, and it may not even accept one.",
+    "You cut the text off and compare the outputs. That tests whether the function gives the same outputs for a "
+    "shorter text, which it may not even accept.",
     see="8. Catch a leak",
 )
 right.mistake(results.tensor_for_bool, loses="True or").patch("""
@@ -124,8 +124,8 @@ right.mistake(arguments.argument_changed("marks_x"), loses="True or").patch("""
   def sees_the_future(attention, x):
 +     x.requires_grad_()
 """).feedback(
-    "After the call `x` requires gradients, which it did not before. `requires_grad_` changes its tensor, as does "
-    "every function whose name ends in `_`. Work on a copy."
+    "After the call, `x` requires gradients, which it did not before. `requires_grad_` changes its tensor, like every "
+    "method whose name ends in `_`. Work on a copy."
 )
 right.mistake("fails_on_one_token", loses="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
@@ -133,7 +133,7 @@ right.mistake("fails_on_one_token", loses="True or").patch("""
 + return bool(influence[rows, columns].max() > 1e-5)
 """).feedback("Your function fails for a text of one token. One token has no future, so the answer is False.")
 right.mistake("says_the_opposite", {"bool(": "not bool("}, loses=EVERYWHERE).feedback(
-    "You return True and False the wrong way round. True means that the function *does* leak."
+    "You have swapped True and False. True means that the function *does* leak."
 )
 sees_the_future.mistake("always_true", loses=EVERYWHERE).full_code("""
 def sees_the_future(attention, x):
@@ -157,8 +157,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "You add the same number to all features of a token. A leak that depends only on their differences, as after a "
-    "layer norm, does not show. Change the features one by one, or at random.",
+    "You add the same number to all entries of a token. A leak that depends only on their differences, as after a "
+    "layer norm, does not show. Change the entries one by one, or at random.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("turns_the_sign", loses="a leak in some").full_code("""
@@ -170,8 +170,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "You replace a later token by its opposite and try nothing else. A leak through the token's square, or its "
-    "length, is the same for both.",
+    "You replace a later token with its opposite and try nothing else. A leak through the token's square, or its "
+    "length, does not change with the sign.",
     see="8. Catch a leak",
 )
 right.mistake("differentiates_at_zero", {"x).abs": "torch.zeros_like(x)).abs"}, loses="a leak in some").feedback(
@@ -188,7 +188,7 @@ def sees_the_future(attention, x):
             return True
     return False
 """).feedback(
-    "You replace the future by zeros, or by a multiple of itself, and try nothing else. If it was 0 already, "
+    "You replace the future with zeros, or with a multiple of itself, and try nothing else. If it was 0 before, "
     "nothing changes. Try other numbers, or differentiate.",
     see="8. Catch a leak",
 )
@@ -211,8 +211,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).for_each(STEP=("torch.linspace(1.0, 2.0, x.shape[1]).to(x)", "1.0")).feedback(
-    "You change all later tokens alike, or add up their derivatives. A leak that depends only on how they differ "
-    "does not show. Change them one by one, or at random.",
+    "You change all later tokens by the same amount, or add up their derivatives. A leak that depends only on how "
+    "they differ does not show. Change them one by one, or at random.",
     see="8. Catch a leak",
 )
 right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"}, loses="a leak in some").feedback(
@@ -221,12 +221,12 @@ right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"},
     see="8. Catch a leak",
 )
 right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, loses=EVERYWHERE).feedback(
-    "You take the maximum over the positions, so your table shows which *feature* affects which. Look at the shape "
-    "of the Jacobian, and find the dimensions that are positions.",
+    "You take the maximum over the positions, so your table shows which *entry* affects which. Look at the shape "
+    "of the Jacobian, and find the dimensions of the positions.",
     see="8. Catch a leak",
 )
 right.mistake("stops_before_the_last_two", {"influence.triu": "influence[:-2].triu"}, loses="a leak at one").feedback(
-    "You never check the last pair: the last output but one may see the last token. Check where your `range` ends.",
+    "You never check the last pair: the second-to-last output may see the last token. Check where your `range` ends.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("compares_the_first_output_only", loses="a leak at one").full_code("""

@@ -12,7 +12,8 @@ sliding_window = challenge(
         "How far back may query `i` look, if it sees `width` keys, its own included? Try T = 5, width = 2 on paper.",
         "A key is blocked for one of two reasons: it is after the query, or too far before it. Both compare "
         "one number, the distance from query to key.",
-        "Refuse a `width` below 1. Subtract the row of positions from the column, and join two comparisons by `|`.",
+        "Raise the error for a `width` below 1. Subtract the row of positions from the column, and combine two "
+        "comparisons with `|`.",
     ),
 )
 

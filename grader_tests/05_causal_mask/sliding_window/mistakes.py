@@ -15,7 +15,7 @@ def sliding_window(T, width, device=None):
 right.mistake(masks.one_key_too_many, {"back >= width": "back > width"}, loses="who sees")
 right.mistake(masks.one_key_too_few, {"back >= width": "back >= width - 1"}, loses="who sees")
 right.mistake("sees_the_future", {"(back < 0) | (back >= width)": "back.abs() >= width"}, loses="who sees").feedback(
-    "Your window opens to both sides. A causal mask blocks every later key, however near."
+    "Your window is open on both sides. A causal mask blocks every later key, however near."
 )
 right.mistake("forgets_the_window", {"(back < 0) | (back >= width)": "back < 0"}, loses="who sees").feedback(
     "`width` makes no difference: you return the plain causal mask. Also block the keys that are too far back."
@@ -28,7 +28,9 @@ right.mistake(
     shapes.rows_and_columns_exchanged, {"places[:, None]": "places[None, :]", "None, :": ":, None"}, loses="who"
 )
 right.mistake(
-    arguments.not_refused("You do not refuse a width below 1, with which queries would see nothing at all."),
+    arguments.not_refused(
+        "You accept a width below 1, with which a query would see nothing at all. Raise a ValueError."
+    ),
     loses="ValueError",
 )
 right.mistake(masks.of_numbers, {"(back >= width)": "(back >= width).long()"}, loses="boolean")

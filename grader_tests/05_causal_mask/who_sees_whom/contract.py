@@ -12,11 +12,11 @@ who_sees_whom = step(
     forbidden=BUILT_IN,
     see="Step: who sees whom (extra)",
     hints=(
-        "Your detector already knows how much each input moves each output. Which part of this did it look at?",
+        "Your detector measures how much later inputs move an output. Which other pairs do you need for a whole map?",
         "With the Jacobian of shape (T, D, T, D): take magnitudes, then the largest over both D. What is left "
-        "is (T, T), outputs in rows. Where is it practically 0?",
-        "Without it: change one entry of input `j`, compare all outputs, and fill column `j`. Any entry that "
-        "moves opens the cell.",
+        "is (T, T), with outputs in rows. Where is it practically 0?",
+        "Without the Jacobian: change one entry of input `j` at a time, compare all outputs, and fill column `j`. If "
+        "any entry of output `i` moves, cell (i, j) is False.",
     ),
 )
 
