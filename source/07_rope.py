@@ -1101,7 +1101,7 @@ figures.curves(
     middles, by_position, ax=axes[0], names="legend", xlabel="position", ylabel="loss (nats)",
     title="The small model reads 192 tokens",
 )  # fmt: skip
-axes[0].axvline(TRAINED, ymax=0.7, color="grey", linestyle=":", linewidth=1.2)  # ends below the legend
+axes[0].axvline(TRAINED, ymax=0.6, color="grey", linestyle=":", linewidth=1.2)  # ends below the legend
 at_end = ", ".join(f"{method} {values[-1]:.1f}" for method, values in by_position.items())
 figures.show(
     fig,
