@@ -8,9 +8,9 @@
 # %% [markdown]
 # # Lesson 6: Multi-head attention
 #
-# Which bank is meant in *The boat reached the river bank*? Two words help: *river*, just before it, and *boat*, which
-# arrives there. To use both, *bank* asks two questions. But one attention gives each word one set of weights, and so one
-# average. **How can a word ask several questions at once, and keep the answers apart, at no extra cost?**
+# Which bank is meant in *The boat reached the river bank*? Two words help: *river*, just before it, and *boat*, the thing
+# that arrives. To use both, *bank* has to ask two questions. But a single attention gives each word only one set of weights,
+# and so one average. **How can a word ask several questions at once, and keep the answers apart, at no extra cost?**
 #
 # **You will build** attention with several *heads*: in a loop, all at once, and as an `nn.Module`. All three give the same
 # numbers, and so does PyTorch's layer. You then look at the heads of a trained language model, and meet a bug that
@@ -71,11 +71,12 @@ figures.show(figures.overview("heads"))
 #
 # </details>
 #
-# **3.** Every key of a row is blocked. What are its weights and output in this course, and what does plain softmax give?
+# **3.** All keys of a query are blocked. What are the query's weights and output in this course, and what does a plain
+# softmax give?
 #
 # <details><summary>Answer</summary>
 #
-# All are 0, by convention. The softmax of nothing but $-\infty$ is NaN, and so is its gradient.
+# All are 0, by convention. A softmax over nothing but $-\infty$ gives NaN, and so does its gradient.
 #
 # </details>
 
@@ -85,10 +86,10 @@ review()
 # %% [markdown]
 # ## 1. What one head cannot do
 #
-# A **head** is one attention with its own queries, keys and values. Here is a task for it: of two words, return **the
-# colour of word 0 and the shape of word 1**. The value of word 0 is $(1, 0)$, all colour and no shape; the value of word 1
-# is $(0, 1)$. So the wanted output is $(1, 1)$. One head has one pair of weights, $a$ and $1 - a$. Two heads have two
-# pairs: one head can return the colour, and the other the shape.
+# A **head** is one attention with its own queries, keys and values. Here is a task for it: for a sentence of two words,
+# return **the colour of word 0 and the shape of word 1**. The value of word 0 is $(1, 0)$, all colour and no shape; the
+# value of word 1 is $(0, 1)$. So the wanted output is $(1, 1)$. One head has one pair of weights, $a$ and $1 - a$. Two heads
+# have two pairs: one head can return the colour, and the other the shape.
 #
 # ### Predict: the reach of one head
 #
@@ -207,7 +208,7 @@ found, maps = one_head(q, k, v)  # (H, T, K), (H, T, T)
 favourites = maps.argmax(-1)  # (H, T)
 figures.show(
     figures.heads(q, k, v, maps, found, words),
-    caption=f"Each head weighs the words in its own way: for {int((favourites[0] != favourites[1]).sum())} of the six "
+    caption=f"Each head weighs the words in its own way: for {int((favourites[0] != favourites[1]).sum())} of the 6 "
     f"words, the two heads prefer different ones. Computed with {one_head.whose}.",
 )
 
@@ -239,13 +240,13 @@ print("Columns 4 to 7 of X @ W_q are the queries of head 1.")
 
 # %% [markdown]
 # Now drop the loop. `@` treats all leading dimensions as a batch, so `attend` computes all heads of all sentences at once,
-# from tensors of shape `(B, H, T, K)`. You only have to split packed tensors into heads, and to merge the outputs.
+# from tensors of shape `(B, H, T, K)`. What remains is to split packed tensors into heads, and to merge the outputs.
 #
 # ## 3. Splitting and merging
 #
-# A projected batch is `(B, T, D)`: the row of each word has the `K` numbers of head 0, then those of head 1, and so on.
-# Take an example without a batch: four words of six numbers, and two heads. The entries count up from 0, so each is its
-# own address in memory.
+# A projected batch is `(B, T, D)`: the row of each word has the `K` numbers of head 0, then those of head 1, and so on. Take
+# an example without a batch: four words of six numbers, and two heads. The entries count up from 0, so each number also
+# shows where it is in memory.
 
 # %%
 small = torch.arange(24).view(4, 6)  # (T, D)
@@ -262,8 +263,8 @@ print(small)
 predict("what reshape gives head 0", ...)
 
 # %% [markdown]
-# Nothing warns you: there is no error, the shape is right and, as section 8 shows, the loss falls. People reasonably ask
-# whether anything else is needed ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
+# Nothing warns you: there is no error, the shape is right, and the loss of a model in training falls (section 8). So people
+# ask whether anything else is needed ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
 #
 # A tensor's numbers are in memory one after the other, at the addresses 0, 1, 2, … Each dimension has a **stride**: the
 # address grows by this number when the index grows by 1. With the strides $(s_0, s_1, s_2)$, the entry $[i, j, k]$ has the
@@ -310,8 +311,8 @@ figures.show(
 # ### Predict: the right transpose
 #
 # `reshape` cuts the memory, in its order, into pieces of the new sizes. `transpose` swaps two sizes *and* their strides.
-# Neither moves a number here. Now a puzzle: turn `small` into `wanted` with one `reshape` and one `transpose`. Try your
-# line in a new cell before you commit.
+# Neither moves a number in memory here. Now a puzzle: turn `small` into `wanted` with one `reshape` and one `transpose`. Try
+# your line in a new cell before you commit.
 
 # %%
 # One line of code between quotation marks: "small.reshape(...).transpose(...)"
@@ -374,7 +375,7 @@ grade(split_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# To merge, swap heads and words back, and write the pieces of each word side by side.
+# To merge the heads, swap heads and words back. Then write the pieces of each word side by side.
 #
 # ### Predict: view
 #
@@ -508,7 +509,7 @@ wrong = lm.compare(split=split_by_reshape)
 yours = lm.compare(split=split_heads, merge=merge_heads)
 
 # %% [markdown]
-# A model that is *trained* with the wrong split is another matter: see section 8.
+# A model that is *trained* with the wrong split behaves differently: see section 8.
 
 # %% [markdown]
 # ## 4. A module
@@ -542,8 +543,8 @@ figures.show(
 #
 # - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. If you divide by $\sqrt{d}$, nothing fails, but the
 #   weights are too even.
-# - **The context**, `(B, S, D)`, gives keys and values if it is there (cross-attention). Otherwise they come from `x`
-#   (self-attention). Queries always come from `x`.
+# - **The context**, `(B, S, D)`: if there is one, keys and values come from it (cross-attention). Otherwise they come from
+#   `x` (self-attention). Queries always come from `x`.
 # - **The mask** is that of lesson 5, `True` = blocked. It *broadcasts* to `(B, H, T, S)`: a causal mask is `(T, S)`, a
 #   padding mask `(B, 1, 1, S)`. A fully blocked row has weights 0 and output 0, never NaN.
 #
@@ -680,7 +681,7 @@ check(AttentionLayer)
 # batch, with the right shapes ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And the mean mixes
 # what the heads keep apart.
 #
-# Wrap the built-in layer, so that it follows our conventions:
+# This class wraps the built-in layer, so that it follows our conventions:
 
 
 # %%
@@ -787,7 +788,7 @@ grade(load_torch_weights)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now at full size, with a causal mask and as cross-attention:
+# Now compare at full size, with a causal mask, and as cross-attention:
 
 
 # %%
@@ -858,7 +859,7 @@ print(f"loss per word: {losses[:11].mean():.2f} the first time, {losses[12:].mea
 # %% [markdown]
 # ### Step: how much goes back (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* Which heads do this? Measure the mean weight on the word `distance` positions back, over
+# *Step ★☆☆ · about 2 minutes.* Which heads look there? Measure the mean weight on the word `distance` positions back, over
 # all queries that have such a word.
 #
 # **Worked example.** In $\begin{pmatrix} 1 & 0 & 0 \\ 0.75 & 0.25 & 0 \\ 0.5 & 0.25 & 0.25 \end{pmatrix}$ and for a distance
@@ -906,11 +907,11 @@ figures.show(
 # |---|---|
 # | 0, heads 0 to 2 | the same word: itself, and earlier copies of it |
 # | 0, head 3 | many words at once |
-# | 1, head 2, and mostly head 0 | the word before |
+# | 1, head 2, and head 0 for the most part | the word before |
 # | 1, heads 1 and 3 | mostly the word itself |
 # | 2, all four | the word that came *after* the same word last time: an **induction head** |
 #
-# An induction head needs help. An earlier layer has to note, at each position, which word came before it; the induction
+# An induction head needs help from an earlier layer, which notes at each position what the word before it was. The induction
 # head then looks for the right note. So take away the two heads of layer 1 that look at the word before, by setting their
 # columns of $\mathbf{W}_o$ to 0:
 
@@ -923,7 +924,7 @@ for silent in ([0, 2], [1, 3]):
     print(f"layer 1 without the heads {silent}: loss {losses[12:].mean():.2f} the second time")
 
 # %% [markdown]
-# The induction heads need these two heads, and hardly the other two.
+# The induction heads need these two heads, and barely need the other two.
 #
 # On real text the names fit less well. In our sentence, head 2 of layer 1 skips *the*: from *river*, it goes to *reached*.
 # Head 1 finds the verb.
@@ -969,7 +970,8 @@ sliders.slider(lines_from, strip=["bank"], start={"word": "reached"}, word=words
 layer_1 = torch.stack([lm.look(" ".join(words), 1, head).weights for head in range(4)])
 figures.show(
     figures.multi_head.side_by_side(layer_1.mean(0)[None], rows=words, titles=["mean of layer 1"], blocked=later),
-    alt="One causal heat map, the mean over the four heads of layer 1: no row shows the pattern of a single head.",
+    alt="One causal heat map, the mean over the four heads of layer 1. Boat looks at The, and the at reached, with more than 0.8. "
+    "The rows of river and bank are mixtures: the weight is spread over several words.",
     caption="The mean is what nn.MultiheadAttention returns by default. You can no longer see what each head does.",
 )
 
@@ -1002,9 +1004,9 @@ check(silence)
 
 # %% [markdown]
 # `loss_without(layer, heads)` below gives the model's loss with silent heads. Silence each head of layer 2 alone, and note
-# by how much the loss grows. Then silence all four together. Plot the five numbers with `figures.bars(numbers, labels)`.
-# Your finding is the growth for all four together, divided by the *sum* of the four single growths. It is 1 if each head
-# does work of its own.
+# the growth: this loss minus the loss with no head silent. Then silence all four together. Plot the five numbers with
+# `figures.bars(numbers, labels)`. Your finding is the growth for all four together, divided by the *sum* of the four single
+# growths. It is 1 if each head does work of its own.
 
 # %%
 quiet, merge = use(silence), use(merge_heads, torch_fallbacks.merge_heads)
@@ -1065,7 +1067,7 @@ def learn_two_questions(n_heads, steps=300):
 # %% [markdown]
 # ### Predict: one head
 #
-# At which loss does a single head stop?
+# At what loss does a single head stop improving?
 
 # %%
 # A number between 0 and 1
@@ -1110,7 +1112,7 @@ figures.show(
 
 # %% [markdown]
 # Nobody assigned the questions. By chance, one head is a little better at one of them. It gets the stronger gradient for
-# it, and the other head takes the other question.
+# that question, and the other head takes the other one.
 
 # %% [markdown]
 # %%answer what_a_head_does
@@ -1119,8 +1121,8 @@ figures.show(
 # ## 8. A bug that trains
 #
 # You know the wrong split: `reshape` alone. The merge can go wrong in the same way. The class below makes one of two
-# mistakes: "split" splits and merges by `reshape` alone, so that each number returns to its position; "merge" only merges
-# by `reshape` alone.
+# mistakes. With "split", it splits *and* merges by `reshape` alone, so that each number returns to its position. With
+# "merge", only the merge is wrong.
 
 
 # %%
@@ -1149,8 +1151,8 @@ makers = {
 
 # %% [markdown]
 # Train all three layers on three tasks, with eight random words out of sixteen. **Copy**: repeat them. **Reverse**: repeat
-# them backwards. **Predict**: with a causal mask, give the next word. That can only be guessed, at a loss of $\ln 16 =
-# 2.77$.
+# them backwards. **Predict**: with a causal mask, give the next word. The words are random, so this can only be guessed, at
+# a loss of $\ln 16 = 2.77$.
 #
 # ### Predict: the task that gives it away
 #
@@ -1213,8 +1215,8 @@ figures.show(
 #
 # - **Copy**: all three learn it. The matrices around the scrambled heads learn to unscramble them.
 # - **Reverse** exposes the wrong split. Each head sees two of the eight words, and never the one that it needs.
-# - **Predict** exposes the wrong merge. Its loss *falls* below guessing, because it writes numbers of later words into earlier
-#   positions, past the mask. On real text you would see an excellent training loss, and a model that cannot write.
+# - **Predict** exposes the wrong merge. Its loss *falls* below guessing, because it writes numbers of later words into
+#   earlier positions, past the mask. On real text you would see an excellent training loss, and a model that cannot write.
 #
 # ### How to catch it
 #
@@ -1289,11 +1291,11 @@ for name, make in makers.items():
 predict("the parameters that eight heads add", ...)
 
 # %% [markdown]
-# The four products cost the same, too. Only the number of attention weights grows: $H$ maps of $T \times S$ instead of
-# one.
+# The four products cost the same, too. Only the number of attention weights grows: there are $H$ maps of $T \times S$
+# instead of one.
 #
-# Now count them. There are two traps. *Frozen* parameters (`requires_grad=False`) are not trained. And a *tied* parameter
-# is used in two places, as when a language model reads words in and writes words out with the same table.
+# Now count parameters yourself. There are two traps. *Frozen* parameters (`requires_grad=False`) are not trained. And a
+# *tied* parameter is used in two places, as when a language model reads words in and writes words out with the same table.
 #
 # ### Exercise 5: `count_parameters(module)`
 #
@@ -1383,12 +1385,12 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # <details><summary>More about this report</summary>
 #
 # The same doubt was raised against other implementations
-# ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)). Heads of the full width `D` would
-# be possible, but need $H$ times the parameters; in the paper, too, $d_k = d_{\text{model}} / h$. PyTorch's documentation
-# now says that the width is split across the heads.
+# ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)). Heads of the full width `D` would be
+# possible, but need $H$ times the parameters; in the paper, too, $d_k = d_{\text{model}} / h$. PyTorch's documentation now
+# says that the width is split across the heads.
 #
-# A similar line *is* a bug: one projection as wide as one head, `nn.Linear(K, K)`, that all heads share. Each head then
-# sees only its own slice of the word, with the same projection
+# A similar line *is* a bug: one projection as wide as one head, `nn.Linear(K, K)`, that all heads share. Each head then sees
+# only its own slice of the word, with the same projection
 # ([aladdinpersson/Machine-Learning-Collection#3](https://github.com/aladdinpersson/Machine-Learning-Collection/issues/3)).
 #
 # </details>
@@ -1407,9 +1409,9 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # same.
 #
 # **Merged by reshape alone, and the test passed.** In
-# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were merged
-# without swapping dimensions first. The test trained the model to copy, and it learned to copy, as in section 8. A reader
-# of the code found the missing line.
+# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were merged without
+# swapping dimensions first. The test trained the model to copy, and it learned to copy, as in section 8. A reader of the
+# code found the missing line.
 #
 # ```diff
 # - values = values.reshape(batch, length, width)
@@ -1439,7 +1441,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 to 5, in two heads. Hatched: blocked. {so_far.whose}",
+    caption=f"The letters and numbers of lessons 3 to 5, in two heads. Hatched cells: blocked. {so_far.whose}",
 )
 
 # %% [markdown]
@@ -1470,10 +1472,9 @@ figures.show(
 )
 
 # %% [markdown]
-# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from ·
-# [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): trained models that lose most of their
-# heads and hardly notice ·
-# [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
+# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from · [Are
+# Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): trained models that lose most of their heads and
+# hardly notice · [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
 #
 # ## Challenge: `value_output_matrices(W_v, W_o, n_heads)` (extra)
 #
@@ -1508,7 +1509,7 @@ def value_output_matrices(W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int) ->
     W_v, W_o: weights of nn.Linear, (D, D). Returns (H, D, D). ValueError unless n_heads is at least 1 and
     divides D.
     """
-    raise NotImplementedError  # take this line out, and write yours
+    raise NotImplementedError  # replace this line
 
 
 # %% tags=["demo"]

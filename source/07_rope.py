@@ -8,12 +8,12 @@
 # %% [markdown]
 # # Lesson 7: Rotary positions
 #
-# *Dog bites man* and *man bites dog* have the same three words, and you know who was bitten. **Does attention see the order of
-# words, and how far apart they are?**
+# *Dog bites man* and *man bites dog* have the same three words, but you know who was bitten in each. **Does attention see the
+# order of words, and how far apart they are?**
 #
 # **You will build** a test for functions that ignore order, and **rotary position embeddings**, RoPE, which most of today's
-# language models use: each query and key is rotated by an angle that grows with its position. Finally you make a trained model
-# read texts twice as long as those of its training.
+# language models use: each query and key is rotated by an angle that grows with its position. At the end, you make a trained
+# model read texts twice as long as those it was trained on.
 #
 # **You need** scaled attention (lesson 4) and heads (lesson 6); sine, cosine and radians ($2\pi$ is a full turn).
 #
@@ -73,12 +73,13 @@ review()
 # %% [markdown]
 # ## 1. Attention does not see the order
 #
-# In the simplest self-attention, the words of a sentence $\mathbf{X}$, `(T, D)`, are themselves the queries, keys and values:
+# In the simplest self-attention, the words of a sentence, $\mathbf{X}$ of shape `(T, D)`, serve as queries, keys and values:
 #
 # $$ \operatorname{attend}(\mathbf{X}) =
 #    \operatorname{softmax}\!\left( \frac{\mathbf{X} \mathbf{X}^\top}{\sqrt{D}} \right) \mathbf{X} $$
 #
-# A **permutation** is a list that has each position once. In `X[permutation]`, the word at `t` comes from `permutation[t]`.
+# A **permutation** is a list that contains each position exactly once. In `X[permutation]`, the word at position `t` is the one
+# that was at `permutation[t]`.
 
 
 # %%
@@ -117,8 +118,8 @@ figures.show(
 
 # %% [markdown]
 # Each weight is the same as before; only rows and columns have moved. No position occurs in the formula, and a sum does not
-# depend on the order of its terms. A function $f$ is **order-blind** (in mathematics, *permutation equivariant*) if permuting its
-# input by $\sigma$ only permutes its output. The outputs move with their words:
+# depend on the order of its terms. A function $f$ is **order-blind** (in mathematics, *permutation equivariant*) if permuting
+# its input by $\sigma$ only permutes its output. The outputs move with their words:
 #
 # $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
 #
@@ -126,8 +127,8 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# Test whether `attention`, a function from `(T, D)` to `(T, D)`, is order-blind for the input `x` and this permutation, int64
-# `(T,)`. Differences under 1e-5 are rounding; a real one exceeds 1e-2 in at least one entry.
+# Return whether `attention`, a function from `(T, D)` to `(T, D)`, is order-blind for this `x` and this `permutation`, int64
+# `(T,)`. Differences under 1e-5 are rounding. A real difference is above 1e-2 in at least one entry.
 #
 # **Worked example.** Three tokens of one number each, 2, 4 and 9; the permutation $(1, 2, 0)$ makes them 4, 9, 2.
 #
@@ -164,7 +165,7 @@ grade(is_order_blind)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Test four functions with it:
+# Try it on four functions:
 
 
 # %%
@@ -191,9 +192,9 @@ for name, function in {
 print("Computed with", blind.whose)
 
 # %% [markdown]
-# A causal mask lets attention see some of the order. The transformer of 2017 added to each word a vector for its position,
-# learned or made of sine waves. But distance often matters more: an adjective belongs to the noun after it, at position 3 or 3000. So
-# we want **a score that depends on the two vectors and on the gap $n - m$ alone.**
+# A causal mask lets attention see some of the order. The transformer of 2017 added a vector for its position to each word,
+# learned or made of sine waves. But distance often matters more than position: an adjective belongs to the noun after it,
+# whether at position 3 or at 3000. So we want **a score that depends only on the two vectors and on the gap $n - m$.**
 
 # %% [markdown]
 # ## 2. Turn a vector by its position
@@ -235,7 +236,7 @@ def by_hand(angle):
 
 
 sliders.slider(by_hand, start={"angle": 1.0}, strip=[0.5, 1.0, 2.0, 6.3], angle=[round(0.1 * i, 1) for i in range(64)])
-print("Computed with", turn_by.whose)
+print("Dashed: the vector before it is turned. Computed with", turn_by.whose)
 
 # %% [markdown]
 # RoPE turns a vector of two numbers at position $m$ by $m$ radians:
@@ -291,13 +292,13 @@ print("Computed with", turn_by.whose)
 predict("the gap that looks like 0", ...)
 
 # %% [markdown]
-# So one hand cannot tell a gap of 44 from none. Like a clock, RoPE adds slower hands. It cuts a vector of `dim` numbers into pairs
-# of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turns pair $i$ by
+# So one hand cannot tell a gap of 44 from a gap of 0. A clock has slower hands for this, and so has RoPE. It cuts a vector of
+# `dim` numbers into pairs of neighbours, $(x_0, x_1), (x_2, x_3), \dots$, and turns pair $i$ by
 #
 # $$ \theta_i = \text{base}^{-2i/\text{dim}}, \qquad i = 0, 1, \dots, \tfrac{\text{dim}}{2} - 1 $$
 #
-# radians per position. These are the **frequencies**. They begin with $\theta_0 = 1$, fall by the same factor from pair to pair, and
-# end near $1/\text{base}$.
+# radians per position. The $\theta_i$ are the **frequencies**. They begin with $\theta_0 = 1$, shrink by the same factor from
+# pair to pair, and end near $1/\text{base}$.
 #
 # ### Exercise 2: `rope_frequencies(dim, base=10000.0)`
 #
@@ -322,7 +323,7 @@ def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
     """
     ### BEGIN SOLUTION
     if dim % 2:
-        raise ValueError(f"dim is {dim}, and must be even")
+        raise ValueError(f"expected an even dim, got {dim}")
     exponents = -torch.arange(0, dim, 2, dtype=torch.float32) / dim
     return base**exponents
     ### END SOLUTION
@@ -341,7 +342,8 @@ grade(rope_frequencies)
 speeds = use(rope_frequencies, exercise_fallbacks.rope_frequencies)
 figures.show(
     figures.rope.clocks(speeds(8), [0, 1, 10, 100, 1000]),
-    caption=f"The hands of four pairs at five positions; all start at the right. Computed with {speeds.whose}.",
+    caption="The hands of four pairs at five positions; all start at the right. Above each column: how many positions a full "
+    f"turn takes. Computed with {speeds.whose}.",
 )
 
 # %%
@@ -370,7 +372,7 @@ print(f"With 64 numbers a full turn takes between {rounds[0]:.1f} and {rounds[-1
 #
 # Turn every vector of `x`, `(..., T, dim)`, by its position.
 #
-# - `positions` is `(T,)`: in any order, with gaps, repeats and fractions, up to about 10,000.
+# - `positions` is `(T,)`, in any order, with gaps, repeats and fractions, up to about 10,000.
 # - Angles in float32 are exact enough, even for float64 inputs; the result has the dtype of `x`.
 # - Your frequencies are on the CPU: move them to where `x` is with `.to(x.device)`. Nothing else here depends on the device.
 # - You may call your `rope_frequencies`; a mistake in it costs no points here.
@@ -410,7 +412,8 @@ grade(apply_rope)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The course's small language model rotates queries and keys in layers 1 and 2. Compare its loss with your rotation and without it:
+# The course's small language model rotates queries and keys in layers 1 and 2. (Layer 0 sees no positions; some published
+# models have such layers too.) Compare its loss with your rotation and without it:
 
 # %%
 rotate = use(apply_rope, exercise_fallbacks.apply_rope)
@@ -473,10 +476,10 @@ moved_on, as_before = lm.compare(rope=lambda x, positions: rotate(x, positions +
 # %% [markdown]
 # ### How exact? (extra)
 #
-# Far out, scores with the same gap differ in their last digits. Is that only rounding? Near 9,000, neighbouring float32 numbers are
-# about 0.001 apart, so each angle may be wrong by half of that, and the score by at most
-# $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$. Errors partly cancel, so the next cell takes the mean over 300 pairs of vectors, at 40
-# positions each.
+# Far out, scores with the same gap differ in their last digits. Is that only rounding? Near 9,000, neighbouring float32 numbers
+# are about 0.001 apart, so each angle may be wrong by half of that, and the score by at most $0.001 \cdot
+# \|\mathbf{q}\|\,\|\mathbf{k}\|$. Most errors partly cancel and are smaller. The next cell measures their mean over 300 pairs
+# of vectors, at 40 positions each. (You need not follow its code.)
 
 
 # %%
@@ -561,12 +564,13 @@ figures.show(
 )
 
 # %% [markdown]
-# The curve is not symmetric, nor is it highest at the gap 0. Which gap a head prefers depends on $\mathbf{q}$ and $\mathbf{k}$, so
-# it is learned.
+# The curve is not symmetric, and it is not highest at the gap 0. The gap that a head prefers depends on $\mathbf{q}$ and
+# $\mathbf{k}$, so it is learned.
 #
 # ### A picture that catches mistakes (extra)
 #
-# You know what a right table looks like, so you can test any implementation with it. One of the next six tables is right. In the others
+# You now know what a right table looks like, so you can test any implementation. One of the next six tables is right. In the
+# others
 #
 # - only the queries are rotated,
 # - queries are rotated one way and keys the other,
@@ -608,19 +612,20 @@ predict("the table that passes as well", ...)
 # %% [markdown]
 # <details><summary>All six</summary>
 #
-# **A**: only the queries are rotated. **B**: half precision; at 1000 bfloat16 has only every fourth whole number. **C**: the other
-# half. **D**: nothing is rotated. **E**: opposite directions, so the *sum* $m + n$ counts. **F** is right.
+# **A**: only the queries are rotated. **B**: half precision; at 1000 bfloat16 has only every fourth whole number. **C**: the
+# other half. **D**: nothing is rotated. **E**: opposite directions, so the *sum* $m + n$ counts. **F** is right.
 #
 # </details>
 
 # %% [markdown]
 # ## 6. Two layouts in memory
 #
-# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**. The transformers
-# library, and most models published with it, pair **halves**: $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}), \dots$, because
-# code that cuts and joins halves is simpler. Both are right, but weights that were trained with one are useless in the other, and no
-# error warns you. [Users have asked which of the two is wrong](https://github.com/huggingface/transformers/issues/25199). Neither is:
-# the library reorders the rows of the weights when it converts a model.
+# Which numbers form a pair is a convention. The paper, Meta's code for Llama and this course pair **neighbours**. The
+# transformers library, and most models published with it, pair **halves**: $(x_0, x_{\text{dim}/2}), (x_1, x_{\text{dim}/2+1}),
+# \dots$, because code that cuts and joins halves is simpler. Both are right, but weights that were trained with one are useless
+# in the other, and no error warns you. [Users have asked which of the two is
+# wrong](https://github.com/huggingface/transformers/issues/25199). Neither is: the library reorders the rows of the weights
+# when it converts a model.
 
 # %% tags=["demo"]
 # @title Eight numbers in both layouts
@@ -734,13 +739,13 @@ print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f}
 # %% [markdown]
 # ## 7. Self-attention that sees the order
 #
-# Two things differ from lesson 6's module. Queries, keys and values come from **one** packed layer, `W_qkv`, with rows in this
-# order. And after the heads are split, queries and keys are rotated.
+# Two things differ from lesson 6's module. First, queries, keys and values come from **one** packed layer, `W_qkv`, whose rows
+# are in this order. Second, queries and keys are rotated, after the heads are split.
 #
 # - **Split first, then rotate.** Otherwise the first head would get the fast pairs and the last head the slow ones.
 # - **Do not rotate the values.** A value means the same at any position.
-# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. The next token of a text of 500 is at position 500, even if you
-#   pass it alone.
+# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. The token after a text of 500 tokens is at position 500, even
+#   if you pass it alone.
 #
 # ### Exercise 5: `RotarySelfAttention(d_model, n_heads, base=10000.0)`
 #
@@ -753,10 +758,10 @@ print(f"Largest difference, reordered: {reordered:.6f}; mixed up: {mixed_up:.1f}
 # - You may call your `apply_rope`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or
 #   `F.multi_head_attention_forward`.
 #
-# **Worked example.** `D = 2`, one head, all matrices the identity, the same word twice: $\mathbf{x}_0 = \mathbf{x}_1 = (2,
-# 0)$. At position 0 nothing turns; at position 1 the query and key become $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with
-# itself and $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$. The output is $(2, 0)$ for both, because values
-# are not rotated.
+# **Worked example.** `D = 2`, one head, all matrices the identity, the same word twice: $\mathbf{x}_0 = \mathbf{x}_1 = (2, 0)$.
+# At position 0 nothing turns; at position 1 the query and key become $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with
+# itself and $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$. The output is $(2, 0)$ for both, because
+# values are not rotated.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -833,8 +838,8 @@ with_yours, with_the_builtin = lm.compare(module=Rotary)
 # %% [markdown]
 # ### Two equal words (extra)
 #
-# "To be or not to be" has two words that occur twice. Without positions, the second *to* has the same query as the first, so
-# the same output. To take the positions away, make all of them 0: then nothing turns.
+# "To be or not to be" has two words that occur twice. Without positions, the second *to* has the same query as the first, and
+# so the same output. To take the positions away, make all of them 0: then nothing turns.
 
 # %%
 hamlet = "to be or not to be".split()
@@ -859,16 +864,16 @@ print("Computed with", Rotary.whose)
 panels = {"all positions 0": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
 figures.show(
     figures.rope.maps(panels, dict.fromkeys(panels, hamlet)),
-    caption="Head 0. Left, both rows of to are the same, and so are both columns. Right, no two rows are alike. "
+    caption="Head 0. Left, both rows of “to” are the same, and so are both columns. Right, no two rows are alike. "
     f"Computed with {Rotary.whose}.",
 )
 
 # %% [markdown]
 # ### Does it learn? (extra)
 #
-# Here is a task that needs the order: for each token, name the token *before* it. Every text has the same eight tokens in random
-# order, so without the order one can only guess among seven: a loss of $\ln 7 \approx 1.95$. Train two copies of the module, one with all
-# positions 0, one with positions in order.
+# Here is a task that needs the order: for each token, name the token *before* it. Every text has the same eight tokens in
+# random order, so without the order you can only guess among seven: a loss of $\ln 7 \approx 1.95$. Train two copies of the
+# module, one with all positions 0, one with positions in order.
 
 # %% tags=["demo"]
 codes = torch.eye(8, 32)  # (8, 32): one vector for each of eight tokens
@@ -908,8 +913,8 @@ with torch.no_grad():
         print(f"text at {start:4} … {start + 7:4}: {(named == ids[:, :-1]).float().mean():.1%} named correctly")
 
 # %% [markdown]
-# The module was trained at positions 0 to 7 only, and it works as well at 5000. It has learned "one to the left", not "position 3
-# looks at position 2".
+# The module was trained at positions 0 to 7 only, and it works as well at 5000. It has learned "one to the left", not "position
+# 3 looks at position 2".
 #
 # ### Step: move the weights (extra)
 #
@@ -972,8 +977,8 @@ predict("the loss in the second half", ...)
 print(f"loss of positions 1 to 95: {first_half:.2f}; of positions 96 to 191: {second_half:.2f}")
 
 # %% [markdown]
-# Longer texts have longer gaps. In 96 positions the fast pairs made many turns, so the model met all of their angles. The slow
-# pairs made a fraction of a turn, and larger gaps turn them to angles that are new.
+# Longer texts have longer gaps. In the 96 positions of training, the fast pairs made many turns, so the model has met all their
+# angles. The slow pairs made only a fraction of a turn, and longer gaps turn them to new angles.
 
 # %%
 turns = TRAINED * speeds(24) / (2 * math.pi)  # the model's heads have 24 numbers
@@ -983,11 +988,11 @@ print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in
 # Three remedies change only the frequencies. For texts longer by a `factor`, here 2,
 #
 # - **position interpolation** divides all frequencies by the factor. The text is squeezed into the trained positions.
-# - **a larger base**, the base times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the factor,
-#   and pair 0 not at all.
+# - **a larger base**, the base times $\text{factor}^{\text{dim}/(\text{dim}-2)}$, slows down the slowest pair by exactly the
+#   factor, and pair 0 not at all.
 # - **YaRN** counts the turns that a pair made in training, $r_i = \text{length} \cdot \theta_i / 2\pi$. With `high` turns or
-#   more, a pair keeps its frequency. With `low` or fewer, its frequency is divided by the factor. In between, the two are mixed, with the share
-#   $g_i$ of the old one:
+#   more, a pair keeps its frequency. With `low` or fewer, its frequency is divided by the factor. In between, the two
+#   frequencies are mixed, and $g_i$ is the share of the old one:
 #
 # $$ g_i = \frac{r_i - \text{low}}{\text{high} - \text{low}} \;\text{ (at least 0, at most 1)}, \qquad
 #    \theta_i' = g_i\, \theta_i + (1 - g_i)\, \frac{\theta_i}{\text{factor}} $$
@@ -996,9 +1001,9 @@ print("turns in 96 positions:", ", ".join(f"pair {i}: {made:.1f}" for i, made in
 #
 # *Difficulty ★★☆ · about 9 minutes*
 #
-# Return the frequencies for texts that are `factor` times as long as the `length` positions of training, float32
-# `(dim // 2,)`. `dim` is even and at least 4, `factor` at least 1. If `method` is none of `"base"`, `"interpolation"` and `"yarn"`,
-# raise a `ValueError` that names `method` and its value. You may call your `rope_frequencies`; a mistake in it costs no points here.
+# Return the frequencies for texts that are `factor` times as long as the `length` positions of training, float32 `(dim // 2,)`.
+# `dim` is even and at least 4, `factor` at least 1. If `method` is none of `"base"`, `"interpolation"` and `"yarn"`, raise a
+# `ValueError` that names `method` and its value. You may call your `rope_frequencies`; a mistake in it costs no points here.
 #
 # **Worked example.** `dim = 8`, base 16, factor 2: the frequencies are $1, \tfrac12, \tfrac14, \tfrac18$. Interpolation gives
 # $\tfrac12, \tfrac14, \tfrac18, \tfrac1{16}$. For YaRN with `length` $= 8\pi$, `low` 1 and `high` 3, the pairs turn 4, 2, 1
@@ -1046,8 +1051,8 @@ grade(scaled_frequencies)
 # ### Step: rotate with any frequencies (extra)
 #
 # *Step ★★☆ · about 4 minutes.* Your `apply_rope` makes its own frequencies. But a vector of two numbers has one pair, whose
-# frequency is 1, so at position $p$ it turns by $p$ radians. Cut `x`, `(..., T, dim)`, into pairs, rotate pair $i$ at the "positions"
-# `positions * frequencies[i]`, and join the pairs again with `torch.cat`.
+# frequency is 1, so at position $p$ it turns by $p$ radians. Cut `x`, `(..., T, dim)`, into pairs, rotate pair $i$ at the
+# "positions" `positions * frequencies[i]`, and join the pairs again with `torch.cat`.
 #
 # **Worked example.** $(1, 2, 3, 4)$ at position 2 with the frequencies $\tfrac\pi2, \tfrac\pi4$ makes half a turn and a
 # quarter turn: $(-1, -2, -4, 3)$.
@@ -1096,7 +1101,7 @@ figures.curves(
     middles, by_position, ax=axes[0], names="legend", xlabel="position", ylabel="loss (nats)",
     title="The small model reads 192 tokens",
 )  # fmt: skip
-axes[0].axvline(TRAINED, color="grey", linestyle=":", linewidth=1.2)
+axes[0].axvline(TRAINED, ymax=0.6, color="grey", linestyle=":", linewidth=1.2)  # ends below the legend
 at_end = ", ".join(f"{method} {values[-1]:.1f}" for method, values in by_position.items())
 figures.show(
     fig,
@@ -1107,33 +1112,35 @@ figures.show(
 )
 
 # %% [markdown]
-# Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base keeps those pairs, but
-# slows down the middle ones too little, so new angles only come later. YaRN keeps the fast pairs and divides the slow ones: its loss
-# in the second half is even lower than in the first.
+# Interpolation slows down the pairs that tell neighbours apart, so the first half gets worse. The larger base keeps those
+# pairs, but slows down the middle ones too little, so new angles only come later. YaRN keeps the fast pairs and divides the
+# slow ones. Now the second half has the lower loss, as it should: its words have more text before them.
 #
 # ### The base in real models (extra)
 #
 # Many real models use a larger base, YaRN, or both. "By parts" is YaRN's formula above; `low` and `high` are in parentheses.
+# "Then" is a second, shorter training with the change in the last column.
 #
 # | model | released | base | trained length | for longer texts |
 # |---|---|---|---|---|
 # | [Llama 2](https://arxiv.org/abs/2307.09288) | July 2023 | 10,000 | 4,096 | |
-# | [Code Llama](https://arxiv.org/abs/2308.12950) | August 2023 | 1,000,000 | 16,384 | larger base, trained further |
-# | [Llama 3](https://arxiv.org/abs/2407.21783) | April 2024 | 500,000 | 8,192 | |
-# | [Llama 3.1](https://huggingface.co/meta-llama/Llama-3.1-8B) | July 2024 | 500,000 | 8,192 | by parts (1, 4), factor 8 |
-# | [Qwen2.5](https://qwen.readthedocs.io/en/latest/deployment/vllm.html) | September 2024 | 1,000,000 | 32,768 | YaRN, factor 4 |
-# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) | December 2024 | 10,000 | 4,096 | YaRN (1, 32), factor 40 |
+# | [Code Llama](https://arxiv.org/abs/2308.12950) | August 2023 | 1,000,000 | 4,096, then 16,384 | larger base (before: 10,000) |
+# | [Llama 3](https://huggingface.co/meta-llama/Meta-Llama-3-8B) | April 2024 | 500,000 | 8,192 | |
+# | [Llama 3.1](https://huggingface.co/meta-llama/Llama-3.1-8B) | July 2024 | 500,000 | 8,192, then 131,072 | by parts (1, 4), factor 8 |
+# | [Qwen2.5](https://qwen.readthedocs.io/en/latest/deployment/vllm.html) | September 2024 | 1,000,000 | 32,768 | YaRN, factor 4, if you switch it on |
+# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) | December 2024 | 10,000 | 4,096, then 131,072 | YaRN (1, 32), factor 40 |
 #
-# Llama 2's base is from Code Llama's paper, those of Qwen2.5 and DeepSeek-V3 from their configuration files. [Chen et
-# al.](https://arxiv.org/abs/2306.15595) proposed interpolation, [Peng et al.](https://arxiv.org/abs/2309.00071) YaRN, both in 2023. The
-# full YaRN also multiplies queries and keys by $0.1 \ln(\text{factor}) + 1$. Models are usually trained a little further with the
-# new frequencies.
+# The numbers are from these pages, from the models' configuration files (`config.json`) and, for the second training of Llama
+# 3.1, from [its paper](https://arxiv.org/abs/2407.21783), as of November 2026. Llama 2's base is from Code Llama's paper.
+# [Chen et al.](https://arxiv.org/abs/2306.15595) proposed interpolation, [Peng et al.](https://arxiv.org/abs/2309.00071) YaRN,
+# both in 2023. The full YaRN also multiplies queries and keys by $0.1 \ln(\text{factor}) + 1$. And in most code for YaRN, the
+# share $g_i$ falls evenly with $i$, not with the turns.
 #
 # ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 7 minutes.* **Which pair does the small model need most?** Stop one pair at a time: set its frequency
-# to 0. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs, and plot it. Your finding is the number
-# of the pair that raises the loss most, counted from 0. Compare it with the turns in section 8.
+# to 0. Compute the mean of `losses_at(frequencies, texts[:, :96])` for each of the 12 pairs, and plot it. Your finding is the
+# number of the pair, counted from 0, that raises the loss most when it is stopped. Compare it with the turns in section 8.
 
 # %%
 frequencies = speeds(24)  # (12,)
@@ -1167,8 +1174,8 @@ print(f"all from 1:                  weights differ by up to {(from_one - from_z
 print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1) - from_zero).abs().max():.7f}")
 
 # %% [markdown]
-# It becomes a bug if queries and keys count differently: then all gaps are off by one. This happens if keys come from a cache and the
-# new query's position is counted elsewhere.
+# It becomes a bug if queries and keys count differently: then all gaps are off by one. This happens if keys come from a cache
+# and the new query's position is counted elsewhere.
 #
 # ### Predict: "It rotates the wrong way" (extra)
 #
@@ -1204,9 +1211,9 @@ figures.show(
 )
 
 # %% [markdown]
-# Scores still depend on the gap alone; a gap of $+3$ now has the score that $-3$ had. If every second number of queries and keys
-# changes its sign, the old scores return. These signs can be part of the weights, so a model can learn the same with either
-# direction. But for trained weights a change *would* be a bug, so the author declined it.
+# Scores still depend on the gap alone; a gap of $+3$ now has the score that $-3$ had. If every second number of queries and
+# keys changes its sign, the old scores return. These signs can be part of the weights, so a model can learn the same with
+# either direction. But for trained weights a change *would* be a bug, so the author declined it.
 
 # %% [markdown]
 # ## 10. Seen in the wild (extra)
@@ -1221,15 +1228,17 @@ figures.show(
 # Symptom: it loaded without an error and wrote gibberish ([jzhang38/TinyLlama#24](
 # https://github.com/jzhang38/TinyLlama/issues/24)). Nothing in the model's configuration named the layout.
 #
-# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, where dimension −2 counts the heads.
+# **The wrong dimension.** A library rotated along dimension −2. It was called with `(B, T, H, K)`, where dimension −2 counts
+# the heads.
 #
 # ```diff
 # - q, k = rotary(q, k)                                    # (B, T, H, K): turns head h by h
 # + q, k = rotary(q.transpose(1, 2), k.transpose(1, 2))    # (B, H, T, K): turns token t by t
 # ```
 #
-# All tokens of a head are then turned alike, so there are no positions, as in table D in section 5. Symptom: no error, training that
-# looked normal, some runs that diverged ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
+# All tokens of a head are then turned alike, so there are no positions, as in table D in section 5. Symptom: no error, training
+# that looked normal, some runs that diverged
+# ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
 # [mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4); again in
 # [NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27)).
 #
@@ -1241,12 +1250,12 @@ figures.show(
 # ```
 #
 # Symptom: at position 1857 an angle of 1044.3 became 1045, and cosines were wrong by up to 0.78
-# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)). Elsewhere the training loss was a little too high
-# ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine.
+# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)). Elsewhere the training loss was a little too
+# high ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine.
 #
 # **A formula off by one.** Papers count pairs from 1, code from 0. A course handout printed the exponent $(2k-1)/d$ instead of
-# $2(k-1)/d$ ([stanford-cs336/assignment1-basics#22](https://github.com/stanford-cs336/assignment1-basics/issues/22)); a notebook
-# subtracted 1 from an index that began at 0
+# $2(k-1)/d$ ([stanford-cs336/assignment1-basics#22](https://github.com/stanford-cs336/assignment1-basics/issues/22)); a
+# notebook subtracted 1 from an index that began at 0
 # ([bkitano/llama-from-scratch#8](https://github.com/bkitano/llama-from-scratch/issues/8)). Symptom: none. A model trained with
 # slightly different frequencies works as well, until weights are exchanged.
 #
@@ -1270,7 +1279,7 @@ from course import staged_model
 so_far = staged_model.current_model()
 figures.show(
     figures.staged_model.built_so_far(so_far, "then the hen"),
-    caption=f"The letters and numbers of lessons 3 to 6, now with positions. Hatched: blocked. {so_far.whose}",
+    caption=f"The letters and numbers of lessons 3 to 6, now with positions. Hatched cells: blocked. {so_far.whose}",
 )
 
 # %% [markdown]
@@ -1319,18 +1328,18 @@ figures.show(
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# Positions can enter attention without rotation: add a number to every score. **Attention with linear biases**, ALiBi ([Press et al.
-# 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is. Each head has its own slope:
+# Positions can enter attention without rotation: add a number to every score. **Attention with linear biases**, ALiBi ([Press
+# et al. 2021](https://arxiv.org/abs/2108.12409)), subtracts more the further away a key is. Each head has its own slope:
 #
 # $$ b_{hij} = - m_h \, |i - j|, \qquad m_h = 2^{-8h/H}, \qquad h = 1, \dots, H $$
 #
-# A head with a large slope sees only its neighbours, one with a small slope nearly everything. A model that was trained with it on
-# short texts can read longer ones.
+# A head with a large slope sees only its neighbours, one with a small slope nearly everything. A model that was trained with it
+# on short texts can read longer ones.
 #
 # Return the biases of all heads, float32 `(H, T, T)`, to be added to scores before the softmax. (The mask blocks the future.)
 #
-# **Worked example.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head, a query and a key
-# three positions apart get $-\tfrac34$.
+# **Worked example.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head, a query and a
+# key three positions apart get $-\tfrac34$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.

@@ -30,7 +30,7 @@ mha = exercise(
         "leading dimensions as a batch?",
         "In `__init__` check the arguments and make four linear layers and a dropout. In `forward`: project, split, "
         "score with the width of *one head*, block, softmax over the keys, drop, average the values, merge, mix by "
-        "`W_o`. A row in which everything is blocked needs care: what is the softmax of nothing but −∞?",
+        "`W_o`. A row in which everything is blocked needs care: what is its softmax, if every score is −∞?",
         "`query = split_heads(self.W_q(x), …)`, `key` and `value` likewise from `context` or `x`; `scores = query @ "
         "key.transpose(…) / …`; `weights = …`; `return self.W_o(merge_heads(…)), weights`.",
     ),

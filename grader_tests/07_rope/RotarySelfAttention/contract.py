@@ -29,7 +29,7 @@ rotary = exercise(
         "see vectors as wide as one head?",
         "In `__init__`, make two layers: `W_qkv` from D to 3D, `W_o` from D to D. In `forward`, project once, cut the "
         "result into q, k and v, split each into heads, (B, H, T, K), rotate q and k by the same positions, and go on "
-        "as in lesson 6. Take care of a fully blocked row: what is the softmax of nothing but −∞?",
+        "as in lesson 6. Take care of a fully blocked row: what is its softmax, if every score is −∞?",
         "`q, k, v = self.W_qkv(x).chunk(3, dim=…)`, each then `.unflatten(-1, (…, …)).transpose(…, …)`; `if positions "
         "is None: positions = torch.arange(…)`; `q, k = apply_rope(q, …), apply_rope(k, …)`; `scores = … / …`; "
         "`weights = …`; `return self.W_o(…), weights`.",

@@ -154,7 +154,7 @@ right.mistake("finds_the_dimension_by_its_size", loses="any leading").patch("""
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + if x.ndim > 2 and x.shape[-3] == len(positions):
 +     cos, sin = cos[:, None], sin[:, None]
-""").feedback("You take any dimension with as many entries as `positions` for T. T is always dimension -2.")
+""").feedback("You look for a dimension with as many entries as `positions`. T is always dimension -2.")
 right.mistake("takes_so_many_dimensions_only", loses=("every", "any leading")).patch("""
   def apply_rope(x, positions, base=10000.0):
 +     NAMES = x.shape

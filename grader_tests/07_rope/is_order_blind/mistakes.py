@@ -30,8 +30,7 @@ right.mistake("compares_sums", loses="functions").patch("""
 - return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
 + return bool((attention(x[permutation]).sum(0) - attention(x).sum(0)).abs().max() < 1e-3)
 """).feedback(
-    "You add up the outputs over the tokens before you compare them. A function may give quite different outputs "
-    "with the same sum."
+    "You add up the outputs over the tokens before you compare them. Quite different outputs can have the same sum."
 )
 is_order_blind.mistake("compares_sorted_outputs", loses="functions").full_code("""
 def is_order_blind(attention, x, permutation):

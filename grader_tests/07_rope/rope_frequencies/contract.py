@@ -28,7 +28,7 @@ rope_frequencies = exercise(
 @rope_frequencies.oracle
 def rope_frequencies_oracle(dim, base=10000.0):
     if dim % 2:
-        raise ValueError(f"dim is {dim}, and must be even")
+        raise ValueError(f"expected an even dim, got {dim}")
     return torch.tensor([math.pow(base, -2 * i / dim) for i in range(dim // 2)], dtype=torch.float32)
 
 

@@ -8,7 +8,7 @@ EVERYWHERE = ("for any even", "for any base")  # what an answer loses whose ever
 right = rope_frequencies.reference_answer("""
 def must_be_even(dim):
     if dim % 2:
-        raise ValueError(f"dim is {dim}, and must be even")
+        raise ValueError(f"expected an even dim, got {dim}")
 
 
 def rope_frequencies(dim, base=10000.0):
@@ -44,8 +44,8 @@ right.mistake("odd_exponents", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** (-(2.0 * torch.arange(1, dim // 2 + 1) - 1) / dim)
 """).feedback(
-    "You use the exponent -(2k - 1)/dim, as in papers that count pairs from 1 and take half a step less. Here pair "
-    "i, counted from 0, has -2i/dim."
+    "You use the exponent -(2k - 1)/dim. Papers that count pairs from 1 write -2(k - 1)/dim. Here pair i, counted from "
+    "0, has -2i/dim."
 )
 right.mistake("divides_by_half_the_dim", {"/ (dim)": "/ (dim // 2)"}, loses=EVERYWHERE).feedback(
     "Your exponents are twice as large as they should be. You divide 2i by dim // 2, or the factor 2 is there "

@@ -78,7 +78,7 @@ right.mistake("divides_the_exponents", loses=INTERPOLATION).patch("""
   if method == "interpolation":
 -     return slowed
 +     return frequencies ** (1 / factor)
-""").feedback("You take the factor into the exponent. Interpolation divides the frequencies themselves.")
+""").feedback("You put the factor into the exponent. Interpolation divides the frequencies themselves.")
 
 # YaRN
 right.mistake("keeps_the_slow_pairs", loses=YARN).patch("""

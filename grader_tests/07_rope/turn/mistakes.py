@@ -18,7 +18,7 @@ right.mistake(
 ).feedback("You exchanged sine and cosine. An angle of 0 should change nothing, and cos 0 = 1.")
 right.mistake(
     "in_degrees", {"math.cos(angle), math.sin(angle)": "math.cos(math.radians(angle)), math.sin(math.radians(angle))"}
-).feedback("You take the angle for degrees. It is in radians: a full turn is 2π.")
+).feedback("You treat the angle as degrees. It is in radians: a full turn is 2π.")
 right.mistake("turns_the_first_number_only", {"x[..., 0] * sin + x[..., 1] * cos": "x[..., 1]"}).feedback(
     "You compute only the first number. The second one becomes x₀ sin α + x₁ cos α."
 )
