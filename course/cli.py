@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "exercises", nargs="*", metavar="EXERCISE", help="exercises to check (default: all that the file answers)"
     )
     shown = check.add_mutually_exclusive_group()
-    shown.add_argument("--all", action="store_true", help="show all failing cases, and the points of each criterion")
+    shown.add_argument("--all", action="store_true", help="show all failing cases, and the points for each requirement")
     shown.add_argument("--json", action="store_true", help="print one line of JSON per exercise (docs/json.md)")
     progress = _add_verb(verbs, "progress", "Show your progress in each exercise.", "progress my_answers.py")
     progress.add_argument(
@@ -77,7 +77,7 @@ def _check(options: argparse.Namespace) -> int:
     wanted = options.exercises or [name for name in known if name in names]
     reports = [_shown(check.safe_report(names[name]), options) for name in wanted]
     if not options.json and not options.all and any(report.folded for report in reports):
-        print(f"All cases and criteria: attention check --all {options.file}")
+        print(f"All cases and requirements: attention check --all {options.file}")
     return 0 if whole and all(report.status == "passes" for report in reports) else 1
 
 

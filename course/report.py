@@ -1,7 +1,7 @@
 """A report on one exercise: what `check`, the grade, the feedback page and `attention check --json` say of it.
 
 The order is that of a good compiler's error: one sentence that says what is wrong, the smallest case that shows it, one
-thing to look at. Points by criterion and all other failing cases are folded.
+thing to look at. Points for each requirement and all other failing cases are folded.
 
 Does not cover: HTML (`report_html`), who finds the sentences (`course.notebook.check`, `grading.grader`).
 """

@@ -101,8 +101,8 @@ def _summary(report: Report) -> str:
     if not criteria:
         return "Details"
     if right < criteria:
-        return f"Points by criterion, all failing cases ({right} of {criteria} met)"
-    return "Points by criterion, printed output" if report.output else "Points by criterion"
+        return f"Points for each requirement, all failing cases ({right} of {criteria} met)"
+    return "Points for each requirement, printed output" if report.output else "Points for each requirement"
 
 
 def _rest(report: Report) -> Iterator[str]:

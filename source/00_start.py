@@ -111,10 +111,10 @@ grade(twice)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Later cells use your function once it passes, and until then a ready-made one. So you can skip an exercise and come back.
+# Later cells use your function once it passes, and the course's until then. So you can skip an exercise and come back.
 
 # %%
-double = use(twice, lambda x: x + x)  # a lambda is a function without a name: here the ready-made one
+double = use(twice, lambda x: x + x)  # a lambda is a function without a name: here the course's
 print(double(torch.tensor([0.5, 21.0])).tolist(), "by", double.whose)
 
 # %% [markdown]
@@ -376,7 +376,7 @@ check(shares)
 # %% [markdown]
 # ### Step: means so far (extra)
 #
-# *★★☆ · about 3 minutes · tools: `staircase` and `shares`, yours or the ready-made ones, `len`, `.float()`, `@`*
+# *★★☆ · about 3 minutes · tools: `staircase` and `shares`, yours or the course's, `len`, `.float()`, `@`*
 #
 # Row t of the result is the mean of rows 0 to t of `x`. Attention also mixes rows, but its shares depend on the words.
 #
@@ -782,7 +782,7 @@ check("experiment", finding)
 
 # %%
 class ReadyLine(nn.Module):
-    """Stand-in for your Line, until it passes: a layer of PyTorch with one input and one output."""
+    """Used in place of your Line until it passes: a layer of PyTorch with one input and one output."""
 
     def __init__(self):
         super().__init__()

@@ -26,13 +26,14 @@ class AnswerOrFallback:
     def whose(self) -> str:
         if self.passes:
             return f"the given {self.__name__}" if self.given else f"your {self.__name__}"
-        name = resolve_name(self.otherwise) or getattr(self.otherwise, "__name__", "")
-        if getattr(self.otherwise, "__module__", "") == torch_fallbacks.__name__:
-            name = "PyTorch"
-        if name == self.__name__:
-            name = "the course's function"
-        shown = "a ready-made function" if name in ("", "<lambda>") else name
-        return f"{shown}, until your {self.__name__} passes"
+        return f"{self._shown_fallback()} (until your {self.__name__} passes)"
+
+    def _shown_fallback(self) -> str:
+        """PyTorch's functions, and those that the notebook defines, have names that the learner can look up."""
+        name: str = resolve_name(self.otherwise) or getattr(self.otherwise, "__name__", "")
+        if name in ("", "<lambda>", self.__name__) or self.otherwise.__module__ == torch_fallbacks.__name__:
+            return "the course's class" if isinstance(self.otherwise, type) else "the course's function"
+        return name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.passes:

@@ -36,7 +36,7 @@ def check(f: Any, finding: Any = NO_FINDING, full: bool = False) -> Points | Non
     plain float; None for a step and for an experiment, which have no points. Never raises.
 
     finding  with `check("experiment", finding)`: the result of the lesson's experiment
-    full     outside a notebook: show everything, also the points of each criterion and all failing cases
+    full     outside a notebook: show everything, also the points for each requirement and all failing cases
     """
     if type(f) is str and f == EXPERIMENT:
         shown = experiment_report(None if finding is NO_FINDING else finding)

@@ -1,4 +1,4 @@
-"""The learner's functions in figures once they pass; PyTorch's until then."""
+"""The learner's functions in figures once they pass; the course's until then."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
 class PriorAnswer(AnswerOrFallback):
-    """The learner's function from an earlier lesson, or PyTorch's instead."""
+    """The learner's function from an earlier lesson, or the course's instead."""
 
     def __init__(self, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
         super().__init__(mine, otherwise, mine is not None)
@@ -35,8 +35,8 @@ class PriorAnswer(AnswerOrFallback):
     @property
     def whose(self) -> str:
         """Its origin, for a caption."""
-        written = f"{self.__name__} from lesson {int(self.lesson[:2])}"
-        return f"your {written}" if self.passes else f"PyTorch instead of your {written}"
+        written = f"your {self.__name__} from lesson {int(self.lesson[:2])}"
+        return written if self.passes else f"{self._shown_fallback()} (until {written} passes)"
 
 
 def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:

@@ -70,7 +70,7 @@ class StagedModel:
         if not others:
             return "Every part of it is yours."
         prefix = f"Yours: {', '.join(mine)}. " if mine else ""
-        return f"{prefix}PyTorch's, until yours pass: {', '.join(others)}."
+        return f"{prefix}PyTorch's (until yours pass): {', '.join(others)}."
 
     @torch.no_grad()
     def maps(self, text: str) -> Tensor:

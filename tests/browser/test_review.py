@@ -173,6 +173,34 @@ def test_of_two_pages_at_once_the_slower_sees_the_others_grade_and_chooses(cours
     expect(bob.locator("#points")).to_contain_text("2 of 2 points")  # without being touched
 
 
+def test_a_click_is_not_lost_if_the_list_is_drawn_again_between_press_and_release(course, address, open_page):
+    ann, bob = open_page(address), open_page(address)
+    button = ann.locator("#groups button", has_text="Nicer.")
+    button.hover()
+    ann.mouse.down()
+    bob.keyboard.press("1")  # which ann's page shows in the row of three like answers
+    expect(ann.locator("#groups .score").first).to_have_text("1.5 ✓")
+    expect(ann.locator("#groups [aria-current]")).not_to_contain_text("Nicer.")
+    ann.mouse.up()
+    expect(ann.locator("#groups [aria-current]")).to_contain_text("Nicer.")
+
+
+def test_the_list_of_answers_grows_and_shrinks_and_keeps_rows_that_stay_the_same(course, address, open_page):
+    page = open_page(address)
+    rows = page.locator("#groups li")
+    before = rows.all_text_contents()
+    last = rows.last.element_handle()
+    page.keyboard.press("1")
+    expect(rows.first).to_contain_text("1.5 ✓")
+    assert last.evaluate("row => row.isConnected")
+    page.keyboard.press("u")
+    expect(rows).to_have_text(before)
+    page.keyboard.press("o")  # one answer out of its group
+    expect(rows).to_have_count(len(before) + 1)
+    page.keyboard.press("o")  # and back
+    expect(rows).to_have_text(before)
+
+
 def test_a_conflict_with_one_of_a_group_leaves_the_others_to_be_graded(course, address, open_page):
     page = open_page(address, looks=False)
     with open_gradebook(course) as formgrader:

@@ -98,7 +98,7 @@ def test_html_says_all_that_text_says_in_the_same_order():
     (fold,) = whole.iter("details")
     marks = re.compile(r"[`*^]")
     html = " ".join(
-        marks.sub("", text_of(whole)).replace("Points by criterion, all failing cases (1 of 2 met)", "").split()
+        marks.sub("", text_of(whole)).replace("Points for each requirement, all failing cases (1 of 2 met)", "").split()
     )
     text = " ".join(marks.sub("", full().to_text(everything=True)).split())
     assert html.replace(" ", "") == text.replace(" ", "")

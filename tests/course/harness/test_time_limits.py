@@ -224,7 +224,7 @@ def test_a_check_says_which_call_never_ended_and_tries_no_other(kernel):
 def test_what_never_ended_is_not_called_again_until_it_is_checked_again(kernel):
     kernel.run(f"{LOOPS}\ncheck(softmax)")
     used = kernel.run("mine = use(softmax, torch.softmax)\nprint(mine(torch.zeros(2), -1), mine.whose)\nprogress()")
-    assert used.text == "tensor([0.5000, 0.5000]) torch.softmax, until your softmax passes\n"
+    assert used.text == "tensor([0.5000, 0.5000]) torch.softmax (until your softmax passes)\n"
     assert "✗" in used.html
     assert kernel.run("len(calls)").value == "1"
     kernel.run("check(softmax)")
@@ -253,7 +253,8 @@ def test_what_use_gave_falls_back_where_a_later_call_never_ends(kernel):
         print(mine.passes, mine(torch.zeros(5), dim=-1), mine.whose)
     """)
     assert (
-        shown.text == "True tensor([0.2000, 0.2000, 0.2000, 0.2000, 0.2000]) torch.softmax, until your softmax passes\n"
+        shown.text
+        == "True tensor([0.2000, 0.2000, 0.2000, 0.2000, 0.2000]) torch.softmax (until your softmax passes)\n"
     )
 
 

@@ -58,4 +58,9 @@ def test_captions_say_whose_they_are():
     def causal_mask(T, S=None, device=None):
         raise NotImplementedError
 
-    assert use(causal_mask, torch_fallbacks.causal_mask).whose == "PyTorch, until your causal_mask passes"
+    class CrossAttention(torch.nn.Module):
+        pass
+
+    function, layer = use(causal_mask, torch_fallbacks.causal_mask), use(CrossAttention, torch_fallbacks.CrossAttention)
+    assert function.whose == "the course's function (until your causal_mask passes)"
+    assert layer.whose == "the course's class (until your CrossAttention passes)"

@@ -80,7 +80,7 @@ def test_check_and_use_never_raise_whatever_they_are_given(kernel, code):
     assert "softmax</code>" in shown.html, "the exercise is told by the name it is bound to"
     used = kernel.run("mine = use(softmax, torch.softmax)\nprint(mine(torch.zeros(2), -1), mine.whose)\nhint(softmax)")
     assert used.error is None
-    assert used.text == "tensor([0.5000, 0.5000]) torch.softmax, until your softmax passes\n"
+    assert used.text == "tensor([0.5000, 0.5000]) torch.softmax (until your softmax passes)\n"
     assert "Hint 1 of 3" in used.markdown
 
 

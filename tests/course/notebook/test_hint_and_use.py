@@ -71,7 +71,7 @@ def test_progress_before_begin_says_what_to_do(learner):
 
 def test_use_gives_the_learners_own_once_it_passes(softmax_lesson):
     softmax_lesson.run("mine = use(softmax, torch.softmax)")
-    assert softmax_lesson.names["mine"].whose == "torch.softmax, until your softmax passes"
+    assert softmax_lesson.names["mine"].whose == "torch.softmax (until your softmax passes)"
     softmax_lesson.run(f"{RIGHT}\nmine = use(softmax, lambda x, dim: 1 / 0)")
     mine = softmax_lesson.names["mine"]
     assert mine.whose == "your softmax"
@@ -107,9 +107,9 @@ def test_use_falls_back_where_the_learners_own_fails_later(softmax_lesson):
         mine = softmax_lesson.names["mine"]
         assert mine.passes
         assert torch.equal(mine(torch.zeros(5), dim=-1), torch.full((5,), 0.2))
-        assert mine.whose == "torch.softmax, until your softmax passes"
+        assert mine.whose == "torch.softmax (until your softmax passes)"
 
 
 def test_use_tells_of_a_stand_in_without_a_name(softmax_lesson):
     softmax_lesson.run("mine = use(softmax, lambda x, dim: x)")
-    assert softmax_lesson.names["mine"].whose == "a ready-made function, until your softmax passes"
+    assert softmax_lesson.names["mine"].whose == "the course's function (until your softmax passes)"

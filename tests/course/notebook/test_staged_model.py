@@ -103,7 +103,7 @@ def test_a_file_that_is_no_notebook_is_passed_over(alone, content):
     session.begin("07_rope")
     found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
     assert not found.passes
-    assert found.whose == "PyTorch instead of your causal_mask from lesson 5"
+    assert found.whose == "the course's function (until your causal_mask from lesson 5 passes)"
 
 
 def test_a_name_that_no_lesson_has_is_refused():

@@ -43,7 +43,7 @@ def test_hints_and_a_solution_are_there(acting: Learner) -> None:
 def test_use_takes_the_courses_own_until_the_learners_passes(acting: Learner) -> None:
     acting.run("half = use(halve)")
     assert acting.names["half"](5.0) == 2.5
-    assert acting.names["half"].whose == "the course's function, until your halve passes"
+    assert acting.names["half"].whose == "the course's function (until your halve passes)"
     acting.run("def halve(x):\n    return x / 2\nhalf = use(halve)")
     assert acting.names["half"].whose == "your halve"
 
