@@ -24,6 +24,7 @@
 import contextlib
 import io
 import itertools
+import math
 
 import torch
 import torch.nn.functional as F

@@ -37,7 +37,8 @@ figures.show(figures.overview("rotation"))
 # %% [markdown]
 # In shapes, `B` is the batch, `H` the number of heads, `T` the number of tokens, `D` the model's width and `K` a head's. In
 # formulas, a query is at position $m$ and a key at position $n$.
-#
+
+# %% [markdown]
 # ## Review: three questions on what came before
 #
 # *Review* · about 3 minutes. Answer before you unfold.
