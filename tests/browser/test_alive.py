@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -25,16 +26,27 @@ SAID = "[class$='-status']"
 
 
 @pytest.fixture(scope="module")
-def notebook(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
-    """A notebook whose mask leaks, after Run All."""
+def address(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a notebook whose mask leaks."""
     with notebook_lab(tmp_path_factory.mktemp("home"), FUNCTIONS, SHOW) as address:
-        context = patient(browser, viewport={"width": 1280, "height": 1000})
-        opened = Notebook.opened(context.new_page(), address)
-        opened.menu("Run", "Run All Cells")
-        opened.page.keyboard.press("Control+b")  # without the file browser
-        expect(opened.page.get_by_role("textbox", name="Sentence")).to_be_visible()
-        yield opened
-        context.close()
+        yield address
+
+
+@pytest.fixture
+def notebook(browser: Browser, address: str) -> Iterator[Notebook]:
+    """The notebook after Run All, in a page of its own. Whatever an earlier test left on the server is undone."""
+    context = patient(browser, viewport={"width": 1280, "height": 1000})
+    opened = Notebook.opened(context.new_page(), f"{address}&reset")  # the workspace, which the server keeps
+    opened.theme("Light")
+    opened.page.keyboard.press("Control+b")  # without the file browser
+    opened.menu("Edit", "Clear Outputs of All Cells")  # a saved output shows the widget of a kernel that still runs
+    expect(opened.page.locator(".jp-OutputArea-output")).to_have_count(0)
+    opened.menu("Run", "Run All Cells")
+    expect(opened.page.get_by_role("textbox", name="Sentence")).to_be_visible()
+    expect(opened.cell(SHOW).locator(".jp-InputPrompt")).to_have_text(re.compile(r"^\[\d+\]:$"))  # has ended
+    expect(opened.page.locator("#jp-bottom-panel")).to_contain_text("Python 3 (ipykernel) | Idle")
+    yield opened
+    context.close()
 
 
 def test_a_sentence_that_is_typed_changes_the_maps_and_is_spoken(notebook):
@@ -80,7 +92,6 @@ def test_all_controls_work_by_keyboard(notebook):
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_it_has_no_violation_of_accessibility_and_fits(notebook, theme, width):
     page = notebook.page
-    page.set_viewport_size({"width": 1280, "height": 1000})
     notebook.theme(theme)
     page.set_viewport_size({"width": width, "height": 1000})
     page.add_style_tag(content=".jp-Cell { content-visibility: visible !important; }")  # axe skips what is not
@@ -90,7 +101,6 @@ def test_it_has_no_violation_of_accessibility_and_fits(notebook, theme, width):
     for part in page.locator(".attn-alive-live .map, .attn-alive-live .says").all():
         box = part.bounding_box()
         assert box["x"] + box["width"] <= cell["x"] + cell["width"] + 1
-    page.set_viewport_size({"width": 1280, "height": 1000})
 
 
 def test_colours_that_the_reader_forces_leave_marks_and_numbers(notebook):
@@ -99,7 +109,6 @@ def test_colours_that_the_reader_forces_leave_marks_and_numbers(notebook):
     look = "e => [getComputedStyle(e).outlineStyle, getComputedStyle(e).outlineWidth]"
     assert page.locator(".attn-alive-live td.bad").first.evaluate(look) == ["solid", "3px"]
     assert violations(page, ".jp-OutputArea-output") == []
-    page.emulate_media(forced_colors="none")
 
 
 def test_without_a_kernel_the_picture_is_in_its_place(notebook):
