@@ -23,7 +23,7 @@ from course.figures.base import STATIC_PAGE_ENV
 
 from ..errors import CourseError
 
-# Each in a process of its own, as nbconvert does it; a cell has ten minutes
+# Each in a process of its own, as nbconvert does it; a cell has ten minutes, and so has the start of a kernel
 RUN = [
     "-m",
     "nbconvert",
@@ -32,6 +32,7 @@ RUN = [
     "--allow-errors",
     "--log-level=ERROR",
     "--ExecutePreprocessor.timeout=600",
+    "--ExecutePreprocessor.startup_timeout=600",
 ]
 
 

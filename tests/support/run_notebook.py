@@ -8,10 +8,13 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
+KERNEL_START = 1800  # seconds; a busy machine needs more than nbclient's 60
+
 
 def run(notebook: nbformat.NotebookNode, where: Path) -> nbformat.NotebookNode:
     """Run all cells, stopping at the first error, as `Run all` does."""
-    NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(where)}}).execute()
+    where_it_runs = {"metadata": {"path": str(where)}}
+    NotebookClient(notebook, timeout=None, startup_timeout=KERNEL_START, resources=where_it_runs).execute()
     return notebook
 
 
