@@ -26,9 +26,9 @@ class AnswerOrFallback:
     def whose(self) -> str:
         if self.passes:
             return f"the given {self.__name__}" if self.given else f"your {self.__name__}"
-        return f"{self._shown_fallback()} (until your {self.__name__} passes)"
+        return f"{self.shown_fallback()} (until your {self.__name__} passes)"
 
-    def _shown_fallback(self) -> str:
+    def shown_fallback(self) -> str:
         """PyTorch's functions, and those that the notebook defines, have names that the learner can look up."""
         name: str = resolve_name(self.otherwise) or getattr(self.otherwise, "__name__", "")
         if name in ("", "<lambda>", self.__name__) or self.otherwise.__module__ == torch_fallbacks.__name__:

@@ -36,7 +36,7 @@ class PriorAnswer(AnswerOrFallback):
     def whose(self) -> str:
         """Its origin, for a caption."""
         written = f"your {self.__name__} from lesson {int(self.lesson[:2])}"
-        return written if self.passes else f"{self._shown_fallback()} (until {written} passes)"
+        return written if self.passes else f"{self.shown_fallback()} (until {written} passes)"
 
 
 def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
