@@ -17,13 +17,13 @@ causal_tiled_attention = exercise(
     forbidden=NOT_ALLOWED,
     see="Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`",
     hints=(
-        "Draw the scores of five queries and five keys with tile = 2, and mark the nine blocks. Which blocks have no pair "
-        "that is allowed, which have only allowed pairs, and which have both?",
-        "Two loops: over the tiles of queries, and inside it over the tiles of keys up to the queries' own. Only the last "
-        "of these, on the diagonal, needs a mask. Merge over the keys; put the results of the tiles of queries one "
+        "Draw the scores of five queries and five keys with tile = 2, and mark the nine blocks. Which blocks have no "
+        "pair that is allowed, which have only allowed pairs, and which have both?",
+        "Two loops: over the tiles of queries, and inside it over the tiles of keys up to the queries' own. Only the "
+        "last of these, on the diagonal, needs a mask. Merge over the keys; put the results of the tiles of queries one "
         "after another.",
-        "`for first in range(0, T, tile)`, inside it `for start in range(0, <first, and one more>, tile)`. The mask of the "
-        "block on the diagonal compares positions of keys with positions of queries. At the end `torch.cat` along the "
+        "`for first in range(0, T, tile)`, inside it `for start in range(0, <first, and one more>, tile)`. The mask of "
+        "the block on the diagonal compares positions of keys with positions of queries. At the end `torch.cat` along the "
         "queries: -2 for the outputs, -1 for the log-sum-exps.",
     ),
 )
