@@ -687,15 +687,8 @@ lm.compare(causal_tiled_attention=lambda *heads: causal(*heads, tile=16))
 # %% [markdown]
 # ## 7. The backward pass
 #
-# You can train with `tiled_attention`: autograd computes its gradients. For these, it stores what each operation will need.
-#
-# ### Predict: what autograd keeps
-#
-# When `tiled_attention` has read all keys, how much of the $T \times S$ weights does autograd keep in memory?
-
-# %%
-# How much: "one tile of them", "about half" or "all of them"
-predict("what autograd keeps", ...)
+# You can train with `tiled_attention`: autograd computes its gradients. For these, it stores what each operation will need. The
+# next function adds it up. (You need not follow its code.)
 
 
 # %%
@@ -715,6 +708,17 @@ def kept_for_backward(function, T=512):
     return sum(kept.values()) / T**2
 
 
+# %% [markdown]
+# ### Predict: what autograd keeps
+#
+# When `tiled_attention` has read all keys, how much of the $T \times S$ weights does autograd keep in memory?
+
+# %%
+# How much: "one tile of them", "about half" or "all of them"
+predict("what autograd keeps", ...)
+
+
+# %%
 for name, function in {"all at once": whole, "in tiles of 64": tiled}.items():
     print(f"{name:15} autograd keeps {kept_for_backward(function):.2f} x T x S floats")
 print("Tiles computed with", tiled.whose)
@@ -1054,6 +1058,21 @@ del q, k, v
 # %% [markdown]
 # ## 9. Is it a bug? (extra)
 #
+# The next function compares the plain formula and PyTorch's tiles with the exact result, and with each other.
+
+
+# %%
+def errors_in(dtype):
+    """How far apart the plain formula and PyTorch's tiles are, and how far each is from the exact result."""
+    q, k, v = (x.to(dtype) for x in torch.randn(3, 64, 32, generator=torch.Generator().manual_seed(3)))
+    exact = whole(q.double(), k.double(), v.double())
+    plain, tiles = whole(q, k, v), F.scaled_dot_product_attention(q[None, None], k[None, None], v[None, None])[0, 0]
+    return tuple(
+        (a.double() - b.double()).abs().max().item() for a, b in ((plain, tiles), (plain, exact), (tiles, exact))
+    )
+
+
+# %% [markdown]
 # ### Predict: "It does not give the same numbers" (extra)
 #
 # Again and again, somebody compares FlashAttention with the plain formula in half precision, finds differences in the third digit,
@@ -1065,18 +1084,9 @@ del q, k, v
 predict("other numbers in the third digit", ...)
 
 # %%
-generator = torch.Generator().manual_seed(3)
-q, k, v = torch.randn(3, 64, 32, generator=generator)
-errors = {}
 for dtype in (torch.float32, torch.bfloat16):
-    low = [x.to(dtype) for x in (q, k, v)]
-    exact = whole(*(x.double() for x in low))  # what these rounded inputs should give
-    plain, tiles = whole(*low), F.scaled_dot_product_attention(*(x[None, None] for x in low))[0, 0]
-    apart = (plain - tiles).abs().max().item()
-    errors[dtype] = [(found.double() - exact).abs().max().item() for found in (plain, tiles)]
-    print(
-        f"{dtype!s:15} apart by {apart:.0e}; errors: plain formula {errors[dtype][0]:.0e}, tiles {errors[dtype][1]:.0e}"
-    )
+    apart, of_plain, of_tiles = errors_in(dtype)
+    print(f"{dtype!s:15} apart by {apart:.0e}; errors: plain formula {of_plain:.0e}, tiles {of_tiles:.0e}")
 
 # %% [markdown]
 # Compare *both* with the same in higher precision. That is how FlashAttention's own tests do it.

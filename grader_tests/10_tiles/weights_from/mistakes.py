@@ -21,11 +21,8 @@ right.mistake("divides_by_an_exponential").patch("""
 right.mistake("returns_the_differences", {"torch.exp(scores - lse[..., None])": "scores - lse[..., None]"}).feedback(
     "These are the logarithms of the weights. Take `exp` of them."
 )
-right.mistake("adds_no_dimension", {"lse[..., None]": "lse"}).feedback(
-    "`lse` has one number per row. It needs a last dimension of 1 to be subtracted from each row."
-)
-right.mistake("adds_the_dimension_in_front", {"lse[..., None]": "lse[None]"}).feedback(
-    "You add the dimension in front. It belongs last, so that each row gets its own log-sum-exp."
+right.mistake("adds_no_last_dimension", {"lse[..., None]": "LEVEL"}).for_each(LEVEL=("lse", "lse[None]")).feedback(
+    "`lse` has one number per row. It needs a *last* dimension of 1 to be subtracted from each row."
 )
 weights_from.mistake("normalizes_the_row").full_code("""
 def weights_from(scores, lse):
