@@ -19,7 +19,7 @@
 # **You need** softmax (lesson 2), scaled attention (lesson 4) and masks (lesson 5); for the last exercise, the gradient of a
 # matrix product, which is recalled there.
 #
-# **Time:** about 95 minutes, plus 45 for the parts marked *extra*
+# **Time:** about 95 minutes, plus 30 for the parts marked *extra*
 
 # %%
 import math
@@ -85,10 +85,10 @@ review()
 #    \qquad\text{so that}\qquad
 #    a_j = \frac{e^{s_j}}{e^{\ell}} = e^{s_j - \ell} . $$
 #
-# The number $\ell$ is the **log-sum-exp** of the row. It is at least the largest score, and at most $\log S$ above it. If you
-# know $\ell$, you can compute any weight of the row from its own score, without the other scores. The whole lesson uses this.
+# The number $\ell$ is the **log-sum-exp** of the row. It is at least the largest score, and at most $\log S$ above it. With $\ell$,
+# you can compute any weight of the row from its own score, without the other scores. The whole lesson uses this.
 #
-# Computed directly, the sum overflows. So take the largest score $m$ out of it, as in lesson 2:
+# The sum itself overflows. So take the largest score $m$ out of it, as in lesson 2:
 #
 # $$ \ell = m + \log \sum_{j} e^{s_j - m} $$
 #
@@ -110,18 +110,17 @@ for row in ([0.0, 0.0], [1000.0, 1000.0], [5.0, -5.0, -5.0]):
 # ### A row of nothing
 #
 # A blocked score is $-\infty$, and $e^{-\infty} = 0$ adds nothing to the sum. If *all* scores of a row are $-\infty$, the sum is
-# 0, and $\log 0 = -\infty$ is the right result. But then $m$ is $-\infty$ as well, and $-\infty - (-\infty)$ is NaN. There is a
-# second trap: the slope of the logarithm at 0 is infinite, so in the backward pass a gradient of 0 becomes $0 \cdot \infty$,
-# which is NaN again. The cure for both is the same: replace the bad number by a harmless one *before* you compute with it, and
-# put the right result in at the end.
+# 0, and $\log 0 = -\infty$ is the right result. But then $m$ is $-\infty$ as well, and $-\infty - (-\infty)$ is NaN. And the slope
+# of the logarithm at 0 is infinite, so in the backward pass a gradient of 0 becomes $0 \cdot \infty$, NaN again. For both, replace
+# the bad number by a harmless one *before* you compute with it, and put the right result in at the end.
 #
 # ### Exercise 1: `logsumexp_of(scores)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
 # Return the log-sum-exp over the last dimension: scores `(..., S)` → `(...)`. It is right for any finite scores. A score of
-# $-\infty$ adds nothing, and the result is $-\infty$ only if all scores of a row are. It is never NaN. The gradient is not NaN
-# either, and is 0 for a row that is all $-\infty$.
+# $-\infty$ adds nothing, and the result is $-\infty$ only if all scores of a row are. Neither it nor its gradient, which is 0 for
+# such a row, is ever NaN.
 #
 # **Worked example.** The scores $\log 1, \log 2, \log 5$ have the exponentials 1, 2 and 5. Their sum is 8, so the result is
 # $\log 8 \approx 2.079$.
@@ -192,9 +191,8 @@ print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 # %% [markdown]
 # ## 2. A part of the keys
 #
-# Suppose a query sees only the first hundred of a thousand keys. Attention to these keys has weights that sum to 1, and its
-# output is right *for these keys*. To combine it with the other nine hundred later, you need one more number: how large the sum
-# of exponentials was. So return that as well, as its logarithm:
+# Suppose a query sees only the first hundred of a thousand keys. Its weights sum to 1, and its output is right *for these keys*. To
+# combine it with the other nine hundred later, you also need the sum of the exponentials. Return its logarithm as well:
 #
 # $$ \mathbf{o}_i = \sum_{j} e^{s_{ij} - \ell_i}\, \mathbf{v}_j , \qquad
 #    \ell_i = \log \sum_{j} e^{s_{ij}} , \qquad
@@ -290,7 +288,7 @@ predict("a thousand against one", ...)
 #
 # ### Exercise 3: `merge(output, lse, other_output, other_lse)`
 #
-# *Difficulty ★★☆ · about 7 minutes*
+# *Difficulty ★★☆ · about 6 minutes*
 #
 # Outputs are `(..., T, V)`, log-sum-exps `(..., T)`. Return the pair for all keys together. The order of the two parts must not
 # matter, nor, to rounding, the order in which several parts are merged. Log-sum-exps reach ±10,000, where `exp` of one of them
@@ -342,9 +340,8 @@ for found in (left, right, reverse):
 print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12. Computed with {join.whose}")
 
 # %% [markdown]
-# Because the order does not matter, the keys may be anywhere: in tiles that are read one after another, on eight GPUs that each
-# hold an eighth of a long text (*ring attention*), or partly in a cache that many users share. Each place attends to the keys it
-# has, and only one output and one log-sum-exp per query are sent.
+# So the keys may be anywhere: in tiles that are read one after another, or on eight GPUs that each hold an eighth of a long text
+# (*ring attention*). Each GPU attends to its own keys, and sends one output and one log-sum-exp per query.
 
 # %% [markdown]
 # ## 4. All keys, a tile at a time
@@ -492,8 +489,8 @@ print(f"Tiles of 1, 2, 5, 12 and 64 keys give the same result. Computed with {ti
 # %% [markdown]
 # ## 5. What memory it takes
 #
-# PyTorch can report every operator as it runs. `AllocationProbe`, which `check` also uses, notes the largest tensor that a call
-# makes, and how many multiplications its matrix products take.
+# `AllocationProbe`, which `check` also uses, watches every operator that PyTorch runs. It notes the largest tensor, and counts the
+# multiplications of the matrix products.
 
 
 # %%
@@ -555,21 +552,21 @@ figures.show(
 
 # %% [markdown]
 # Every query still meets every key, so tiles save memory and no multiplications. (Until your function passes, PyTorch's own
-# attention replaces it. It has tiles inside, and the probe does not count its multiplications.) In the small language model, your
-# function gives the same loss:
+# attention replaces it. It has tiles inside, and the probe does not count its multiplications.) Put your function into the small
+# language model, in tiles of 16 keys:
 
 # %%
 lm = small_lm.load(yours=True)
 print("In", lm.whose)
-lm.compare(tiled_attention=tiled)
+in_tiles, built_in = lm.compare(tiled_attention=tiled)
 
 # %% [markdown]
 # ## 6. Tiles of queries, and blocks that are skipped
 #
-# Two things are left to gain. First, `T × tile` scores still grow with the number of queries. So cut the queries into tiles as
-# well: a **block** has `tile` queries and `tile` keys, and its size does not depend on the text. Tiles of queries do not need each
-# other's results, so a GPU computes many at the same time. Second, with a causal mask, query $i$ sees the keys $0 \dots i$ only,
-# and no query of a block above the diagonal sees any of its keys. You can leave such a block out without computing its scores.
+# `T × tile` scores still grow with the number of queries. So cut the queries into tiles as well: a **block** has `tile` queries and
+# `tile` keys, whatever the length of the text. Tiles of queries do not need each other's results, so a GPU computes many at the same
+# time. And with a causal mask, no query of a block above the diagonal sees any of its keys. You can leave such a block out without
+# computing its scores.
 #
 # ### Step: the kind of a block
 #
@@ -609,8 +606,7 @@ figures.show(
 )
 
 # %% [markdown]
-# With $n$ tiles in each direction, $n(n + 1)/2$ of $n^2$ blocks are left, a little more than half. Only the $n$ blocks on the
-# diagonal need a mask.
+# With $n$ tiles in each direction, $n(n + 1)/2$ of $n^2$ blocks are left. Only the $n$ blocks on the diagonal need a mask.
 #
 # ### Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`
 #
@@ -677,12 +673,12 @@ for T in (256, 512, 1024, 2048):
         f"{T:4} queries: largest tensor {size:.3f} MB, {products / T**2 / 32:.0%} of the multiplications of all pairs"
     )
 print("Computed with", causal.whose)
-lm.compare(causal_tiled_attention=lambda *heads: causal(*heads, tile=16))
+in_blocks, built_in = lm.compare(causal_tiled_attention=causal)
 
 # %% [markdown]
-# The largest tensor is a result or an argument now, not the scores of a block, and so it grows only as fast as the text. (PyTorch's
-# own attention, which replaces your function until it passes, does not show its multiplications.) The last line put your blocks
-# of 16 into the small language model.
+# The largest tensor of your function is a result or an argument, not a block, so it grows only as fast as the text. (Until your
+# function passes, another one replaces it, which computes all blocks at once.) The last line is the small language model again,
+# with your blocks of 16 by 16.
 
 # %% [markdown]
 # ## 7. The backward pass
@@ -724,14 +720,10 @@ for name, function in {"all at once": whole, "in tiles of 64": tiled}.items():
 print("Tiles computed with", tiled.whose)
 
 # %% [markdown]
-# `weights @ value` needs its weights for the gradient of the values, so autograd keeps those of every tile, and together they are
-# all $T \times S$. Other operations keep something of each tile as well.
+# The remedy is to keep none of it and to compute the weights **again** in the backward pass. Scores follow from the queries and
+# keys, and the weights are $e^{s_{ij} - \ell_i}$, as in your `weights_from`. So one number per query replaces $S$ weights.
 #
-# The remedy is to keep none of it and to compute the weights **again**. In the backward pass, queries and keys are still there.
-# Scores follow from them, and the weights are $e^{s_{ij} - \ell_i}$, as in your `weights_from`. So one number per query is enough,
-# instead of $S$ weights.
-#
-# Now the gradients. Let $\mathbf{g}_i$, `(V,)`, be the gradient of the loss with respect to the output $\mathbf{o}_i$. Recall
+# Let $\mathbf{g}_i$, `(V,)`, be the gradient of the loss with respect to the output $\mathbf{o}_i$. Recall
 # that if $\mathbf{C} = \mathbf{A}\mathbf{B}$ and $\mathbf{G}$ is the gradient with respect to $\mathbf{C}$, then
 # $\mathbf{G}\mathbf{B}^\top$ is the one with respect to $\mathbf{A}$, and $\mathbf{A}^\top\mathbf{G}$ the one with respect to
 # $\mathbf{B}$. From the output backwards:
@@ -941,9 +933,9 @@ for name, numbers in traffic.items():
 
 # %% [markdown]
 # All at once, the arithmetic waits for the traffic most of the time. **FlashAttention** ([Dao et al.
-# 2022](https://arxiv.org/abs/2205.14135)) chooses tiles so small that a block of scores, with its queries, keys and values, fits
-# into the small memory. One program does what your Python loop did, and the scores never reach the large memory. (Keys and values
-# are read again for each tile of queries, mostly from a cache between the two.)
+# 2022](https://arxiv.org/abs/2205.14135)) makes the tiles so small that a block of scores, with its queries, keys and values, fits
+# into the small memory. One program does what your Python loop did, and scores never reach the large memory. (Keys and values are
+# read again for each tile of queries, mostly from a cache between the two.)
 #
 # ### A kernel to read (extra)
 #
