@@ -610,13 +610,13 @@ figures.show(
 #
 # ### Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`
 #
-# *Difficulty ★★★ · about 10 minutes*
+# *Difficulty ★★☆ · about 10 minutes*
 #
 # Return the pair of `partial_attention` with a causal mask, for `T` queries and as many keys: query $i$ sees the keys
 # $0 \dots i$.
 #
-# - Work in blocks of at most `tile` queries and `tile` keys. No tensor has more than `tile × tile` scores or weights for each
-#   leading index, except that inputs and results may be larger.
+# - Work in blocks of at most `tile` queries and `tile` keys. No tensor is larger than one block, `tile × tile` for each leading
+#   index, or than the largest argument or result.
 # - Skip the blocks in which everything is blocked. `check` counts the multiplications: only the blocks on and below the diagonal.
 # - If `tile` is less than 1, raise a `ValueError` that names `tile` and its value.
 # - You may call your earlier functions; a mistake in them costs no points here.
