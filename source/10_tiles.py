@@ -1175,7 +1175,7 @@ figures.show(
         k=seen.k[:, :8],
         v=seen.v[:, :8],
         scores=seen.scores.masked_fill(blocked, -torch.inf),
-        weights=seen.weights,
+        weights=seen.weights.masked_fill(blocked, -torch.inf),  # the diagram hatches -inf
         output=causal(seen.q, seen.k, seen.v, tile=2)[0][:, :8],
     ),
     caption=f"A head of {lm.whose} reads “The boat reached the river bank”. The output is computed in blocks of 2 by 2, with "

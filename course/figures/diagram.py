@@ -212,12 +212,12 @@ def _tiles(ax: Axes, state: str) -> None:
     """Draw a frame around all that is made of one tile of scores."""
     from matplotlib.patches import Rectangle
 
-    frame = Rectangle((5.3, 0.18), 7.0, 1.14, zorder=0.4)
+    frame = Rectangle((5.3, 0.18), 7.0, 1.47, zorder=0.4)
     frame.set(**{**_look(state, GROUND), "facecolor": "none"})
     ax.add_patch(frame)
     heavy = "bold" if state == "new" else "normal"
     shade = INK if state == "new" else GREY
-    ax.text(8.8, 1.52, "a tile at a time", ha="center", va="center", fontsize=SMALL, color=shade, fontweight=heavy)
+    ax.text(8.8, 1.87, "a tile at a time", ha="center", va="center", fontsize=SMALL, color=shade, fontweight=heavy)
 
 
 def _block(ax: Axes, state: str) -> None:

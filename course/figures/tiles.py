@@ -112,10 +112,9 @@ def kinds(rows: Sequence[Sequence[str]], *, tile: int) -> Figure:
     ends = (across * tile, down * tile)
     ax.set(xlim=(0, ends[0]), ylim=(ends[1], 0), xlabel="keys", ylabel="queries", aspect="equal")
     ax.set(xticks=range(0, ends[0] + 1, tile), yticks=range(0, ends[1] + 1, tile))
-    count = {kind: sum(list(line).count(kind) for line in rows) for kind in ("open", "mixed", "blocked")}
+    lines = "; ".join(f"row {i}: {', '.join(kinds_of_row)}" for i, kinds_of_row in enumerate(rows))
     return with_alt_text(
         figure,
-        f"A map of {down} by {across} tiles, each {tile} queries by {tile} keys. {count['open']} are filled: every key "
-        f"is visible. {count['mixed']} are pale, with the word mask: some keys are blocked. {count['blocked']} are "
-        "hatched: all keys are blocked, and they are skipped.",
+        f"A map of {down} by {across} blocks, each {tile} queries by {tile} keys. Open blocks are filled, mixed ones are "
+        f"pale, with the word mask, and blocked ones hatched. {lines}.",
     )

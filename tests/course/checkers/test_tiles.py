@@ -93,7 +93,7 @@ def test_a_map_of_tiles_hatches_the_blocked_ones_and_names_those_that_need_a_mas
     assert [bool(bar.get_hatch()) for bar in bars(ax)] == [False, True, False, False]
     assert [text.get_text() for text in ax.texts] == ["mask", "", "", "mask"]
     assert ax.yaxis_inverted()
-    assert "1 are filled" in ax.figure.get_label() and "2 are pale" in ax.figure.get_label()
+    assert ax.figure.get_label().endswith("row 0: mixed, blocked; row 1: open, mixed.")
 
 
 # The property `in_tiles`
