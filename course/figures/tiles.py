@@ -115,6 +115,6 @@ def kinds(rows: Sequence[Sequence[str]], *, tile: int) -> Figure:
     lines = "; ".join(f"row {i}: {', '.join(kinds_of_row)}" for i, kinds_of_row in enumerate(rows))
     return with_alt_text(
         figure,
-        f"A map of {down} by {across} blocks, each {tile} queries by {tile} keys. Open blocks are filled, mixed ones are "
-        f"pale, with the word mask, and blocked ones hatched. {lines}.",
+        f"A map of {down} by {across} blocks, each {tile} queries by {tile} keys. Open blocks are filled, mixed ones "
+        f"are pale, with the word mask, and blocked ones hatched. {lines}.",
     )
