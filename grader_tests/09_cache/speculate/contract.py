@@ -7,6 +7,7 @@ from grading.exercises.exercise import call, challenge, non_contiguous
 speculate = challenge(
     "speculate",
     stars=2,
+    result_names=("accepted", "corrected"),
     see="Challenge: `speculate(target, draft)`",
     hints=(
         "A token is proposed with the probability 3/4, and should come out with 1/2. How often may a proposal of it be "
