@@ -413,7 +413,16 @@ print("Computed with", read.whose)
 #
 # Key by key is slow, since computers are best at large matrix products. So take a tile of keys at once: its scores are
 # `(..., T, tile)`. Compute a `partial_attention` of the tile, and `merge` it with the result so far.
-#
+
+# %% tags=["demo"]
+# @title The scores that are in memory at one time
+figures.show(
+    figures.tiles.alive(T=8, S=24, tile=6, at=2),
+    caption="8 queries and 24 keys, in tiles of 6. The tiles before this one have been merged into one output and one "
+    "log-sum-exp per query.",
+)
+
+# %% [markdown]
 # ### Exercise 4: `tiled_attention(query, key, value, mask=None, tile=64)`
 #
 # *Difficulty ★★★ · about 12 minutes*
@@ -955,18 +964,18 @@ except ImportError:  # Triton is installed with PyTorch for CUDA on Linux
 if triton is not None:
 
     @triton.jit
-    def attend_to_tiles(Q, K, V, O, L, T, scale, WIDTH: tl.constexpr, TILE: tl.constexpr):
-        """The output and the log-sum-exp of one tile of queries, causal. Q, K, V, O: (T, WIDTH), L: (T,)."""
+    def attend_to_tiles(query, key, value, output, lse, T, scale, WIDTH: tl.constexpr, TILE: tl.constexpr):
+        """The output and the log-sum-exp of one tile of queries, causal; matrices are (T, WIDTH)."""
         first = tl.program_id(0) * TILE
         rows, columns = first + tl.arange(0, TILE), tl.arange(0, WIDTH)
-        q = tl.load(Q + rows[:, None] * WIDTH + columns[None, :], mask=rows[:, None] < T, other=0.0)
+        q = tl.load(query + rows[:, None] * WIDTH + columns[None, :], mask=rows[:, None] < T, other=0.0)
         m = tl.full([TILE], -float("inf"), tl.float32)
         z = tl.zeros([TILE], tl.float32)
         u = tl.zeros([TILE, WIDTH], tl.float32)
         for start in range(0, first + TILE, TILE):
             keys = start + tl.arange(0, TILE)
-            k = tl.load(K + keys[:, None] * WIDTH + columns[None, :], mask=keys[:, None] < T, other=0.0)
-            v = tl.load(V + keys[:, None] * WIDTH + columns[None, :], mask=keys[:, None] < T, other=0.0)
+            k = tl.load(key + keys[:, None] * WIDTH + columns[None, :], mask=keys[:, None] < T, other=0.0)
+            v = tl.load(value + keys[:, None] * WIDTH + columns[None, :], mask=keys[:, None] < T, other=0.0)
             s = tl.dot(q, tl.trans(k)) * scale  # (TILE, TILE)
             s = tl.where(keys[None, :] <= rows[:, None], s, -float("inf"))
             new = tl.maximum(m, tl.max(s, 1))
@@ -975,20 +984,20 @@ if triton is not None:
             u = u * shrink[:, None] + tl.dot(added.to(v.dtype), v)
             m = new
         o = (u / z[:, None]).to(q.dtype)
-        tl.store(O + rows[:, None] * WIDTH + columns[None, :], o, mask=rows[:, None] < T)
-        tl.store(L + rows, m + tl.log(z), mask=rows < T)
+        tl.store(output + rows[:, None] * WIDTH + columns[None, :], o, mask=rows[:, None] < T)
+        tl.store(lse + rows, m + tl.log(z), mask=rows < T)
 
 
-if triton is not None and torch.cuda.is_available():
+if triton is not None and torch.cuda.is_available() and torch.cuda.get_device_capability() >= (7, 0):
     q, k, v = torch.randn(3, 1000, 64, device="cuda", dtype=torch.float16)
-    o, l = torch.empty_like(q), torch.empty(1000, device="cuda")
-    attend_to_tiles[(triton.cdiv(1000, 64),)](q, k, v, o, l, 1000, 64**-0.5, 64, 64)
+    found, sums = torch.empty_like(q), torch.empty(1000, device="cuda")
+    attend_to_tiles[(triton.cdiv(1000, 64),)](q, k, v, found, sums, 1000, 64**-0.5, 64, 64)
     expected = F.scaled_dot_product_attention(q[None, None], k[None, None], v[None, None], is_causal=True)[0, 0]
     print(
-        f"The kernel differs from PyTorch's attention by at most {(o - expected).abs().max():.4f}, in half precision."
+        f"The kernel differs from PyTorch's attention by at most {(found - expected).abs().max():.4f}, in half precision."
     )
 else:
-    print("The kernel was not run: that needs Triton and a GPU with CUDA.")
+    print("The kernel was not run: it needs Triton and an NVIDIA GPU of 2017 or later.")
 
 # %% [markdown]
 # ### What came after (extra)
