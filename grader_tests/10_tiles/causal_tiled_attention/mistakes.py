@@ -209,8 +209,8 @@ right.mistake(
     },
     loses=BLOCKS,
 ).feedback(
-    "You make a mask of T × T fractions, as large as all scores. A block on the diagonal needs only its own mask, and "
-    "that may be boolean.",
+    "You make a floating-point mask of T × T, as large as all scores. A block on the diagonal needs only its own mask, "
+    "and that may be boolean.",
     see=MEMORY,
 )
 
