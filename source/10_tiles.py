@@ -927,10 +927,9 @@ check("experiment", finding)
 # | H100 (2022) | 80 GB, 3.35 TB/s | 30 MB (228 KiB for each of 132 processors), 31 TB/s |
 #
 # (A100: figure 1 of the [FlashAttention paper](https://arxiv.org/abs/2205.14135), June 2022. H100: table 1 of the [FlashAttention-3
-# paper](https://arxiv.org/abs/2407.08608), July 2024. Both read in November 2026.) Attention all at once writes $T \times S$ scores
+# paper](https://arxiv.org/abs/2407.08608), July 2024. Checked in November 2026.) Attention all at once writes $T \times S$ scores
 # into the large memory, reads them for softmax, writes the weights, and reads those for the product with the values. The next cell
-# compares that traffic with the arithmetic. An H100
-# computes 989 · 10¹² operations per second on numbers of 16 bits.
+# compares that traffic with the arithmetic, on an H100, which computes 989 · 10¹² operations per second on numbers of 16 bits.
 
 # %%
 T, width, number = 8192, 64, 2  # queries and keys of one head, their width, and bytes per bfloat16 number
@@ -1015,6 +1014,8 @@ else:
 # Triton kernel that skips the blocked ones and masks only the mixed ones:
 #
 # ```python
+# from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+#
 # def sees(batch, head, i, j):
 #     return j <= i  # True = may look: the opposite of this course's masks
 #
