@@ -263,7 +263,7 @@ def append_to_cache(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_append_to_cache", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_append_to_cache", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(append_to_cache)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -314,12 +314,65 @@ def attend_with_cache(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_attend_with_cache", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_attend_with_cache", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(attend_with_cache)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(attend_with_cache)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### Exercise 4: `generate_with_cache(model, prompt, n_tokens)`
+#
+# *Difficulty ★★☆ · about 12 minutes*
+#
+# Let a model write with a cache whose memory is made once. The model has two functions for it:
+#
+# - `model.new_cache(batch_size, length)` makes the memory: a tensor of zeros `(L, 2, B, G, length, K)`, with room for the
+#   keys and the values of `length` positions in each layer.
+# - `model(ids, cache, start)` takes int64 ids `(B, T)`, which stand at the positions `start … start + T - 1`, and returns
+#   logits `(B, T, N)`. It writes their keys and values into `cache`, in place, and attends to all positions so far.
+#
+# `prompt` is int64 `(B, T)`. Return it with `n_tokens` more tokens, `(B, T + n_tokens)`; each is the one with the highest
+# logit. The judge counts: `n_tokens` calls of the model, the first with the whole prompt, the others with one token; and one
+# cache, with room for `T + n_tokens` positions or for one less (the last token is not read any more). Compute
+# no gradients.
+#
+# **On paper.** A prompt of 3 tokens and `n_tokens=4`: the calls have 3, 1, 1 and 1 tokens, and begin at the positions 0, 3,
+# 4 and 5. That is 6 positions in all; without a cache it would be 3 + 4 + 5 + 6 = 18.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(generate_with_cache)
+
+
+# %% nbgrader={"grade": false, "grade_id": "generate_with_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def generate_with_cache(model: nn.Module, prompt: torch.Tensor, n_tokens: int) -> torch.Tensor:
+    """Prompt (B, T), int64, and the likeliest next token, n_tokens times: (B, T + n_tokens).
+
+    Calls model(ids, cache, start) n_tokens times, first with the whole prompt, then with one token each time. All calls
+    share one cache of model.new_cache(batch_size, length).
+    """
+    ### BEGIN SOLUTION
+    B, T = prompt.shape
+    cache = model.new_cache(B, T + n_tokens)
+    tokens, new = prompt, prompt
+    with torch.no_grad():
+        for _ in range(n_tokens):
+            logits = model(new, cache, tokens.shape[1] - new.shape[1])
+            new = logits[:, -1].argmax(dim=-1, keepdim=True)  # (B, 1)
+            tokens = torch.cat([tokens, new], dim=1)
+    return tokens
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_generate_with_cache", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(generate_with_cache)  # NameError? Run the notebook's first cell
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(generate_with_cache)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -475,7 +528,7 @@ for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
 #
 # where $p_i$ is the place of query $i$ and $w$ the window.
 #
-# ### Exercise 4: `sliding_window_mask(T, window, S=None, device=None)`
+# ### Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
@@ -513,7 +566,7 @@ def sliding_window_mask(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_sliding_window_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_sliding_window_mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(sliding_window_mask)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -623,7 +676,7 @@ print("Attention:", attend.whose, "· mask:", window_for.whose)
 # Most models of today are trained that way from the start. A finished model with $H$ heads can also be turned into one:
 # replace the keys of each group by their mean, the values too, and train on a little.
 #
-# ### Exercise 5: `mean_heads(weight, n_heads, n_groups)`
+# ### Exercise 6: `mean_heads(weight, n_heads, n_groups)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
@@ -664,7 +717,7 @@ grade(mean_heads)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Exercise 6: `GroupedQueryAttention(d_model, n_heads, n_groups)`
+# ### Exercise 7: `GroupedQueryAttention(d_model, n_heads, n_groups)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #

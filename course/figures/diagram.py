@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# In the order of the lessons 01 to 09, each with what it does
+# In the order of the lessons 01 to 10, each with what it does
 PARTS = {
     "dot products": "queries and keys give scores",
     "softmax": "scores become weights",
@@ -27,6 +27,7 @@ PARTS = {
     "rotation": "queries and keys turn by their positions",
     "block": "norms, an MLP and residual connections surround attention",
     "cache": "keys and values of earlier tokens are kept",
+    "tiles": "scores and weights are made a tile at a time",
 }
 _ROWS = {"q": 1.35, "k": 0.15, "v": -1.35}
 _SCORES = 0.75  # height of the row from scores to output
@@ -75,7 +76,7 @@ def overview(part: str, complete: bool = False, **values: torch.Tensor) -> Figur
     """The diagram of attention as one lesson sees it, with alt text.
 
     part      the lesson's part: "dot products" (01), "softmax" (02), "queries, keys, values" (03), "scaling" (04),
-              "mask" (05), "heads" (06), "rotation" (07), "block" (08) or "cache" (09)
+              "mask" (05), "heads" (06), "rotation" (07), "block" (08), "cache" (09) or "tiles" (10)
     complete  False, for a lesson's start: only this part is in full colour, earlier ones are grey. True, for its end:
               everything up to this part is in full colour
     values    small matrices of the learner, drawn in place of the letters where the diagram is in full colour: any of
@@ -98,6 +99,7 @@ def overview(part: str, complete: bool = False, **values: torch.Tensor) -> Figur
     figure, (ax,) = row(1, width=9.8, height=3.5)
     _heads(ax, state("heads"))
     _cache(ax, state("cache"))
+    _tiles(ax, state("tiles"))
     for of, points in _ARROWS:
         _arrow(ax, points, state(of))
     for text, (of, x, y, width) in _STEPS.items():
@@ -204,6 +206,18 @@ def _cache(ax: Axes, state: str) -> None:
     heavy = "bold" if state == "new" else "normal"
     shade = INK if state == "new" else GREY
     ax.text(4.86, -0.55, "cache", ha="center", va="center", fontsize=SMALL, color=shade, rotation=90, fontweight=heavy)
+
+
+def _tiles(ax: Axes, state: str) -> None:
+    """Draw a frame around all that is made of one tile of scores."""
+    from matplotlib.patches import Rectangle
+
+    frame = Rectangle((5.3, 0.18), 7.0, 1.47, zorder=0.4)
+    frame.set(**{**_look(state, GROUND), "facecolor": "none"})
+    ax.add_patch(frame)
+    heavy = "bold" if state == "new" else "normal"
+    shade = INK if state == "new" else GREY
+    ax.text(8.8, 1.87, "a tile at a time", ha="center", va="center", fontsize=SMALL, color=shade, fontweight=heavy)
 
 
 def _block(ax: Axes, state: str) -> None:

@@ -4,6 +4,7 @@ EXERCISES = (
     "cache_bytes",
     "append_to_cache",
     "attend_with_cache",
+    "generate_with_cache",
     "sliding_window_mask",
     "mean_heads",
     "GroupedQueryAttention",

@@ -190,6 +190,10 @@ RIGHT = {
     "merge": lambda x: x.transpose(1, 2).flatten(2),
     "rope": exercise_fallbacks.apply_rope,
     "module": torch_fallbacks.RotarySelfAttention,
+    "tiled_attention": torch_fallbacks.tiled_attention,
+    "causal_tiled_attention": lambda q, k, v, tile=64: torch_fallbacks.partial_attention(
+        q, k, v, torch_fallbacks.causal_mask(q.shape[-2])
+    ),
 }
 
 
