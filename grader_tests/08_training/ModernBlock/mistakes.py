@@ -234,13 +234,12 @@ right.mistake(
 
 # attention
 right.mistake(scores.unscaled, {"k.mT / q.shape[-1] ** 0.5": "k.mT"}, loses=EVERYWHERE)
-right.mistake(scores.scaled_by_width, {"q.shape[-1] ** 0.5": "q.shape[-1]"}, loses=EVERYWHERE)
+right.mistake(scores.scaled_by_width, {"q.shape[-1] ** 0.5": "q.shape[-1]"}, loses=EVERYWHERE).feedback(
+    "You divide the scores by K instead of √K, or by √K twice. `F.scaled_dot_product_attention` scales by itself."
+)
 right.mistake(scores.power_divided, {"/ q.shape[-1] ** 0.5": "* q.shape[-1] ** -1 / 2"}, loses=EVERYWHERE)
 right.mistake("ScalesByTheModelsWidth", {"q.shape[-1] ** 0.5": "a.shape[-1] ** 0.5"}, loses=EVERYWHERE).feedback(
     "You scale by the width of the model. The scores belong to one head, so the width of the head counts."
-)
-right.mistake("ScalesTwice", {"(q @ k.mT /": "(q / q.shape[-1] ** 0.5 @ k.mT /"}, loses=EVERYWHERE).feedback(
-    "You scale twice. `F.scaled_dot_product_attention` scales by itself; a score is divided by √K once."
 )
 right.mistake(scores.softmax_over_heads, {"softmax(-1)": "softmax(1)"}, loses=EVERYWHERE)
 right.mistake(scores.softmax_over_queries, {"softmax(-1)": "softmax(-2)"}, loses=EVERYWHERE)
