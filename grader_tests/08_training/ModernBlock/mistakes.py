@@ -336,6 +336,18 @@ right.mistake("RotatesBeforeTheSplit", loses="queries and keys").patch("""
     "You rotate before you split the heads, so the frequencies are those of the whole width. Split first: every head "
     "uses the whole range of frequencies."
 )
+right.mistake("RotatesBeforeTheSwap", loses="queries and keys").patch("""
+- T, K = x.shape[-2:]
++ T, K = x.shape[1], x.shape[-1]
+@@
+- q, k, v = self.split(self.W_q(a)), self.split(self.W_k(a)), self.split(self.W_v(a))
+- q, k, v = self.rotated(q, k, v)
++ parts = (layer(a).unflatten(-1, (self.n_heads, -1)) for layer in (self.W_q, self.W_k, self.W_v))
++ q, k, v = (part.transpose(1, 2) for part in self.rotated(*parts))
+""").feedback(
+    "You rotate (B, T, H, K), before heads and positions are swapped, so the heads are taken for positions. Positions "
+    "must be dimension -2: swap first, then rotate."
+)
 right.mistake("RotatesTheInput", loses="queries and keys").patch("""
 - q, k, v = self.split(self.W_q(a)), self.split(self.W_k(a)), self.split(self.W_v(a))
 - q, k, v = self.rotated(q, k, v)
