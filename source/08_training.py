@@ -339,7 +339,7 @@ def language_model_loss(logits: torch.Tensor, targets: torch.Tensor, ignore_inde
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_language_model_loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_language_model_loss", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(language_model_loss)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -483,12 +483,114 @@ class TransformerBlock(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_TransformerBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_TransformerBlock", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(TransformerBlock)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
 grade(TransformerBlock)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 5. A block of today
+#
+# ### Step: normalise without a mean
+
+# %%
+def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
+    """x (..., D) divided by its root mean square over the last dimension, with 1e-6 under the root, times gain (D,)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(rms_norm)
+
+# %% [markdown]
+# ### Step: a gate
+
+
+# %%
+def swiglu(x: torch.Tensor, W_gate: torch.Tensor, W_up: torch.Tensor, W_down: torch.Tensor) -> torch.Tensor:
+    """The gated layer: x (..., D), W_gate and W_up (F, D), W_down (D, F), as nn.Linear keeps them. Returns (..., D)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(swiglu)
+
+# %% [markdown]
+# ### Step: rotate by the position
+
+
+# %%
+def rotate(x: torch.Tensor) -> torch.Tensor:
+    """RoPE with base 10000: row t of x (..., T, K) is rotated by position t, neighbouring pairs. Returns (..., T, K)."""
+    raise NotImplementedError  # replace this line
+
+
+# %% tags=["demo"]
+check(rotate)
+
+# %% [markdown]
+# ### Exercise 4: `ModernBlock(d_model, n_heads, hidden, rotates=True)`
+#
+# *Difficulty ★★★ · about 15 minutes*
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(ModernBlock)
+
+
+# %% nbgrader={"grade": false, "grade_id": "ModernBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class ModernBlock(nn.Module):
+    """Causal self-attention and a gated layer, each normalised beforehand and added to what came in; no biases.
+
+    Parameters: gain_1, gain_2 (D,), ones at first; nn.Linear W_q, W_k, W_v, W_o, W_gate, W_up, W_down, as in the text.
+    rotates: whether queries and keys are rotated by their positions, 0 to T - 1.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, hidden: int, rotates: bool = True) -> None:
+        ### BEGIN SOLUTION
+        super().__init__()
+        self.n_heads, self.rotates = n_heads, rotates
+        self.gain_1, self.gain_2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        self.W_gate, self.W_up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+        self.W_down = nn.Linear(hidden, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """x: (B, T, D). Returns (B, T, D)."""
+        ### BEGIN SOLUTION
+
+        def normalised(x, gain):
+            return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * gain
+
+        def turned(heads):  # (B, H, T, K)
+            T, K = heads.shape[-2:]
+            frequencies = 10000.0 ** (-torch.arange(0, K, 2, device=x.device) / K)
+            angles = torch.arange(T, device=x.device)[:, None] * frequencies
+            cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+            even, odd = heads[..., 0::2], heads[..., 1::2]
+            return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+        a = normalised(x, self.gain_1)
+        q, k, v = (W(a).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
+        if self.rotates:
+            q, k = turned(q), turned(k)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.W_o(mixed.transpose(1, 2).flatten(2))
+        a = normalised(x, self.gain_2)
+        return x + self.W_down(F.silu(self.W_gate(a)) * self.W_up(a))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_ModernBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(ModernBlock)  # NameError? Run the notebook's first cell
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(ModernBlock)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -972,7 +1074,7 @@ def generate(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_generate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_generate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(generate)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
