@@ -241,7 +241,7 @@ def partial_attention(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_partial_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_partial_attention", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(partial_attention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -321,7 +321,7 @@ def merge(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_merge", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_merge", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(merge)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -461,6 +461,64 @@ for tile in (1, 2, 5, 12, 64):
 print(f"Tiles of 1, 2, 5, 12 and 64 keys: the full pass, each time. By {tiled.whose}.")
 
 # %% [markdown]
+# ### Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`
+#
+# *Difficulty ★★☆ · about 10 minutes*
+#
+# `partial_attention` with a causal mask, for as many queries as keys: query $i$ sees the keys 0 to $i$. Cut the queries into
+# tiles, too: a block is the scores of at most `tile` queries and `tile` keys. A block above the diagonal has keys that all
+# come after all of its queries: skip it, so that none of its scores is computed. Blocks on the diagonal need a mask, and
+# blocks below it need none.
+#
+# The judge counts as in exercise 4. No tensor of fractions is larger than one block, `tile × tile` for each leading index, or
+# than the largest argument; and there are no more multiplications than the blocks on and below the diagonal need. You may
+# call your `partial_attention` and `merge`. If `tile` is less than 1, raise a `ValueError` that names it and its value.
+#
+# **On paper.** Five queries, five keys, `tile=2`: three tiles of queries and three of keys, so nine blocks. Three are above the
+# diagonal. The last query has a tile for itself; it takes the keys 0–1, 2–3 and 4.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(causal_tiled_attention)
+
+
+# %% nbgrader={"grade": false, "grade_id": "causal_tiled_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_tiled_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, tile: int = 64
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`partial_attention` where query i sees keys 0 ... i, in blocks of tile x tile; blocks above the diagonal are skipped.
+
+    query, key: (..., T, K), value: (..., T, V). Returns (output (..., T, V), lse (..., T)). Raises ValueError if tile < 1.
+    """
+    ### BEGIN SOLUTION
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    T = query.shape[-2]
+    position = torch.arange(T, device=query.device)
+    rows = []
+    for first in range(0, T, tile):
+        queries = slice(first, first + tile)
+        result = None
+        for start in range(0, first + 1, tile):  # later tiles of keys are above the diagonal
+            keys = slice(start, start + tile)
+            mask = position[keys] > position[queries, None] if start == first else None
+            found = partial_attention(query[..., queries, :], key[..., keys, :], value[..., keys, :], mask)
+            result = found if result is None else merge(*result, *found)
+        rows.append(result)
+    outputs, lses = zip(*rows, strict=True)
+    return torch.cat(outputs, dim=-2), torch.cat(lses, dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_causal_tiled_attention", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(causal_tiled_attention)  # NameError? Run the notebook's first cell
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(causal_tiled_attention)
+### END HIDDEN TESTS
+
+# %% [markdown]
 # ## 5. What memory it takes
 #
 # ### Predict first
@@ -594,7 +652,7 @@ print(f"Tiles by {tiled.whose}.")
 #
 # The average over all keys is a product with the output, which we have. No pass over the keys is needed for it.
 #
-# ### Exercise 5: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`
+# ### Exercise 6: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`
 #
 # *Difficulty ★★★ · about 20 minutes*
 #

@@ -25,7 +25,7 @@ tiled_backward = exercise(
     points=4,
     result_names=("grad_query", "grad_key", "grad_value"),
     forbidden=(*NOT_ALLOWED, *WITHOUT_AUTOGRAD),
-    see="Exercise 5: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",
+    see="Exercise 6: `tiled_backward(query, key, value, output, lse, grad_output, tile=64)`",
     hints=(
         "The weights are gone. From the scores of a tile and what you were handed you can make the very same weights "
         "again: how did the forward pass make them from lse?",
