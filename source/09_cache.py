@@ -708,8 +708,7 @@ figures.show(
 # ([NVIDIA](https://www.nvidia.com/en-us/data-center/hgx/), 2024).
 #
 # How many operations does a model make per byte? A matrix of parameters has two bytes per number, and each number is multiplied
-# and added once per token: one operation per byte and token. So one token uses a 295th of the processor, and the time is that
-# of reading.
+# and added once per token: one operation per byte and token. So one token uses a 295th of the processor.
 
 # %%
 PEAK, BANDWIDTH = 989e12, 3.35e12  # of an H100: operations and bytes per second
@@ -744,11 +743,15 @@ figures.show(
 )
 
 # %% [markdown]
-# So a prefill, in which thousands of tokens share one reading of the parameters, is bound by the processor; decoding is bound
-# by memory. A server therefore lets many conversations decode together. But they share only the parameters: each reads its own
-# cache.
+# This picture is called a **roofline**. In a prefill, thousands of tokens share one reading of the parameters, so the processor
+# is the limit; decoding is bound by memory. A server therefore lets many conversations decode together. But they share only the
+# parameters: each conversation reads its own cache, again for every token.
 #
-# ### Step: bytes of one step
+# ### Where the time of one step goes (extra)
+#
+# Which is read for longer, the parameters or the caches? Count the bytes.
+#
+# ### Step: bytes of one step (extra)
 #
 # *Step ★☆☆ · about 2 minutes.* How many bytes are read when each of `batch_size` conversations of `length` tokens gets one more
 # token? The parameters are read once for all, the caches once each. You may call your `cache_bytes`.
@@ -867,7 +870,14 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Predict: the earliest token
+# What has left the window is never read again. So `window` rows of memory are enough for a text of any length: each new row is
+# written over the oldest one. This is called a **rolling buffer**.
+#
+# ### How far back? (extra)
+#
+# Layers with windows are stacked, and each reads the outputs of the one below.
+#
+# ### Predict: the earliest token (extra)
 #
 # A model has 4 layers, each with a window of 3. Which is the earliest token that can have any influence on the last layer's
 # output at position 20?
@@ -892,12 +902,11 @@ print("Computed with", window_mask.whose)
 # A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But what comes from far back
 # has been mixed and averaged on its way.
 #
-# ### A rolling buffer
+# ### A rolling buffer (extra)
 #
-# A key that has left the window is never read again. So `window` rows of memory are enough for a text of any length: position
-# $p$ is written to row $p \bmod w$, over the key that has just left the window. This is called a **rolling buffer**.
+# In a rolling buffer of $w$ rows, position $p$ is written to row $p \bmod w$, over the key that has just left the window.
 #
-# ### Step: write into a rolling buffer
+# ### Step: write into a rolling buffer (extra)
 #
 # *Step ★★☆ · about 3 minutes.* `kept` is `(..., window, K)`. Write `new`, `(..., T, K)`, for the positions `start … start + T -
 # 1`, in place, and return `kept`. `T` is at most `window`. You can index with a tensor of row numbers: `kept[..., rows, :] =
@@ -1073,11 +1082,14 @@ grade(GroupedQueryAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### Predict: half the keys
+# ### What sharing costs (extra)
 #
-# The course's small model has 4 heads and a held-out loss of about 0.9 nats on these texts; guessing among its 952 words costs
-# $\ln 952 \approx 6.9$. Give each two neighbouring heads the mean of their keys and values, in all layers, without further
-# training. What is the loss now?
+# Convert the course's small model by means, and measure it before any further training.
+#
+# ### Predict: half the keys (extra)
+#
+# The model has 4 heads and a held-out loss of about 0.9 nats on these texts; guessing among its 952 words costs $\ln 952
+# \approx 6.9$. Give each two neighbouring heads the mean of their keys and values, in all layers. What is the loss now?
 
 # %%
 # The loss: "about 0.9", "about 1.5" or "above 5"
@@ -1177,9 +1189,12 @@ print(f"the keys have {some_keys.numel() * 4:,} bytes (computed with {share.whos
 predict("a million tokens", ...)
 
 # %% [markdown]
-# Models combine several measures. One is a **mixed** model: most layers have a window, and a few see everything.
+# ### Models with a million tokens
 #
-# ### Step: the cache of a mixed model
+# Such models combine several measures. Many are **mixed**: most layers have a window, and a few see everything. The table below
+# shows what the forms of some published models would need for a million tokens.
+#
+# ### Step: the cache of a mixed model (extra)
 #
 # *Step ★☆☆ · about 3 minutes.* `windows` has one entry per layer: a window, or None for a layer that keeps every token. Return
 # the bytes of all layers. A layer with a window keeps at most that many tokens. You may call your `cache_bytes` for each layer.
@@ -1215,7 +1230,7 @@ for name, form in forms.items():
 print("Computed with", mixed.whose)
 
 # %% [markdown]
-# The numbers of layers, heads and windows are from the models' `config.json` and, for Gemma 3, from [its
+# The layers, heads and windows are from the models' `config.json` and, for Gemma 3, from [its
 # report](https://arxiv.org/abs/2503.19786): five layers with a window of 1,024 for each that sees everything. Only the Qwen
 # model was made for a million tokens ([Qwen2.5-1M](https://qwenlm.github.io/blog/qwen2.5-1m), January 2025); the table shows
 # what each form would need.
@@ -1353,7 +1368,7 @@ def largest_difference(dtype):
         return (torch.cat(rows, dim=1) - lm_in(ids)).abs().max().item()
 
 
-for dtype in (torch.float64, torch.float32, torch.bfloat16):
+for dtype in (torch.float64, torch.float32):
     print(f"{str(dtype):15} logits differ by up to {largest_difference(dtype):.1e}")
 
 # %% [markdown]

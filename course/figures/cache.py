@@ -115,7 +115,7 @@ def roofline(points: Mapping[str, float], peak: float = H100[0], bandwidth: floa
         ax.plot([intensity], [height], marker="o", color=INK, markersize=6)
         above = intensity > corner
         ax.annotate(
-            f"{name}: {100 * height / peak:.2g} %",
+            f"{name}: {_percent(height / peak)}",
             (intensity, height),
             (0, 9) if above else (9, -4),
             textcoords="offset points",
@@ -124,7 +124,7 @@ def roofline(points: Mapping[str, float], peak: float = H100[0], bandwidth: floa
             fontsize=SMALL,
             color=INK,
         )
-        said.append(f"{name}, {intensity:g} operations per byte, {100 * height / peak:.2g} % of the peak")
+        said.append(f"{name}, {intensity:g} operations per byte, {_percent(height / peak)} of the peak")
     ax.text(0.55, 6 * bandwidth, "bound by memory", fontsize=SMALL, color=INK, ha="left", va="center")
     ax.text(
         1.15 * corner, 1.6, f"corner: {corner:.0f} operations per byte", fontsize=SMALL, color=INK, ha="left", va="bottom"
@@ -161,6 +161,10 @@ def time_bars(spent: Mapping[str, Sequence[float]], parts: Sequence[str]) -> Fig
         for name in names
     )
     return with_alt_text(figure, f"Stacked bars of milliseconds. {details}.")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share > 0.1 else f"{100 * share:.2g} %"
 
 
 def _cell(ax: Axes, r: int, c: int, text: str, state: str) -> None:

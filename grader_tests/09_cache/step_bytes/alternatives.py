@@ -1,12 +1,12 @@
 """Right answers to `step_bytes`."""
 
 
-# %% by_cache_bytes
-def step_bytes(n_parameters, n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2):
-    return element_bytes * n_parameters + cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size, element_bytes)
-
-
 # %% written_out
 def step_bytes(n_parameters, n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2):
     per_token = 2 * n_layers * n_kv_heads * d_head
     return (n_parameters + per_token * length * batch_size) * element_bytes
+
+
+# %% by_cache_bytes
+def step_bytes(n_parameters, n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2):
+    return element_bytes * n_parameters + cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size, element_bytes)
