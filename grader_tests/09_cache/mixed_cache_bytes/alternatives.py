@@ -10,7 +10,7 @@ def mixed_cache_bytes(windows, n_kv_heads, d_head, length, element_bytes=2):
     return total
 
 
-# %% by_cache_bytes
+# %% all_tokens_first
 def mixed_cache_bytes(windows, n_kv_heads, d_head, length, element_bytes=2):
-    kept = [length if window is None else min(window, length) for window in windows]
-    return sum(cache_bytes(1, n_kv_heads, d_head, tokens, 1, element_bytes) for tokens in kept)
+    tokens = sum(length if window is None else min(window, length) for window in windows)
+    return 2 * n_kv_heads * d_head * tokens * element_bytes

@@ -7,6 +7,9 @@ def step_bytes(n_parameters, n_layers, n_kv_heads, d_head, length, batch_size=1,
     return (n_parameters + per_token * length * batch_size) * element_bytes
 
 
-# %% by_cache_bytes
+# %% conversation_by_conversation
 def step_bytes(n_parameters, n_layers, n_kv_heads, d_head, length, batch_size=1, element_bytes=2):
-    return element_bytes * n_parameters + cache_bytes(n_layers, n_kv_heads, d_head, length, batch_size, element_bytes)
+    numbers = n_parameters
+    for _ in range(batch_size):
+        numbers += 2 * n_layers * n_kv_heads * d_head * length
+    return numbers * element_bytes

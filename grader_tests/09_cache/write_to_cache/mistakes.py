@@ -13,11 +13,8 @@ right.mistake("returns_the_new_rows", {"[..., :stop, :]": "[..., start:stop, :]"
 right.mistake("returns_the_old_rows", {"[..., :stop, :]": "[..., :start, :]"}).feedback(
     "You return only the rows before the new ones. A new query also sees its own key."
 )
-right.mistake("appends", {"kept[..., start:stop, :] = new\n": "kept = torch.cat([kept[..., :start, :], new], dim=-2)\n"}).feedback(
-    "You join the rows in a new tensor, and `kept` stays as it was. Write into `kept` itself."
-)
 right.mistake("writes_into_a_copy", {"kept[..., start:stop, :] = new\n": "kept = kept.clone()\n    kept[..., start:stop, :] = new\n"}).feedback(
-    "You write into a copy, and `kept` stays as it was. Then every token copies the whole cache."
+    "Your rows are in a new tensor, and `kept` stays as it was. Write into `kept` itself; `torch.cat` and `clone` copy it."
 )
 right.mistake("returns_a_copy", {"return kept[..., :stop, :]": "return kept[..., :stop, :].clone()"}).feedback(
     "You return a copy of the rows. A slice is enough: it is a view, and copies nothing."
