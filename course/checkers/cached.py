@@ -13,7 +13,7 @@ Calls = Sequence[Sequence[int]]
 
 @checker
 def reads_each_position_once(seen: Observation, length: int, n_tokens: int) -> Problem:
-    """The calls of the model: first the whole prompt of `length` tokens, then one token each time, `n_tokens` in all."""
+    """The model is called `n_tokens` times: with the prompt of `length` tokens, then with one token each time."""
     sizes = [call[1] for call in _calls(seen)]
     if sizes == [length, *[1] * (n_tokens - 1)]:
         return None

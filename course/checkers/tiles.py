@@ -31,7 +31,7 @@ def computed_in_tiles(seen: Observation, exact: Observation, scores: Sequence[in
 
 @checker
 def computed_in_blocks(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
-    """The result is right, and was computed in blocks, of which none was needless. Limits are as in `computed_in_tiles`.
+    """The result is right, and was computed in blocks, none of them needless. Limits are as in `computed_in_tiles`.
 
     scores    shape of the largest tensor that is needed
     products  number of multiplications that the needed blocks take

@@ -21,7 +21,7 @@ Write = Callable[[Tensor, Tensor, int], Tensor]
 
 
 def write_to_cache(kept: Tensor, new: Tensor, start: int) -> Tensor:
-    """Write new rows (..., T, K) into `kept` (..., length, K) from `start` on: a view of all so far, (..., start+T, K)."""
+    """Write rows (..., T, K) into `kept` (..., length, K) from `start` on; a view of all so far (..., S, K)."""
     stop = start + new.shape[-2]
     kept.narrow(-2, start, stop - start).copy_(new)
     return kept.narrow(-2, 0, stop)
@@ -75,6 +75,5 @@ def check_room(ids: Tensor, cache: Tensor, start: int) -> None:
         raise ValueError(f"ids has the shape {tuple(ids.shape)}, and the cache is for {cache.shape[2]} sequences")
     stop = start + ids.shape[1]
     if start < 0 or stop > cache.shape[4]:
-        raise ValueError(
-            f"positions {start} to {stop - 1} do not fit into a cache of {cache.shape[4]} positions, 0 to {cache.shape[4] - 1}"
-        )
+        length = cache.shape[4]
+        raise ValueError(f"positions {start} to {stop - 1} do not fit into a cache of {length}, 0 to {length - 1}")

@@ -13,11 +13,11 @@ generate_with_cache = exercise(
     points=3,
     see="Exercise 4: `generate_with_cache(model, prompt, n_tokens)`",
     hints=(
-        "Take a prompt of 3 tokens and n_tokens = 4. Write down for each call of the model which tokens it reads, and at "
-        "which position they start. How many positions does the cache hold after each call?",
-        "Make the cache before the loop: its length is known. The first call reads the prompt from position 0. From then "
-        "on each call reads only the token that was chosen last, at the position where that token stands. Of the logits "
-        "you need those of the last position.",
+        "Take a prompt of 3 tokens and n_tokens = 4. Write down for each call of the model which tokens it reads, and "
+        "at which position they start. How many positions does the cache hold after each call?",
+        "Make the cache before the loop: its length is known. The first call reads the prompt from position 0. From "
+        "then on each call reads only the token that was chosen last, at the position where that token stands. Of the "
+        "logits you need those of the last position.",
         "`cache = model.new_cache(<sequences>, <positions>)`; in a loop over n_tokens: `logits = model(<what is new>, "
         "cache, <where it starts>)`, the new token by `argmax` with shape (B, 1), and `torch.cat` along the positions. "
         "All of it below `torch.no_grad()`.",

@@ -146,9 +146,10 @@ def causal_tiled_attention(query, key, value, tile=64):
         q = query[..., a : a + tile, :]
         size = q.shape[-2]
         future = torch.arange(size, device=q.device) > torch.arange(size, device=q.device)[:, None]
-        output, lse = partial_attention(q, key[..., a : a + tile, :], value[..., a : a + tile, :], future)
+        output, lse = partial_attention(q, key[..., a : a + tile, :], value[..., a : a + tile, :], future)  # noqa: F821
         if a:
-            output, lse = merge(*tiled_attention(q, key[..., :a, :], value[..., :a, :], tile=tile), output, lse)
+            before = tiled_attention(q, key[..., :a, :], value[..., :a, :], tile=tile)  # noqa: F821
+            output, lse = merge(*before, output, lse)  # noqa: F821
         outputs.append(output)
         lses.append(lse)
     return torch.cat(outputs, dim=-2), torch.cat(lses, dim=-1)

@@ -18,7 +18,7 @@ def measured(draw, *leading, T, K, V, tile=None):
     s = Script(query=query, key=key, value=value)
     s.call(helper("measured"), student("causal_tiled_attention"), s.query, s.key, s.value, **sized(tile))
     side = tile or DEFAULT
-    # With K and V 1, products before they are summed are no more than the scores, and a column of ones adds half the cost
+    # With K and V 1, products before they are summed are no more than scores, and a column of ones adds half the cost
     once = prod(leading) * pairs(T, side) * (K + V) if K > 1 else 10**9
     largest = max([side, side], [T, max(K, V)], key=prod)
     case = s.case().check_with("computed_in_blocks", scores=[*leading, *largest], products=once).timeout(20)

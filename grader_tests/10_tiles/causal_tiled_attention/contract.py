@@ -17,14 +17,14 @@ causal_tiled_attention = exercise(
     forbidden=NOT_ALLOWED,
     see="Exercise 5: `causal_tiled_attention(query, key, value, tile=64)`",
     hints=(
-        "Draw the scores of five queries and five keys with tile = 2, and mark the nine blocks. Which blocks have no pair "
-        "that is allowed, which have only allowed pairs, and which have both?",
-        "Two loops: over the tiles of queries, and inside it over the tiles of keys up to the queries' own. Only the last "
-        "of these, on the diagonal, needs a mask. Merge over the keys; put the results of the tiles of queries one "
-        "after another.",
-        "`for first in range(0, T, tile)`, inside it `for start in range(0, <first, and one more>, tile)`. The mask of the "
-        "block on the diagonal compares positions of keys with positions of queries. At the end `torch.cat` along the "
-        "queries: -2 for the outputs, -1 for the log-sum-exps.",
+        "Draw the scores of five queries and five keys with tile = 2, and mark the nine blocks. Which blocks have no "
+        "pair that is allowed, which have only allowed pairs, and which have both?",
+        "Two loops: over the tiles of queries, and inside it over the tiles of keys up to the queries' own. Only the "
+        "last of these, on the diagonal, needs a mask. Merge over the keys; put the results of the tiles of queries "
+        "one after another.",
+        "`for first in range(0, T, tile)`, inside it `for start in range(0, <first, and one more>, tile)`. The mask of "
+        "the block on the diagonal compares positions of keys with positions of queries. At the end `torch.cat` along "
+        "the queries: -2 for the outputs, -1 for the log-sum-exps.",
     ),
 )
 
@@ -80,6 +80,10 @@ def _(draw):
     yield call(*drawn(draw, 2, T=5, S=5, K=3, V=4, scale=2.0), 2)
     yield call(*drawn(draw, 1, 3, T=4, S=4), tile=2).label("a batch of one sentence, with three heads")
     yield call(*far_out(draw, T=6), tile=2).tolerance(*FAR)
+    # The best keys come last: earlier sums must shrink to nothing
+    query, key, value = far_out(draw, T=6)
+    key[:3, 0] = -20000.0
+    yield call(query, key, value, tile=2).tolerance(*FAR)
     yield after(drawn(draw, T=6, S=6), drawn(draw, T=6, S=6))
 
 
@@ -87,7 +91,7 @@ def _(draw):
 def _(draw):
     yield measured(draw, T=60, K=1, V=1, tile=12)
     yield measured(draw, T=100, K=1, V=1, tile=16)
-    yield measured(draw, 2, T=50, K=1, V=1, tile=10)
+    yield measured(draw, 2, T=50, K=1, V=1, tile=5)
     yield measured(draw, T=200, K=1, V=1)
     # Wide keys: all blocks of five by five need 1.7 times the multiplications of those on and below the diagonal
     yield measured(draw, T=40, K=8, V=3, tile=8)
