@@ -27,7 +27,7 @@ import time
 
 import torch
 import torch.nn.functional as F
-from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, staged_model, use
+from course import begin, check, figures, hint, predict, progress, review, sentence, sliders, small_lm, use
 from course.models import exercise_fallbacks, torch_fallbacks
 from course.models.cached_lm import CachedLM
 from course.models.cost_counter import measure_cost
@@ -660,6 +660,8 @@ figures.show(
 predict("the first wrong position", ...)
 
 # %%
+from course import staged_model
+
 rotate = staged_model.find_prior_answer("apply_rope", otherwise=exercise_fallbacks.apply_rope)
 
 
@@ -737,7 +739,9 @@ for tokens in (1, 8, 64, 512):
 # %% tags=["demo"]
 # @title The roofline of an H100
 figures.show(
-    figures.cache.roofline({"decoding, 1 text": 1, "decoding, 8 texts": 8, "decoding, 64 texts": 64, "prefill, 4,096": 4096}),
+    figures.cache.roofline(
+        {"decoding, 1 text": 1, "decoding, 8 texts": 8, "decoding, 64 texts": 64, "prefill, 4,096": 4096}
+    ),
     caption="How fast a matrix of parameters can be used at most. Left of the corner, reading sets the speed; right of it, the "
     "processor does. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
 )
@@ -1241,8 +1245,7 @@ print("Computed with", mixed.whose)
 # one row of work: a thousand tokens of width 512 cost a 550th.
 #
 # **What does it cost to keep that?** $2 L G d_k b$ bytes per token: half a megabyte in Llama 2 7B, 2.3 kB in your model. It is
-# read again for each new token, and reading takes nearly all the time: for one token, the processor has 295 times as much to
-# give.
+# read again for each new token, and reading takes nearly all the time: one token keeps a 295th of the processor busy.
 #
 # **How do models afford a million tokens?** They multiply savings. From 550 GB, groups of four heads leave 137 GB, groups of
 # seven and fewer layers 60 GB. Windows in five of six layers save another factor of six. Some models go further *(extra)*:
@@ -1369,7 +1372,7 @@ def largest_difference(dtype):
 
 
 for dtype in (torch.float64, torch.float32):
-    print(f"{str(dtype):15} logits differ by up to {largest_difference(dtype):.1e}")
+    print(f"{dtype!s:15} logits differ by up to {largest_difference(dtype):.1e}")
 
 # %% [markdown]
 # If a bug were the reason, more digits would not help. Here the difference shrinks with the precision, so it is rounding:

@@ -27,17 +27,12 @@ H100 = (989.0, 3.35)  # operations and bytes per second, in trillions
 def append_or_write(n: int) -> Figure:
     """How a cache of `n` tokens is filled: by appending, and in memory made once. One column per new token."""
     figure, axes = row(2, width=4.0, height=0.45 * n + 0.9)
-    for ax, title, written in zip(
-        axes,
-        ("appending: all rows, each time", "made once: one row each time"),
-        (lambda r, c: True, lambda r, c: r == c),
-        strict=True,
-    ):
+    titles = ("appending: all rows, each time", "made once: one row each time")
+    for appending, ax, title in zip((True, False), axes, titles, strict=True):
         for c in range(n):
-            for r in range(n):
-                _cell(ax, r, c, str(r) if r <= c else "", "new" if r <= c and written(r, c) else "kept")
-                if r > c and written(n, 0):
-                    ax.patches[-1].set_visible(False)
+            for r in range(c + 1 if appending else n):
+                new = appending or r == c
+                _cell(ax, r, c, str(r) if r <= c else "", "new" if new else "kept")
         _frame(ax, n, n, title)
         ax.set_xticks(range(n), [f"{c + 1}" for c in range(n)])
         ax.set_xlabel("tokens so far")
@@ -87,15 +82,21 @@ def hierarchy() -> Figure:
         ax.text(0, (top + bottom) / 2 - 0.08, size, ha="center", va="center", color=_ink(ground), fontweight="bold")
         ax.text(-2.9, (top + bottom) / 2, name, ha="right", va="center", color=INK)
         ax.text(2.9, (top + bottom) / 2, f"read at {shown}", ha="left", va="center", color=INK)
-    ax.annotate("faster", (5.3, 2.9), (5.3, 0.2), ha="center", va="center", color=GREY, fontsize=SMALL, arrowprops=_arrow())
-    ax.annotate("larger", (-6.1, 0.1), (-6.1, 2.8), ha="center", va="center", color=GREY, fontsize=SMALL, arrowprops=_arrow())
+    ax.annotate(
+        "faster", (5.3, 2.9), (5.3, 0.2), ha="center", va="center", color=GREY, fontsize=SMALL, arrowprops=_arrow()
+    )
+    ax.annotate(
+        "larger", (-6.1, 0.1), (-6.1, 2.8), ha="center", va="center", color=GREY, fontsize=SMALL, arrowprops=_arrow()
+    )
     ax.set(xlim=(-6.6, 5.8), ylim=(-0.05, 3.1))
     ax.axis("off")
     details = "; ".join(
         f"{name}, {size}, {f'{speed:g} TB' if speed >= 1 else f'{1000 * speed:g} GB'} per second"
         for name, speed, size in LEVELS
     )
-    return with_alt_text(figure, f"A pyramid of three levels of memory, from small and fast to large and slow: {details}.")
+    return with_alt_text(
+        figure, f"A pyramid of three levels of memory, from small and fast to large and slow: {details}."
+    )
 
 
 def roofline(points: Mapping[str, float], peak: float = H100[0], bandwidth: float = H100[1]) -> Figure:
@@ -127,7 +128,13 @@ def roofline(points: Mapping[str, float], peak: float = H100[0], bandwidth: floa
         said.append(f"{name}, {intensity:g} operations per byte, {_percent(height / peak)} of the peak")
     ax.text(0.55, 6 * bandwidth, "bound by memory", fontsize=SMALL, color=INK, ha="left", va="center")
     ax.text(
-        1.15 * corner, 1.6, f"corner: {corner:.0f} operations per byte", fontsize=SMALL, color=INK, ha="left", va="bottom"
+        1.15 * corner,
+        1.6,
+        f"corner: {corner:.0f} operations per byte",
+        fontsize=SMALL,
+        color=INK,
+        ha="left",
+        va="bottom",
     )
     ax.text(1.15 * corner, 0.45 * peak, "bound by the processor", fontsize=SMALL, color=INK, ha="left", va="center")
     ax.set(xlabel="operations per byte that is read", ylabel="trillion operations per second")

@@ -64,7 +64,9 @@ class CachedLM(nn.Module):
         keys, values = self.write(kept[0], key, start), self.write(kept[1], value, start)
         scores = query @ keys.mT * query.shape[-1] ** -0.5
         columns = torch.arange(keys.shape[-2], device=x.device)
-        mask = columns > columns[start:, None]  # (T, S); a causal mask by way of (S, S) would be most of a step's memory
+        mask = (
+            columns > columns[start:, None]
+        )  # (T, S); a causal mask by way of (S, S) would be most of a step's memory
         output: Tensor = attention.W_o(BUILT_IN.merge(BUILT_IN.weights(scores, mask) @ values))
         return output
 

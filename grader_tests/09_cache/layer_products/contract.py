@@ -6,7 +6,8 @@ layer_products = step(
     "layer_products",
     see="Step: multiplications of a layer",
     hints=(
-        "How many matrices of `d` rows and `d` columns is each new row multiplied by? And how many multiplications does one "
+        "How many matrices of `d` rows and `d` columns is each new row multiplied by? And how many "
+        "multiplications does one "
         "score of width `d` take?",
         "The shape of the code: `<matrices> + <scores> + <sum of values>`, each a product of `T`, `S` and `d`.",
     ),

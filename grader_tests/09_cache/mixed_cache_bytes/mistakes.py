@@ -28,6 +28,7 @@ right.mistake("always_two_bytes", {" * element_bytes": " * 2"}).feedback(
 right.mistake("window_without_the_token", {"min(window, length)": "min(window - 1, length)"}).feedback(
     "You keep one token too few. A window counts the query's own position."
 )
-right.mistake("smallest_window_for_all", {"tokens = length if window is None else min(window, length)": "tokens = min([w for w in windows if w is not None] + [length])"}).feedback(
-    "You use the smallest window for all layers. Each layer keeps tokens by its own window."
-)
+right.mistake(
+    "smallest_window_for_all",
+    {"length if window is None else min(window, length)": "min([w for w in windows if w is not None] + [length])"},
+).feedback("You use the smallest window for all layers. Each layer keeps tokens by its own window.")

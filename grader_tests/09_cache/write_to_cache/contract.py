@@ -39,9 +39,9 @@ write_to_cache.example(
 )
 write_to_cache.example(
     "a prefill of two rows, then one row",
-    written(
-        torch.zeros(1, 2, 4, 2), (torch.arange(8.0).view(1, 2, 2, 2), 0), (torch.full((1, 2, 1, 2), 9.0), 2)
-    ).label("write_to_cache(kept, new, 0), then write_to_cache(kept, one, 2), and kept afterwards"),
+    written(torch.zeros(1, 2, 4, 2), (torch.arange(8.0).view(1, 2, 2, 2), 0), (torch.full((1, 2, 1, 2), 9.0), 2)).label(
+        "write_to_cache(kept, new, 0), then write_to_cache(kept, one, 2), and kept afterwards"
+    ),
 )
 
 
