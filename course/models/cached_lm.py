@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, nn
 
 from .modern_lm import BUILT_IN, Attention, Block, ModernLM
-from .torch_fallbacks import causal_mask
 
 Write = Callable[[Tensor, Tensor, int], Tensor]
 
@@ -64,7 +63,10 @@ class CachedLM(nn.Module):
             query, key = BUILT_IN.rope(query, positions), BUILT_IN.rope(key, positions)
         keys, values = self.write(kept[0], key, start), self.write(kept[1], value, start)
         scores = query @ keys.mT * query.shape[-1] ** -0.5
-        mask = causal_mask(x.shape[1], keys.shape[-2], x.device)
+        columns = torch.arange(keys.shape[-2], device=x.device)
+        mask = (
+            columns > columns[start:, None]
+        )  # (T, S); a causal mask by way of (S, S) would be most of a step's memory
         output: Tensor = attention.W_o(BUILT_IN.merge(BUILT_IN.weights(scores, mask) @ values))
         return output
 
