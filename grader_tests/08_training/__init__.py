@@ -13,4 +13,4 @@ EXERCISES = (
     "generate",
     "train",
 )
-CHALLENGES = ("top_k",)
+CHALLENGES = ("adamw_step", "top_k")
