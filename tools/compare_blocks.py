@@ -30,7 +30,7 @@ from course.models.exercise_fallbacks import apply_rope
 from course.models.modern_lm import RMSNorm
 from course.models.river_town import generate_stories
 
-SECONDS, SEEDS, PEAK = 40.0, (0, 1, 2), 3e-3
+SECONDS, SEEDS, PEAK = 20.0, (0, 1, 2), 3e-3
 WIDTH, HEADS, BLOCKS, LENGTH, ROWS = 96, 4, 3, 64, 16
 WORDS, HELD_OUT_WORDS = 400_000, 8_000
 TIMED = 30  # steps of each kind
