@@ -11,13 +11,12 @@
 # You have built attention, with a mask, heads and positions. With random weights it produces noise. **How does a model learn to
 # write, and which parts should it have?**
 #
-# **You will build** each part of a training: batches, the loss, two transformer blocks, the learning rate, the step, the
-# measurement, generation and the loop. With them you train a small language model on this computer, in about a minute. Lessons 9
-# to 14 use *your* model.
+# **You will build** batches, the loss, two transformer blocks, the learning rate, the step, the measurement, generation and the
+# loop. With them you train a small language model on this computer, in about a minute. Lessons 9 to 14 use *your* model.
 #
 # **You need** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads (lesson 6) and RoPE (lesson 7).
 #
-# **Time:** about @CORE@ minutes, plus @EXTRA@ for the parts marked *extra*
+# **Time:** about 120 minutes, plus 45 for the parts marked *extra*
 
 # %%
 import math
@@ -34,8 +33,8 @@ begin("08_training")
 figures.show(figures.overview("block"))
 
 # %% [markdown]
-# In shapes, `B` is the batch, `T` the number of tokens, `D` the model's width, `H` the number of heads, `K` a head's width and `N`
-# the size of the vocabulary.
+# In shapes, `B` is the batch, `T` the number of tokens, `D` the width, `H` the number of heads, `K` a head's width, `N` the size of
+# the vocabulary.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -153,12 +152,11 @@ print(course_model.decode(train_ids[:95]), "…\n")
 print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out, {N} different ones")
 
 # %% [markdown]
-# The stories in `held_out` are **held out**: the model never trains on them. A model can memorize its training text, which is
-# called **overfitting**. Only the loss on other texts shows what it has learned about the language.
+# The model never trains on the stories in `held_out`: they are **held out**. A model can memorize its training text, which is called
+# **overfitting**. Only the loss on other texts shows what it has learned about the language.
 #
-# The text is too long to pass through the model at once. So we cut **windows** of $T$ tokens out of it, at random positions. The
-# largest $T$ that a model accepts, its `block_size`, is its **context length**. If the text is $w_0, w_1, \dots, w_{L-1}$, the
-# window that starts at $s$ has
+# We cut **windows** of $T$ tokens out of the text, at random positions. The largest $T$ that a model accepts, its `block_size`, is
+# its **context length**. If the text is $w_0, w_1, \dots, w_{L-1}$, the window that starts at $s$ has
 #
 # $$ \text{inputs } (w_s, \dots, w_{s+T-1}), \qquad \text{targets } (w_{s+1}, \dots, w_{s+T}) $$
 
@@ -384,7 +382,7 @@ figures.show(
 #   brings the `D` numbers of each position to mean 0 and variance 1, then multiplies each by a learned gain and adds a learned
 #   bias. The paper of 2017 put the norm *after* the addition. Before it, called **pre-norm**, trains more easily.
 #
-# ### Predict: where the parameters are
+# ### Predict: where the parameters are (extra)
 #
 # Attention has four matrices of `D` times `D`. The MLP has one from `D` to `4 * D` and one back. Which part has more parameters?
 
@@ -512,9 +510,8 @@ def make_model(seed=0, **sizes):
 
 
 # %% [markdown]
-# Two checks take a moment and find many bugs. Before training, the loss should be close to the uniform baseline: far above it,
-# the logits begin too large; far below it, the targets leak into the inputs. And if you change the last token, no logits before
-# it may move.
+# Two checks find many bugs. Before training, the loss should be close to the uniform baseline: far above it, the logits begin too
+# large; far below it, the targets leak into the inputs. And if you change the last token, no logits before it may move.
 
 # %% tags=["demo"]
 model = make_model()
@@ -539,8 +536,8 @@ print("Computed with", Block.whose)
 # | positions | a learned table | [RoPE](https://arxiv.org/abs/2104.09864) | only gaps count |
 # | biases | yes | [none](https://arxiv.org/abs/2204.02311) | more stable training of large models |
 #
-# The reasons are those that these papers give; [Llama's paper](https://arxiv.org/abs/2302.13971), February 2023, lists the first
-# three. You will measure all four.
+# These are the papers' reasons; [Llama's](https://arxiv.org/abs/2302.13971), February 2023, lists the first three changes. In section
+# 10 you measure all four.
 
 # %% tags=["demo"]
 # @title The block of Llama
@@ -555,7 +552,7 @@ figures.show(
 #
 # $$ \operatorname{norm}(\mathbf{x}) = \frac{\mathbf{x}}{\sqrt{\tfrac1D \sum_i x_i^2 + 10^{-6}}} \odot \mathbf{g} $$
 #
-# ### Predict: ten times as large
+# ### Predict: ten times as large (extra)
 #
 # All numbers of $\mathbf{x}$ become ten times as large. What happens to $\operatorname{norm}(\mathbf{x})$?
 
@@ -568,8 +565,8 @@ predict("the norm of a larger input", ...)
 #
 # *Step ★☆☆ · about 3 minutes.* Write RMSNorm for `x`, `(..., D)`, along the last dimension.
 #
-# **Worked example.** $\mathbf{x} = (1, 7)$: the mean of the squares is 25, the root 5. With the gain $(1, 2)$ the result is
-# $(0.2, 2.8)$.
+# **Worked example.** $\mathbf{x} = (3, 1)$: the mean of the squares is 5, its root 2.236. With the gain $(1, 2)$ the result is
+# $(1.342, 0.894)$.
 
 
 # %%
@@ -595,8 +592,9 @@ check(rms_norm)
 # *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them: `W_gate` and `W_up` are `(F, D)`, `W_down` is
 # `(D, F)`. `F.silu` is PyTorch's.
 #
-# **Worked example.** $D = F = 1$, $x = 2$, `W_gate` is $(0.5)$, `W_up` is $(3)$ and `W_down` is $(10)$: $\operatorname{silu}(1) =
-# 0.731$, times 6 is 4.386, times 10 is 43.86.
+# **Worked example.** $D = 2$, $F = 3$, $\mathbf{x} = (1, 2)$. If $\mathbf{W}_{\text{gate}}\, \mathbf{x} = (1, -1, 0)$, then silu
+# gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269, 0)$: the third
+# gate is shut. `W_down` makes two numbers of them.
 
 
 # %%
@@ -609,10 +607,12 @@ def swiglu(x: torch.Tensor, W_gate: torch.Tensor, W_up: torch.Tensor, W_down: to
 check(swiglu)
 
 # %% [markdown]
-# ### Step: rotate by the position
+# ### Step: rotate by the position (extra)
 #
 # *Step ★★☆ · about 3 minutes.* *Review* of lesson 7: rotate row $t$ of `x`, `(..., T, K)`, by RoPE at position $t$, with base
 # 10,000 and neighbouring pairs. You may copy your `apply_rope` and `rope_frequencies` into this cell and call them.
+#
+# **Worked example.** Two rows $(2, 0)$: row 0 stays, row 1 becomes $(2\cos 1, 2\sin 1) = (1.08, 1.68)$.
 
 
 # %%
@@ -627,7 +627,7 @@ check(rotate)
 # %% [markdown]
 # ### Exercise 4: `ModernBlock(d_model, n_heads, hidden, rotates=True)`
 #
-# *Difficulty ★★★ · about 15 minutes*
+# *Difficulty ★★★ · about 12 minutes*
 #
 # Build the block, with your own attention. Nothing of a call may remain in the block, so any `T` can follow.
 #
@@ -752,10 +752,9 @@ sliders.slider(
 )
 
 # %% [markdown]
-# The limit belongs to *this* parabola: if the loss is curved twice as sharply, it is half as large. A model has directions of
-# every sharpness, so you try rates, and change the rate during training. At the beginning gradients are large and contradictory:
-# **warm up** from almost 0. At the end, steps must become small, to settle in the valley. The usual schedule is a straight line
-# up, then half a cosine down. With $n$ for the step, counted from 0, $n_{\text{warm}}$ for the steps of warm-up and
+# If the loss is curved twice as sharply, the limit is half as large. A model has directions of every sharpness, so you try rates,
+# and change the rate during training. At the beginning gradients are large and contradictory: **warm up** from almost 0. At the
+# end, steps must become small. The usual schedule is a straight line up, then half a cosine down. With $n$ for the step, counted from 0, $n_{\text{warm}}$ for the steps of warm-up and
 # $n_{\text{total}}$ for all steps,
 #
 # $$ \eta_n = \begin{cases} \eta_{\text{peak}} \, \dfrac{n + 1}{n_{\text{warm}}} & n < n_{\text{warm}} \\[1.2ex]
@@ -841,15 +840,15 @@ figures.show(
 # 5. **clip** it;
 # 6. let the optimizer step.
 #
-# Clipping guards against a batch whose gradient is enormous. Take *all* gradients as one vector $\mathbf{g}$. If it is longer
-# than 1, shorten it to length 1 and keep its direction:
+# Clipping guards against enormous gradients. Take *all* gradients as one vector $\mathbf{g}$. If it is longer than 1, shorten it to
+# length 1:
 #
 # $$ \mathbf{g} \leftarrow \mathbf{g} \cdot \min\!\left(1, \frac{1}{\lVert \mathbf{g} \rVert}\right) $$
 #
 # Plain gradient descent is `torch.optim.SGD`. Transformers are trained with **AdamW**. It keeps a running mean of each
-# parameter's gradient and of its square, and divides the first by the root of the second. So a parameter with small gradients
-# takes steps as large as one with large gradients, of about the size $\eta$. The W stands for **weight decay**: in each step every
-# parameter also shrinks a little towards 0. (The challenge at the end builds it.)
+# parameter's gradient and of its square, and divides the first by the root of the second. So all parameters take steps of about
+# the size $\eta$, whatever the size of their gradients. The W stands for **weight decay**: in each step every parameter also
+# shrinks a little towards 0. (The challenge at the end builds AdamW.)
 #
 # ### Exercise 6: `train_step(model, optimizer, inputs, targets)`
 #
@@ -896,8 +895,8 @@ grade(train_step)
 
 
 # %% [markdown]
-# Before you train on everything, **overfit a single batch**: the model should learn it by heart. A model with 400,000 parameters
-# can memorize a few hundred tokens, down to a loss near 0. If it cannot, something between the data and the optimizer is broken.
+# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorize a few hundred tokens, down
+# to a loss near 0. If it cannot, something between the data and the optimizer is broken.
 
 
 # %%
@@ -1314,9 +1313,9 @@ figures.show(
 )
 
 # %% [markdown]
-# Read the curve from the left. The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns
-# pairs. Below the bigram baseline it *must* use more than the last token, and that takes attention. The two curves stay close:
-# there is more text than the model sees in this time, so it cannot learn it by heart.
+# The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns pairs. Below the bigram
+# baseline it *must* use more than the last token, and that takes attention. The two curves stay close, because there is too much
+# text to learn it by heart.
 #
 # What does it write now?
 
@@ -1330,9 +1329,8 @@ sliders.slider(
 )
 
 # %% [markdown]
-# Its words are real because its tokens are words. But the order is learned: quotations open and close, sentences end, and people
-# and things come back. At temperature 0 it tends to repeat itself; at 1.3 it loses the thread. Here is the sentence of section 3
-# again:
+# The words are real because the tokens are words. But their order is learned: quotations open and close, sentences end, and people
+# and things come back. At 1.3 the story falls apart. Here is the sentence of section 3 again:
 
 # %% tags=["demo"]
 # @title The same sentence, by the bigram and by your model
@@ -1521,8 +1519,8 @@ for name, curves in {"0. right": healthy, **gallery}.items():
 # - **Merely worse** (1, 4, 9). Without the correct curve beside them, nobody would look twice. A model with targets shifted twice
 #   learns to predict the token after next; if the measurement had the same bug, both curves would look healthy.
 #
-# So look at the loss of step 0, overfit one batch, change one token under the mask, and compare the loss with your baselines. This
-# takes a minute and finds most of the nine. For those that are merely worse, keep the curve of a run that you trust.
+# To find most of the nine, look at the loss of step 0, overfit one batch, change one token under the mask, and compare the loss with
+# your baselines. For those that are merely worse, keep the curve of a run that you trust.
 
 # %% [markdown]
 # ## 12. A head that looks back (extra)
@@ -1886,7 +1884,7 @@ def top_k(logits: torch.Tensor, k: int) -> torch.Tensor:
 check(top_k)
 
 # %% [markdown]
-# ## The end of the core
+# ## The end of the core (extra)
 #
 # This is what you have built:
 #

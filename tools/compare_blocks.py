@@ -9,6 +9,7 @@ the same peak and schedule. Lesson 08 draws the held-out losses. The file also h
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -16,8 +17,10 @@ import platform
 import statistics
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -28,7 +31,6 @@ from torch.nn.utils import clip_grad_norm_
 from course.models import small_lm
 from course.models.exercise_fallbacks import apply_rope
 from course.models.modern_lm import RMSNorm
-from course.models.river_town import generate_stories
 
 SECONDS, SEEDS, PEAK = 20.0, (0, 1, 2), 3e-3
 WIDTH, HEADS, BLOCKS, LENGTH, ROWS = 96, 4, 3, 64, 16
@@ -200,6 +202,25 @@ def train(name: str, seed: int, steps: int, ids: Tensor, windows: Tensor, n_toke
     return found
 
 
+def of_seed(seed: int, steps: dict[str, int]) -> dict[str, list[tuple[int, float]]]:
+    """Train one model of each kind, and return their curves."""
+    torch.set_num_threads(1)
+    n_tokens, ids, windows = texts()
+    found = {}
+    for name in KINDS:
+        found[name] = train(name, seed, steps[name], ids, windows, n_tokens)
+        print(f"seed {seed}, {name}: {found[name][-1][1]:.3f} after {steps[name]} steps", flush=True)
+    return found
+
+
+def texts() -> tuple[int, Tensor, Tensor]:
+    """The size of the vocabulary, the text of training (L,), and held-out windows (n, LENGTH + 1)."""
+    lm = small_lm.load()
+    unseen = lm.encode(small_lm.held_out(HELD_OUT_WORDS))
+    windows = unseen[: (len(unseen) - 1) // LENGTH * LENGTH + 1].unfold(0, LENGTH + 1, LENGTH)
+    return len(lm.words), small_lm.training_ids(WORDS), windows
+
+
 def processor() -> str:
     """The processor's name, where the system tells it."""
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
@@ -207,15 +228,23 @@ def processor() -> str:
 
 
 def main(path: Path) -> None:
-    """Time and train all kinds; write the file after each training, so that nothing is lost."""
+    """Time all kinds, then train them, one process per seed, and write the file."""
     torch.set_num_threads(1)
-    lm = small_lm.load()
-    ids_of = {word.lower(): i for i, word in enumerate(lm.words)}
-    text = generate_stories(WORDS, 1)
-    ids = torch.tensor([ids_of[word.lower()] for word in small_lm.split_words(text)])
-    unseen = lm.encode(small_lm.held_out(HELD_OUT_WORDS))
-    windows = unseen[: (len(unseen) - 1) // LENGTH * LENGTH + 1].unfold(0, LENGTH + 1, LENGTH)
-    times = seconds_per_step(ids, len(lm.words))
+    n_tokens, ids, _ = texts()
+    times = seconds_per_step(ids, n_tokens)
+    steps = {name: round(SECONDS / times[name]) for name in KINDS}
+    with ProcessPoolExecutor(len(SEEDS), get_context("spawn")) as pool:
+        curves = list(pool.map(of_seed, SEEDS, itertools.repeat(steps)))
+    kinds = {
+        name: {
+            "changes": asdict(kind),
+            "parameters": sum(p.numel() for p in made(name, 0, n_tokens).parameters()),
+            "seconds per step": round(times[name], 5),
+            "steps": steps[name],
+            "curves": [[[step, round(loss, 4)] for step, loss in each[name]] for each in curves],
+        }
+        for name, kind in KINDS.items()
+    }
     found = {
         "machine": f"{processor()}, one thread; {os.cpu_count()} processors",
         "torch": torch.__version__,
@@ -224,25 +253,10 @@ def main(path: Path) -> None:
         "seeds": list(SEEDS),
         "peak": PEAK,
         "batch": [ROWS, LENGTH],
-        "model": f"{BLOCKS} blocks, width {WIDTH}, {HEADS} heads, {len(lm.words)} tokens",
-        "kinds": {
-            name: {
-                "changes": asdict(kind),
-                "parameters": sum(p.numel() for p in made(name, 0, len(lm.words)).parameters()),
-                "seconds per step": round(times[name], 5),
-                "steps": round(SECONDS / times[name]),
-                "curves": [],
-            }
-            for name, kind in KINDS.items()
-        },
+        "model": f"{BLOCKS} blocks, width {WIDTH}, {HEADS} heads, {n_tokens} tokens",
+        "kinds": kinds,
     }
-    for seed in SEEDS:
-        for name in KINDS:
-            entry = found["kinds"][name]
-            curve = train(name, seed, entry["steps"], ids, windows, len(lm.words))
-            entry["curves"].append([[step, round(loss, 4)] for step, loss in curve])
-            print(f"seed {seed}, {name}: {curve[-1][1]:.3f} after {entry['steps']} steps", flush=True)
-            path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -201,7 +201,8 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
     if not small:
         figure.colorbar(image, ax=panels, fraction=0.02, pad=0.01)
     details = "; ".join(f"{title}: {', '.join(map(_habit, maps))}" for title, maps in rows.items())
-    return with_alt_text(figure, f"Attention maps of {count} heads over {''.join(letters)!r}. {details}.")
+    text = ("" if max(map(len, letters)) == 1 else " ").join(letters)
+    return with_alt_text(figure, f"Attention maps of {count} head{'s' * (count > 1)} over {text!r}. {details}.")
 
 
 def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tensor, title: str = "") -> Figure:

@@ -41,6 +41,7 @@ right.mistake("no_eps_outside_the_root", {"))).sqrt()": ")) + eps).sqrt()", "(ro
 )
 right.mistake("decay_in_the_gradient", loses=DECAY).patch("""
 + gradient = gradient + decay * theta
+  m = beta_1 * m + (1 - beta_1) * gradient
 @@
 - return theta - rate * (mean / (root + eps) + decay * theta), m, v
 + return theta - rate * mean / (root + eps), m, v
