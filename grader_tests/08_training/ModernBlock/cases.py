@@ -47,7 +47,7 @@ def whole(state, n_heads, x, *, training=False, before=None, **options):
     if before is not None:
         s.call(m, s.before)
     s.call(m, s.x, name="out")
-    return rounded(s.case(ref("out")))
+    return rounded(s.case(ref("out"))) if options.get("rotates", True) else s.case(ref("out"))
 
 
 def last(state, n_heads, x, **options):
@@ -55,7 +55,7 @@ def last(state, n_heads, x, **options):
     s = Script(x=x)
     out = s.call(block(s, state, n_heads, **options), s.x, name="whole")
     s.call(method(out, "narrow"), 1, x.shape[1] - 1, 1, name="last")
-    return rounded(s.case(ref("last")))
+    return rounded(s.case(ref("last"))) if options.get("rotates", True) else s.case(ref("last"))
 
 
 def rounded(case):

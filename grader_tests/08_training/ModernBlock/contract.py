@@ -17,15 +17,15 @@ modern_block = exercise(
     points=3,
     see=MODERN,
     hints=(
-        "Follow x through the two lines of the equation. Which of your steps does each word in it stand for, and where do "
-        "the heads begin and end?",
-        "`__init__`: super, two gains of ones (`nn.Parameter`), seven layers without bias. `forward`: normalise; queries, "
-        "keys and values of the normalised x, each split into heads, (B, H, T, K); rotate queries and keys, unless "
-        "`rotates` is False; causal attention; merge the heads, W_o, add x. Then normalise the sum with the other gain, "
-        "and add what the gated layer makes of it.",
-        "`normed = rms_norm(x, self.gain_1)`; `q, k, v = (W(…).unflatten(-1, (…, …)).transpose(…, …) for W in (…, …, "
-        "…))`; `if self.rotates: q, k = …`; `scores = q @ k.mT / …`, future positions blocked before the softmax; `x = x "
-        "+ self.W_o((weights @ v).transpose(…, …).flatten(…))`; `return x + swiglu(rms_norm(x, …), "
+        "Follow x through the two lines of the equation. Which of your steps does each word in it stand for, and "
+        "where do the heads begin and end?",
+        "`__init__`: super, two gains of ones (`nn.Parameter`), seven layers without bias. `forward`: normalise; "
+        "queries, keys and values of the normalised x, each split into heads, (B, H, T, K); rotate queries and keys,"
+        " unless `rotates` is False; causal attention; merge the heads, W_o, add x. Then normalise the sum with the "
+        "other gain, and add what the gated layer makes of it.",
+        "`normed = rms_norm(x, self.gain_1)`; `q, k, v = (W(…).unflatten(-1, (…, …)).transpose(…, …) for W in (…, …,"
+        " …))`; `if self.rotates: q, k = …`; `scores = q @ k.mT / …`, future positions blocked before the softmax; "
+        "`x = x + self.W_o((weights @ v).transpose(…, …).flatten(…))`; `return x + swiglu(rms_norm(x, …), "
         "self.W_gate.weight, …, …)`.",
     ),
 )
@@ -178,6 +178,8 @@ def _(draw):
     yield whole(block_weights(draw, 12, 5), 3, draw.normal(2, 5, 12), training=True).with_gradients()
     state = block_weights(draw, 8, 6, torch.float64)
     yield whole(state, 2, draw.normal(3, 4, 8, dtype=torch.float64)).with_gradients()  # in eval mode
+    x = draw.normal(2, 5, 12, dtype=torch.float64)
+    yield whole(block_weights(draw, 12, 7, torch.float64), 3, x, rotates=False)  # no angles, so all digits count
     yield whole(block_weights(draw, 8, 5), 2, draw.normal(5, 2, 8).transpose(0, 1)).does_not_mutate()
     yield whole(block_weights(draw, 8, 3), 1, draw.normal(2, 4, 8)).device_only()
     yield whole(block_weights(draw, 12, 3), 3, draw.normal(2, 5, 12), rotates=False).device_only()

@@ -234,13 +234,12 @@ right.mistake(
 
 # attention
 right.mistake(scores.unscaled, {"k.mT / q.shape[-1] ** 0.5": "k.mT"}, loses=EVERYWHERE)
-right.mistake(scores.scaled_by_width, {"q.shape[-1] ** 0.5": "q.shape[-1]"}, loses=EVERYWHERE)
+right.mistake(scores.scaled_by_width, {"q.shape[-1] ** 0.5": "q.shape[-1]"}, loses=EVERYWHERE).feedback(
+    "You divide the scores by K instead of √K, or by √K twice. `F.scaled_dot_product_attention` scales by itself."
+)
 right.mistake(scores.power_divided, {"/ q.shape[-1] ** 0.5": "* q.shape[-1] ** -1 / 2"}, loses=EVERYWHERE)
 right.mistake("ScalesByTheModelsWidth", {"q.shape[-1] ** 0.5": "a.shape[-1] ** 0.5"}, loses=EVERYWHERE).feedback(
     "You scale by the width of the model. The scores belong to one head, so the width of the head counts."
-)
-right.mistake("ScalesTwice", {"(q @ k.mT /": "(q / q.shape[-1] ** 0.5 @ k.mT /"}, loses=EVERYWHERE).feedback(
-    "You scale twice. `F.scaled_dot_product_attention` scales by itself; a score is divided by √K once."
 )
 right.mistake(scores.softmax_over_heads, {"softmax(-1)": "softmax(1)"}, loses=EVERYWHERE)
 right.mistake(scores.softmax_over_queries, {"softmax(-1)": "softmax(-2)"}, loses=EVERYWHERE)
@@ -336,6 +335,18 @@ right.mistake("RotatesBeforeTheSplit", loses="queries and keys").patch("""
 """).feedback(
     "You rotate before you split the heads, so the frequencies are those of the whole width. Split first: every head "
     "uses the whole range of frequencies."
+)
+right.mistake("RotatesBeforeTheSwap", loses="queries and keys").patch("""
+- T, K = x.shape[-2:]
++ T, K = x.shape[1], x.shape[-1]
+@@
+- q, k, v = self.split(self.W_q(a)), self.split(self.W_k(a)), self.split(self.W_v(a))
+- q, k, v = self.rotated(q, k, v)
++ parts = (layer(a).unflatten(-1, (self.n_heads, -1)) for layer in (self.W_q, self.W_k, self.W_v))
++ q, k, v = (part.transpose(1, 2) for part in self.rotated(*parts))
+""").feedback(
+    "You rotate (B, T, H, K), before heads and positions are swapped, so the heads are taken for positions. Positions "
+    "must be dimension -2: swap first, then rotate."
 )
 right.mistake("RotatesTheInput", loses="queries and keys").patch("""
 - q, k, v = self.split(self.W_q(a)), self.split(self.W_k(a)), self.split(self.W_v(a))

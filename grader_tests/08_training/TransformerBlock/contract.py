@@ -102,7 +102,7 @@ def _(draw):
     m = s.call(EXERCISE, 12, 4, 0.2, name="module")
     for name in ("norm_1", "norm_2", "attention", "mlp"):
         s.call(helper("attribute"), m, name, name=name)
-    for place, name in enumerate(("first", "second", "third")):
+    for place, name in enumerate(("mlp[0]", "mlp[1]", "mlp[2]")):
         s.call(method(ref("mlp"), "__getitem__"), place, name=name)
     kinds = [s.call(helper("bases"), ref(name), name=f"kind of {name}") for name in KINDS]
     asked = {"heads": "num_heads", "first axis": "batch_first", "dropout": "dropout"}

@@ -10,8 +10,8 @@ rms_norm = step(
     hints=(
         "Of which numbers do you take the mean: those of one position, or of all? Is the mean taken before or after "
         "squaring?",
-        "Square x, take the mean over the last dimension and keep that dimension, add 1e-6, and take the root. Divide x "
-        "by it.",
+        "Square x, take the mean over the last dimension and keep that dimension, add 1e-6, and take the root. "
+        "Divide x by it.",
         "The shape of the code: `mean_square = x.square().mean(dim=…, keepdim=…)`, then `x / (… + 1e-6).sqrt() * …`.",
     ),
 )

@@ -8,12 +8,13 @@ rotate = step(
     "rotate",
     see="Step: rotate by the position (extra)",
     hints=(
-        "Which dimension of x holds the positions, and how many are there? What did your `apply_rope` of lesson 7 need "
-        "besides x?",
-        "Copy the body of your `apply_rope`, with `positions = torch.arange(x.shape[-2], device=x.device)` and the base "
-        "10000.",
-        "The shape of the code: `angles = positions[:, None] * 10000.0 ** (-torch.arange(…) / …)`, its `cos` and `sin`, "
-        "`even, odd = x[..., 0::2], x[..., 1::2]`, `torch.stack([<new even>, <new odd>], dim=-1).flatten(-2)`.",
+        "Which dimension of x holds the positions, and how many are there? What did your `apply_rope` of lesson 7 "
+        "need besides x?",
+        "Copy the body of your `apply_rope`, with `positions = torch.arange(x.shape[-2], device=x.device)` and the "
+        "base 10000.",
+        "The shape of the code: `angles = positions[:, None] * 10000.0 ** (-torch.arange(…) / …)`, its `cos` and "
+        "`sin`, `even, odd = x[..., 0::2], x[..., 1::2]`, `torch.stack([<new even>, <new odd>], "
+        "dim=-1).flatten(-2)`.",
     ),
 )
 

@@ -34,7 +34,7 @@ right.mistake("grows_in_speed", {"10000.0 ** (-torch": "10000.0 ** (torch"}).fee
 right.mistake(
     "steps_by_one", {"torch.arange(0, K, 2, device=x.device) / K": "torch.arange(K // 2, device=x.device) / K"}
 ).feedback("Your exponents are half as large as they should be. That of pair i is −2i / K.")
-right.mistake("another_base", {"10000.0": "BASE"}).for_each(BASE=(1000.0, 100.0, 500000.0)).feedback(
+right.mistake("another_base", {"10000.0": "BASE"}).for_each(BASE=(1000.0, 10.0, 500000.0)).feedback(
     "Your base is not 10000."
 )
 right.mistake("joins_as_halves", {"torch.stack(": "torch.cat(", ".flatten(-2)": ""}).feedback(

@@ -10,10 +10,10 @@ swiglu = step(
     see="Step: a gate",
     hints=(
         "How many of the three matrices see x itself? What does the third one see?",
-        "Two rows of F numbers: the gate, which goes through silu, and the other one, which does not. Multiply them entry "
-        "by entry, and lead the product back to D numbers.",
-        "The shape of the code: `gate = F.silu(x @ …)`, then `(gate * (x @ …)) @ …`. `nn.Linear` keeps its matrix as "
-        "(outputs, inputs), so each is transposed here: `.T`.",
+        "Two rows of F numbers: the gate, which goes through silu, and the other one, which does not. Multiply them "
+        "entry by entry, and lead the product back to D numbers.",
+        "The shape of the code: `gate = F.silu(x @ …)`, then `(gate * (x @ …)) @ …`. `nn.Linear` keeps its matrix as"
+        " (outputs, inputs), so each is transposed here: `.T`.",
     ),
 )
 
