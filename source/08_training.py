@@ -1355,7 +1355,9 @@ else:
     print("Nothing is kept: lessons 9 to 14 use the course's model until your train and your ModernBlock pass.")
 for name, each in {"this model": mine, "the course's model": small_lm.load()}.items():
     if each:
-        print(f"{name:18} {each.loss(small_lm.held_out(1_000)):.2f} nats a token on held-out stories, each from its start")
+        print(
+            f"{name:18} {each.loss(small_lm.held_out(1_000)):.2f} nats a token on held-out stories, each from its start"
+        )
 
 # %% [markdown]
 # ### Where it looks (extra)
@@ -1369,7 +1371,9 @@ sentence_of_6 = "The boat reached the river bank"
 for layer in range(3):
     looks = [shown.look(sentence_of_6, layer, head) for head in range(4)]
     figures.show(
-        figures.training.heads({f"block {layer}": torch.stack([each.weights.detach() for each in looks])}, looks[0].words),
+        figures.training.heads(
+            {f"block {layer}": torch.stack([each.weights.detach() for each in looks])}, looks[0].words
+        ),
         caption=f"Block {layer}. Row: the query; column: the key; hatched: blocked.",
     )
 

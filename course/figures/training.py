@@ -261,15 +261,15 @@ def gallery(
 def page(pieces: Sequence[str], surprise: torch.Tensor, title: str = "", width: int = 88) -> Figure:
     """A text in pieces, one per token, on a background that is darker for tokens that surprised the model more.
 
-    A piece may begin with a space or a line break. `surprise` is (len(pieces),), in nats; pieces of more than 3 nats are
-    also underlined.
+    A piece may begin with a space or a line break. `surprise` is (len(pieces),), in nats; pieces of more than 3 nats
+    are also underlined.
     """
     from matplotlib.patches import Rectangle
 
     placed, x, y = [], 0, 0
     for piece, nats in zip(pieces, surprise.tolist(), strict=True):
         shown = _visible(piece) if piece == "\n" else piece.lstrip("\n")
-        if x and x + len(shown) > width or (piece.startswith("\n") and piece != "\n"):
+        if (x and x + len(shown) > width) or (piece.startswith("\n") and piece != "\n"):
             x, y = 0, y + 1
         shown = shown if x else shown.lstrip(" ")
         placed.append((shown, x, y, nats))
@@ -324,8 +324,8 @@ def comparison(recorded: Comparison) -> Figure:
     )
     return with_alt_text(
         figure,
-        f"Left, held-out loss against CPU seconds of plain and modern blocks, {len(recorded.seeds)} seeds each. Right, the "
-        f"losses after {recorded.seconds:.0f} CPU seconds, mean and range: {details}.",
+        f"Left, held-out loss against CPU seconds of plain and modern blocks, {len(recorded.seeds)} seeds each. "
+        f"Right, the losses after {recorded.seconds:.0f} CPU seconds, mean and range: {details}.",
     )
 
 

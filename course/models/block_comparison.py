@@ -1,7 +1,7 @@
 """The recorded comparison of transformer blocks that lesson 08 shows, made by `tools/compare_blocks.py`.
 
-    recorded = block_comparison.load()
-    recorded.kinds["modern"].losses     # held-out losses at the end, one per seed
+recorded = block_comparison.load()
+recorded.kinds["modern"].losses     # held-out losses at the end, one per seed
 """
 
 from __future__ import annotations

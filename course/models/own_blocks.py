@@ -74,7 +74,7 @@ class OwnBlocksLM(nn.Module):
         return logits
 
     def to_small_lm(self) -> small_lm.SmallLM:
-        """Return a `SmallLM` with these weights, on the CPU. Raises RuntimeError if the sizes are not the small model's."""
+        """Return a `SmallLM` with these weights, on the CPU. Raises RuntimeError if the sizes are others."""
         model = small_lm.empty()
         model.load_state_dict({_small_name(name): weight.detach().cpu() for name, weight in self.state_dict().items()})
         return model.requires_grad_(False).eval()

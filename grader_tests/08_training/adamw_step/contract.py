@@ -34,7 +34,7 @@ adamw_step.example(
 )
 adamw_step.example(
     "the worked example",
-    call(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]), torch.tensor([7.0]), 1, 0.1, 0.5, 0.5, 0.0, 0.5),
+    call(*torch.tensor([[1.0], [3.0], [1.0], [7.0]]), 1, 0.1, 0.5, 0.5, 0.0, 0.5),
 )
 adamw_step.example(
     "a gradient of 0: only the decay is left",

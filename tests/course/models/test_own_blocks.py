@@ -76,7 +76,7 @@ def test_weights_are_random_from_the_seed_and_other_random_numbers_stay_the_same
     assert torch.equal(one.tokens.weight, same.tokens.weight)
     assert not torch.equal(one.tokens.weight, other.tokens.weight)
     assert [block.rotates for block in one.blocks] == [True, True]
-    with pytest.raises(RuntimeError, match="size mismatch|Missing"):
+    with pytest.raises(RuntimeError, match=r"size mismatch|Missing"):
         one.to_small_lm()
 
 
