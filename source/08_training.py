@@ -1627,7 +1627,7 @@ optimizer = torch.optim.AdamW(copier.parameters(), lr=6e-3)
 generator = torch.Generator().manual_seed(0)
 probe, _, predictable = repeated(32, torch.Generator().manual_seed(99))
 history = {"step": [], "loss": [], "before": [], "after": [], "map": []}
-steps = 500
+steps = 300
 
 
 def look(done):
