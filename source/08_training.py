@@ -1270,10 +1270,10 @@ for name, kind in recorded.kinds.items():
     print(f"{name:10} {kind.steps:6} {kind.mean:6.3f} {kind.spread:7.3f}   {change:+.3f}")
 
 # %% [markdown]
-# The mean of the modern block is lower, but the seeds overlap: three seeds do not decide. Two changes alone put every seed below every
-# plain one: RoPE, and no biases, which makes steps cheaper as well. A hand-written RMSNorm takes *longer* than PyTorch's LayerNorm on
-# a CPU, so it gets fewer steps, and here it costs more than it gives. SwiGLU changes less than the seed does. On a GPU and in a model
-# a thousand times as large the balance is different, so measure at the size that you use.
+# The mean of the modern block is lower, but the seeds overlap: three seeds do not decide. Two changes alone put every seed
+# below every plain one: RoPE, and no biases, which makes steps cheaper as well. A hand-written RMSNorm takes *longer* than
+# PyTorch's LayerNorm on a CPU, so it gets fewer steps, and here it costs more than it gives. SwiGLU changes less than the seed
+# does. On a GPU and in a model a thousand times as large the balance is different, so measure at the size that you use.
 #
 # Choose the block of your model. Its training takes about a minute. (Lessons 9 to 14 need the modern block: with "plain" they use
 # the course's model.)
@@ -1344,7 +1344,7 @@ figures.show(
 )
 
 # %% [markdown]
-# The next cell keeps your model for lessons 9 to 14, and compares it with the course's own, which was trained about five times as
+# The next cell keeps your model for lessons 9 to 14, and compares it with the course's own, which was trained about six times as
 # long.
 
 # %% tags=["demo"]
@@ -1382,7 +1382,7 @@ for layer in range(3):
 #
 # ### How much text? (extra)
 #
-# Training text can also be too short. The same model learns from 1,000 tokens, from 10,000 and from all of them, 150 steps each.
+# A smaller model learns from the first 1,000 tokens, from 10,000 and from all of them, 150 steps each.
 #
 # ### Predict: the lowest training loss (extra)
 #
