@@ -33,8 +33,8 @@ begin("08_training")
 figures.show(figures.overview("block"))
 
 # %% [markdown]
-# In shapes, `B` is the batch, `T` the number of tokens, `D` the width, `H` the number of heads, `K` a head's width, `N` the size of
-# the vocabulary.
+# In shapes, `B` is the batch, `T` the number of tokens, `D` the width, `H` the number of heads, `K` a head's width, `N` the
+# size of the vocabulary.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -132,15 +132,15 @@ figures.show(
 )
 
 # %% [markdown]
-# Nothing in the code mentions the diagonal. The heads attend to it because this lowers the loss. Where one head looks elsewhere,
-# the other has the letter.
+# Nothing in the code mentions the diagonal. The heads attend to it because this lowers the loss. Where one head looks
+# elsewhere, the other has the letter.
 
 # %% [markdown]
 # ## 2. A batch of windows
 #
-# A **language model** gives, at each position of a text, the probabilities of the next token. Text alone is enough to train one,
-# because the text contains the next token. Our text is the one that the course's small model was trained on. A token is a word
-# or a sign, and `¶` ends a story.
+# A **language model** gives, at each position of a text, the probabilities of the next token. Text alone is enough to train
+# one, because the text contains the next token. Our text is the one that the course's small model was trained on. A token is a
+# word or a sign, and `¶` ends a story.
 
 # %%
 course_model = small_lm.empty()  # the small model before training; here it only encodes and decodes
@@ -152,11 +152,11 @@ print(course_model.decode(train_ids[:95]), "…\n")
 print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out, {N} different ones")
 
 # %% [markdown]
-# The model never trains on the stories in `held_out`: they are **held out**. A model can memorize its training text, which is called
-# **overfitting**. Only the loss on other texts shows what it has learned about the language.
+# The model never trains on the stories in `held_out`: they are **held out**. A model can memorize its training text, which is
+# called **overfitting**. Only the loss on other texts shows what it has learned about the language.
 #
-# We cut **windows** of $T$ tokens out of the text, at random positions. The largest $T$ that a model accepts, its `block_size`, is
-# its **context length**. If the text is $w_0, w_1, \dots, w_{L-1}$, the window that starts at $s$ has
+# We cut **windows** of $T$ tokens out of the text, at random positions. The largest $T$ that a model accepts, its `block_size`,
+# is its **context length**. If the text is $w_0, w_1, \dots, w_{L-1}$, the window that starts at $s$ has
 #
 # $$ \text{inputs } (w_s, \dots, w_{s+T-1}), \qquad \text{targets } (w_{s+1}, \dots, w_{s+T}) $$
 
@@ -256,8 +256,8 @@ figures.show(
 #
 # Here $\mathbf{z}_{b,t}$, `(N,)`, are the logits at position $t$ of window $b$, $y_{b,t}$ is the target, and $C$ is the set of
 # positions that count. A position does not count if its target is a number that means "ignore", usually −100; it is used for
-# padding. The unit is the **nat**, because the logarithm is the natural one. This loss is called **cross-entropy** or **negative
-# log-likelihood**.
+# padding. The unit is the **nat**, because the logarithm is the natural one. This loss is called **cross-entropy** or
+# **negative log-likelihood**.
 #
 # ### Predict: a model that knows nothing
 #
@@ -272,7 +272,8 @@ predict("the loss of a model that knows nothing", ...)
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# - Logits are `(B, T, N)` and may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson 2).
+# - Logits are `(B, T, N)` and may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson
+#   2).
 # - `log_softmax` is allowed, but not PyTorch's `cross_entropy` or `nll_loss`.
 # - If every target is ignored, the loss is 0, and `backward()` still works.
 #
@@ -384,7 +385,8 @@ figures.show(
 #
 # ### Predict: where the parameters are (extra)
 #
-# Attention has four matrices of `D` times `D`. The MLP has one from `D` to `4 * D` and one back. Which part has more parameters?
+# Attention has four matrices of `D` times `D`. The MLP has one from `D` to `4 * D` and one back. Which part has more
+# parameters?
 
 # %%
 # The part: "attention", "the MLP" or "the same"
@@ -407,8 +409,8 @@ predict("the part with more parameters", ...)
 # `mask` is boolean, `(T, T)`, `True` is blocked. `nn.MultiheadAttention` has the same convention, and calls it `attn_mask`.
 #
 # **Worked example.** Width 2, one position, $\mathbf{x} = (3, 1)$. The mean is 2 and the deviation 1, so
-# $\operatorname{norm}_1(\mathbf{x}) = (1, -1)$. A single position attends only to itself. If all of attention's matrices are the
-# identity, it returns $(1, -1)$, and $\mathbf{x}$ becomes $(4, 0)$. If the MLP's last Linear is all 0, the block returns
+# $\operatorname{norm}_1(\mathbf{x}) = (1, -1)$. A single position attends only to itself. If all of attention's matrices are
+# the identity, it returns $(1, -1)$, and $\mathbf{x}$ becomes $(4, 0)$. If the MLP's last Linear is all 0, the block returns
 # $(4, 0)$.
 
 # %%
@@ -510,8 +512,8 @@ def make_model(seed=0, kind=LanguageModel, **sizes):
 
 
 # %% [markdown]
-# Two checks find many bugs. Before training, the loss should be close to the uniform baseline: far above it, the logits begin too
-# large; far below it, the targets leak into the inputs. And if you change the last token, no logits before it may move.
+# Two checks find many bugs. Before training, the loss should be close to the uniform baseline: far above it, the logits begin
+# too large; far below it, the targets leak into the inputs. And if you change the last token, no logits before it may move.
 
 # %% tags=["demo"]
 model = make_model()
@@ -536,8 +538,8 @@ print("Computed with", Block.whose)
 # | positions | a learned table | [RoPE](https://arxiv.org/abs/2104.09864) | only gaps count |
 # | biases | yes | [none](https://arxiv.org/abs/2204.02311) | more stable training of large models |
 #
-# These are the papers' reasons; [Llama's](https://arxiv.org/abs/2302.13971), February 2023, lists the first three changes. In section
-# 10 you measure all four.
+# These are the papers' reasons; [Llama's](https://arxiv.org/abs/2302.13971), February 2023, lists the first three changes. In
+# section 10 you measure all four.
 
 # %% tags=["demo"]
 # @title The block of Llama
@@ -592,9 +594,9 @@ check(rms_norm)
 # *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them: `W_gate` and `W_up` are `(F, D)`, `W_down` is
 # `(D, F)`. `F.silu` is PyTorch's.
 #
-# **Worked example.** $D = 2$, $F = 3$, $\mathbf{x} = (1, 2)$. If $\mathbf{W}_{\text{gate}}\, \mathbf{x} = (1, -1, 0)$, then silu
-# gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269, 0)$: the third
-# gate is shut. `W_down` makes two numbers of them.
+# **Worked example.** $D = 2$, $F = 3$, $\mathbf{x} = (1, 2)$. If $\mathbf{W}_{\text{gate}}\, \mathbf{x} = (1, -1, 0)$, then
+# silu gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269, 0)$:
+# the third gate is shut. `W_down` makes two numbers of them.
 
 
 # %%
@@ -638,9 +640,9 @@ check(rotate)
 #   `F.scaled_dot_product_attention(…, is_causal=True)`, which scales by $1/\sqrt{d_k}$.
 # - You may call your steps; a mistake in them costs no points here.
 #
-# **Worked example.** Width 2, one head, one position, $\mathbf{x} = (1, 7)$, all matrices of attention the identity. At position
-# 0 nothing turns, and a single position attends to itself, so attention returns $\operatorname{norm}(\mathbf{x}) = (0.2, 1.4)$,
-# and $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, this is the result.
+# **Worked example.** Width 2, one head, one position, $\mathbf{x} = (1, 7)$, all matrices of attention the identity. At
+# position 0 nothing turns, and a single position attends to itself, so attention returns $\operatorname{norm}(\mathbf{x}) =
+# (0.2, 1.4)$, and $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, this is the result.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -700,8 +702,8 @@ grade(ModernBlock)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The course's small model consists of such blocks, three of them. (Its block 0 does not rotate.) Here your class gets the trained
-# weights of all three, by name:
+# The course's small model consists of such blocks, three of them. (Its block 0 does not rotate.) Here your class gets the
+# trained weights of all three, by name:
 
 # %%
 from course.models.own_blocks import OwnBlocksLM
@@ -717,8 +719,8 @@ print(f"Loss with {with_yours.whose}: {losses[0]:.4f}. With the built-in: {losse
 # %% [markdown]
 # ## 6. How large a step?
 #
-# *Review* of lessons 0 and 3: the gradient is the direction in which the loss rises. **Gradient descent** goes the other way, by
-# a step whose size you choose, the **learning rate** $\eta$:
+# *Review* of lessons 0 and 3: the gradient is the direction in which the loss rises. **Gradient descent** goes the other way,
+# by a step whose size you choose, the **learning rate** $\eta$:
 #
 # $$ \theta \leftarrow \theta - \eta \, \nabla_\theta \mathcal{L} $$
 #
@@ -752,10 +754,10 @@ sliders.slider(
 )
 
 # %% [markdown]
-# If the loss is curved twice as sharply, the limit is half as large. A model has directions of every sharpness, so you try rates,
-# and change the rate during training. At the beginning gradients are large and contradictory: **warm up** from almost 0. At the
-# end, steps must become small. The usual schedule is a straight line up, then half a cosine down. With $n$ for the step, counted from 0, $n_{\text{warm}}$ for the steps of warm-up and
-# $n_{\text{total}}$ for all steps,
+# If the loss is curved twice as sharply, the limit is half as large. A model has directions of every sharpness, so you try
+# rates, and change the rate during training. At the beginning gradients are large and contradictory: **warm up** from almost 0.
+# At the end, steps must become small. The usual schedule is a straight line up, then half a cosine down. With $n$ for the step,
+# counted from 0, $n_{\text{warm}}$ for the steps of warm-up and $n_{\text{total}}$ for all steps,
 #
 # $$ \eta_n = \begin{cases} \eta_{\text{peak}} \, \dfrac{n + 1}{n_{\text{warm}}} & n < n_{\text{warm}} \\[1.2ex]
 #    \eta_{\text{floor}} + (\eta_{\text{peak}} - \eta_{\text{floor}}) \, \dfrac{1 + \cos(\pi r)}{2}
@@ -840,8 +842,8 @@ figures.show(
 # 5. **clip** it;
 # 6. let the optimizer step.
 #
-# Clipping guards against enormous gradients. Take *all* gradients as one vector $\mathbf{g}$. If it is longer than 1, shorten it to
-# length 1:
+# Clipping guards against enormous gradients. Take *all* gradients as one vector $\mathbf{g}$. If it is longer than 1, shorten
+# it to length 1:
 #
 # $$ \mathbf{g} \leftarrow \mathbf{g} \cdot \min\!\left(1, \frac{1}{\lVert \mathbf{g} \rVert}\right) $$
 #
@@ -895,8 +897,8 @@ grade(train_step)
 
 
 # %% [markdown]
-# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorize a few hundred tokens, down
-# to a loss near 0. If it cannot, something between the data and the optimizer is broken.
+# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorize a few hundred tokens,
+# down to a loss near 0. If it cannot, something between the data and the optimizer is broken.
 
 
 # %%
@@ -1026,20 +1028,21 @@ figures.show(
 #
 # $$ w_{t+1} \sim \operatorname{softmax}\!\left( \frac{\mathbf{z}_t(w_0, \dots, w_t)}{\tau} \right) $$
 #
-# Here $\mathbf{z}_t$ are the logits of the *last* position and $\tau$ is the **temperature** of lesson 2. A low temperature keeps
-# to what is likely. $\tau = 0$ stands for always taking the likeliest token, called **greedy**. When the text is longer than
-# `block_size`, show the model the *last* `block_size` tokens.
+# Here $\mathbf{z}_t$ are the logits of the *last* position and $\tau$ is the **temperature** of lesson 2. A low temperature
+# keeps to what is likely. $\tau = 0$ stands for always taking the likeliest token, called **greedy**. When the text is longer
+# than `block_size`, show the model the *last* `block_size` tokens.
 #
 # ### Exercise 8: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# `prompt` is `(B, T)`, several texts at once. The result has `n_tokens` more in each row. All randomness comes from `generator`,
-# which is on the CPU (so on a GPU, move the probabilities to the CPU to draw). As in `evaluate`, compute in eval mode and without
-# gradients, and leave the mode as it was.
+# `prompt` is `(B, T)`, several texts at once. The result has `n_tokens` more in each row. All randomness comes from
+# `generator`, which is on the CPU (so on a GPU, move the probabilities to the CPU to draw). As in `evaluate`, compute in eval
+# mode and without gradients, and leave the mode as it was.
 #
-# **Worked example.** After 0 this model predicts 1, after 1 it predicts 2, after 2 it predicts 3, after 3 it predicts 0. Greedy,
-# with the prompts $(0)$ and $(2)$ and five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2, 3)$.
+# **Worked example.** After 0 this model predicts 1, after 1 it predicts 2, after 2 it predicts 3, after 3 it predicts 0.
+# Greedy, with the prompts $(0)$ and $(2)$ and five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2,
+# 3)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1136,8 +1139,8 @@ figures.show(
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Make *one* AdamW optimizer for the model's parameters. Then, `steps` times: set the learning rate of this step, draw a batch of
-# windows of `model.block_size`, and do one step.
+# Make *one* AdamW optimizer for the model's parameters. Then, `steps` times: set the learning rate of this step, draw a batch
+# of windows of `model.block_size`, and do one step.
 #
 # - An optimizer has its rate in `optimizer.param_groups`, a list of dictionaries, under `"lr"`.
 # - The warm-up is the first tenth of the steps, the floor 0.
@@ -1207,8 +1210,8 @@ unseen = all_windows(held_out[:3_000], 64)
 # %% [markdown]
 # ### Choose a block
 #
-# Which block should your model have? Compare both on the same computer, at the same cost: **equal CPU seconds**. Equal steps would
-# favour the slower block. This cell trains one model of each kind for four CPU seconds.
+# Which block should your model have? Compare both on the same computer, at the same cost: **equal CPU seconds**. Equal steps
+# would favour the slower block. This cell trains one model of each kind for four CPU seconds.
 
 
 # %% tags=["demo"]
@@ -1275,8 +1278,8 @@ for name, kind in recorded.kinds.items():
 # PyTorch's LayerNorm on a CPU, so it gets fewer steps, and here it costs more than it gives. SwiGLU changes less than the seed
 # does. On a GPU and in a model a thousand times as large the balance is different, so measure at the size that you use.
 #
-# Choose the block of your model. Its training takes about a minute. (Lessons 9 to 14 need the modern block: with "plain" they use
-# the course's model.)
+# Choose the block of your model. Its training takes about a minute. (Lessons 9 to 14 need the modern block: with "plain" they
+# use the course's model.)
 
 # %%
 chosen = "modern"  # or "plain"
@@ -1284,8 +1287,8 @@ chosen = "modern"  # or "plain"
 # %% [markdown]
 # ### Your model
 #
-# The modern model has the form of the course's small model: three blocks, width 96, four heads. It begins with the random weights
-# of `small_lm.empty()`, in which $\mathbf{W}_k = \mathbf{W}_q$, so that equal words attract each other from the start.
+# The modern model has the form of the course's small model: three blocks, width 96, four heads. It begins with the random
+# weights of `small_lm.empty()`, in which $\mathbf{W}_k = \mathbf{W}_q$, so that equal words attract each other from the start.
 # `TrainingProgress` counts the optimizer's steps from outside and calls `look` a few times on the way.
 
 # %% tags=["demo"]
@@ -1317,8 +1320,8 @@ figures.show(
 
 # %% [markdown]
 # The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns pairs. Below the bigram
-# baseline it *must* use more than the last token, and that takes attention. The two curves stay close, because there is too much
-# text to learn it by heart.
+# baseline it *must* use more than the last token, and that takes attention. The two curves stay close, because there is too
+# much text to learn it by heart.
 #
 # What does it write now?
 
@@ -1332,8 +1335,8 @@ sliders.slider(
 )
 
 # %% [markdown]
-# The words are real because the tokens are words. But their order is learned: quotations open and close, sentences end, and people
-# and things come back. At 1.3 the story falls apart. Here is the sentence of section 3 again:
+# The words are real because the tokens are words. But their order is learned: quotations open and close, sentences end, and
+# people and things come back. At 1.3 the story falls apart. Here is the sentence of section 3 again:
 
 # %% tags=["demo"]
 # @title The same sentence, by the bigram and by your model
@@ -1344,8 +1347,8 @@ figures.show(
 )
 
 # %% [markdown]
-# The next cell keeps your model for lessons 9 to 14, and compares it with the course's own, which was trained about six times as
-# long.
+# The next cell keeps your model for lessons 9 to 14, and compares it with the course's own, which was trained about six times
+# as long.
 
 # %% tags=["demo"]
 mine = model.to_small_lm() if chosen != "plain" else None
@@ -1408,14 +1411,14 @@ for n_tokens, (seen, elsewhere) in of_length.items():
     print(f"{n_tokens:7,} tokens: training {seen:.2f}, held out {elsewhere:.2f} nats a token")
 
 # %% [markdown]
-# The least text gives the lowest training loss and by far the highest held-out loss: the model has memorized it. Without held-out
-# stories you would have chosen the worst of the three.
+# The least text gives the lowest training loss and by far the highest held-out loss: the model has memorized it. Without
+# held-out stories you would have chosen the worst of the three.
 
 # %% [markdown]
 # ## 11. Nine bugs and their curves
 #
-# Most bugs in training raise no error. What you see is a curve. Below, one small model is trained nine times for 200 steps, each
-# time with one line wrong:
+# Most bugs in training raise no error. What you see is a curve. Below, one small model is trained nine times for 200 steps,
+# each time with one line wrong:
 #
 # 1. no `zero_grad`;
 # 2. `zero_grad` after `backward`;
@@ -1516,35 +1519,35 @@ for name, curves in {"0. right": healthy, **gallery}.items():
     print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
 
 # %% [markdown]
-# - **Too good to be true** (3, 5, 8). Without the shift, the model repeats its input, which it sees. The same batch is learned by
-#   heart. In both, the held-out loss rises. Without a mask the model looks one position ahead, in training and in measuring; only
-#   what it writes would show it.
-# - **Stuck** (2, 6, 7). With `zero_grad` after `backward` all gradients are 0, and nothing moves. After a softmax, the loss sees
-#   numbers between 0 and 1 as logits, which cannot get far from the uniform baseline. Flattened differently, every target belongs
-#   to another position, so only frequencies can be learned. A curve that stops at a baseline tells you which information is
-#   missing.
-# - **Merely worse** (1, 4, 9). Without the correct curve beside them, nobody would look twice at them. With the high rate the model
-#   learns little more than frequencies, here. A model with targets shifted twice
-#   learns to predict the token after next; if the measurement had the same bug, both curves would look healthy.
+# - **Too good to be true** (3, 5, 8). Without the shift, the model repeats its input, which it sees. The same batch is learned
+#   by heart. In both, the held-out loss rises. Without a mask the model looks one position ahead, in training and in measuring;
+#   only what it writes would show it.
+# - **Stuck** (2, 6, 7). With `zero_grad` after `backward` all gradients are 0, and nothing moves. After a softmax, the loss
+#   sees numbers between 0 and 1 as logits, which cannot get far from the uniform baseline. Flattened differently, every target
+#   belongs to another position, so only frequencies can be learned. A curve that stops at a baseline tells you which
+#   information is missing.
+# - **Merely worse** (1, 4, 9). Without the correct curve beside them, nobody would look twice at them. With the high rate the
+#   model learns little more than frequencies, here. A model with targets shifted twice learns to predict the token after next;
+#   if the measurement had the same bug, both curves would look healthy.
 #
-# To find most of the nine, look at the loss of step 0, overfit one batch, change one token under the mask, and compare the loss with
-# your baselines. For those that are merely worse, keep the curve of a run that you trust.
+# To find most of the nine, look at the loss of step 0, overfit one batch, change one token under the mask, and compare the loss
+# with your baselines. For those that are merely worse, keep the curve of a run that you trust.
 
 # %% [markdown]
 # ## 12. A head that looks back (extra)
 #
-# For text, a head's purpose is hard to name. Here is a task for which only one idea works. A sequence consists of a few different
-# letters in random order, repeated until the window is full:
+# For text, a head's purpose is hard to name. Here is a task for which only one idea works. A sequence consists of a few
+# different letters in random order, repeated until the window is full:
 #
 #     x k c d q v | x k c d q v | x k c …
 #
-# The first time, nothing can be predicted. Then everything can: find the earlier position of your letter, and name the letter after
-# it. A head that does this is called an **induction head** ([Olsson et al. 2022](https://arxiv.org/abs/2209.11895)).
+# The first time, nothing can be predicted. Then everything can: find the earlier position of your letter, and name the letter
+# after it. A head that does this is called an **induction head** ([Olsson et al. 2022](https://arxiv.org/abs/2209.11895)).
 #
 # ### Predict: how many blocks (extra)
 #
-# A query should find the position *after* the earlier occurrence of its own letter. That position holds another letter. How many
-# blocks does this take?
+# A query should find the position *after* the earlier occurrence of its own letter. That position holds another letter. How
+# many blocks does this take?
 
 # %%
 # The number of blocks: 1 or 2
@@ -1556,8 +1559,8 @@ predict("the blocks of an induction head", ...)
 #
 # $$ \text{score} = \frac{1}{|R|} \sum_{t \in R} \;\; \sum_{s \le t,\; w_{s-1} = w_t} a_{ts} $$
 #
-# Here $a_{ts}$ is the weight that the query at $t$ gives the key at $s$. A perfect induction head has the score 1; one that looks
-# anywhere has about 0.1 here.
+# Here $a_{ts}$ is the weight that the query at $t$ gives the key at $s$. A perfect induction head has the score 1; one that
+# looks anywhere has about 0.1 here.
 
 
 # %%
@@ -1600,8 +1603,8 @@ def attention_maps(model, ids):
 
 
 # %% [markdown]
-# The model has two blocks. Its positions are fixed waves, as in the paper of 2017, but with base 10 instead of 10,000, because the
-# windows are short.
+# The model has two blocks. Its positions are fixed waves, as in the paper of 2017, but with base 10 instead of 10,000, because
+# the windows are short.
 
 
 # %% tags=["demo"]
@@ -1686,16 +1689,16 @@ stages = [history["step"][i] for i in sorted({0, len(history["step"]) // 3, len(
 sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"])
 
 # %% [markdown]
-# Framed are the cells where an induction head looks. A letter without an earlier occurrence has to look somewhere else. In lesson 11
-# you find such heads in a model that was trained on text.
+# Framed are the cells where an induction head looks. A letter without an earlier occurrence has to look somewhere else. In
+# lesson 11 you find such heads in a model that was trained on text.
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 8 minutes.* **How high can the peak be?** Train the small model of section 11 for 60 steps, with your
 # `train` (`learn` is yours once it passes), with each of the peaks 0.0001, 0.001, 0.01, 0.1 and 1. Each time take a new
-# `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch. Plot the
-# held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest one.
+# `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch. Plot
+# the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest one.
 
 # %%
 # Your code: the held-out loss for each peak, and a plot
@@ -1710,10 +1713,9 @@ check("experiment", finding)
 #
 # ### Predict: "The last window runs past the end" (extra)
 #
-# A much-watched script draws a start from $0, \dots, L - T - 1$, with inputs `data[i : i + T]` and targets
-# `data[i + 1 : i + T + 1]`. A report says that the targets of the last start reach index $L$, which does not exist, and that one
-# start fewer should be drawn ([karpathy/ng-video-lecture#56](https://github.com/karpathy/ng-video-lecture/issues/56)). Is it a
-# bug?
+# A much-watched script draws a start from $0, \dots, L - T - 1$, with inputs `data[i : i + T]` and targets `data[i + 1 : i + T
+# + 1]`. A report says that the targets of the last start reach index $L$, which does not exist, and that one start fewer should
+# be drawn ([karpathy/ng-video-lecture#56](https://github.com/karpathy/ng-video-lecture/issues/56)). Is it a bug?
 
 # %%
 # Drawing the start L - T - 1: "a bug" or "not a bug"
@@ -1726,8 +1728,8 @@ for start in (len(data) - T - 2, len(data) - T - 1, len(data) - T):
     print(f"start {start:2}: {len(piece)} inputs, {len(goal)} targets, the last target is {goal[-1].item()}")
 
 # %% [markdown]
-# With one start fewer, the last token of the text would never be a target. With one start more, the targets are indeed one short,
-# as the third line shows.
+# With one start fewer, the last token of the text would never be a target. With one start more, the targets are indeed one
+# short, as the third line shows.
 #
 # ### Predict: "The validation loss is lower, so something leaks" (extra)
 #
@@ -1753,14 +1755,14 @@ print(f"held out, in eval mode:                             {unseen_loss:.3f}")
 print(f"training text, in eval mode:                        {trained_on:.3f}")
 
 # %% [markdown]
-# The two numbers are measured differently. The reported loss is of a model with dropout, averaged over steps in which it was worse
-# than it is now. Compare both texts in eval mode, at the same time.
+# The two numbers are measured differently. The reported loss is of a model with dropout, averaged over steps in which it was
+# worse than it is now. Compare both texts in eval mode, at the same time.
 
 # %% [markdown]
 # ## 14. Seen in the wild (extra)
 #
-# **A tutorial without a mask.** PyTorch's tutorial on language models built an encoder, and for a while called it without a mask
-# ([pytorch/tutorials#2478](https://github.com/pytorch/tutorials/issues/2478)).
+# **A tutorial without a mask.** PyTorch's tutorial on language models built an encoder, and for a while called it without a
+# mask ([pytorch/tutorials#2478](https://github.com/pytorch/tutorials/issues/2478)).
 #
 # ```diff
 # - output = self.transformer_encoder(src)
@@ -1769,8 +1771,8 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 #
 # Symptom: a perplexity of 2.9 on validation *and* test, on English words, but not one sensible next word. It is panel 5.
 #
-# **Shifted twice.** In a library the model shifted the targets, and called a loss function that had been rewritten to shift them
-# as well ([huggingface/transformers#47394](https://github.com/huggingface/transformers/issues/47394)).
+# **Shifted twice.** In a library the model shifted the targets, and called a loss function that had been rewritten to shift
+# them as well ([huggingface/transformers#47394](https://github.com/huggingface/transformers/issues/47394)).
 #
 # ```diff
 #   labels = labels[:, 1:]                     # first shift
@@ -1801,8 +1803,8 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # + loss = sum(batch_loss.sum() for batch_loss in parts) / number_of_tokens_that_count
 # ```
 #
-# Symptom: with padding, a curve above that of the same training in large batches. The two agree only if every small batch has as
-# many tokens that count.
+# Symptom: with padding, a curve above that of the same training in large batches. The two agree only if every small batch has
+# as many tokens that count.
 
 # %% [markdown]
 # ## Summary
@@ -1830,9 +1832,9 @@ figures.show(
 )
 
 # %% [markdown]
-# **To read on:** Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/) · Shazeer, [GLU
-# Variants Improve Transformer](https://arxiv.org/abs/2002.05202) · Xiong et al., [On Layer Normalization in the Transformer
-# Architecture](https://arxiv.org/abs/2002.04745): why before, not after.
+# **To read on:** Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/) · Shazeer,
+# [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202) · Xiong et al., [On Layer Normalization in the
+# Transformer Architecture](https://arxiv.org/abs/2002.04745): why before, not after.
 #
 # In lesson 9 your model writes faster: it keeps keys and values.
 
@@ -1852,9 +1854,9 @@ figures.show(
 # ([Loshchilov and Hutter 2017](https://arxiv.org/abs/1711.05101)). Return the new `theta`, `m` and `v`, and leave the arguments
 # unchanged.
 #
-# **Worked example.** $\theta = 1$, $g = 3$, $m = 1$, $v = 7$, $n = 1$, $\eta = 0.1$, $\beta_1 = \beta_2 = \tfrac12$, $\varepsilon =
-# 0$, $\lambda = \tfrac12$. Then $m = 2$ and $v = 8$, both divided by $1 - \tfrac14$: $\tfrac83$ and $\tfrac{32}3$. The step is
-# $0.1 \cdot (0.816 + 0.5)$, so $\theta = 0.868$.
+# **Worked example.** $\theta = 1$, $g = 3$, $m = 1$, $v = 7$, $n = 1$, $\eta = 0.1$, $\beta_1 = \beta_2 = \tfrac12$,
+# $\varepsilon = 0$, $\lambda = \tfrac12$. Then $m = 2$ and $v = 8$, both divided by $1 - \tfrac14$: $\tfrac83$ and
+# $\tfrac{32}3$. The step is $0.1 \cdot (0.816 + 0.5)$, so $\theta = 0.868$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1889,12 +1891,12 @@ check(adamw_step)
 # `generate` may draw any token, however unlikely, and in a long text it will. So one often draws only among the `k` likeliest
 # tokens, which is called **top-k sampling**: all others get the probability 0, and the rest sums to 1.
 #
-# `logits` is `(..., N)`, and so is the result, the probabilities. A token whose logit equals the k-th greatest of its row is kept,
-# even if more than `k` are kept then. If `k` is greater than $N$, all are kept. Every row has at least one finite logit; a logit
-# of −∞ has the probability 0. Raise a `ValueError` that names `k` if it is below 1.
+# `logits` is `(..., N)`, and so is the result, the probabilities. A token whose logit equals the k-th greatest of its row is
+# kept, even if more than `k` are kept then. If `k` is greater than $N$, all are kept. Every row has at least one finite logit;
+# a logit of −∞ has the probability 0. Raise a `ValueError` that names `k` if it is below 1.
 #
-# **Worked example.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and k = 2: the second and the fourth are kept, with probabilities
-# $(0,\; \tfrac47,\; 0,\; \tfrac37)$.
+# **Worked example.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and k = 2: the second and the fourth are kept, with
+# probabilities $(0,\; \tfrac47,\; 0,\; \tfrac37)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1929,15 +1931,16 @@ check(top_k)
 # | 7 | rotary positions | where is a word? |
 # | 8 | two blocks, batches, loss, training, writing | how does it learn? |
 #
-# A large language model has these parts. Beyond them it has size, data, a great deal of engineering, a tokenizer and post-training.
-# From here you can
+# A large language model has these parts. Beyond them it has size, data, a great deal of engineering, a tokenizer and
+# post-training. From here you can
 #
-# - **go on in this course.** Lessons 9 to 12, in any order: a cache that makes writing fast, attention in tiles, a model opened, and
-#   two sequences at once.
+# - **go on in this course.** Lessons 9 to 12, in any order: a cache that makes writing fast, attention in tiles, a model
+#   opened, and two sequences at once.
 # - **make your model better.** Give it more blocks, or train it longer. The baselines of section 3 show whether it helped.
 # - **read a real one.** [nanoGPT](https://github.com/karpathy/nanoGPT) is section 10 on a whole GPU, in two short files.
 #
-# The next cell writes a page to keep, `attention.html`, beside this notebook, once an exercise passes on a computer of your own.
+# The next cell writes a page to keep, `attention.html`, beside this notebook, once an exercise passes on a computer of your
+# own.
 
 # %% tags=["demo"]
 # @title A page to keep: what you built, and what your model looks at
