@@ -1386,14 +1386,6 @@ for layer in range(3):
 # ### How much text? (extra)
 #
 # A smaller model learns from the first 1,000 tokens, from 10,000 and from all of them, 150 steps each.
-#
-# ### Predict: the lowest training loss (extra)
-#
-# Which of the three has the lowest loss on its *own training text*?
-
-# %%
-# The length: "1,000", "10,000" or "all"
-predict("the lowest training loss", ...)
 
 
 # %%
@@ -1402,6 +1394,17 @@ def learnt_from(n_tokens, steps=150):
     made = OwnBlocksLM(Modern, block_size=32, d_model=48, n_blocks=2).to(device)
     found = learn(made, train_ids[:n_tokens], steps, 16, torch.Generator().manual_seed(0), 1e-2)
     return sum(map(float, found[-20:])) / 20, float(measure(made, *all_windows(held_out[:3_000], 32)))
+
+
+
+# %% [markdown]
+# ### Predict: the lowest training loss (extra)
+#
+# Which of the three has the lowest loss on its *own training text*?
+
+# %%
+# The length: "1,000", "10,000" or "all"
+predict("the lowest training loss", ...)
 
 
 # %% tags=["demo"]
@@ -1696,7 +1699,7 @@ sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"
 # ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 8 minutes.* **How high can the peak be?** Train the small model of section 11 for 60 steps, with your
-# `train` (`learn` is yours once it passes), with each of the peaks 0.0001, 0.001, 0.01, 0.1 and 1. Each time take a new
+# `train` (`learn` is yours once it passes), with each of the peaks 0.0001, 0.001, 0.01 and 1. Each time take a new
 # `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch. Plot
 # the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest one.
 
