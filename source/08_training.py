@@ -1396,7 +1396,6 @@ def learnt_from(n_tokens, steps=150):
     return sum(map(float, found[-20:])) / 20, float(measure(made, *all_windows(held_out[:3_000], 32)))
 
 
-
 # %% [markdown]
 # ### Predict: the lowest training loss (extra)
 #
@@ -1698,7 +1697,7 @@ sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **How high can the peak be?** Train the small model of section 11 for 60 steps, with your
+# *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60 steps, with your
 # `train` (`learn` is yours once it passes), with each of the peaks 0.0001, 0.001, 0.01 and 1. Each time take a new
 # `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch. Plot
 # the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest one.
