@@ -15,4 +15,4 @@ EXERCISES = (
     "train",
 )
 STEPS = ("rms_norm", "swiglu", "rotate")
-CHALLENGES = ("top_k",)
+CHALLENGES = ("adamw_step", "top_k")

@@ -7,7 +7,7 @@ from grading.exercises.exercise import EXERCISE, Script, exercise, generator, he
 from ..common import gentle, windowed
 from .cases import CONTRARY, chances, cycle, written, written_twice
 
-SAMPLING = "8. Writing"
+SAMPLING = "9. Writing"
 
 generate = exercise(
     "generate",
