@@ -155,7 +155,7 @@ def load() -> SmallLM:
     Raises FileNotFoundError if its file is missing, ValueError if the file is damaged.
     """
     with as_file(files("course").joinpath(FILE)) as path:
-        weights, notes = _read(path)
+        weights, notes = read_weights(path, "the small language model")
     with torch.random.fork_rng(devices=[]):  # the caller's next random numbers stay the same
         model = SmallLM(json.loads(notes["words"]), {name: note for name, note in notes.items() if name != "words"})
     model.load_state_dict({name: stored.float() for name, stored in weights.items()})
@@ -193,15 +193,16 @@ def digest(weights: Mapping[str, Tensor]) -> str:
     return found.hexdigest()
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def read_weights(path: Path, model: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The weights and notes of a file; `model` names it in errors, those of `load`."""
     if not path.is_file():
-        raise FileNotFoundError(f"the small language model is missing: no file {path}. {REINSTALL}")
+        raise FileNotFoundError(f"{model} is missing: no file {path}. {REINSTALL}")
     try:
         with safe_open(path, framework="pt") as file:
             notes = file.metadata() or {}
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except SafetensorError as error:
-        raise ValueError(f"the small language model is damaged: {path} is unreadable ({error}). {REINSTALL}") from None
+        raise ValueError(f"{model} is damaged: {path} is unreadable ({error}). {REINSTALL}") from None
     if digest(weights) != notes.get("weights"):
-        raise ValueError(f"the small language model is damaged: {path} does not match its digest. {REINSTALL}")
+        raise ValueError(f"{model} is damaged: {path} does not match its digest. {REINSTALL}")
     return weights, notes
