@@ -8,16 +8,16 @@
 # %% [markdown]
 # # Lesson 11: A real model opened
 #
-# You know every part of a language model, and in lesson 8 you trained one. The models of others come as a file of numbers.
-# **What is in such a file, how do you get it into your own attention, and how do you find out what a trained model does?**
+# Other people's models come as a file of numbers. **What is in such a file, how do you get it into your own attention, and how do
+# you find out what a trained model does?**
 #
-# **You will build** a loader for GPT-2's files, and the tools that open a model: the logit lens, a score that finds heads,
-# ablation, activation patching, and a search for the heads that a model needs. You open your own model from lesson 8, and one of
-# attention alone, in which a whole circuit can be read.
+# **You will build** a loader for GPT-2's files, and tools that open a model: the logit lens, a score that finds heads, ablation,
+# activation patching, and a search for the heads that a model needs. You open your own model from lesson 8, and one of attention
+# alone, in which a whole circuit can be read.
 #
 # **You need** heads (lesson 6), blocks and cross-entropy (lesson 8).
 #
-# **Time:** about 80 minutes, plus 50 for the parts marked *extra*
+# **Time:** about 80 minutes, plus 30 for the parts marked *extra*
 
 # %%
 import math
@@ -35,9 +35,9 @@ begin("11_real_model")
 figures.show(figures.overview("cache", complete=True))
 
 # %% [markdown]
-# In shapes, `B` is the batch, `L` the number of layers, `H` the number of heads in each, `T` the number of tokens, `D` the model's
-# width, `K` a head's, and `N` the size of the vocabulary. The **residual stream** is the vector that runs through the model at one
-# position, `(D,)`: first the token's embedding, to which each layer adds something.
+# In shapes, `B` is the batch, `L` the number of layers, `H` of heads in each, `T` of tokens, `N` of words in the vocabulary; `D` is
+# the model's width, `K` a head's. The **residual stream** is the vector that runs through the model at one position, `(D,)`: first
+# the token's embedding, to which each layer adds something.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -74,10 +74,10 @@ review()
 # %% [markdown]
 # ## 1. What a checkpoint holds
 #
-# A **checkpoint** is a dictionary from names to tensors: the numbers of a trained model. A file in the format *safetensors* has a
-# list of names, shapes and offsets, and then only numbers, so opening it runs no code. (A pickle, the older format, can run any
-# code.) This one was trained for this course and has its licence, MIT: 61 letters as tokens, three layers of four heads, 0.7 MB.
-# Its names and its layout are those of the GPT-2 that OpenAI published in 2019.
+# A **checkpoint** is a dictionary from names to tensors: the numbers of a trained model. A file in the format *safetensors* has
+# names, shapes and then only numbers, so opening it runs no code. (A pickle, the older format, can run any.) This one was trained
+# for the course, under its licence, MIT: 61 letters as tokens, three layers of four heads. Its names and its layout are those of
+# the GPT-2 that OpenAI published in 2019.
 
 # %%
 checkpoint, sizes, letters = gpt.load_bundled_model()
@@ -87,11 +87,11 @@ for name, tensor in checkpoint.items():
         print(f"{name:22} {tuple(tensor.shape)!s:16} {str(tensor.dtype).removeprefix('torch.')}")
 
 # %% [markdown]
-# `wte` and `wpe` are the tables of tokens and of positions, and `ln_f` is the last norm. GPT-2 also unembeds with `wte`. The tensor
-# `attn.bias` is not a bias but the causal mask, which early code kept among the weights.
+# `wte` and `wpe` are the tables of tokens and positions, `ln_f` is the last norm, and `wte` also unembeds. `attn.bias` is not a bias
+# but the causal mask, which early code kept among the weights.
 #
-# A `gpt.GPT` is a model with this course's names. Its parts are those of lessons 3 to 8, but positions are learned vectors that are
-# added, because GPT-2 is older than RoPE, and the linear layers have biases.
+# A `gpt.GPT` is a model with this course's names. Unlike lesson 8's, it adds a learned vector for each position, because GPT-2 is
+# older than RoPE, and its linear layers have biases.
 #
 # | in the file | in our model | shape in our model |
 # |---|---|---|
@@ -185,38 +185,37 @@ print(f"Queries differ by up to {(F.linear(x, W_q, b_q) - from_file).abs().max()
 # %% [markdown]
 # ## 3. Every number in its place
 #
-# Many programs load checkpoints with `load_state_dict(checkpoint, strict=False)`. It copies the tensors whose names both sides
-# have, and ignores all others.
+# A good loader keeps two rules:
 #
-# ### Predict: how many tensors are copied
+# - **Say what is wrong**: which name is missing, or which shape does not fit.
+# - **All or nothing**: look at everything first, then copy. A half-filled model looks like a model.
 #
-# How many tensors of this checkpoint does it copy into a `gpt.GPT`?
+# ### Predict: how many tensors are copied (extra)
+#
+# Many programs use `load_state_dict(checkpoint, strict=False)`. It copies the tensors whose names both sides have, and ignores all
+# others. How many tensors of this checkpoint does it copy into a `gpt.GPT`?
 
 # %%
 # The number of tensors that are copied
 predict("the tensors that are copied", ..., len(checkpoint.keys() & sizes.model().state_dict().keys()))
 
 # %% [markdown]
-# The model stays as random as it was, and nothing tells you. A good loader keeps two rules:
-#
-# - **Say what is wrong**: which name is missing, or which shape does not fit.
-# - **All or nothing**: look at everything first, then copy. A half-filled model looks like a model.
+# The model stays as random as it was, and nothing tells you.
 #
 # ### Exercise 2: `load_gpt2(model, checkpoint)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
 # Copy a checkpoint into a `gpt.GPT` by the table in section 1, and return the model. Its logits are then those of the published
-# model, to 1e-4.
+# model, to 1e-4. Model and checkpoint share no memory.
 #
 # - If the checkpoint lacks a name that the model needs, raise a `KeyError` with that name.
-# - If a tensor has another shape than the model needs, raise a `ValueError` with the name in the file and two shapes: the
-#   checkpoint's, and the one that it should have (as stored, or transposed).
-# - After an error nothing has been copied.
-# - Ignore everything else in the checkpoint, such as masks. Model and checkpoint share no memory afterwards.
+# - If a shape does not fit, raise a `ValueError` with the name in the file and two shapes: the checkpoint's, and the one that it
+#   should have (as stored, or transposed).
+# - After an error nothing has been copied. Ignore what else is in the checkpoint, such as masks.
 #
-# `model.state_dict()` is a dictionary of our names and tensors, `len(model.blocks)` the number of layers. You may call your
-# `split_qkv`; a mistake in it costs no points here.
+# `model.state_dict()` has our names and tensors, `len(model.blocks)` is the number of layers. You may call your `split_qkv`; a
+# mistake in it costs no points here.
 #
 # **Worked example.** A model of two layers needs 28 names: two tables, two of `ln_f`, and for each layer twelve (six parts with a
 # `weight` and a `bias`). Our model has four more per layer, because `c_attn` becomes three.
@@ -276,8 +275,8 @@ grade(load_gpt2)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The test: `gpt.model_over_checkpoint` is a model that computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does.
-# Both models must give the same logits. (Until your function passes, that model is compared with itself.)
+# The test: `gpt.model_over_checkpoint` computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does. Both models must
+# give the same logits. (Until your function passes, that model is compared with itself.)
 
 
 # %%
@@ -301,17 +300,16 @@ print(f"Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes
 # %% [markdown]
 # ## 4. What would each layer predict?
 #
-# From here on you open *your* model of lesson 8. If you have not trained one, this is the course's. Its `run` returns everything
-# that it computes: `run(ids).hidden` is the residual stream, `(L + 1, B, T, D)`, first the embeddings, then the output of each
-# layer; `heads` and `weights` come below.
+# Now open *your* model of lesson 8, or the course's if you have not trained one. `lm.run(ids)` returns all that it computes;
+# `hidden` is the residual stream, `(L + 1, B, T, D)`: first the embeddings, then the output of each layer.
 
 # %%
 lm = small_lm.load(yours=True)
 print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(lm.words)} words.")
 
 # %% [markdown]
-# The stream ends as the vector that is normalised and unembedded to logits. Each layer *adds* to it, so at each layer it has the
-# form of something that can be unembedded. The **logit lens** does this: it treats the output of each layer as if it were the last.
+# The stream ends as a vector that is normalised and unembedded to logits. Each layer *adds* to it, so it can be unembedded at each
+# layer. The **logit lens** treats the output of each layer as if it were the last:
 #
 # $$ \operatorname{lens}(\mathbf{x}_\ell) = \operatorname{norm}(\mathbf{x}_\ell)\, \mathbf{E}^\top,
 #    \qquad \mathbf{E} : (N, D) \text{ the unembedding} $$
@@ -395,13 +393,13 @@ figures.show(
 )
 
 # %% [markdown]
-# Before the first layer the loss is far *above* that of guessing (about 27 nats in the course's model). There the lens names the
-# word just read with a probability near 1, and a word is almost never followed by itself. So the right word has a probability near
-# 0, and the loss is minus its logarithm: to be sure and wrong costs more than to guess.
+# Before the first layer your lens has a loss far *above* that of guessing (about 27 nats in the course's model). It names the word
+# just read with a probability near 1, and a word is almost never followed by itself. So the right word has a probability near 0, and
+# the loss is minus its logarithm: to be sure and wrong costs more than to guess.
 #
-# Read a column of the picture from top to bottom. The first layer replaces the word itself by rough guesses about what follows such
-# a word. What depends on words further back, such as *key* after *Whose*, is there only after the last layer. The lens is blurred:
-# nobody trained the middle layers to be read this way, so a low probability does not show that a layer knows nothing.
+# Read a column of the picture from top to bottom. The first layer replaces the word by guesses about what follows such words. What
+# depends on words further back, such as *key* after *Whose*, comes later. Nobody trained the middle layers to be read this way, so a
+# low probability does not show that a layer knows nothing.
 
 # %% [markdown]
 # ### A sentence of your own (extra)
@@ -434,13 +432,12 @@ sliders.slider(
 # %% [markdown]
 # ## 5. A head found by its score
 #
-# Give a model random tokens, and then the same tokens again. The first time it can only guess. The second time it can look for the
-# last position of the present token, and predict what came after it. A head that looks there is an **induction head**. Large models
-# have thousands of heads, and such heads are found by a score.
+# Give a model random tokens, and then the same tokens again. The first time it can only guess. The second time it can look up what
+# came after the present token. A head that looks there is an **induction head**, and it is found by a score.
 #
-# You look for them in a second model, with letters as tokens. It has two layers of four heads, and *nothing but attention*: no MLPs,
-# no norms, no biases. So the stream is exactly the sum of the embedding and of what eight heads add. The course trained it for a
-# minute on random letters that repeat.
+# Look for them in a second model, whose tokens are letters. It has two layers of four heads and *nothing but attention*: no MLPs, no
+# norms, no biases. So its stream is exactly the sum of the embedding and of what eight heads add. The course trained it for a minute,
+# on random letters that repeat.
 
 # %%
 tiny = attention_only.load()
@@ -464,7 +461,7 @@ print(f"loss of new letters {new:.2f}, of repeated ones {again:.2f}; of guessing
 # %% [markdown]
 # ### Exercise 4: `induction_score(weights, period)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆ · about 5 minutes*
 #
 # A text repeats with a period $P$. Query $t \ge P$ has seen its token at $t - P$; what came after it is at $t - P + 1$. The score of
 # a head is its mean weight there, where $a_{ij}$ is the weight of query $i$ on key $j$:
@@ -475,8 +472,7 @@ print(f"loss of new letters {new:.2f}, of repeated ones {again:.2f}; of guessing
 # `ValueError` that names `period` and its value.
 #
 # **Worked example.** A B C A B C has the period 3. Query 3 (the second A) should look at 1 (the B), query 4 at 2, query 5 at 3. With
-# the weights $0.9$, $0.6$ and $0.3$ there the score is $0.6$. These entries are on one diagonal of the map, but they are not all of
-# it.
+# the weights $0.9$, $0.6$ and $0.3$ there the score is $0.6$. These entries are a part of one diagonal of the map.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -518,7 +514,7 @@ grade(induction_score)
 predict("the layer of the induction heads", ...)
 
 # %% [markdown]
-# ### Step: look one back
+# ### Step: look one back (extra)
 #
 # *Step ★☆☆ · about 2 minutes.* A **previous-token head** looks at the position before its own. Return the mean weight of queries 1
 # to $T - 1$ on the position before, one number per map: `(..., T, T)` → `(...)`.
@@ -535,6 +531,11 @@ def previous_token_score(weights: torch.Tensor) -> torch.Tensor:
 # %% tags=["demo"]
 check(previous_token_score)
 
+# %% [markdown]
+# ### Which head does what
+#
+# Both scores of each head, as means over the 64 texts, and the maps of the two heads that stand out:
+
 
 # %%
 def last_query_only(weights, period):
@@ -542,7 +543,7 @@ def last_query_only(weights, period):
     return weights[..., -1, -period]
 
 
-score, score_before = use(induction_score, otherwise=last_query_only), use(previous_token_score)
+score, score_before = use(induction_score, otherwise=last_query_only), use(previous_token_score)  # (..., T, T) -> (...)
 scores = score(whole.weights, period).mean(1)  # (L, B, H) -> (L, H)
 before = score_before(whole.weights).mean(1)  # (L, H)
 looks_back = int(before[0].argmax())  # the head of layer 0 that looks most at the position before
@@ -563,11 +564,10 @@ figures.show(
 )
 
 # %% [markdown]
-# All four heads of layer 1 are induction heads, and head 1 of layer 0 is a previous-token head. In the maps, the left head looks one
-# back from every position. The right one waits at the first position until letters repeat, then it looks at what came after each
-# letter. The other three heads of layer 0 have no such pattern.
+# All four heads of layer 1 are induction heads. Head 1 of layer 0 looks one back from every position: a **previous-token head**. The
+# right map shows an induction head. While letters are new, it looks at its own position; when they repeat, at what came after.
 #
-# How far do the scores go in your model of words?
+# The same scores in your model of words:
 
 # %%
 generator = torch.Generator().manual_seed(5)
@@ -582,19 +582,18 @@ print(f"induction scores, one row per layer, computed with {score.whose}:")
 print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_scores.tolist()))
 
 # %% [markdown]
-# In the course's model, layer 2 consists of induction heads, and layer 1 has the previous-token heads. One text in four of its
-# training was repeated random words; a model that never met such texts may have fewer.
+# In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat; a model
+# that never read such texts may have fewer.
 
 # %% [markdown]
 # ## 6. Remove a head
 #
-# A score says where a head looks, not whether it matters. To find out, remove it and measure the loss. This is an **ablation**. The
-# heads' outputs, `(B, H, T, K)`, go through $\mathbf{W}_o$ into the stream; at zero, a head adds nothing. But zero may be unusual for
-# a head, so a milder way puts its *mean* over many texts there. Then it adds the same, whatever it reads.
+# A score says where a head looks, not whether it matters. To find out, remove it and measure the loss: an **ablation**. A head whose
+# output is zero adds nothing to the stream. But zero may be unusual for a head, so a milder way puts its *mean* over many texts there.
 #
 # ### Exercise 5: `ablate(head_outputs, heads, mean=None)`
 #
-# *Difficulty ★★☆ · about 6 minutes*
+# *Difficulty ★★☆ · about 5 minutes*
 #
 # `head_outputs` is `(B, H, T, K)`, `heads` a list of head indices, possibly empty. Return a tensor of the same shape in which these
 # heads are zero. If `mean`, `(H, K)`, is given, they are their row of `mean` at every text and position. The other heads are
@@ -694,13 +693,13 @@ figures.show(
 )
 
 # %% [markdown]
-# Without the previous-token head the model is as good as guessing: nothing in the keys says what came before, so the induction heads
-# do not find their position. No single induction head matters as much, because the other three add to the same logit. How much a head
-# matters depends on which other heads are there.
+# Without the previous-token head the model guesses: little in the keys says what came before, so the induction heads do not find
+# their position. No single induction head matters as much, because three others look at the same position. What a head is worth
+# depends on which other heads are there.
 #
-# Without all of layer 1 the loss is *higher* than without any head. Why? You can measure what each head of layer 0 does to the logit of
-# a letter that it looks at; section 9 does. All four lower it. That helps while letters are new, since a letter does not come again
-# before the period is over. Once letters repeat, it is wrong, and layer 1 no longer corrects it.
+# Without all of layer 1 the loss is even *higher* than without any head. Section 9 measures why: all four heads of layer 0 lower the
+# logits of letters that they look at. While letters are new, this helps, because a letter that was read does not come again soon. When
+# they repeat, it is wrong, and layer 1 is no longer there to correct it.
 #
 # ### Zero or mean (extra)
 #
@@ -731,9 +730,9 @@ print(f"Computed with {removed.whose}, which has to pass before the means count.
 # %% [markdown]
 # ## 7. Move an activation
 #
-# Ablation says that a head is needed, not which information goes through it. **Activation patching** does. Run the model on two texts
-# that differ in one token, a *clean* and a *corrupted* one. Then run it on the corrupted text again, and replace one activation by
-# that of the clean run. If the clean answer comes back, the difference goes through this activation.
+# Ablation does not say which information goes through a head. **Activation patching** does. Run the model on two texts that differ in
+# one token, a *clean* and a *corrupted* one. Run it on the corrupted text again, with one activation replaced by that of the clean
+# run. If the clean answer comes back, the difference goes through this activation.
 
 # %%
 drawn = torch.rand(64, 26, generator=torch.Generator().manual_seed(3)).argsort(-1)  # 64 orders of the alphabet
@@ -813,36 +812,34 @@ print(f"layer 0, head {looks_back}, position 3: {shares[looks_back, 3]:.2f}")
 print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"together {last.sum():.2f}")
 
 # %% [markdown]
-# You have read a circuit. At position 3 the previous-token head writes into the stream which letter is at position 2. At the last
-# position the four heads of layer 1 find it by that, and copy the letter of position 3 to the logits. Nothing else carries much.
-# The four shares of layer 1 add up to 1, since the logit is a sum and these heads are the last to add to it. Shares of different
-# layers do not add up: what layer 0 writes acts through layer 1.
+# You have read a circuit. At position 3 the previous-token head writes which letter is at position 2. At the last position the four
+# heads of layer 1 find it by that, and copy the letter of position 3 to the logits. Nothing else carries much. The shares of layer 1
+# add up to 1, because the logit is a sum and these heads are the last to add to it.
 
 # %% [markdown]
 # ## 8. A claim that can fail
 #
-# "These heads do it" is easy to write under a picture. A claim is worth something if it can fail, so state it as a prediction: without
-# exactly these heads the behaviour is gone, and each of them is needed for that. Then remove them and measure. A behaviour is *gone*
-# when the loss of repeated tokens is at least that of new ones.
+# "These heads do it" is easily written under a picture. Make it a claim that can fail: without exactly these heads the behaviour is
+# gone. Then remove them and measure. Here, *gone* means that the loss of repeated tokens is at least that of new ones.
 #
 # ### Exercise 6: `necessary_heads(loss_without, scores, chance)`
 #
-# *Difficulty ★★★ · about 12 minutes*
+# *Difficulty ★★★ · about 11 minutes*
 #
-# Name the heads that a behaviour needs. The grader removes exactly these heads in a model that you have not seen, and measures the
-# loss. You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the loss with
-# these heads removed. `scores` is `(L, H)`, the induction score of each head. The behaviour is gone where the loss is at least
-# `chance`. Return a list of pairs for which both are true:
+# Name the heads that a behaviour needs. The grader removes exactly these in a model that you have not seen, and measures the loss.
+# You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the loss with these
+# heads removed. `scores`, `(L, H)`, has the induction scores. The behaviour is gone if the loss is at least `chance`. Return a list
+# of pairs for which both are true:
 #
 # 1. Without all of them, the behaviour is gone.
-# 2. With any one of them put back, and the others still removed, it is not gone. So the list has no head too many.
+# 2. With any one of them put back, and the others still removed, it is not gone.
 #
-# Often several lists are right; return one of them. If the behaviour is gone with all heads in place, return an empty list. If the
-# loss without all `L * H` heads is below `chance`, no head explains the behaviour: raise a `ValueError` that names `chance`. In the
-# grader's models, removing more heads never brings a behaviour back.
+# If several lists are right, return one of them; if the behaviour is gone with all heads in place, an empty list. If the loss without
+# all `L * H` heads is below `chance`, raise a `ValueError` that names `chance`. In the grader's models, removing more heads never
+# brings a behaviour back.
 #
 # **Worked example.** Three heads, and `chance` is 2. Without any single one the loss is 0.1. Without `(1, 0)` and `(1, 1)` it is 2.5,
-# and without all three as well; without `(0, 0)` and one other it is 0.1. So no head matters alone, and the answer is `[(1, 0), (1,
+# and without all three as well; without `(0, 0)` and one other it is 0.1. No head matters alone, and the answer is `[(1, 0), (1,
 # 1)]`.
 
 # %%
@@ -919,10 +916,10 @@ for name, heads in claims.items():
     print(f"{name:38} loss {loss_without(heads):.2f} {'gone' if loss_without(heads) >= new else 'not gone'}")
 
 # %% [markdown]
-# The first claim fails: three heads remain that do the same. The second and third hold, and they name different heads, because a
-# chain breaks at any link. The last one breaks the second rule: without the best head alone the behaviour is gone no more than before.
-# So a list of necessary heads is an answer, not *the* answer. Published claims of this kind have failed in just this way: after a
-# removal, later heads that did little before take over (McGrath et al., [The Hydra Effect](https://arxiv.org/abs/2307.15771), 2023).
+# The first claim fails. The second and the third hold, with different heads, because a chain breaks at any link. The fourth names a
+# head too many: put the best head back, and the behaviour is still gone. So a list of necessary heads is *an* answer, for one kind of
+# removal on one kind of text. In large models, later layers partly compensate for a removal ([McGrath et al.
+# 2023](https://arxiv.org/abs/2307.15771)), so claims about a single part often fail.
 
 # %% [markdown]
 # ## 9. What a head asks for, and what it passes on
@@ -934,11 +931,11 @@ for name, heads in claims.items():
 #    \mathbf{x}_i^\top \underbrace{{\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}}_{\text{QK circuit}} \mathbf{x}_j . $$
 #
 # The **QK circuit** decides which position looks at which. The **OV circuit**, ${\mathbf{W}_v^{h}}^\top {\mathbf{W}_o^{h}}^\top$ with
-# the head's own columns of $\mathbf{W}_o$, is what it adds to the stream from where it looks. Both have rank `K` at most.
+# the head's own columns of $\mathbf{W}_o$, is what it adds to the stream from where it looks.
 #
 # ### Exercise 7: `qk_circuit(W_q, W_k, head, n_heads)`
 #
-# *Difficulty ★★☆ · about 7 minutes*
+# *Difficulty ★★☆ · about 6 minutes*
 #
 # Make the QK circuit of one head, `(D, D)`, from two weights `(D, D)` as `nn.Linear` has them: the matrix `M` for which `x_q @ M @
 # x_k` is the unscaled score. *Review:* head $h$ owns rows `h * K` to `(h + 1) * K - 1` of both. Unless `n_heads` is at least 1 and
@@ -984,9 +981,8 @@ grade(qk_circuit)
 
 # %% [markdown]
 # Layer 1 of the model of letters does not rotate, and there are no norms. So its scores are exactly $\mathbf{x}_i^\top \mathbf{M}\,
-# \mathbf{x}_j / \sqrt{K}$, and the stream is a sum. Take one term on each side: the query's letter $a$ as its embedding, and on the
-# key's side what a head of layer 0 writes when it looks at the letter $b$. This gives a map of letters by letters: how strongly does
-# layer 1, at an $a$, look for a position *after* a $b$?
+# \mathbf{x}_j / \sqrt{K}$, and the stream is a sum. Take one term on each side: the embedding of the query's letter, and what a head
+# of layer 0 writes when it looks at a letter. This gives a map of letters by letters.
 
 # %%
 circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
@@ -1026,27 +1022,31 @@ for (layer, head), logits in copies.items():
 print(f"Scores computed with {circuit.whose}")
 
 # %% tags=["demo"]
-# @title Two circuits of head 0 in layer 1, letters by letters
-figure, (left, right_panel) = figures.row(2, width=4.7, height=4.2)
+# @title What a head of layer 1 looks for, and what all four copy
 alphabet = list(tiny.letters.alphabet)
-look = {"rows": alphabet, "columns": alphabet, "part": "scores", "numbers": False}
-figures.heat_map(written_before, ax=left, title="QK: letter (row), letter before the key", **look)
-figures.heat_map(copies[1, 0], ax=right_panel, title="OV: letter it looks at (row), logits", **look)
-for ax in (left, right_panel):
-    ax.tick_params(labelsize=7)
 figures.show(
-    figure,
-    alt="Two maps of 26 by 26 letters with a dark diagonal. Left, scores: "
-    f"{written_before.diagonal().mean():.1f} on the diagonal, {written_before.mean():.1f} on average. Right, logits: "
-    f"{copies[1, 0].diagonal().mean():.1f} on the diagonal, {copies[1, 0].mean():.1f} on average.",
-    caption=f"Left computed with {circuit.whose}, right by the lesson.",
+    figures.heat_map(written_before, rows=alphabet, columns=alphabet, part="scores", numbers=False, size=(6.2, 5.6)),
+    alt="A map of 26 by 26 letters with a dark diagonal, scores: "
+    f"{written_before.diagonal().mean():.1f} on the diagonal, {written_before.mean():.1f} on average.",
+    caption="Layer 1, head 0: the score of a query with the letter of the row, for a key after the letter of the column. "
+    f"Computed with {circuit.whose}.",
+)
+of_letters = torch.stack([copies[1, head].diagonal() for head in range(4)])  # (4, 26)
+with_sum = torch.cat([of_letters, of_letters.sum(0, keepdim=True)])
+names = [*(f"head {head}" for head in range(4)), "together"]
+figures.show(
+    figures.heat_map(with_sum, rows=names, columns=alphabet, kind="scores", numbers=False, size=(9.0, 2.4)),
+    alt="A map with a row for each head of layer 1 and one for all, and a column for each letter: by how much the logit of a letter "
+    "rises when the head looks at it. Most letters are raised by one or two heads. Together: from "
+    f"{with_sum[4].min():.1f} to {with_sum[4].max():.1f}.",
+    caption="Layer 1: by how much each head raises the logit of the letter that it looks at.",
 )
 
 # %% [markdown]
-# Left: at a letter, the head looks for positions after *the same* letter, for all 26 letters. Heads of two layers together make one
-# circuit, through a matrix product. Right: it raises the logit of the letter that it looks at, so it copies. The heads of layer 0
-# *lower* the logit of the letter that they look at, as section 6 needs it. In models with MLPs such maps are less clean: an MLP can
-# turn whatever a head passes on into an answer.
+# The first map: at a letter, the head looks for positions after *the same* letter, for all 26. Two heads of two layers make one
+# circuit, through a matrix product. The second: all four heads look at the same position, but each copies only some letters. They
+# share the alphabet, so that every logit rises by about 11. That is why each of them is needed in the list of section 8. The
+# heads of layer 0 *lower* the logit of a letter that they look at.
 
 # %% [markdown]
 # ## Your experiment (extra)
