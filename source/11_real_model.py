@@ -8,12 +8,12 @@
 # %% [markdown]
 # # Lesson 11: A real model opened
 #
-# Other people's models come as a file of numbers. **What is in such a file, how do you get it into your own attention, and how do
-# you find out what a trained model does?**
+# Other people's models come as a file of numbers. **What is in such a file, how do you get it into your own attention, and how
+# do you find out what a trained model does?**
 #
-# **You will build** a loader for GPT-2's files, and tools that open a model: the logit lens, a score that finds heads, ablation,
-# activation patching, and a search for the heads that a model needs. You open your own model from lesson 8, and one of attention
-# alone, in which a whole circuit can be read.
+# **You will build** a loader for GPT-2's files, and tools that open a model: the logit lens, a score that finds heads,
+# ablation, activation patching, and a search for the heads that a model needs. You open your own model from lesson 8, and one
+# of attention alone, in which a whole circuit can be read.
 #
 # **You need** heads (lesson 6), blocks and cross-entropy (lesson 8).
 #
@@ -35,9 +35,9 @@ begin("11_real_model")
 figures.show(figures.overview("cache", complete=True))
 
 # %% [markdown]
-# In shapes, `B` is the batch, `L` the number of layers, `H` of heads in each, `T` of tokens, `N` of words in the vocabulary; `D` is
-# the model's width, `K` a head's. The **residual stream** is the vector that runs through the model at one position, `(D,)`: first
-# the token's embedding, to which each layer adds something.
+# In shapes, `B` is the batch, `L` the number of layers, `H` of heads in each, `T` of tokens, `N` of words in the vocabulary;
+# `D` is the model's width, `K` a head's. The **residual stream** is the vector that runs through the model at one position,
+# `(D,)`: first the token's embedding, to which each layer adds something.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -75,9 +75,9 @@ review()
 # ## 1. What a checkpoint holds
 #
 # A **checkpoint** is a dictionary from names to tensors: the numbers of a trained model. A file in the format *safetensors* has
-# names, shapes and then only numbers, so opening it runs no code. (A pickle, the older format, can run any.) This one was trained
-# for the course, under its licence, MIT: 61 letters as tokens, three layers of four heads. Its names and its layout are those of
-# the GPT-2 that OpenAI published in 2019.
+# names, shapes and then only numbers, so opening it runs no code. (A pickle, the older format, can run any.) This one was
+# trained for the course, under its licence, MIT: 61 letters as tokens, three layers of four heads. Its names and its layout are
+# those of the GPT-2 that OpenAI published in 2019.
 
 # %%
 checkpoint, sizes, letters = gpt.load_bundled_model()
@@ -87,11 +87,11 @@ for name, tensor in checkpoint.items():
         print(f"{name:22} {tuple(tensor.shape)!s:16} {str(tensor.dtype).removeprefix('torch.')}")
 
 # %% [markdown]
-# `wte` and `wpe` are the tables of tokens and positions, `ln_f` is the last norm, and `wte` also unembeds. `attn.bias` is not a bias
-# but the causal mask, which early code kept among the weights.
+# `wte` and `wpe` are the tables of tokens and positions, `ln_f` is the last norm, and `wte` also unembeds. `attn.bias` is not a
+# bias but the causal mask, which early code kept among the weights.
 #
-# A `gpt.GPT` is a model with this course's names. Unlike lesson 8's, it adds a learned vector for each position, because GPT-2 is
-# older than RoPE, and its linear layers have biases.
+# A `gpt.GPT` is a model with this course's names. Unlike lesson 8's, it adds a learned vector for each position, because GPT-2
+# is older than RoPE, and its linear layers have biases.
 #
 # | in the file | in our model | shape in our model |
 # |---|---|---|
@@ -108,8 +108,8 @@ for name, tensor in checkpoint.items():
 #
 # ### Predict: a transpose that you forget
 #
-# GPT-2's linear layers compute `x @ weight + bias`, so their weights are stored (in, out). `nn.Linear` has (out, in). Suppose that
-# you copy the weights of one layer without a transpose. For which one do you get *no* error?
+# GPT-2's linear layers compute `x @ weight + bias`, so their weights are stored (in, out). `nn.Linear` has (out, in). Suppose
+# that you copy the weights of one layer without a transpose. For which one do you get *no* error?
 
 # %%
 # The weight: "c_attn", "attn.c_proj", "mlp.c_fc" or "mlp.c_proj"
@@ -192,8 +192,8 @@ print(f"Queries differ by up to {(F.linear(x, W_q, b_q) - from_file).abs().max()
 #
 # ### Predict: how many tensors are copied (extra)
 #
-# Many programs use `load_state_dict(checkpoint, strict=False)`. It copies the tensors whose names both sides have, and ignores all
-# others. How many tensors of this checkpoint does it copy into a `gpt.GPT`?
+# Many programs use `load_state_dict(checkpoint, strict=False)`. It copies the tensors whose names both sides have, and ignores
+# all others. How many tensors of this checkpoint does it copy into a `gpt.GPT`?
 
 # %%
 # The number of tensors that are copied
@@ -217,8 +217,8 @@ predict("the tensors that are copied", ..., len(checkpoint.keys() & sizes.model(
 # `model.state_dict()` has our names and tensors, `len(model.blocks)` is the number of layers. You may call your `split_qkv`; a
 # mistake in it costs no points here.
 #
-# **Worked example.** A model of two layers needs 28 names: two tables, two of `ln_f`, and for each layer twelve (six parts with a
-# `weight` and a `bias`). Our model has four more per layer, because `c_attn` becomes three.
+# **Worked example.** A model of two layers needs 28 names: two tables, two of `ln_f`, and for each layer twelve (six parts with
+# a `weight` and a `bias`). Our model has four more per layer, because `c_attn` becomes three.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -275,8 +275,8 @@ grade(load_gpt2)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The test: `gpt.model_over_checkpoint` computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does. Both models must
-# give the same logits. (Until your function passes, that model is compared with itself.)
+# The test: `gpt.model_over_checkpoint` computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does. Both models
+# must give the same logits. (Until your function passes, that model is compared with itself.)
 
 
 # %%
@@ -308,8 +308,8 @@ lm = small_lm.load(yours=True)
 print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(lm.words)} words.")
 
 # %% [markdown]
-# The stream ends as a vector that is normalised and unembedded to logits. Each layer *adds* to it, so it can be unembedded at each
-# layer. The **logit lens** treats the output of each layer as if it were the last:
+# The stream ends as a vector that is normalised and unembedded to logits. Each layer *adds* to it, so it can be unembedded at
+# each layer. The **logit lens** treats the output of each layer as if it were the last:
 #
 # $$ \operatorname{lens}(\mathbf{x}_\ell) = \operatorname{norm}(\mathbf{x}_\ell)\, \mathbf{E}^\top,
 #    \qquad \mathbf{E} : (N, D) \text{ the unembedding} $$
@@ -318,12 +318,12 @@ print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(
 #
 # *Difficulty ★☆☆ · about 4 minutes*
 #
-# `hidden` is `(L, B, T, D)`, the stream at each layer; `norm` is a module, the model's last norm, of whatever kind; `unembedding` is
-# `(N, D)`. Return the logits of all layers, `(L, B, T, N)`.
+# `hidden` is `(L, B, T, D)`, the stream at each layer; `norm` is a module, the model's last norm, of whatever kind;
+# `unembedding` is `(N, D)`. Return the logits of all layers, `(L, B, T, N)`.
 #
-# **Worked example.** One position, $D = 2$, $\mathbf{x} = (1, 3)$. A layer norm with weights 1 and biases 0 gives $(-1, 1)$: minus
-# the mean 2, divided by the standard deviation 1. If the rows for three tokens are $(1, 0)$, $(0, 1)$ and $(1, -1)$, the logits are
-# $-1$, $1$ and $-2$.
+# **Worked example.** One position, $D = 2$, $\mathbf{x} = (1, 3)$. A layer norm with weights 1 and biases 0 gives $(-1, 1)$:
+# minus the mean 2, divided by the standard deviation 1. If the rows for three tokens are $(1, 0)$, $(0, 1)$ and $(1, -1)$, the
+# logits are $-1$, $1$ and $-2$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -352,8 +352,8 @@ grade(logit_lens)
 # %% [markdown]
 # ### Predict: the lens before the first layer
 #
-# `hidden[0]` is what goes *into* the first layer: the embeddings. The same table embeds and unembeds. Which word does the lens show
-# there, at nearly every position?
+# `hidden[0]` is what goes *into* the first layer: the embeddings. The same table embeds and unembeds. Which word does the lens
+# show there, at nearly every position?
 
 # %%
 # The word: "the word just read", "the right next word" or "the"
@@ -393,13 +393,13 @@ figures.show(
 )
 
 # %% [markdown]
-# Before the first layer your lens has a loss far *above* that of guessing (about 27 nats in the course's model). It names the word
-# just read with a probability near 1, and a word is almost never followed by itself. So the right word has a probability near 0, and
-# the loss is minus its logarithm: to be sure and wrong costs more than to guess.
+# Before the first layer your lens has a loss far *above* that of guessing (about 27 nats in the course's model). It names the
+# word just read with a probability near 1, and a word is almost never followed by itself. So the right word has a probability
+# near 0, and the loss is minus its logarithm: to be sure and wrong costs more than to guess.
 #
-# Read a column of the picture from top to bottom. The first layer replaces the word by guesses about what follows such words. What
-# depends on words further back, such as *key* after *Whose*, comes later. Nobody trained the middle layers to be read this way, so a
-# low probability does not show that a layer knows nothing.
+# Read a column of the picture from top to bottom. The first layer replaces the word by guesses about what follows such words.
+# What depends on words further back, such as *key* after *Whose*, comes later. Nobody trained the middle layers to be read this
+# way, so a low probability does not show that a layer knows nothing.
 
 # %% [markdown]
 # ### A sentence of your own (extra)
@@ -432,12 +432,12 @@ sliders.slider(
 # %% [markdown]
 # ## 5. A head found by its score
 #
-# Give a model random tokens, and then the same tokens again. The first time it can only guess. The second time it can look up what
-# came after the present token. A head that looks there is an **induction head**, and it is found by a score.
+# Give a model random tokens, and then the same tokens again. The first time it can only guess. The second time it can look up
+# what came after the present token. A head that looks there is an **induction head**, and it is found by a score.
 #
-# Look for them in a second model, whose tokens are letters. It has two layers of four heads and *nothing but attention*: no MLPs, no
-# norms, no biases. So its stream is exactly the sum of the embedding and of what eight heads add. The course trained it for a minute,
-# on random letters that repeat.
+# Look for them in a second model, whose tokens are letters. It has two layers of four heads and *nothing but attention*: no
+# MLPs, no norms, no biases. So its stream is exactly the sum of the embedding and of what eight heads add. The course trained
+# it for a minute, on random letters that repeat.
 
 # %%
 tiny = attention_only.load()
@@ -463,16 +463,16 @@ print(f"loss of new letters {new:.2f}, of repeated ones {again:.2f}; of guessing
 #
 # *Difficulty ★★☆ · about 5 minutes*
 #
-# A text repeats with a period $P$. Query $t \ge P$ has seen its token at $t - P$; what came after it is at $t - P + 1$. The score of
-# a head is its mean weight there, where $a_{ij}$ is the weight of query $i$ on key $j$:
+# A text repeats with a period $P$. Query $t \ge P$ has seen its token at $t - P$; what came after it is at $t - P + 1$. The
+# score of a head is its mean weight there, where $a_{ij}$ is the weight of query $i$ on key $j$:
 #
 # $$ \text{score} = \frac{1}{T - P} \sum_{t = P}^{T - 1} a_{t,\; t - P + 1} $$
 #
 # `weights` is `(..., T, T)`, one row per query; return one score per map, `(...)`. Unless $1 \le$ `period` $< T$, raise a
 # `ValueError` that names `period` and its value.
 #
-# **Worked example.** A B C A B C has the period 3. Query 3 (the second A) should look at 1 (the B), query 4 at 2, query 5 at 3. With
-# the weights $0.9$, $0.6$ and $0.3$ there the score is $0.6$. These entries are a part of one diagonal of the map.
+# **Worked example.** A B C A B C has the period 3. Query 3 (the second A) should look at 1 (the B), query 4 at 2, query 5 at 3.
+# With the weights $0.9$, $0.6$ and $0.3$ there the score is $0.6$. These entries are a part of one diagonal of the map.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -506,8 +506,8 @@ grade(induction_score)
 # %% [markdown]
 # ### Predict: the layer of the induction heads
 #
-# To look for the position *after* a letter, a head needs keys that contain the letter *before* them. In which layer can induction
-# heads be?
+# To look for the position *after* a letter, a head needs keys that contain the letter *before* them. In which layer can
+# induction heads be?
 
 # %%
 # The layer: "layer 0", "layer 1" or "both"
@@ -516,8 +516,8 @@ predict("the layer of the induction heads", ...)
 # %% [markdown]
 # ### Step: look one back (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* A **previous-token head** looks at the position before its own. Return the mean weight of queries 1
-# to $T - 1$ on the position before, one number per map: `(..., T, T)` → `(...)`.
+# *Step ★☆☆ · about 2 minutes.* A **previous-token head** looks at the position before its own. Return the mean weight of
+# queries 1 to $T - 1$ on the position before, one number per map: `(..., T, T)` → `(...)`.
 #
 # **Worked example.** With three tokens, it is the mean of $a_{1,0}$ and $a_{2,1}$.
 
@@ -564,8 +564,9 @@ figures.show(
 )
 
 # %% [markdown]
-# All four heads of layer 1 are induction heads. Head 1 of layer 0 looks one back from every position: a **previous-token head**. The
-# right map shows an induction head. While letters are new, it looks at its own position; when they repeat, at what came after.
+# All four heads of layer 1 are induction heads. Head 1 of layer 0 looks one back from every position: a **previous-token
+# head**. The right map shows an induction head. While letters are new, it looks at its own position; when they repeat, at what
+# came after.
 #
 # The same scores in your model of words:
 
@@ -582,25 +583,26 @@ print(f"induction scores, one row per layer, computed with {score.whose}:")
 print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_scores.tolist()))
 
 # %% [markdown]
-# In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat; a model
-# that never read such texts may have fewer.
+# In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat; a
+# model that never read such texts may have fewer.
 
 # %% [markdown]
 # ## 6. Remove a head
 #
-# A score says where a head looks, not whether it matters. To find out, remove it and measure the loss: an **ablation**. A head whose
-# output is zero adds nothing to the stream. But zero may be unusual for a head, so a milder way puts its *mean* over many texts there.
+# A score says where a head looks, not whether it matters. To find out, remove it and measure the loss: an **ablation**. A head
+# whose output is zero adds nothing to the stream. But zero may be unusual for a head, so a milder way puts its *mean* over many
+# texts there.
 #
 # ### Exercise 5: `ablate(head_outputs, heads, mean=None)`
 #
 # *Difficulty ★★☆ · about 5 minutes*
 #
-# `head_outputs` is `(B, H, T, K)`, `heads` a list of head indices, possibly empty. Return a tensor of the same shape in which these
-# heads are zero. If `mean`, `(H, K)`, is given, they are their row of `mean` at every text and position. The other heads are
-# unchanged, and keep their gradient. Change nothing in place: the model still uses its tensor.
+# `head_outputs` is `(B, H, T, K)`, `heads` a list of head indices, possibly empty. Return a tensor of the same shape in which
+# these heads are zero. If `mean`, `(H, K)`, is given, they are their row of `mean` at every text and position. The other heads
+# are unchanged, and keep their gradient. Change nothing in place: the model still uses its tensor.
 #
-# **Worked example.** One text, three heads, one token, `K = 2`: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become $(1, 2), (0,
-# 0), (5, 6)$. If row 1 of `mean` is $(7, 8)$, they become $(1, 2), (7, 8), (5, 6)$.
+# **Worked example.** One text, three heads, one token, `K = 2`: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become $(1, 2),
+# (0, 0), (5, 6)$. If row 1 of `mean` is $(7, 8)$, they become $(1, 2), (7, 8), (5, 6)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -652,8 +654,8 @@ every = [(layer, head) for layer in range(2) for head in range(4)]
 # %% [markdown]
 # ### Predict: one induction head less
 #
-# With all heads the loss of repeated letters is 0.01, and guessing has 3.26. Remove one induction head of layer 1 at a time. How high
-# does the loss rise for the one that matters most?
+# With all heads the loss of repeated letters is 0.01, and guessing has 3.26. Remove one induction head of layer 1 at a time.
+# How high does the loss rise for the one that matters most?
 
 # %%
 # The loss: "0.01", "about 0.6" or "about 3.3"
@@ -673,7 +675,10 @@ alone = [loss_without([pair]) for pair in every]
 with torch.no_grad():
     blind = tiny.run(repeated, lambda layer, outputs: removed(outputs, [looks_back]) if layer == 0 else outputs)
 print("induction scores of layer 1:", [round(value, 2) for value in scores[1].tolist()])
-print(f"without head {looks_back} of layer 0:", [round(value, 2) for value in score(blind.weights, period).mean(1)[1].tolist()])
+print(
+    f"without head {looks_back} of layer 0:",
+    [round(value, 2) for value in score(blind.weights, period).mean(1)[1].tolist()],
+)
 for layer in (0, 1):
     print(f"loss without layer {layer}: {loss_without([pair for pair in every if pair[0] == layer]):.2f}")
 print(f"loss without any head:  {loss_without(every):.2f}; of new letters: {new:.2f}")
@@ -683,7 +688,9 @@ print(f"Computed with {removed.whose} and {score.whose}")
 # @title The loss without one head
 figure, (left, right) = figures.row(2, width=4.4, height=3.0)
 for layer, ax in enumerate((left, right)):
-    figures.bars(alone[4 * layer : 4 * layer + 4], [f"head {h}" for h in range(4)], ax=ax, title=f"layer {layer}", limit=4)
+    figures.bars(
+        alone[4 * layer : 4 * layer + 4], [f"head {h}" for h in range(4)], ax=ax, title=f"layer {layer}", limit=4
+    )
 left.set_ylabel("loss of repeated letters")
 told = ", ".join(f"layer {layer}, head {head}: {value:.2f}" for (layer, head), value in zip(every, alone))
 figures.show(
@@ -693,13 +700,13 @@ figures.show(
 )
 
 # %% [markdown]
-# Without the previous-token head the model guesses: little in the keys says what came before, so the induction heads do not find
-# their position. No single induction head matters as much, because three others look at the same position. What a head is worth
-# depends on which other heads are there.
+# Without the previous-token head the model guesses: little in the keys says what came before, so the induction heads do not
+# find their position. No single induction head matters as much, because three others look at the same position. What a head is
+# worth depends on which other heads are there.
 #
-# Without all of layer 1 the loss is even *higher* than without any head. Section 9 measures why: all four heads of layer 0 lower the
-# logits of letters that they look at. While letters are new, this helps, because a letter that was read does not come again soon. When
-# they repeat, it is wrong, and layer 1 is no longer there to correct it.
+# Without all of layer 1 the loss is even *higher* than without any head. Section 9 measures why: all four heads of layer 0
+# lower the logits of letters that they look at. While letters are new, this helps, because a letter that was read does not come
+# again soon. When they repeat, it is wrong, and layer 1 is no longer there to correct it.
 #
 # ### Zero or mean (extra)
 #
@@ -730,9 +737,9 @@ print(f"Computed with {removed.whose}, which has to pass before the means count.
 # %% [markdown]
 # ## 7. Move an activation
 #
-# Ablation does not say which information goes through a head. **Activation patching** does. Run the model on two texts that differ in
-# one token, a *clean* and a *corrupted* one. Run it on the corrupted text again, with one activation replaced by that of the clean
-# run. If the clean answer comes back, the difference goes through this activation.
+# Ablation does not say which information goes through a head. **Activation patching** does. Run the model on two texts that
+# differ in one token, a *clean* and a *corrupted* one. Run it on the corrupted text again, with one activation replaced by that
+# of the clean run. If the clean answer comes back, the difference goes through this activation.
 
 # %%
 drawn = torch.rand(64, 26, generator=torch.Generator().manual_seed(3)).argsort(-1)  # 64 orders of the alphabet
@@ -757,11 +764,11 @@ print(f"logit of the right letter: clean {high:.1f}, corrupted {low:.1f}")
 # %% [markdown]
 # ### Step: patch one head at one position
 #
-# *Step ★☆☆ · about 3 minutes.* `outputs` and `clean` are the heads' outputs of one layer in both runs, `(B, H, T, K)`. Return a copy
-# of `outputs` in which one head at one position has its vectors from `clean`, for all texts.
+# *Step ★☆☆ · about 3 minutes.* `outputs` and `clean` are the heads' outputs of one layer in both runs, `(B, H, T, K)`. Return a
+# copy of `outputs` in which one head at one position has its vectors from `clean`, for all texts.
 #
-# **Worked example.** One text, two heads, two positions, `K = 1`: `outputs` is $(1, 2), (3, 4)$ and `clean` is $(5, 6), (7, 8)$. Patch
-# head 1 at position 0: the result is $(1, 2), (7, 4)$.
+# **Worked example.** One text, two heads, two positions, `K = 1`: `outputs` is $(1, 2), (3, 4)$ and `clean` is $(5, 6), (7,
+# 8)$. Patch head 1 at position 0: the result is $(1, 2), (7, 4)$.
 
 
 # %%
@@ -776,8 +783,8 @@ check(patch_head)
 # %% [markdown]
 # ### Predict: where the difference goes
 #
-# The texts differ at position 2 alone. Patch the previous-token head of layer 0 at one position. At which one does it bring back
-# most of the right letter's logit?
+# The texts differ at position 2 alone. Patch the previous-token head of layer 0 at one position. At which one does it bring
+# back most of the right letter's logit?
 
 # %%
 # The position: 2, 3 or 10
@@ -812,35 +819,36 @@ print(f"layer 0, head {looks_back}, position 3: {shares[looks_back, 3]:.2f}")
 print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"together {last.sum():.2f}")
 
 # %% [markdown]
-# You have read a circuit. At position 3 the previous-token head writes which letter is at position 2. At the last position the four
-# heads of layer 1 find it by that, and copy the letter of position 3 to the logits. Nothing else carries much. The shares of layer 1
-# add up to 1, because the logit is a sum and these heads are the last to add to it.
+# You have read a circuit. At position 3 the previous-token head writes which letter is at position 2. At the last position the
+# four heads of layer 1 find it by that, and copy the letter of position 3 to the logits. Nothing else carries much. The shares
+# of layer 1 add up to 1, because the logit is a sum and these heads are the last to add to it.
 
 # %% [markdown]
 # ## 8. A claim that can fail
 #
-# "These heads do it" is easily written under a picture. Make it a claim that can fail: without exactly these heads the behaviour is
-# gone. Then remove them and measure. Here, *gone* means that the loss of repeated tokens is at least that of new ones.
+# "These heads do it" is easily written under a picture. Make it a claim that can fail: without exactly these heads the
+# behaviour is gone. Then remove them and measure. Here, *gone* means that the loss of repeated tokens is at least that of new
+# ones.
 #
 # ### Exercise 6: `necessary_heads(loss_without, scores, chance)`
 #
 # *Difficulty ★★★ · about 11 minutes*
 #
-# Name the heads that a behaviour needs. The grader removes exactly these in a model that you have not seen, and measures the loss.
-# You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the loss with these
-# heads removed. `scores`, `(L, H)`, has the induction scores. The behaviour is gone if the loss is at least `chance`. Return a list
-# of pairs for which both are true:
+# Name the heads that a behaviour needs. The grader removes exactly these in a model that you have not seen, and measures the
+# loss. You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the loss
+# with these heads removed. `scores`, `(L, H)`, has the induction scores. The behaviour is gone if the loss is at least
+# `chance`. Return a list of pairs for which both are true:
 #
 # 1. Without all of them, the behaviour is gone.
 # 2. With any one of them put back, and the others still removed, it is not gone.
 #
-# If several lists are right, return one of them; if the behaviour is gone with all heads in place, an empty list. If the loss without
-# all `L * H` heads is below `chance`, raise a `ValueError` that names `chance`. In the grader's models, removing more heads never
-# brings a behaviour back.
+# If several lists are right, return one of them; if the behaviour is gone with all heads in place, an empty list. If the loss
+# without all `L * H` heads is below `chance`, raise a `ValueError` that names `chance`. In the grader's models, removing more
+# heads never brings a behaviour back.
 #
-# **Worked example.** Three heads, and `chance` is 2. Without any single one the loss is 0.1. Without `(1, 0)` and `(1, 1)` it is 2.5,
-# and without all three as well; without `(0, 0)` and one other it is 0.1. No head matters alone, and the answer is `[(1, 0), (1,
-# 1)]`.
+# **Worked example.** Three heads, and `chance` is 2. Without any single one the loss is 0.1. Without `(1, 0)` and `(1, 1)` it
+# is 2.5, and without all three as well; without `(0, 0)` and one other it is 0.1. No head matters alone, and the answer is
+# `[(1, 0), (1, 1)]`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -882,6 +890,7 @@ from grading.judge import grade
 grade(necessary_heads)
 ### END HIDDEN TESTS
 
+
 # %%
 def highest_scores(loss_without, scores, chance):
     """All heads with an induction score above a half, without any measurement."""
@@ -896,7 +905,9 @@ models = {
 for name, (without, of_heads, chance) in models.items():
     try:
         claim = name_heads(without, of_heads, chance)
-        print(f"{name}: {claim}\n    loss {without([]):.2f}, without these heads {without(claim):.2f}, of new tokens {chance:.2f}")
+        print(
+            f"{name}: {claim}\n    loss {without([]):.2f}, without these heads {without(claim):.2f}, of new tokens {chance:.2f}"
+        )
         print("    with one put back:", [round(without([o for o in claim if o != pair]), 2) for pair in claim])
     except ValueError as error:
         print(f"{name}: no claim ({error})")
@@ -916,9 +927,9 @@ for name, heads in claims.items():
     print(f"{name:38} loss {loss_without(heads):.2f} {'gone' if loss_without(heads) >= new else 'not gone'}")
 
 # %% [markdown]
-# The first claim fails. The second and the third hold, with different heads, because a chain breaks at any link. The fourth names a
-# head too many: put the best head back, and the behaviour is still gone. So a list of necessary heads is *an* answer, for one kind of
-# removal on one kind of text. In large models, later layers partly compensate for a removal ([McGrath et al.
+# The first claim fails. The second and the third hold, with different heads, because a chain breaks at any link. The fourth
+# names a head too many: put the best head back, and the behaviour is still gone. So a list of necessary heads is *an* answer,
+# for one kind of removal on one kind of text. In large models, later layers partly compensate for a removal ([McGrath et al.
 # 2023](https://arxiv.org/abs/2307.15771)), so claims about a single part often fail.
 
 # %% [markdown]
@@ -930,16 +941,16 @@ for name, heads in claims.items():
 # $$ \mathbf{q} \cdot \mathbf{k} = (\mathbf{W}_q^{h} \mathbf{x}_i)^\top (\mathbf{W}_k^{h} \mathbf{x}_j) =
 #    \mathbf{x}_i^\top \underbrace{{\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}}_{\text{QK circuit}} \mathbf{x}_j . $$
 #
-# The **QK circuit** decides which position looks at which. The **OV circuit**, ${\mathbf{W}_v^{h}}^\top {\mathbf{W}_o^{h}}^\top$ with
-# the head's own columns of $\mathbf{W}_o$, is what it adds to the stream from where it looks.
+# The **QK circuit** decides which position looks at which. The **OV circuit**, ${\mathbf{W}_v^{h}}^\top
+# {\mathbf{W}_o^{h}}^\top$ with the head's own columns of $\mathbf{W}_o$, is what it adds to the stream from where it looks.
 #
 # ### Exercise 7: `qk_circuit(W_q, W_k, head, n_heads)`
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Make the QK circuit of one head, `(D, D)`, from two weights `(D, D)` as `nn.Linear` has them: the matrix `M` for which `x_q @ M @
-# x_k` is the unscaled score. *Review:* head $h$ owns rows `h * K` to `(h + 1) * K - 1` of both. Unless `n_heads` is at least 1 and
-# divides `D`, and `0 <= head < n_heads`, raise a `ValueError` that names what was wrong, and its value.
+# Make the QK circuit of one head, `(D, D)`, from two weights `(D, D)` as `nn.Linear` has them: the matrix `M` for which `x_q @
+# M @ x_k` is the unscaled score. *Review:* head $h$ owns rows `h * K` to `(h + 1) * K - 1` of both. Unless `n_heads` is at
+# least 1 and divides `D`, and `0 <= head < n_heads`, raise a `ValueError` that names what was wrong, and its value.
 #
 # **Worked example.** `D = 2`, two heads, so `K = 1`. Head 1 owns the last rows, $(3, 4)$ of $\mathbf{W}_q$ and $(7, 8)$ of
 # $\mathbf{W}_k$:
@@ -980,9 +991,9 @@ grade(qk_circuit)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Layer 1 of the model of letters does not rotate, and there are no norms. So its scores are exactly $\mathbf{x}_i^\top \mathbf{M}\,
-# \mathbf{x}_j / \sqrt{K}$, and the stream is a sum. Take one term on each side: the embedding of the query's letter, and what a head
-# of layer 0 writes when it looks at a letter. This gives a map of letters by letters.
+# Layer 1 of the model of letters does not rotate, and there are no norms. So its scores are exactly $\mathbf{x}_i^\top
+# \mathbf{M}\, \mathbf{x}_j / \sqrt{K}$, and the stream is a sum. Take one term on each side: the embedding of the query's
+# letter, and what a head of layer 0 writes when it looks at a letter. This gives a map of letters by letters.
 
 # %%
 circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
@@ -1004,7 +1015,8 @@ def looks_for(head, written):
 # %% [markdown]
 # ### Predict: the diagonals
 #
-# Which map has a clearly positive diagonal for head 0 of layer 1: with the key's own letter, or with what the previous-token head wrote?
+# Which map has a clearly positive diagonal for head 0 of layer 1: with the key's own letter, or with what the previous-token
+# head wrote?
 
 # %%
 # The map: "the key's own letter", "what was written" or "both"
@@ -1016,7 +1028,9 @@ written_before = looks_for(0, E @ moves(0, looks_back))  # (26, 26)
 copies = {(layer, head): E @ moves(layer, head) @ tiny.unembed.weight.T for layer, head in every}  # (26, 26) each
 print("Mean of the diagonals, and of all entries:")
 print(f"  scores, the key's own letter:         {own_letter.diagonal().mean():5.1f} {own_letter.mean():5.1f}")
-print(f"  scores, written by head {looks_back} of layer 0:  {written_before.diagonal().mean():5.1f} {written_before.mean():5.1f}")
+print(
+    f"  scores, written by head {looks_back} of layer 0:  {written_before.diagonal().mean():5.1f} {written_before.mean():5.1f}"
+)
 for (layer, head), logits in copies.items():
     print(f"  logits, OV circuit of layer {layer}, head {head}: {logits.diagonal().mean():5.1f} {logits.mean():5.1f}")
 print(f"Scores computed with {circuit.whose}")
@@ -1044,17 +1058,18 @@ figures.show(
 
 # %% [markdown]
 # The first map: at a letter, the head looks for positions after *the same* letter, for all 26. Two heads of two layers make one
-# circuit, through a matrix product. The second: all four heads look at the same position, but each copies only some letters. They
-# share the alphabet, so that every logit rises by about 11. That is why each of them is needed in the list of section 8. The
-# heads of layer 0 *lower* the logit of a letter that they look at.
+# circuit, through a matrix product. The second: all four heads look at the same position, but each copies only some letters.
+# They share the alphabet, so that every logit rises by about 11. That is why each of them is needed in the list of section 8.
+# The heads of layer 0 *lower* the logit of a letter that they look at.
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **What comes through layer 0?** In section 7 the corrupted text lost the letter to look *for*.
-# Now corrupt the letter to *copy* instead: position 3 of `clean` becomes `drawn[:, 20]`, and the right letter is still `right`. Patch
-# all four heads of layer 0 at *all* positions from the clean run. Which share of the right letter's logit comes back? Use
-# `right_logit` and a `change` as in section 7. Guess before you run it; for the corrupted text of section 7 the share is 0.96.
+# *Experiment ★★☆ · about 7 minutes.* **What comes through layer 0?** In section 7 the corrupted text lost the letter to look
+# *for*. Now corrupt the letter to *copy* instead: position 3 of `clean` becomes `drawn[:, 20]`, and the right letter is still
+# `right`. Patch all four heads of layer 0 at *all* positions from the clean run. Which share of the right letter's logit comes
+# back? Use `right_logit` and a `change` as in section 7. Guess before you run it; for the corrupted text of section 7 the share
+# is 0.96.
 
 # %%
 other = clean.clone()
@@ -1070,9 +1085,9 @@ check("experiment", finding)
 # %% [markdown]
 # ## 10. A published model (extra)
 #
-# Your `load_gpt2` works for the real GPT-2. `pretrained.fetch` downloads a model of this format from the Hugging Face hub, with its
-# tokenizer: `openai-community/gpt2` (MIT licence, 550 MB) or `distilbert/distilgpt2` (Apache 2.0, 350 MB). Remove the `#` to fetch
-# it. You need a network and 2 GB of memory.
+# Your `load_gpt2` works for the real GPT-2. `pretrained.fetch` downloads a model of this format from the Hugging Face hub, with
+# its tokenizer: `openai-community/gpt2` (MIT licence, 550 MB) or `distilbert/distilgpt2` (Apache 2.0, 350 MB). Remove the `#`
+# to fetch it. You need a network and 2 GB of memory.
 
 # %% tags=["demo"]
 from course import pretrained
@@ -1092,18 +1107,18 @@ else:
     print("Not fetched. The model of section 1 has the same names and layout, and goes through the same code.")
 
 # %% [markdown]
-# The prompt is a famous one: Wang et al., [Interpretability in the Wild](https://arxiv.org/abs/2211.00593), found by patching which
-# heads of GPT-2 name *Mary*. Induction heads among them turned up there as well. Try `induction_score` on random tokens.
+# The prompt is a famous one: Wang et al., [Interpretability in the Wild](https://arxiv.org/abs/2211.00593), found by patching
+# which heads of GPT-2 name *Mary*. Induction heads among them turned up there as well. Try `induction_score` on random tokens.
 
 # %% [markdown]
 # ## 11. Is it a bug? (extra)
 #
 # ### Predict: "`nn.GELU` is wrong for GPT-2's weights" (extra)
 #
-# GPT-2 computes its nonlinearity by a formula with a tanh. Somebody proposed PyTorch's plain `nn.GELU` in nanoGPT, which is faster;
-# the author hesitated, because the weights were made with the formula
-# ([karpathy/nanoGPT#2](https://github.com/karpathy/nanoGPT/issues/2), [#274](https://github.com/karpathy/nanoGPT/pull/274)). By how
-# much do the two functions differ at most?
+# GPT-2 computes its nonlinearity by a formula with a tanh. Somebody proposed PyTorch's plain `nn.GELU` in nanoGPT, which is
+# faster; the author hesitated, because the weights were made with the formula
+# ([karpathy/nanoGPT#2](https://github.com/karpathy/nanoGPT/issues/2), [#274](https://github.com/karpathy/nanoGPT/pull/274)). By
+# how much do the two functions differ at most?
 
 # %%
 # The largest difference: "0", "below 0.001" or "above 0.01"
@@ -1133,8 +1148,8 @@ changed = (logits_with(nn.GELU()) - logits_with(approximate)).abs().max()
 print(f"logits of the loaded model differ by up to {changed:.0e}")
 
 # %% [markdown]
-# Half a bug. No reader would see a difference in a text, but a test to 1e-4 fails, and then you cannot tell whether something else is
-# wrong as well. Use the function that the weights were made with.
+# Half a bug. No reader would see a difference in a text, but a test to 1e-4 fails, and then you cannot tell whether something
+# else is wrong as well. Use the function that the weights were made with.
 #
 # ### Predict: "The bias of the keys can be left out" (extra)
 #
@@ -1153,12 +1168,14 @@ with torch.no_grad():
     change = (model(tale_ids) - logits_before).abs().max()
     for block, bias in zip(model.blocks, biases, strict=True):
         block.attention.W_k.bias.copy_(bias)
-print(f"biases up to {max(bias.abs().max() for bias in biases):.2f}; without them the logits change by up to {change:.0e}")
+print(
+    f"biases up to {max(bias.abs().max() for bias in biases):.2f}; without them the logits change by up to {change:.0e}"
+)
 
 # %% [markdown]
-# A score becomes $\mathbf{q} \cdot (\mathbf{k} + \mathbf{b}_k) = \mathbf{q} \cdot \mathbf{k} + \mathbf{q} \cdot \mathbf{b}_k$: every
-# key of a query gets the same number, and softmax ignores it. So a loader can lose a tensor and pass every test of its logits. The
-# grader asks for each number.
+# A score becomes $\mathbf{q} \cdot (\mathbf{k} + \mathbf{b}_k) = \mathbf{q} \cdot \mathbf{k} + \mathbf{q} \cdot \mathbf{b}_k$:
+# every key of a query gets the same number, and softmax ignores it. So a loader can lose a tensor and pass every test of its
+# logits. The grader asks for each number.
 
 # %% [markdown]
 # ## 12. Seen in the wild (extra)
@@ -1171,7 +1188,8 @@ print(f"biases up to {max(bias.abs().max() for bias in biases):.2f}; without the
 # ```
 #
 # Symptom: a page of *size mismatch* ([karpathy/nanoGPT#190](https://github.com/karpathy/nanoGPT/issues/190)). The square
-# `attn.c_proj` is missing from that page. If you transpose only what raises an error, you get a model that loads and writes nonsense.
+# `attn.c_proj` is missing from that page. If you transpose only what raises an error, you get a model that loads and writes
+# nonsense.
 #
 # **A mask among the weights.** `attn.bias` and `attn.masked_bias` were saved for years, and then no longer.
 #
@@ -1181,8 +1199,8 @@ print(f"biases up to {max(bias.abs().max() for bias in biases):.2f}; without the
 # ```
 #
 # Symptom: *unexpected key(s)* for files that are right
-# ([huggingface/transformers#24581](https://github.com/huggingface/transformers/issues/24581)), or an assertion that counts names
-# ([karpathy/minGPT#122](https://github.com/karpathy/minGPT/pull/122)). Take what you need, by name.
+# ([huggingface/transformers#24581](https://github.com/huggingface/transformers/issues/24581)), or an assertion that counts
+# names ([karpathy/minGPT#122](https://github.com/karpathy/minGPT/pull/122)). Take what you need, by name.
 #
 # **A lens with the wrong norm.** A library normalised every layer by the scale of the *last* one.
 #
@@ -1192,10 +1210,10 @@ print(f"biases up to {max(bias.abs().max() for bias in biases):.2f}; without the
 # ```
 #
 # Symptom: early layers that seemed to know nothing, because division by too large a scale gives even probabilities
-# ([TransformerLens#1076](https://github.com/TransformerLensOrg/TransformerLens/issues/1076)). A test for every lens: its last row must
-# be the model's logits ([#523](https://github.com/TransformerLensOrg/TransformerLens/issues/523)). And some libraries return the last
-# hidden state *already normalised* ([transformers#26142](https://github.com/huggingface/transformers/pull/26142)), so that the norm
-# is applied twice.
+# ([TransformerLens#1076](https://github.com/TransformerLensOrg/TransformerLens/issues/1076)). A test for every lens: its last
+# row must be the model's logits ([#523](https://github.com/TransformerLensOrg/TransformerLens/issues/523)). And some libraries
+# return the last hidden state *already normalised*
+# ([transformers#26142](https://github.com/huggingface/transformers/pull/26142)), so that the norm is applied twice.
 
 # %%
 with torch.no_grad():
@@ -1215,9 +1233,10 @@ print(f"The lens's last row and the logits differ by up to {(last_row - run.logi
 # $$ \operatorname{score}(\mathbf{x}_i, \mathbf{x}_j) = \mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j $$
 #
 # **To read on:** Elhage et al., [A Mathematical Framework for Transformer
-# Circuits](https://transformer-circuits.pub/2021/framework/index.html): QK and OV circuits, in models of attention alone · Olsson et
-# al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895): where the score comes from · nostalgebraist,
-# [interpreting GPT: the logit lens](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens).
+# Circuits](https://transformer-circuits.pub/2021/framework/index.html): QK and OV circuits, in models of attention alone ·
+# Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895): where the score comes from ·
+# nostalgebraist, [interpreting GPT: the logit
+# lens](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens).
 #
 # In lesson 12 attention connects two sequences.
 
@@ -1226,18 +1245,18 @@ print(f"The lens's last row and the logits differ by up to {(last_row - run.logi
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# Ablation runs the model again for each set of heads. **Direct logit attribution** asks all heads at once. A logit is a dot product
-# of the stream with a row of the unembedding, and the stream is a *sum* to which each head adds a vector. So the amount by which a
-# model prefers one token to another is a sum too, with one term per head.
+# Ablation runs the model again for each set of heads. **Direct logit attribution** asks all heads at once. A logit is a dot
+# product of the stream with a row of the unembedding, and the stream is a *sum* to which each head adds a vector. So the amount
+# by which a model prefers one token to another is a sum too, with one term per head.
 #
 # `head_outputs` is `(B, H, T, K)`, as in exercise 5; `W_o` is `(D, D)`, as `nn.Linear` has it (out, in), without its bias;
 # `direction` is `(D,)`, for instance the row of one token minus that of the other. Return `(B, H, T)`: the dot product of the
-# direction with what each head adds to the stream at each position. You need no loop, and no tensor with a vector of width $D$ for
-# each head.
+# direction with what each head adds to the stream at each position. You need no loop, and no tensor with a vector of width $D$
+# for each head.
 #
-# **Worked example.** Two heads of width 1 gave 3 and 5, $\mathbf{W}_o = \begin{pmatrix} 1 & 2 \\ 3 & 1 \end{pmatrix}$, the direction
-# is $(1, -1)$. Head 0 adds $3 \cdot (1, 3)$, which counts $3 - 9 = -6$. Head 1 adds $5 \cdot (2, 1)$, which counts $5$. Together they
-# are $-1$, and so is the layer's $(13, 14)$ along the direction.
+# **Worked example.** Two heads of width 1 gave 3 and 5, $\mathbf{W}_o = \begin{pmatrix} 1 & 2 \\ 3 & 1 \end{pmatrix}$, the
+# direction is $(1, -1)$. Head 0 adds $3 \cdot (1, 3)$, which counts $3 - 9 = -6$. Head 1 adds $5 \cdot (2, 1)$, which counts
+# $5$. Together they are $-1$, and so is the layer's $(13, 14)$ along the direction.
 #
 # These are the *direct* contributions: what a head does through later layers is not among them. (The last norm is left out. It
 # divides all terms of a position by one number; its weights, which are linear, can be part of the direction.) Ablation counts

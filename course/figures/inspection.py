@@ -125,4 +125,6 @@ def attention_maps(weights: torch.Tensor, tokens: Sequence[str], titles: Sequenc
 def _in_words(weights: torch.Tensor) -> str:
     gaps = torch.arange(len(weights)) - weights.argmax(-1)
     common = int(gaps.mode().values)
-    return f"{int((gaps == common).sum())} of {len(weights)} queries look most at the position {common} before their own"
+    return (
+        f"{int((gaps == common).sum())} of {len(weights)} queries look most at the position {common} before their own"
+    )

@@ -6,9 +6,9 @@ from grading.exercises.exercise import call, step
 
 previous_token_score = step(
     "previous_token_score",
-    see="Step: look one back",
+    see="Step: look one back (extra)",
     hints=(
-        "Query 1 looks at position 0, query 2 at position 1, and so on. On which diagonal of the map are these weights?",
+        "For query 1 it is key 0, for query 2 it is key 1, and so on. On which diagonal of the map are these weights?",
         "The shape of the code: `weights.diagonal(<which>, dim1=-2, dim2=-1)` is `(..., T - 1)`; then a mean over its "
         "last dimension.",
     ),
@@ -23,7 +23,9 @@ def previous_token_score_oracle(weights):
 
 THREE = torch.tensor([[1.0, 0.0, 0.0], [0.7, 0.3, 0.0], [0.1, 0.5, 0.4]])
 previous_token_score.example("three tokens", call(THREE))
-previous_token_score.example("two heads of two tokens", call(torch.tensor([[[1.0, 0.0], [0.9, 0.1]], [[1.0, 0.0], [0.2, 0.8]]])))
+previous_token_score.example(
+    "two heads of two tokens", call(torch.tensor([[[1.0, 0.0], [0.9, 0.1]], [[1.0, 0.0], [0.2, 0.8]]]))
+)
 
 
 @previous_token_score.criterion("the mean of the weights one back")
