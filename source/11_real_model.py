@@ -178,7 +178,7 @@ def split_qkv(weight: torch.Tensor, bias: torch.Tensor) -> tuple[tuple[torch.Ten
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_split_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_split_qkv", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(split_qkv)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -398,7 +398,7 @@ def logit_lens(hidden: torch.Tensor, norm: nn.Module, unembedding: torch.Tensor)
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_logit_lens", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_logit_lens", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(logit_lens)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
@@ -664,6 +664,70 @@ for n in (1, 2, 4):
 print(f"By {taken.whose}")
 
 # %% [markdown]
+# ### Exercise 6: `necessary_heads(loss_without, scores, chance)`
+#
+# *Difficulty ★★★ · about 20 minutes*
+#
+# Which heads does a behaviour need? You name them, and the grader removes exactly these heads in a model that you have
+# not seen and measures the loss. `loss_without(heads)` does the same for you: it takes a list of pairs `(layer, head)`,
+# possibly empty, and returns the model's loss with these heads removed. The behaviour is gone where the loss is at
+# least `chance`, the loss of guessing. `scores`, of shape `(L, H)`, has the induction score of every head.
+#
+# Return a list of pairs `(layer, head)` for which two things are true:
+#
+# 1. with all of them removed, the behaviour is gone;
+# 2. with any one of them put back, and the others still removed, it is not gone.
+#
+# The second rule keeps a claim honest: it names no head that adds nothing to the removal of the others. Often several
+# lists are right, and you return one of them. Where the behaviour is gone with all heads in place, the list is empty.
+# Raise a `ValueError` that names `chance` if the loss stays below it without all `L * H` heads: then no head explains
+# the behaviour. Removing more heads never brings the behaviour back.
+#
+# **On paper.** Three heads, and `chance` is 2. Without any one of them the loss is 0.1; without `(1, 0)` and `(1, 1)`
+# together it is 2.5, and so it is without all three; without `(0, 0)` and one other it is 0.1. No head matters alone,
+# and the answer is `[(1, 0), (1, 1)]`.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(necessary_heads)
+
+
+# %% nbgrader={"grade": false, "grade_id": "necessary_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+from collections.abc import Callable
+
+
+def necessary_heads(
+    loss_without: Callable[[list[tuple[int, int]]], float], scores: torch.Tensor, chance: float
+) -> list[tuple[int, int]]:
+    """The heads without which a behaviour is gone, and no head more.
+
+    loss_without: list of pairs (layer, head) -> loss without these heads; scores: (L, H), their induction scores;
+    chance: the loss from which on the behaviour is gone.
+    Returns pairs (layer, head): without them the loss is at least chance; with any one of them put back it is below.
+    Raises ValueError if the loss without all heads is below chance.
+    """
+    ### BEGIN SOLUTION
+    n_layers, n_heads = scores.shape
+    named = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    if loss_without(named) < chance:
+        raise ValueError(f"chance is {chance}, and without any head the loss is only {loss_without(named):.2f}")
+    for pair in list(named):
+        fewer = [other for other in named if other != pair]
+        if loss_without(fewer) >= chance:  # this head adds nothing to the removal of the others
+            named = fewer
+    return named
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_necessary_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(necessary_heads)  # NameError? Run the notebook's first cell
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+
+grade(necessary_heads)
+### END HIDDEN TESTS
+
+# %% [markdown]
 # ## 7. What a head asks for, and what it passes on
 #
 # A head has four matrices, but it does only two things, and each of them is one matrix of the size `(D, D)`. Write head
@@ -677,7 +741,7 @@ print(f"By {taken.whose}")
 # where it looks. Neither knows of `K` numbers in between; a head is a pair of matrices of low rank. (Biases are left
 # out, here and below.)
 #
-# ### Exercise 6: `qk_circuit(W_q, W_k, head, n_heads)`
+# ### Exercise 7: `qk_circuit(W_q, W_k, head, n_heads)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
@@ -715,7 +779,7 @@ def qk_circuit(W_q: torch.Tensor, W_k: torch.Tensor, head: int, n_heads: int) ->
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_qk_circuit", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "check_qk_circuit", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(qk_circuit)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
