@@ -11,7 +11,8 @@ by a single bit when that input does. `Noisy` (lesson 05) is a layer with dropou
 Their results show how they were called, so that a checker needs no record of it. `Reader`, `Writer` and `story`
 (lesson 12) are an encoder, a decoder and the step function of a search.
 
-`GPT` (lesson 11) is `course.models.gpt.GPT`; `layer_norm` and `Scaled` are modules for a model's end.
+`GPT` (lesson 11) is `course.models.gpt.GPT`; `layer_norm` and `Scaled` are modules for a model's end. `PlantedCircuits`
+(lesson 11) measures a model without some of its heads, whose jobs are data.
 
 None of them answers an exercise.
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from ..models.gpt import GPT
 from .attention import SUSPECTS, Attention, biased_attention, mixture, suspect, turned_attention
+from .circuits import PlantedCircuits
 from .models import Bigram, Enough, Slope, Windowed
 from .modules import Noisy, Projections, Scaled, assembled, layer_norm, torch_attention
 from .sequences import Memory, Reader, Writer, story
@@ -32,6 +34,7 @@ __all__ = [
     "Enough",
     "Memory",
     "Noisy",
+    "PlantedCircuits",
     "Projections",
     "Reader",
     "Scaled",

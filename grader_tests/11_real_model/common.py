@@ -5,6 +5,7 @@ LOADING = "3. Every number in its place"
 LENS = "4. What would each layer predict?"
 INDUCTION = "5. A head found by its score"
 ABLATION = "6. Remove a head"
+CLAIMS = "8. A claim that can fail"
 CIRCUITS = "9. What a head asks for, and what it passes on"
 
 NO_GRADIENT = (
