@@ -611,10 +611,10 @@ print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_score
 
 # %% nbgrader={"grade": false, "grade_id": "ablate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate(head_outputs: torch.Tensor, heads: list[int], mean: torch.Tensor | None = None) -> torch.Tensor:
-    """What the heads hand on, some of them taken out.
+    """The outputs of the heads, with some of them removed.
 
-    head_outputs: (B, H, T, K); heads: numbers of heads; mean: None, or (H, K).
-    Returns (B, H, T, K): these heads at zero, or at their mean, the others as they were. Changes nothing in place.
+    head_outputs: (B, H, T, K); heads: head indices; mean: None, or (H, K).
+    Returns (B, H, T, K): these heads at zero, or at their mean, the others unchanged. Changes nothing in place.
     """
     ### BEGIN SOLUTION
     out = head_outputs.clone()
@@ -726,8 +726,12 @@ def loss_at_mean(heads):
         return losses_of(tiny.run(repeated, change), repeated, period)[1]
 
 
-for name, heads in {"previous-token head": [(0, looks_back)], "the rest of layer 0": [(0, h) for h in range(4) if h != looks_back],
-                    "layer 1": [(1, h) for h in range(4)]}.items():  # fmt: skip
+groups = {
+    "previous-token head": [(0, looks_back)],
+    "the rest of layer 0": [(0, head) for head in range(4) if head != looks_back],
+    "layer 1": [(1, head) for head in range(4)],
+}
+for name, heads in groups.items():
     print(f"{name:20} at zero: loss {loss_without(heads):.2f}; at their mean: {loss_at_mean(heads):.2f}")
 print(f"Computed with {removed.whose}, which has to pass before the means count.")
 
