@@ -71,14 +71,14 @@ def _():
     yield small().with_gradients().does_not_mutate().label("hidden (2, 1, 1, 2), unembedding (3, 2), with gradients")
 
 
-@logit_lens.criterion("logits for every layer, text, place and token", points=1)
+@logit_lens.criterion("logits for every layer, text, position and token", points=1)
 def _(draw):
     yield seen(draw, 3, 2, 5, 4)
     yield seen(draw, 2, 3, 4, 6, n_tokens=9)
     yield seen(draw, 4, 4, 4, 4, n_tokens=4)
 
 
-@logit_lens.criterion("a single layer, text or place", points=0.25)
+@logit_lens.criterion("a single layer, text or position", points=0.25)
 def _(draw):
     yield seen(draw, 1, 3, 2, 6, n_tokens=9)
     yield seen(draw, 5, 1, 4, 8, n_tokens=3)

@@ -4,13 +4,13 @@ import torch
 
 from grading.exercises.exercise import exercise
 
-from ..common import ABLATION
+from ..common import CLAIMS
 from .cases import judged, observed, planted, script
 
 necessary_heads = exercise(
     "necessary_heads",
     points=3,
-    see=ABLATION,
+    see=CLAIMS,
     hints=(
         "Two heads do the same work. What does the loss do if you remove one of them, and what if you remove both? So "
         "from which end do you have to begin: from no head removed, or from all?",

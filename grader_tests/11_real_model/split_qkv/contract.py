@@ -19,7 +19,7 @@ split_qkv = exercise(
         "the queries: a part of the rows of `weight`, or of its columns?",
         "Cut the columns into three pieces of D, and the bias into three pieces of D. `nn.Linear` "
         "computes `x @ W.T + b`: "
-        "turn each piece. A piece of a tensor, and a transposed one, still share its memory.",
+        "transpose each piece. A piece of a tensor, and a transposed one, still share its memory.",
         "`weight.chunk(3, dim=…)` and `bias.chunk(3)`, side by side in a `zip`; of each pair a tuple of "
         "`….T.clone()` and `….clone()`.",
     ),
