@@ -73,7 +73,7 @@ class PlantedCircuits:
     @property
     def scores(self) -> Tensor:
         """The induction score of each head, float32 (L, H)."""
-        _, weights = self._run(frozenset())
+        _, weights = self.run()
         seen_before = torch.arange(self.period + 1, 2 * self.period + 1)
         return weights[..., seen_before, seen_before - self.period + 1].mean(-1).float()
 
@@ -81,7 +81,7 @@ class PlantedCircuits:
         """Pairs (layer, head) -> the loss without these heads. Raises TypeError and IndexError."""
         removed = frozenset(self._pair(pair) for pair in self._listed(heads))
         if removed not in self._losses:
-            x, _ = self._run(removed)
+            x, _ = self.run(removed)
             asked = torch.arange(self.period + 1, 2 * self.period)
             logits = x[asked, -self.n_tokens :]
             logits[:, -1] += CROWDED
@@ -105,8 +105,8 @@ class PlantedCircuits:
             raise IndexError(f"there is no head ({layer}, {head}) in {n_layers} layers of {n_heads} heads")
         return layer, head
 
-    def _run(self, removed: frozenset[tuple[int, int]]) -> tuple[Tensor, Tensor]:
-        """The stream after the last layer (T, D), and the weights (L, H, T, T)."""
+    def run(self, removed: frozenset[tuple[int, int]] = frozenset()) -> tuple[Tensor, Tensor]:
+        """Without these heads: the stream after the last layer (T, D), and the weights (L, H, T, T)."""
         x, found = self.embedded, []
         future = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
         relays = slice(self._relay(0), -self.n_tokens)
