@@ -62,7 +62,7 @@ def train(words: list[str], text: str, steps: int = STEPS) -> ModernLM:
     generator = torch.Generator().manual_seed(SEED)
     model, parts = untrained(words, SEED), replace(BUILT_IN, attend=_built_in)
     optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK, betas=(0.9, 0.98), weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate(step, steps))
     began = time.perf_counter()
     for step in range(steps):
         rows = begins[torch.randint(len(begins), (ROWS - REPEATED,), generator=generator)]
@@ -103,7 +103,7 @@ def write(
     return notes
 
 
-def _rate(step: int, steps: int, warmup: int = 50) -> float:
+def learning_rate(step: int, steps: int, warmup: int = 50) -> float:
     """Learning rate with warm-up and cosine decay, as a share of the peak."""
     return min(1.0, (step + 1) / warmup) * (0.01 + 0.99 * (1 + math.cos(math.pi * step / steps)) / 2)
 

@@ -1,6 +1,6 @@
 """Checkers of results with no single right value, for the grade and `check`."""
 
-from . import attention, batching, cached, dropout, models, sampling, tiles, training, values
+from . import attention, batching, cached, circuits, dropout, models, sampling, tiles, training, values
 from .registry import CHECKERS, NamedChecker
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "attention",
     "batching",
     "cached",
+    "circuits",
     "dropout",
     "models",
     "sampling",

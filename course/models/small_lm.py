@@ -164,14 +164,14 @@ def load(yours: bool = False) -> SmallLM:
     be used, which is printed. Raises FileNotFoundError if the course's file is missing, ValueError if it is damaged.
     """
     with _shipped() as path:
-        weights, notes = _read(path)
+        weights, notes = read_weights(path, "the small language model")
     with torch.random.fork_rng(devices=[]):  # the caller's next random numbers stay the same
         model = SmallLM(json.loads(notes["words"]), {name: note for name, note in notes.items() if name != "words"})
     model.load_state_dict({name: stored.float() for name, stored in weights.items()})
     kept = data_file(KEPT) if yours else None
     if kept and kept.is_file():
         try:
-            weights, notes = _read(kept)
+            weights, notes = read_weights(kept, "your model")
             model.load_state_dict(weights)
             model.notes, model.whose = notes, "your model"
         except (OSError, ValueError, RuntimeError):
@@ -182,7 +182,8 @@ def load(yours: bool = False) -> SmallLM:
 def empty(seed: int = 0) -> SmallLM:
     """Return the model before training: random weights from a seed, with gradients, in training mode."""
     with _shipped() as path:
-        return untrained(json.loads(_read(path)[1]["words"]), seed)
+        notes = read_weights(path, "the small language model")[1]
+    return untrained(json.loads(notes["words"]), seed)
 
 
 @torch.no_grad()
@@ -277,15 +278,16 @@ def _shape(shape: Sequence[int] | None) -> str:
     return "no such weight" if shape is None else str(tuple(shape))
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def read_weights(path: Path, model: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The weights and notes of a file; `model` names it in errors, those of `load`."""
     if not path.is_file():
-        raise FileNotFoundError(f"the small language model is missing: no file {path}. {REINSTALL}")
+        raise FileNotFoundError(f"{model} is missing: no file {path}. {REINSTALL}")
     try:
         with safe_open(path, framework="pt") as file:
             notes = file.metadata() or {}
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except SafetensorError as error:
-        raise ValueError(f"the small language model is damaged: {path} is unreadable ({error}). {REINSTALL}") from None
+        raise ValueError(f"{model} is damaged: {path} is unreadable ({error}). {REINSTALL}") from None
     if digest(weights) != notes.get("weights"):
-        raise ValueError(f"the small language model is damaged: {path} does not match its digest. {REINSTALL}")
+        raise ValueError(f"{model} is damaged: {path} does not match its digest. {REINSTALL}")
     return weights, notes

@@ -407,3 +407,17 @@ def test_what_cannot_be_kept_is_refused(saving, monkeypatch, capsys):
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
     small_lm.keep(small_lm.empty())
     assert capsys.readouterr().out == "Your model is not kept: saving is off here.\n"
+
+
+def test_a_run_has_all_activations_and_its_heads_can_be_changed(lm):
+    ids = lm.encode(f"{SENTENCE}.")[None]
+    run = lm.run(ids)
+    torch.testing.assert_close(run.logits, lm(ids), rtol=0, atol=1e-4)
+    assert run.hidden.shape == (4, 1, 7, 96)
+    assert run.heads.shape == (3, 1, 4, 7, 24)
+    torch.testing.assert_close(run.weights[2, 0, 1], lm.look(f"{SENTENCE}.", 2, 1).weights)
+    torch.testing.assert_close(run.heads[1, 0, 3], lm.look(f"{SENTENCE}.", 1, 3).output)
+    changed = lm.run(ids, lambda layer, outputs: outputs * 0 if layer == 1 else outputs)
+    assert changed.hidden[1].equal(run.hidden[1])
+    assert not changed.heads[1].any()
+    assert not changed.logits.equal(run.logits)
