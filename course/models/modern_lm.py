@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -201,7 +202,7 @@ def run_layers(
     hidden, heads, weights = [x], [], []
     for layer, part in enumerate(layers):
         assert isinstance(part, Block | Attention)
-        outputs, *seen = part.run(x, None if change is None else (lambda found, at=layer: change(at, found)))
+        outputs, *seen = part.run(x, None if change is None else partial(change, layer))
         x = outputs if isinstance(part, Block) else x + outputs
         hidden.append(x)
         heads.append(seen[0])
