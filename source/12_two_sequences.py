@@ -483,8 +483,8 @@ grade(EncoderDecoder)
 
 # %% [markdown]
 # Now train it, on 4,000 sentences. *Review:* the loss is lesson 8's, without the padded positions. The learning rate warms up and
-# decays, here by PyTorch's `OneCycleLR`. The model has one block on each side and a width of 64. Training takes about 13 seconds
-# on one core.
+# decays, here by PyTorch's `OneCycleLR`. The model has one block on each side and a width of 64. Training takes about 15 seconds
+# on one core. (It is partly luck: of five seeds, four translated at least 99 % of unseen sentences without a mistake, and one 82 %.)
 
 
 # %% tags=["demo"]
@@ -531,7 +531,7 @@ shown = int(((lengths == 11) & that).int().argmax())  # a sentence of 11 words, 
 shown_source = unseen[0][shown][unseen[0][shown] != PAD][None]
 shown_targets = unseen[1][shown][unseen[1][shown] != PAD][None]
 
-torch.manual_seed(0)
+torch.manual_seed(3)
 decoder = Decoder(64, len(ORU))
 model = Joined(Encoder(64), decoder)
 
@@ -543,7 +543,7 @@ def look_and_keep():
 
 
 steps = 400
-moments = 0, steps // 10, steps // 5, 3 * steps // 10, steps
+moments = 0, steps // 20, steps // 10, steps // 4, steps
 losses, seen = train(model, training_data, steps, look_and_keep, moments)
 print(f"{right_sentences(model, *unseen[:2]).float().mean():.0%} of 200 unseen sentences have every word right,")
 print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose}.")
@@ -560,9 +560,9 @@ predict("targets that are not shifted", ...)
 
 # %% tags=["demo"]
 # @title The loss, with shifted inputs and without
-torch.manual_seed(0)
+torch.manual_seed(3)
 unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
-too_good, _ = train(unshifted, training_data, steps=100, inputs=lambda targets, begin: targets)
+too_good, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
 figures.show(
     figures.losses(
         {"teacher forcing": losses, "targets not shifted": too_good}, {"guessing, ln 38": math.log(len(ORU))}, every=5
@@ -619,7 +619,7 @@ class OneVectorDecoder(Decoder):
 predict("one vector for a sentence", ...)
 
 # %% tags=["demo"]
-torch.manual_seed(0)
+torch.manual_seed(3)
 narrow = Joined(Encoder(64), OneVectorDecoder(64, len(ORU)))
 train(narrow, training_data, steps=400)
 both = {"attention": model, "one vector": narrow}
@@ -744,8 +744,8 @@ for kind, names in KINDS.items():
 
 # %% [markdown]
 # Nearly all translations are right, but some kinds of word look elsewhere. Which ones depends on the random numbers that the
-# training began with: with three different seeds, 2 %, 11 % and 18 % of all words looked elsewhere (measured in November 2026). How can
-# a word be right if its query looked at the wrong position?
+# training began with: with five different seeds, between 8 and 38 % of all words looked elsewhere (measured in November 2026). How
+# can a word be right if its query looked at another position?
 #
 # The memory is not the sentence. The encoder is attention too, so the vector at the position of a noun may already contain
 # whether *the* or *a* came before it. The decoder looks where the *information* is. So an alignment is a hint at what a model
@@ -803,11 +803,11 @@ print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]), f"\nC
 # %% [markdown]
 # ### Predict: with a teacher and without
 #
-# After 120 of its 400 steps, the model already predicts about nine words of ten correctly with teacher forcing. What share of the
+# After 100 of its 400 steps, the model predicts more than eight words of ten correctly with teacher forcing. What share of the
 # sentences does it get right in free running?
 
 # %%
-# The share of right sentences: "about 90 %", "about 70 %" or "less than half"
+# The share of right sentences: "about 85 %", "about 60 %" or "less than half"
 predict("sentences in free running", ...)
 
 # %% tags=["demo"]
@@ -1143,7 +1143,7 @@ torch.manual_seed(0)
 reader = Decoder(48, len(SIGNS))
 seeing = Joined(ImageEncoder(48), reader)
 images, signs = images_of(2000, torch.Generator().manual_seed(3))
-train(seeing, (images, signs, torch.zeros(len(images), 9, dtype=torch.bool)), steps=400)
+train(seeing, (images, signs, torch.zeros(len(images), 9, dtype=torch.bool)), steps=300)
 images, signs = images_of(200, torch.Generator().manual_seed(4))
 with torch.no_grad():
     logits = seeing(images, inputs_for(signs, BEGIN))
