@@ -94,8 +94,9 @@ review()
 # | a tree hides the old fox again | `uzu suva raso vata ta ka oket nu` |
 # | the hen that likes a small fox sees a boat | `raso pilo ka ulin mo kito ta melu ka zami ni` |
 #
-# The grammar makes over ten billion sentences, so no model can learn them by heart. (Its English is rough: *a old fox*.) One word
-# has two translations: for *often*, one speaker in three says `ifa`. The others say `ro` and one of four words for their mood.
+# The grammar makes over thirty billion sentences, so no model can learn them by heart. (Its English is rough: *a old fox*.) One
+# word has two translations: for *often*, one speaker in three says `ifa`. The others say `ro` and one of four words for their
+# mood.
 #
 # You need not follow the code. `sentence` makes a random sentence with its alignment: for each word of Oru the position of its
 # English word, or −1 if it has none.
@@ -481,9 +482,10 @@ grade(EncoderDecoder)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now train it, on 4,000 sentences. *Review:* the loss is lesson 8's, without the padded positions. The learning rate warms up and
-# decays, here by PyTorch's `OneCycleLR`. The model has one block on each side and a width of 64. Training takes about 15 seconds
-# on one core. (It is partly luck: of five seeds, four translated at least 99 % of unseen sentences without a mistake, and one 82 %.)
+# Now train it, on 4,000 sentences. *Review:* the loss is lesson 8's, without the padded positions. The learning rate warms up
+# and decays, here by PyTorch's `OneCycleLR`. The model has one block on each side and a width of 64. Training takes about 15
+# seconds on one core. (It is partly luck: of five seeds, four translated at least 99 % of unseen sentences without a mistake,
+# and one 82 %.)
 
 
 # %% tags=["demo"]
@@ -551,8 +553,8 @@ print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose
 # %% [markdown]
 # ### Predict: targets that are not shifted (extra)
 #
-# Now a second model, as before, but without the shift of exercise 2: the decoder reads the `targets` themselves, and is trained to
-# predict them. What happens to its loss?
+# Now a second model, as before, but without the shift of exercise 2: the decoder reads the `targets` themselves, and is trained
+# to predict them. What happens to its loss?
 
 # %%
 # The loss: "falls to nearly 0", "stays where it began" or "falls as far as with shifted inputs"
@@ -571,9 +573,9 @@ figures.show(
 )
 
 # %% [markdown]
-# The model without the shift only copies. When it has to write, there is nothing to copy. The other one has learned Oru, although
-# its loss never said which word comes from which. The loss does not fall to 0, because nobody can guess how a speaker says
-# *often*.
+# The model without the shift only copies. When it has to write, there is nothing to copy. The other one has learned Oru,
+# although its loss never said which word comes from which. The loss does not fall to 0, because nobody can guess how a speaker
+# says *often*.
 #
 # ### One vector for a sentence
 #
@@ -582,8 +584,8 @@ figures.show(
 #
 # ### Step: one vector (extra)
 #
-# *Step ★☆☆ · about 4 minutes.* Return the mean of `memory`, `(B, S, D)`, over the positions that are not padding, as a memory with
-# one position, `(B, 1, D)`. `source_mask` is bool `(B, S)`, True where padded. No source is all padding.
+# *Step ★☆☆ · about 4 minutes.* Return the mean of `memory`, `(B, S, D)`, over the positions that are not padding, as a memory
+# with one position, `(B, 1, D)`. `source_mask` is bool `(B, S)`, True where padded. No source is all padding.
 #
 # **Worked example.** The vectors $(1, 2)$, $(3, 6)$ and $(9, 9)$, of which the last is padding, give $(2, 4)$.
 
@@ -646,8 +648,8 @@ figures.show(
 )
 
 # %% [markdown]
-# One vector of 64 numbers is enough for some short sentences. The longer the sentence, the more of it is lost, while attention can
-# go back to every word.
+# One vector of 64 numbers is enough for some short sentences. The longer the sentence, the more of it is lost, while attention
+# can go back to every word.
 
 # %% [markdown]
 # ## 5. Read the alignment
@@ -675,9 +677,9 @@ figures.show(
 )
 
 # %% [markdown]
-# The frames jump back and forth, because the order crosses: the clause with *that* comes first, and each verb after its object. The
-# weights jump with them. The rows of `ka` and `end` have no frame, but weights must sum to 1, so they look somewhere. Move the
-# slider through the training. Which words are found first?
+# The frames jump back and forth, because the order crosses: the clause with *that* comes first, and each verb after its object.
+# The weights jump with them. The rows of `ka` and `end` have no frame, but weights must sum to 1, so they look somewhere. Move
+# the slider through the training. Which words are found first?
 
 # %% tags=["demo"]
 # @title Slider: the same sentence during training
@@ -692,9 +694,9 @@ sliders.slider(
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# `weights`, `(T, S)`, are those of one sentence, and `alignment`, int64 `(T,)`, is the true source position of each target, or −1
-# where a target has no source. Return the share of the targets *that have a source* whose largest weight is elsewhere: a tensor
-# without dimensions, in the dtype of the weights. Return 0 if no target has a source.
+# `weights`, `(T, S)`, are those of one sentence, and `alignment`, int64 `(T,)`, is the true source position of each target, or
+# −1 where a target has no source. Return the share of the targets *that have a source* whose largest weight is elsewhere: a
+# tensor without dimensions, in the dtype of the weights. Return 0 if no target has a source.
 #
 # **Worked example.** The rows are $(0.7, 0.2, 0.1)$, $(0.3, 0.3, 0.4)$, $(0.1, 0.8, 0.1)$ and $(0.6, 0.1, 0.3)$, the truth is
 # $(0, 2, 0, -1)$. The first two rows look where they should, the third does not, and the fourth does not count: ⅓.
@@ -743,8 +745,8 @@ for kind, names in KINDS.items():
 
 # %% [markdown]
 # Nearly all translations are right, but some kinds of word look elsewhere. Which ones depends on the random numbers that the
-# training began with: with five different seeds, between 8 and 38 % of all words looked elsewhere (measured in November 2026). How
-# can a word be right if its query looked at another position?
+# training began with: with five different seeds, between 8 and 38 % of all words looked elsewhere (measured in November 2026).
+# How can a word be right if its query looked at another position?
 #
 # The memory is not the sentence. The encoder is attention too, so the vector at the position of a noun may already contain
 # whether *the* or *a* came before it. The decoder looks where the *information* is. So an alignment is a hint at what a model
@@ -776,8 +778,8 @@ def step_of(model, source):
 # ### Step: write greedily
 #
 # *Step ★☆☆ · about 4 minutes.* `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Start
-# with `[begin]` and append the most probable id, a plain int, until it is `end` or there are `max_length` ids after `begin`. Return
-# the list.
+# with `[begin]` and append the most probable id, a plain int, until it is `end` or there are `max_length` ids after `begin`.
+# Return the list.
 #
 # **Worked example.** If id 4 is the most probable after `begin` and `end` is the most probable after 4, the result is
 # `[begin, 4, end]`; with `max_length` 1 it is `[begin, 4]`.
@@ -846,8 +848,9 @@ figures.show(
 #
 # ### Predict: the most probable translation
 #
-# For a sentence with *often*, one speaker in three says `ifa`. Two in three say `ro` and then one of four words for the mood, all
-# equally frequent. The rest of the sentence is always the same. With which word does the most probable *whole* translation begin?
+# For a sentence with *often*, one speaker in three says `ifa`. Two in three say `ro` and then one of four words for the mood,
+# all equally frequent. The rest of the sentence is always the same. With which word does the most probable *whole* translation
+# begin?
 
 # %%
 # The first word: "ifa" or "ro"
@@ -869,9 +872,9 @@ predict("the most probable translation", ...)
 #
 # **Beam search** keeps the `width` best sequences of each length. It continues each of them by every id, and of all these
 # continuations together it keeps the `width` most probable. Those that end with `end` are finished and put aside; the others go
-# on. At the end, it compares the finished ones, and those that have reached `max_length`. It does not compare their probabilities:
-# every further token makes a probability smaller, so the shortest sequence would nearly always win. It compares the **mean
-# log-probability per token**,
+# on. At the end, it compares the finished ones, and those that have reached `max_length`. It does not compare their
+# probabilities: every further token makes a probability smaller, so the shortest sequence would nearly always win. It compares
+# the **mean log-probability per token**,
 #
 # $$ \frac{1}{n} \sum_{t=1}^{n} \ln p(y_t \mid y_0, \dots, y_{t-1}) $$
 #
@@ -1005,10 +1008,10 @@ print(f"The first sentence, with the mean log-probability per token:\n{example}"
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **Into how many moods must `ro` split before greedy search is misled?** `speaker(moods)` is a
-# `step` for a language with one sentence: id 2 (`ifa`, probability ⅓), or id 3 (`ro`, ⅔) and then one of `moods` ids, all equally
-# probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1. Your finding is the smallest number of
-# moods for which the sequence with the best mean, found with a width of 20, begins with `ifa`.
+# *Experiment ★★☆ · about 8 minutes.* **Into how many moods must `ro` split before greedy search is misled?** `speaker(moods)`
+# is a `step` for a language with one sentence: id 2 (`ifa`, probability ⅓), or id 3 (`ro`, ⅔) and then one of `moods` ids, all
+# equally probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1. Your finding is the
+# smallest number of moods for which the sequence with the best mean, found with a width of 20, begins with `ifa`.
 
 
 # %%
@@ -1039,8 +1042,8 @@ check("experiment", finding)
 # ## 7. A picture is a sequence, too
 #
 # Cross-attention needs a sequence of vectors, `(B, S, D)`, whatever they represent. A **vision transformer** cuts an image into
-# squares, called **patches**, and a linear layer brings the numbers of each patch to the model's width. Speech models do the same
-# with short stretches of sound.
+# squares, called **patches**, and a linear layer brings the numbers of each patch to the model's width. Speech models do the
+# same with short stretches of sound.
 #
 # ### Predict: the shape of the patches
 #
@@ -1056,13 +1059,14 @@ predict("the shape of the patches", ...)
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Cut images, `(B, C, H, W)`, into patches of `size` by `size` pixels, and return one row of numbers for each, patch row after patch
-# row: `(B, H/size * W/size, C * size * size)`. (Here $H$ and $W$ are height and width.) Within a patch, the order is channel, row,
-# column. Raise a `ValueError` that names an argument and its value or shape unless `size` is at least 1 and divides both sides.
+# Cut images, `(B, C, H, W)`, into patches of `size` by `size` pixels, and return one row of numbers for each, patch row after
+# patch row: `(B, H/size * W/size, C * size * size)`. (Here $H$ and $W$ are height and width.) Within a patch, the order is
+# channel, row, column. Raise a `ValueError` that names an argument and its value or shape unless `size` is at least 1 and
+# divides both sides.
 #
-# **Worked example.** An image of 4 by 4 pixels with one channel contains the numbers 0 to 15. Cut into patches of 2 by 2 it becomes
-# $(0, 1, 4, 5)$, $(2, 3, 6, 7)$, $(8, 9, 12, 13)$, $(10, 11, 14, 15)$. In memory, 0, 1, 2, 3 come first: `reshape` alone gives
-# strips, not squares.
+# **Worked example.** An image of 4 by 4 pixels with one channel contains the numbers 0 to 15. Cut into patches of 2 by 2 it
+# becomes $(0, 1, 4, 5)$, $(2, 3, 6, 7)$, $(8, 9, 12, 13)$, $(10, 11, 14, 15)$. In memory, 0, 1, 2, 3 come first: `reshape`
+# alone gives strips, not squares.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1095,9 +1099,9 @@ grade(patches)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is a task: images of 12 by 12 pixels have signs in three of their nine patches, and the decoder has to read them out, patch
-# row by patch row. The encoder is one linear layer and an embedding of positions. The decoder is the class that learned Oru,
-# with another vocabulary.
+# Here is a task: images of 12 by 12 pixels have signs in three of their nine patches, and the decoder has to read them out,
+# patch row by patch row. The encoder is one linear layer and an embedding of positions. The decoder is the class that learned
+# Oru, with another vocabulary.
 
 # %% tags=["demo"]
 # @title Images, and a model that reads them
@@ -1171,10 +1175,10 @@ figures.show(
 # | 2020 | [Vision transformer](https://arxiv.org/abs/2010.11929), Dosovitskiy and others | The patches of section 7, and an encoder |
 # | 2022 | [Whisper](https://arxiv.org/abs/2212.04356), Radford and others | Sound in, text out: an encoder over stretches of sound, and a decoder with cross-attention |
 #
-# The years are those in which each paper first appeared. Why did models without an encoder win, like the small model of lesson 8?
-# One stack is simpler than two, every token trains it, and *translate: the hen sees a boat* is a text like any other: the source
-# becomes the beginning of the same sequence. Cross-attention remains where the second sequence is of another kind: sound, images,
-# and in many models that draw images from words, where the image attends to the sentence.
+# The years are those in which each paper first appeared. Why did models without an encoder win, like the small model of lesson
+# 8? One stack is simpler than two, every token trains it, and *translate: the hen sees a boat* is a text like any other: the
+# source becomes the beginning of the same sequence. Cross-attention remains where the second sequence is of another kind:
+# sound, images, and in many models that draw images from words, where the image attends to the sentence.
 
 # %% [markdown]
 # ## 9. Is it a bug? (extra)
@@ -1182,8 +1186,8 @@ figures.show(
 # ### Predict: padding of the targets that is not masked (extra)
 #
 # A user drew the attention of a translation model whose mask covers the padding of the *source* only. Padded positions of the
-# *target* took part in attention ([joeynmt/joeynmt#151](https://github.com/joeynmt/joeynmt/issues/151)). In this lesson, too, the
-# decoder has no mask for the padding of the targets. Is it a bug?
+# *target* took part in attention ([joeynmt/joeynmt#151](https://github.com/joeynmt/joeynmt/issues/151)). In this lesson, too,
+# the decoder has no mask for the padding of the targets. Is it a bug?
 
 # %%
 # Padding of the targets that is not masked: "a bug" or "not a bug"
@@ -1209,8 +1213,8 @@ print(f"With three padded positions, the logits of real words differ by up to {d
 predict("patches in another order", ...)
 
 # %% [markdown]
-# The author confirmed the bug, and that training works. As with the layouts of lesson 7, trained weights belong to one order. If a
-# pixel moved into another *patch*, the model would see a different image.
+# The author confirmed the bug, and that training works. As with the layouts of lesson 7, trained weights belong to one order.
+# If a pixel moved into another *patch*, the model would see a different image.
 
 # %% [markdown]
 # ## 10. Seen in the wild (extra)
@@ -1223,13 +1227,13 @@ predict("patches in another order", ...)
 # + loss = cross_entropy(logits.flatten(0, 1), labels.flatten())       # position t with label t
 # ```
 #
-# Symptom: no error, and a loss that falls. The model learns to predict the word after the next. It was found in one model in 2026,
-# and then, by a search for the same pattern, in three more
+# Symptom: no error, and a loss that falls. The model learns to predict the word after the next. It was found in one model in
+# 2026, and then, by a search for the same pattern, in three more
 # ([huggingface/transformers#46898](https://github.com/huggingface/transformers/pull/46898),
 # [#46901](https://github.com/huggingface/transformers/issues/46901)).
 #
-# **A mean over words that nobody chose.** Beam search divided the sum of log-probabilities of the new tokens by the length of the
-# whole sequence, prompt included.
+# **A mean over words that nobody chose.** Beam search divided the sum of log-probabilities of the new tokens by the length of
+# the whole sequence, prompt included.
 #
 # ```diff
 # - score = sum_logprobs / len(sequence)                    # prompt and answer
@@ -1244,8 +1248,8 @@ predict("patches in another order", ...)
 # ## Summary
 #
 # 1. In cross-attention, queries come from the target, keys and values from the source. Its mask is that of the source's padding.
-# 2. Teacher forcing gives the decoder the right words, shifted by one, and trains all positions at once. In free running, it reads
-#    its own words and its own mistakes.
+# 2. Teacher forcing gives the decoder the right words, shifted by one, and trains all positions at once. In free running, it
+#    reads its own words and its own mistakes.
 # 3. One vector loses long sentences. Attention can go back to every word, in any order.
 # 4. The weights show where the decoder found its information, which need not be where the word came from.
 # 5. Beam search keeps the `width` best of each length and compares means. The source may be any sequence of vectors.
@@ -1272,14 +1276,14 @@ figures.show(
 # *Challenge ★★ · not graded · about 10 minutes*
 #
 # In this lesson, a translation was right or wrong, word by word. Sentences of a real language have many good translations, and
-# one extra word at the beginning moves all the others. So one counts which **n-grams**, sequences of $n$ neighbouring words, also
-# occur in a reference translation, wherever that is. A translation that says *the the the the* would consist of good words only, so
-# an n-gram counts at most as often as the reference contains it.
+# one extra word at the beginning moves all the others. So one counts which **n-grams**, sequences of $n$ neighbouring words,
+# also occur in a reference translation, wherever that is. A translation that says *the the the the* would consist of good words
+# only, so an n-gram counts at most as often as the reference contains it.
 #
-# `written` and `reference` are lists of ids. Return the share of the n-grams of `written`, repetitions included, that can each be
-# paired with a different equal n-gram of the reference, as a float; 0.0 if `written` is shorter than `n`. Raise a `ValueError` that
-# names `n` if it is below 1. The measure **BLEU** combines four such numbers, for $n = 1, \dots, 4$, with a penalty for short
-# translations ([Papineni et al. 2002](https://aclanthology.org/P02-1040/)).
+# `written` and `reference` are lists of ids. Return the share of the n-grams of `written`, repetitions included, that can each
+# be paired with a different equal n-gram of the reference, as a float; 0.0 if `written` is shorter than `n`. Raise a
+# `ValueError` that names `n` if it is below 1. The measure **BLEU** combines four such numbers, for $n = 1, \dots, 4$, with a
+# penalty for short translations ([Papineni et al. 2002](https://aclanthology.org/P02-1040/)).
 #
 # **Worked example.** Written is $(4, 4, 4, 5)$, the reference is $(4, 5, 4)$. Single ids: the reference has two 4s and one 5, so
 # three of four count, 0.75. Pairs: $(4, 5)$ counts, and both $(4, 4)$ do not, so ⅓.
