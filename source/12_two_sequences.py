@@ -429,6 +429,7 @@ class Decoder(nn.Module):
 # - `encode(source, source_mask=None)` returns the memory, `encoder(source, source_mask)`.
 # - `decode(targets_in, memory, source_mask=None)` returns the logits, `decoder(targets_in, memory, source_mask)`.
 # - `forward(source, targets_in, source_mask=None)` calls each of them once and returns the logits.
+# - Pass all arguments by position, and the mask also if it is None: a part may have another name for it.
 # - Both modules must be *submodules* of yours, so that `parameters()` and `eval()` reach them. The memory may be anything, not
 #   only a tensor: pass it on unchanged.
 #
@@ -525,7 +526,9 @@ def right_sentences(model, source, targets):
 Joined = use(EncoderDecoder, torch_fallbacks.EncoderDecoder)
 data = batch_of(4000, torch.Generator().manual_seed(1))
 training_data = data[0], data[1], data[0] == PAD
-unseen = batch_of(200, torch.Generator().manual_seed(2), whens=("", "today", "again"))  # these have one translation each
+unseen = batch_of(
+    200, torch.Generator().manual_seed(2), whens=("", "today", "again")
+)  # these have one translation each
 lengths = (unseen[0] != PAD).sum(1)  # of the sources
 that = (unseen[0] == ENGLISH.index("that")).any(1)
 different = torch.tensor([len(set(row)) >= 11 for row in unseen[0].tolist()])  # with padding: 10 words and more
@@ -683,9 +686,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Slider: the same sentence during training
-sliders.slider(
-    look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, len(seen) - 1, 1)
-)
+sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, len(seen) - 1, 1))
 
 # %% [markdown]
 # One sentence proves little, so count.

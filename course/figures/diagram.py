@@ -293,9 +293,9 @@ def two_sequences(complete: bool = False, **values: torch.Tensor) -> Figure:
     ax.set(xlim=(-0.9, 14.2), ylim=(-2.3, 2.3))
     ax.axis("off")
     words = (
-        "The diagram of cross-attention. The target, X, goes through W_q to the queries. The source, Y, goes through W_k "
-        "and W_v to the keys and values. Queries and keys give scores, which are divided by √d; the padding of the source "
-        "is masked. Softmax makes weights, which average the values; the heads are joined, and W_o follows. "
+        "The diagram of cross-attention. The target, X, goes through W_q to the queries. The source, Y, goes through "
+        "W_k and W_v to the keys and values. Queries and keys give scores, which are divided by √d; the padding of the "
+        "source is masked. Softmax makes weights, which average the values; the heads are joined, and W_o follows. "
     )
     words += "All of it is in full colour." if complete else "In full colour, what is new: Y, and its way to K and V."
     for name, matrix in values.items():

@@ -127,5 +127,5 @@ def _shaded(image: torch.Tensor, weights: torch.Tensor) -> Any:
     grounds = cell_colours("weights")(weights.detach().numpy())
     inks = torch.tensor([[to_rgb(ink_on(tuple(ground))) for ground in line] for line in grounds])
     strokes = ((image.detach().float() - 0.2) / 0.8).clamp(0, 1)  # without the noise
-    share = ((0.25 + 0.6 * weights.detach()) * strokes)[..., None]  # faint without attention, so that those are lightest
+    share = ((0.25 + 0.6 * weights.detach()) * strokes)[..., None]  # an unattended patch is lightest
     return ((1 - share) * torch.tensor(grounds[..., :3]).float() + share * inks).numpy()
