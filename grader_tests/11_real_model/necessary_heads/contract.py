@@ -90,6 +90,7 @@ def _(draw):
     yield judged(planted(draw, [p, p, q, idle], [i, j, j, idle], ["backup 0", idle, idle, question]))
     yield judged(planted(draw, [p, idle], [i, question], [idle, "backup 0"]))
     yield judged(planted(draw, ["distance", p, idle], [i, i, question]))
+    yield judged(planted(draw, [p, "distance", idle], [i, "distance", question], weak=True))
     # No single head matters: whoever takes the first of equals begins with one that does nothing
     yield judged(planted(draw, [idle, p, p], [idle, i, question], [question, idle, "backup 0"], shuffled=False))
     yield judged(planted(draw, [p, p, idle, idle], [i, "distance", "distance", question]))
