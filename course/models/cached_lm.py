@@ -46,7 +46,7 @@ class CachedLM(nn.Module):
         )
 
     def forward(self, ids: Tensor, cache: Tensor, start: int) -> Tensor:
-        """The ids stand at positions start, start + 1, …; their keys and values are written into `cache` there."""
+        """Ids at positions start, start + 1, …; their keys and values are written into `cache` there."""
         check_room(ids, cache, start)
         x = BUILT_IN.embed(ids, self.lm.tokens.weight)
         for layer, block in enumerate(self.lm.blocks):
@@ -64,9 +64,7 @@ class CachedLM(nn.Module):
         keys, values = self.write(kept[0], key, start), self.write(kept[1], value, start)
         scores = query @ keys.mT * query.shape[-1] ** -0.5
         columns = torch.arange(keys.shape[-2], device=x.device)
-        mask = (
-            columns > columns[start:, None]
-        )  # (T, S); a causal mask by way of (S, S) would be most of a step's memory
+        mask = columns > columns[start:, None]  # (T, S); the way over (S, S) would take most of a step's memory
         output: Tensor = attention.W_o(BUILT_IN.merge(BUILT_IN.weights(scores, mask) @ values))
         return output
 
