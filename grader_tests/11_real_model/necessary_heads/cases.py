@@ -16,7 +16,7 @@ def planted(draw, *layers, known=0.0, scores=None, shuffled=True, weak=False):
     n_layers, n_heads = len(layers), len(layers[0])
     jobs = [[row[i] for i in (draw.permutation(n_heads).tolist() if shuffled else range(n_heads))] for row in layers]
     n_tokens = draw.integer(10, 15)
-    # Heads that do nothing look harder than those that do the work. A backup does better than what it stands in for.
+    # Heads that do nothing look harder than those that do the work. A backup does better than what it replaces.
     # One used head that is left takes the loss to 1.8 at most; a weak one leaves it above half of chance
     unused, backup = (torch.tensor([[job.startswith(kind) for job in row] for row in jobs]) for kind in ("unu", "back"))
     strengths = torch.full(unused.shape, 2.0) if weak else draw.uniform(n_layers, n_heads, low=2.5, high=5.5)

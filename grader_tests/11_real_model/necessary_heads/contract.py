@@ -79,7 +79,7 @@ def _(draw):
     yield judged(planted(draw, [p, p, p, idle, idle], [idle, i, idle, idle, question]))
 
 
-@necessary_heads.criterion("heads that stand in for each other, or work in a row", points=1.5)
+@necessary_heads.criterion("heads that replace each other, or work in a row", points=1.5)
 def _(draw):
     p, q, i, j, idle, question = "previous 0", "previous 1", "induction 0", "induction 1", "idle", "question"
     yield judged(planted(draw, [p, p, idle, idle, idle], [i, i, i, idle, question]))

@@ -3,7 +3,7 @@
 from ...shared.families import arguments
 from .contract import necessary_heads
 
-ONE, SEVERAL, LOOKS, NONE = "one head", "heads that stand in", "heads that only look", "an empty list"
+ONE, SEVERAL, LOOKS, NONE = "one head", "heads that replace", "heads that only look", "an empty list"
 ALL = (ONE, SEVERAL, LOOKS)
 
 right = necessary_heads.reference_answer("""
@@ -96,7 +96,7 @@ right.mistake("removes_each_head_alone", loses=SEVERAL).patch("""
 - return named
 + return [pair for pair in named if loss_without([pair]) >= chance]
 """).feedback(
-    "You remove each head alone. Heads that stand in for each other all look idle then, and of heads that work in a "
+    "You remove each head alone. Heads that replace each other all look idle then, and of heads that work in a "
     "row one is enough: remove several together."
 )
 right.mistake("names_every_head_that_raises_the_loss_alone", loses=SEVERAL).patch("""
@@ -107,7 +107,7 @@ right.mistake("names_every_head_that_raises_the_loss_alone", loses=SEVERAL).patc
 - return named
 + return [pair for pair in named if loss_without([pair]) > loss_without([]) + RISE]
 """).for_each(RISE=(0.0, 0.01, 0.1, 0.5)).feedback(
-    "You name each head that raises the loss when it is removed alone. Heads that stand in for each other look idle "
+    "You name each head that raises the loss when it is removed alone. Heads that replace each other look idle "
     "then, and of heads that work in a row one is enough."
 )
 right.mistake("prunes_only_what_matters_alone", loses=SEVERAL).patch("""
@@ -174,8 +174,8 @@ growing.mistake("does_not_prune", loses=SEVERAL).patch("""
 -     if loss_without(fewer) >= chance:
 -         named = fewer
 """).feedback(
-    "You add heads until the behaviour is gone, but do not check them afterwards. What you added early may add nothing "
-    "to the removal of the later ones: put each back and measure."
+    "You add heads until the behaviour is gone, but do not check them afterwards. A head that you added early may "
+    "add nothing to the removal of the later ones: put each back and measure."
 )
 growing.mistake("stops_where_nothing_changes", loses=SEVERAL).patch("""
 - named.append(max(left, key=lambda pair: loss_without([*named, pair])))

@@ -274,6 +274,6 @@ right.mistake("PassesACausalMaskForPadding", loses=(PLAIN, PADDED)).patch("""
 + future = torch.ones(T, T, dtype=torch.bool, device=targets_in.device).triu(1)
 + logits = self.decoder(targets_in, memory, future)
 """).feedback(
-    "You give the decoder a causal mask (T, T) in the place of the padding mask (B, S). It hides the future itself; "
+    "You give the decoder a causal mask (T, T) instead of the padding mask (B, S). It hides the future itself; "
     "pass on `source_mask`."
 )
