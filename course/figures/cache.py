@@ -46,7 +46,7 @@ def append_or_write(n: int) -> Figure:
 
 
 def slots(states: Mapping[str, Sequence[int]]) -> Figure:
-    """The position in each row of a buffer, one column per state; -1 is an empty row. What changed is solid."""
+    """The position in each row of a buffer, one column per state; -1 is an empty row. Rows that changed are solid."""
     names, columns = list(states), [list(positions) for positions in states.values()]
     length = len(columns[0])
     figure, (ax,) = row(1, width=0.95 * len(names) + 0.8, height=0.5 * length + 0.9)

@@ -1,4 +1,4 @@
-"""What a call costs: multiplications, bytes read and written, and the most memory at once.
+"""The cost of a call: multiplications, bytes read and written, and the most memory at once.
 
     result, cost = measure_cost(model, ids)
     cost.products, cost.read, cost.written, cost.peak
