@@ -13,10 +13,11 @@
 # do models afford a million tokens?**
 #
 # **You will build** a cache of keys and values and let your model write from it. You count what this saves and what it costs,
-# and then make the cache smaller in the two ways of today's models: a window that slides, and heads that share keys and values.
+# and then make the cache smaller in two ways that today's models use: a window that slides, and heads that share keys and
+# values.
 #
-# **You need** masks (lesson 5), heads (lesson 6), rotation (lesson 7) and a model that writes (lesson 8; without it, this
-# lesson uses the course's model).
+# **You need** masks (lesson 5), heads (lesson 6), rotary positions (lesson 7) and a model that writes (lesson 8; without it,
+# this lesson uses the course's model).
 #
 # **Time:** about 80 minutes, plus 50 for the parts marked *extra*
 
@@ -42,7 +43,7 @@ figures.show(figures.overview("cache"))
 # %% [markdown]
 # In shapes, `B` is the batch, `H` the number of heads, `T` the number of new tokens, `S` the number of keys, `D` the model's
 # width and `K` a head's. In formulas, the widths are $d$ and $d_k$, $L$ is the number of layers and $n$ the number of tokens so
-# far. $G$ is the number of heads that keys and values have; until section 8, $G = H$.
+# far. $G$ is the number of heads that keys and values have: so far $G = H$, but many models have a smaller $G$ (section 8).
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -53,7 +54,7 @@ figures.show(figures.overview("cache"))
 #
 # <details><summary>Answer</summary>
 #
-# The first four. The queries are the *last* two of five positions, so the first query is at position 3.
+# Keys 0 to 3. The queries are the *last* two of five positions, so the first one is at position 3.
 #
 # </details>
 #
@@ -82,11 +83,11 @@ review()
 #
 # With a causal mask, a later token changes no earlier row (lesson 5). So when a token is added, the keys and values of the
 # earlier tokens stay the same, in every layer. Only one new row has to be computed: one query, one key and one value. The new
-# query meets all keys so far, and nothing else of the earlier tokens is needed.
+# query needs the keys and values of all tokens so far, and nothing else from the earlier tokens.
 #
-# Count the multiplications of one attention layer that computes $T$ new rows for $S$ keys in total. The four matrices take $4 T
-# d^2$, the scores $T S d$, and the weighted sum of values $T S d$ again. Without a cache, $T = S = n$ for each new token; with
-# a cache, $T = 1$.
+# Count the multiplications of one attention layer that computes $T$ new rows for $S$ keys in total. The matrices
+# $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ take $4 T d^2$, the scores $T S d$, and the weighted sum of
+# values $T S d$ again. For the next token, $T = S = n$ without a cache; with a cache, $T = 1$ and $S = n$.
 #
 # ### Step: multiplications of a layer
 #
@@ -107,7 +108,8 @@ check(layer_products)
 # %% [markdown]
 # ### Predict: a thousand tokens
 #
-# A layer of width 512 writes 1,000 tokens, one after the other. How many times as much does it multiply without a cache?
+# A layer of width 512 writes 1,000 tokens, one after the other. How many times as many multiplications does it make without a
+# cache as with one?
 
 # %%
 # The ratio: "about 10", "about 550" or "about 1,000,000"
@@ -118,7 +120,7 @@ products = use(layer_products)
 written = range(1, 1001)
 from_scratch = torch.tensor([products(n, n, 512) for n in written])
 with_cache = torch.tensor([products(1, n, 512) for n in written])
-print(f"for token 1000: {from_scratch[-1] / with_cache[-1]:.0f} times as many multiplications without a cache")
+print(f"at n = 1,000: {from_scratch[-1] / with_cache[-1]:.0f} times as many multiplications without a cache")
 print(f"for all 1,000 tokens: {from_scratch.sum() / with_cache.sum():.0f} times (computed with {products.whose})")
 
 # %% tags=["demo"]
@@ -139,14 +141,15 @@ figures.show(
 )
 
 # %% [markdown]
-# At token $n$ the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. To keep the keys and
-# values of all tokens so far, in every layer, is called a **KV cache**. It is not an approximation. You pay for it with memory.
+# With $n$ tokens so far, the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. A **KV cache**
+# is memory that holds the keys and values of all tokens so far, in every layer. It changes no result, and its price is the
+# memory.
 
 # %% [markdown]
 # ## 2. What a cache costs
 #
 # For each token, each layer keeps a key and a value for each of $G$ heads, with $d_k$ numbers each. For $B$ texts of $n$ tokens
-# and $b$ bytes per number (4 in float32, 2 in the half precision that models run in), the cache takes
+# and $b$ bytes per number (4 in float32, 2 in half precision, in which most models run), the cache takes
 #
 # $$ 2 \cdot L \cdot G \cdot d_k \cdot n \cdot B \cdot b \quad \text{bytes.} $$
 #
@@ -154,10 +157,10 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Return the bytes of the cache. If a number is below 0, raise a `ValueError` that names the argument and its value. An empty
-# cache is no error: it takes 0 bytes.
+# Return the number of bytes of the cache. If an argument is below 0, raise a `ValueError` that names the argument and its
+# value. An empty cache is not an error: it takes 0 bytes.
 #
-# **Worked example.** One layer, one head of width 4, ten tokens: $2 \cdot 4 \cdot 10$ numbers of two bytes, which makes 160.
+# **Worked example.** One layer, one head of width 4, ten tokens: $2 \cdot 4 \cdot 10 = 80$ numbers of two bytes, so 160 bytes.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -191,9 +194,9 @@ grade(cache_bytes)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two published models are nearly the same size. Llama 2 7B has 32 layers with 32 heads of keys and values, Llama 3 8B has 32
-# layers with 8; all heads are 128 wide (from their files `config.json`, 2023 and 2024). In half precision, the weights of Llama
-# 2 7B take 13.5 GB.
+# Two published models are nearly the same size. Each has 32 layers with heads 128 wide. A layer of Llama 2 7B has 32 heads of
+# keys and values, one of Llama 3 8B has 8 (from their `config.json`, 2023 and 2024). In half precision, the weights of Llama 2
+# 7B take 13.5 GB.
 
 # %%
 bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
@@ -217,8 +220,8 @@ for name, n_kv_heads in LLAMAS.items():
     print(f"{name}: {one:.1f} GB for one conversation of 4,096 tokens, {sixteen:.1f} GB for 16")
 
 # %% [markdown]
-# So memory, not multiplication, limits how many conversations fit on one machine. This is why the later model keeps a quarter
-# as much per token. Move the sliders:
+# So the caches can need more memory than the model itself, and limit how many conversations fit on one machine. The later model
+# keeps only a quarter as much per token. Move the sliders:
 
 
 # %% tags=["demo"]
@@ -246,14 +249,15 @@ sliders.slider(
 # ## 3. Fill it and read from it
 #
 # In this section the cache of one layer is a pair, `(keys (B, H, S, K), values (B, H, S, V))`, or None before the first token.
+# Here `S` is the number of tokens in the cache, and `V` is the width of a value.
 #
 # ### Exercise 2: `append_to_cache(cache, key, value)`
 #
 # *Difficulty ★☆☆ · about 5 minutes*
 #
-# Return the pair with the new keys and values after the old ones. Change nothing that you are given, so that two answers can
-# continue from one cache. If batch, heads or widths differ from the cache's, raise a `ValueError` that names `key` or `value`
-# and its shape.
+# Return the pair with the new keys and values after the old ones. Do not change the arguments, so that two different texts can
+# continue from the same cache. If batch, heads or widths differ from the cache's, raise a `ValueError` that names `key` or
+# `value` and its shape.
 #
 # **Worked example.** The cache has one token with the key $(1, 2)$; a new one has the key $(10, 20)$. The keys are then $((1,
 # 2), (10, 20))$, of shape `(1, 1, 2, 2)`.
@@ -292,16 +296,16 @@ grade(append_to_cache)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# New tokens come one at a time while a model writes, and many at once when it reads your question. Reading the question is
-# called the **prefill**; what follows, token by token, is called **decoding**. One function can do both.
+# New tokens come one at a time while a model writes, and many at once when it reads the prompt. Reading the prompt is called
+# the **prefill**; writing the text after it, token by token, is called **decoding**. One function can do both.
 #
 # ### Exercise 3: `attend_with_cache(query, key, value, cache=None)`
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
 # Compute scaled, causal attention of the new tokens to all tokens in the cache and to themselves. Return the output, the
-# weights on *all* keys, and the cache with the new keys and values. The queries are the *last* `T` of the `S` positions. You
-# may call your `append_to_cache`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or
+# weights on *all* keys, and the cache with the new keys and values. The queries are at the *last* `T` of the `S + T` positions.
+# You may call your `append_to_cache`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or
 # `F.multi_head_attention_forward`.
 #
 # **Worked example.** One query $(2, 0, 0, 0)$, so $\sqrt{d_k} = 2$. The cache has the key $(4, 0, 0, 0)$, the new key is $(1,
@@ -343,13 +347,13 @@ grade(attend_with_cache)
 # %% [markdown]
 # ### Only rounding differs
 #
-# Cut a sequence of 12 tokens into pieces in several ways, pass the pieces through the cache one after another, and compare with
-# all twelve at once.
+# The next cell cuts a sequence of 12 tokens into pieces in several ways. It passes the pieces through the cache one after
+# another, and compares the outputs with those of all 12 tokens at once.
 
 
 # %%
 def in_pieces(attend, query, key, value, sizes):
-    """The outputs of all positions, which come in pieces of these sizes."""
+    """The outputs of all positions, if the tokens come in pieces of these sizes."""
     cache, outputs = None, []
     for q, k, v in zip(*(x.split(sizes, dim=-2) for x in (query, key, value))):
         output, _, cache = attend(q, k, v, cache)
@@ -384,8 +388,8 @@ figures.show(
 # %% [markdown]
 # ### Predict: "The mask does nothing" (extra)
 #
-# A colleague reviews your code: "With a cache there is one query, and it is the last token. It may see everything, so drop the
-# mask." She tests two ways of cutting the sequence. In which one are the outputs wrong without the mask?
+# A colleague reviews your code: "With a cache there is one query, and it is the last token. It may see everything, so leave out
+# the mask." She tests two ways of cutting the sequence. In which of them are the outputs wrong without the mask?
 
 # %%
 # Wrong: "one token at a time", "seven at once, then one at a time" or "neither"
@@ -394,7 +398,7 @@ predict("the mask does nothing", ...)
 
 # %%
 def without_mask(query, key, value, cache=None):
-    """Attention with a cache and no mask."""
+    """Attention with a cache, but without a mask."""
     key, value = torch_fallbacks.append_to_cache(cache, key, value)
     return *torch_fallbacks.masked_attention(query, key, value), (key, value)
 
@@ -404,16 +408,16 @@ for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
     print(f"without a mask, in pieces of {sizes}: differs by {difference:.2f}")
 
 # %% [markdown]
-# In the prefill seven queries come together, and six of them could see later tokens. In a model this is worse than a few wrong
-# rows: they become the next layer's keys and values, which the cache keeps. So test a cache with several new tokens at once,
-# with an empty cache and with a filled one.
+# In the prefill seven queries come together, and without a mask six of them see later tokens. In a model, more goes wrong than
+# these rows: the next layer computes keys and values from them, which stay in its cache. So test with several new tokens at
+# once, both with an empty cache and with a filled one.
 
 # %% [markdown]
 # ## 4. Append, or make room first?
 #
 # `torch.cat` cannot extend a tensor. It makes a new one and copies everything into it, for every token and every layer. The
-# alternative is to **preallocate**: make one tensor with room for all positions before the first token, and write each new row
-# at its position.
+# alternative is to **preallocate** the cache: before the first token, make one tensor with room for all positions, and then
+# write each new row at its position.
 #
 # ### Step: write at a position
 #
@@ -435,8 +439,8 @@ def write_to_cache(kept: torch.Tensor, new: torch.Tensor, start: int) -> torch.T
 check(write_to_cache)
 
 # %% [markdown]
-# How much does copying cost? `measure_cost(function, …)` calls a function and counts, operator by operator, the
-# multiplications, the bytes that are read and written, and the most memory that the function's tensors take at once.
+# How much does copying cost? `measure_cost(function, …)` calls a function and counts the multiplications, the bytes that are
+# read and written, and the peak memory: the most bytes that the function's tensors take at once.
 
 # %%
 append, write = use(append_to_cache, torch_fallbacks.append_to_cache), use(write_to_cache)
@@ -462,7 +466,7 @@ def by_writing(n):
 # %% [markdown]
 # ### Predict: what appending writes
 #
-# Both fill a cache of 400 tokens, one by one. How many times as many bytes does appending write?
+# Both functions fill a cache of 400 tokens, one by one. How many times as many bytes does appending write as writing in place?
 
 # %%
 # The ratio: "about 2", "about 200" or "about 160,000"
@@ -477,35 +481,37 @@ for n in (100, 400):
 print(f"Counted with {append.whose} and {write.whose}")
 
 # %% [markdown]
-# Appending $n$ tokens writes $1 + 2 + \dots + n \approx n^2 / 2$ rows, writing them $n$. And while the copy is made, old and
-# new tensors exist together, so appending needs twice the memory. (PyTorch's `cat` is a good choice only while the cache is
-# small.)
+# Appending $n$ tokens writes $1 + 2 + \dots + n \approx n^2 / 2$ rows; writing in place writes $n$. And while the copy is made,
+# old and new tensors exist together, so appending needs twice the memory. `torch.cat` is a good choice only while the cache is
+# small.
 
 # %% tags=["demo"]
 # @title Appending and writing, token by token
 figures.show(
     figures.cache.append_or_write(5),
-    caption="Each column is one more token. Solid cells are written for this token, pale ones are left as they are.",
+    caption="One column per new token, one row per position. Solid cells are written for this token, pale ones stay unchanged.",
 )
 
 # %% [markdown]
 # ## 5. Your model writes from its cache
 #
-# Now the whole model. `CachedLM` runs a small language model with a cache of all layers in one tensor:
+# Now use a cache in the whole model. `CachedLM` runs a small language model with a cache of all layers in one tensor:
 #
 # - `model.new_cache(batch_size, length)` returns zeros `(L, 2, B, G, length, K)`: room for the keys and values of `length`
 #   positions.
 # - `model(ids, cache, start)` takes new ids, int64 `(B, T)`, at the positions `start … start + T - 1`. It rotates their queries
-#   and keys by these positions, writes keys and values into `cache` in place, attends to all positions so far, and returns
-#   logits `(B, T, N)`; `N` is the number of words that it knows.
+#   and keys by these positions (except in layer 0), writes keys and values into `cache` in place, applies causal attention to
+#   all positions so far, and returns logits `(B, T, N)`; `N` is the size of the vocabulary.
 #
 # ### Exercise 4: `generate_with_cache(model, prompt, n_tokens)`
 #
 # *Difficulty ★★☆ · about 12 minutes*
 #
-# Continue `prompt`, int64 `(B, T)`, by `n_tokens` tokens, each the one with the highest logit, and return all of them, `(B, T +
-# n_tokens)`. The judge counts. Make **one** cache, with room for `T + n_tokens` positions or for one less (nothing reads the
-# last token). Call the model `n_tokens` times, first with the whole prompt, then with one token each. Compute no gradients.
+# Continue `prompt`, int64 `(B, T)`, by `n_tokens` tokens, each the one with the highest logit, and return the prompt with its
+# continuation, `(B, T + n_tokens)`. Compute no gradients.
+#
+# `check` counts calls and memory. Make *one* cache, with room for `T + n_tokens` positions, or for one less, because the model
+# never reads the last token. Call the model `n_tokens` times, first with the whole prompt, then with one token each time.
 #
 # **Worked example.** A prompt of 3 tokens and `n_tokens = 4`: the calls have 3, 1, 1 and 1 tokens and start at 0, 3, 4 and 5.
 # The model reads 6 tokens in all; without a cache it would be $3 + 4 + 5 + 6 = 18$.
@@ -544,7 +550,7 @@ grade(generate_with_cache)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Let your model from lesson 8 write, with its cache and without. (Without a trained model of yours, the course's model writes.)
+# Let your model from lesson 8 write, with a cache and without. If you have not trained one, the course's model writes.
 
 
 # %%
@@ -569,13 +575,14 @@ print(f"Written by {lm.whose} with {continue_text.whose} and {write.whose}")
 # %% [markdown]
 # ### Counted
 #
-# Compare each count with its formula. Each of the $L$ layers has four matrices of attention, $4 d^2$ numbers, and an MLP of
-# three matrices, $3 d f$ with $f = 256$; the table of $N$ words gives the logits. So one new token, with $n$ keys in all, takes
+# Compare each count with its formula. Each of the $L$ layers has four matrices of attention, $4 d^2$ numbers in total, and an
+# MLP of three matrices, $3 d f$ numbers, with the hidden width $f = 256$. The embedding table, $N d$ numbers, also gives the
+# logits. So one new token, with $n$ keys in total, takes
 #
 # $$ L \, (4 d^2 + 3 d f + 2 n d) + N d \quad \text{multiplications.} $$
 #
-# It must read every parameter once and the whole cache once; with 4 bytes for each of $P$ parameters these are $4P + 2 L G d_k
-# n \cdot 4$ bytes.
+# It must read every parameter once and the whole cache once. With $P$ parameters of 4 bytes each, this makes $4P + 2 L G d_k n
+# \cdot 4$ bytes.
 
 # %%
 parameters = sum(p.numel() for p in lm.parameters())
@@ -583,7 +590,7 @@ stories = lm.encode(small_lm.held_out(2000))[None]  # (1, T)
 
 
 def costs_of_next(n):
-    """What the token after n - 1 others costs: (with a cache, without, multiplications by formula, bytes by formula)."""
+    """What one token after n - 1 others costs: (with a cache, without, multiplications by formula, bytes by formula)."""
     ids, cache = stories[:, :n], model.new_cache(1, n)
     with torch.no_grad():
         model(ids[:, :-1], cache, 0)  # the prefill
@@ -595,21 +602,22 @@ def costs_of_next(n):
 for n in (16, 96):
     cached, scratch, multiplied, read = costs_of_next(n)
     memory = bytes_of(3, 4, 24, n, element_bytes=4)
-    print(f"token {n}               with the cache   by the formula   without it")
+    print(f"n = {n}                 with the cache   by the formula   without it")
     print(f"  multiplications {cached.products:17,} {multiplied:16,} {scratch.products:12,}")
     print(f"  bytes read      {cached.read:17,} {read:16,} {scratch.read:12,}")
     print(f"  bytes at once   {memory + cached.peak:17,} {memory:16,} {scratch.peak:12,}")
 print("Computed with", bytes_of.whose)
 
 # %% [markdown]
-# The multiplications agree exactly. A few per cent more bytes are read, for the activations, and the memory is the cache plus
-# the activations of one token. Without the cache, token 96 takes 96 times the multiplications, but only a few times the bytes:
-# the parameters are read once in both cases. For the small model they are by far the largest part.
+# The multiplications agree exactly. The bytes read are a few per cent above the formula, which leaves out the activations; the
+# memory is the cache plus the activations of one token. Without the cache, $n = 96$ takes 96 times the multiplications, but
+# only a few times the bytes: the parameters are read once in both cases, and in the small model they are most of what is read
+# with the cache.
 
 # %% [markdown]
 # ### Measured (extra)
 #
-# Is it faster as well? This cell measures the time for the next token on your machine. Times vary; look at the shape of the
+# Is it also faster? The next cell measures the time for the next token on your machine. Times vary; look at the shape of the
 # curves.
 
 
@@ -647,13 +655,13 @@ figures.show(
 # %% [markdown]
 # ### Positions go on counting (extra)
 #
-# Keys are rotated once, when they are written, and kept rotated. So a new token must be rotated by *its* position, the number
-# of tokens before it, and not by 0, although it is the only row of its tensor.
+# Keys are rotated once, when they are written, and kept rotated. So a new token must be rotated by *its* position, which is the
+# number of tokens before it, not by 0, although it is row 0 of its tensor.
 #
 # ### Predict: the first wrong position (extra)
 #
-# A version with a bug counts positions from 0 in every call. It reads a prompt of 7 tokens and then 5 more, one at a time. At
-# which position is the output wrong first?
+# A version with a bug counts positions from 0 in every call. It reads a prompt of 7 tokens and then 5 more, one at a time.
+# Which is the first position with a wrong output?
 
 # %%
 # The position, counted from 0
@@ -684,7 +692,7 @@ print("differences, if each call counts from 0:", [round(number, 2) for number i
 print("Computed with", rotate.whose)
 
 # %% [markdown]
-# A test that compares only the first call never sees this bug.
+# A test that compares only the first call never finds this bug.
 
 # %% [markdown]
 # %%answer what_a_cache_costs
@@ -692,8 +700,8 @@ print("Computed with", rotate.whose)
 # %% [markdown]
 # ## 6. Why one token is bound by memory
 #
-# A processor multiplies only numbers that are on its chip, and the chip has little memory. Parameters and cache are in larger
-# and slower memory and must be brought in, for each token again.
+# A processor multiplies only numbers that are on its chip, and the chip has little memory. Parameters and cache are in a larger
+# and slower memory, and must be brought to the chip again for each token.
 
 # %% tags=["demo"]
 # @title Three levels of memory
@@ -703,21 +711,22 @@ figures.show(
 )
 
 # %% [markdown]
-# An H100 multiplies and adds up to 989 trillion half-precision numbers per second, counting each multiplication and each
-# addition as one operation, and reads 3.35 TB per second from its large memory
-# ([NVIDIA](https://www.nvidia.com/en-us/data-center/h100/), SXM version, 2022, without sparsity). These are $989 / 3.35 = 295$
-# operations in the time of one byte. A newer B200 has 2,250 trillion and 8 TB, a ratio of 281
-# ([NVIDIA](https://www.nvidia.com/en-us/data-center/hgx/), 2024).
+# An H100, a GPU for servers, makes up to 989 trillion operations per second in half precision, where each multiplication and
+# each addition counts as one operation. It reads 3.35 TB per second from its large memory
+# ([NVIDIA](https://www.nvidia.com/en-us/data-center/h100/), SXM version, 2022, without sparsity). So it can make $989 / 3.35
+# \approx 295$ operations in the time it takes to read one byte. For the newer B200 the figures are 2,250 trillion and 8 TB, a
+# ratio of 281 ([NVIDIA](https://www.nvidia.com/en-us/data-center/hgx/), 2024).
 #
-# How many operations does a model make per byte? A matrix of parameters has two bytes per number, and each number is multiplied
-# and added once per token: one operation per byte and token. So one token uses a 295th of the processor.
+# How many operations does a model make per byte? A matrix of parameters has two bytes per number, and each number takes part in
+# one multiplication and one addition per token: one operation per byte for each token. So for one token, the processor makes at
+# most a 295th of the operations that it could make.
 
 # %%
 PEAK, BANDWIDTH = 989e12, 3.35e12  # of an H100: operations and bytes per second
 
 
 def matrix_seconds(tokens, width=4096):
-    """At least this long takes a width × width matrix, in half precision, for so many tokens at once."""
+    """The least time that a width × width matrix takes, in half precision, for so many tokens at once."""
     operations = 2 * tokens * width**2
     moved = 2 * (width**2 + 2 * tokens * width)  # the matrix, and each token's input and output
     return max(operations / PEAK, moved / BANDWIDTH)
@@ -726,7 +735,7 @@ def matrix_seconds(tokens, width=4096):
 # %% [markdown]
 # ### Predict: eight tokens at once
 #
-# How much longer does the matrix take for eight tokens at once than for one?
+# How long does the matrix take for eight tokens at once, compared with one token?
 
 # %%
 # The time: "about the same", "about twice as long" or "about eight times as long"
@@ -734,7 +743,7 @@ predict("eight tokens at once", ...)
 
 # %%
 for tokens in (1, 8, 64, 512):
-    print(f"{tokens:4} tokens: {1e6 * matrix_seconds(tokens):5.1f} millionths of a second")
+    print(f"{tokens:4} tokens: {1e6 * matrix_seconds(tokens):5.1f} microseconds")
 
 # %% tags=["demo"]
 # @title The roofline of an H100
@@ -742,18 +751,19 @@ figures.show(
     figures.cache.roofline(
         {"decoding, 1 text": 1, "decoding, 8 texts": 8, "decoding, 64 texts": 64, "prefill, 4,096": 4096}
     ),
-    caption="How fast a matrix of parameters can be used at most. Left of the corner, reading sets the speed; right of it, the "
-    "processor does. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
+    caption="The highest speed at which a matrix of parameters can be applied. Left of the corner, reading is the limit; right of "
+    "it, the processor is. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
 )
 
 # %% [markdown]
-# This picture is called a **roofline**. In a prefill, thousands of tokens share one reading of the parameters, so the processor
-# is the limit; decoding is bound by memory. A server therefore lets many conversations decode together. But they share only the
-# parameters: each conversation reads its own cache, again for every token.
+# A **roofline** is a plot of the highest speed that a processor can reach against the operations per byte. In a prefill,
+# thousands of tokens share one reading of the parameters, so the processor is the limit. Decoding is **bound by memory**: the
+# time that reading takes is the limit. A server therefore decodes many conversations together. But they share only the
+# parameters; the cache of each conversation must be read as well, again for every token.
 #
 # ### Where the time of one step goes (extra)
 #
-# Which is read for longer, the parameters or the caches? Count the bytes.
+# Which takes longer to read, the parameters or the caches? Count the bytes.
 #
 # ### Step: bytes of one step (extra)
 #
@@ -801,27 +811,28 @@ print("Computed with", read_by.whose)
 # @title Where the time of one step goes
 figures.show(
     figures.cache.time_bars(spent, ("reading the parameters", "reading the caches", "computing")),
-    caption=f"Llama 3 8B on an H100, one more token in each conversation, at least. Computed with {read_by.whose}.",
+    caption=f"The least time for one more token in each conversation: Llama 3 8B on an H100. Computed with {read_by.whose}.",
 )
 
 # %% [markdown]
-# Sixty-four conversations together take three times as long as one, not 64 times; the caches are then most of it. A long text
-# alone takes twice as long as a short one. To make the cache smaller saves memory *and* time.
+# A step for 64 conversations takes three times as long as for one, not 64 times, and most of it is reading the caches. For one
+# conversation, 131,072 tokens take twice as long as 4,096. So a smaller cache saves memory *and* time.
 
 # %% [markdown]
 # ## 7. A window that slides
 #
-# Does a token need all earlier tokens? In a **sliding window** each query sees its own position and the `window - 1` before it.
-# Query $i$ of the last $T$ of $S$ positions is at position $p_i = S - T + i$. With a window of $w$, key $j$ is blocked if
+# Does a token need all earlier tokens? With a **sliding window**, each query sees only its own position and the `window - 1`
+# positions before it. The $T$ queries are at the last of $S$ positions, so query $i$ is at position $S - T + i$ (lesson 5).
+# With a window of $w$, key $j$ is blocked if
 #
-# $$ j > p_i \quad \text{or} \quad j \le p_i - w . $$
+# $$ j > S - T + i \quad \text{or} \quad j \le S - T + i - w . $$
 #
 # ### Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Return the causal mask of lesson 5, bool `(T, S)`, `True` is blocked, with one more reason to block a key. Raise a
-# `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
+# Return the mask, bool `(T, S)`, in which `True` is blocked: the causal mask of lesson 5 that also blocks every key before the
+# window. Raise a `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
 #
 # **Worked example.** Two queries, five keys, a window of three. The queries are at positions 3 and 4. The first sees 1, 2 and
 # 3, the second 2, 3 and 4:
@@ -874,8 +885,8 @@ figures.show(
 )
 
 # %% [markdown]
-# What has left the window is never read again. So `window` rows of memory are enough for a text of any length: each new row is
-# written over the oldest one. This is called a **rolling buffer**.
+# A key that has left the window is never read again, and neither is its value. So `window` rows of memory are enough for a text
+# of any length. A **rolling buffer** is a cache in which each new row is written over the oldest one.
 #
 # ### How far back? (extra)
 #
@@ -883,7 +894,7 @@ figures.show(
 #
 # ### Predict: the earliest token (extra)
 #
-# A model has 4 layers, each with a window of 3. Which is the earliest token that can have any influence on the last layer's
+# A model has 4 layers, each with a window of 3. What is the position of the earliest token that can influence the last layer's
 # output at position 20?
 
 # %%
@@ -893,7 +904,7 @@ predict("the earliest token", ...)
 
 # %%
 def reach(mask, layers):
-    """Which inputs can have changed each output after so many layers: bool (T, T)."""
+    """Which inputs can influence each output after so many layers: bool (T, T)."""
     return torch.linalg.matrix_power((~mask).float(), layers) > 0
 
 
@@ -904,7 +915,7 @@ print("Computed with", window_mask.whose)
 
 # %% [markdown]
 # A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But what comes from far back
-# has been mixed and averaged on its way.
+# has passed through several weighted averages.
 #
 # ### A rolling buffer (extra)
 #
@@ -916,8 +927,8 @@ print("Computed with", window_mask.whose)
 # 1`, in place, and return `kept`. `T` is at most `window`. You can index with a tensor of row numbers: `kept[..., rows, :] =
 # new`.
 #
-# **Worked example.** A window of 3 has the positions 0, 1, 2 in its rows. Positions 3 and 4 are written to rows 0 and 1, so the
-# rows now have 3, 4, 2.
+# **Worked example.** A buffer of 3 rows has the positions 0, 1, 2 in its rows. Positions 3 and 4 are written to rows 0 and 1,
+# so the rows now have 3, 4, 2.
 
 
 # %%
@@ -938,12 +949,12 @@ for position in range(7):
     states[f"after {position}"] = rows[:, 0].int().tolist()
 figures.show(
     figures.cache.slots(states),
-    caption=f"The position that each row has, token by token. Solid: just written. Computed with {roll.whose}.",
+    caption=f"The position in each row, after each token. Solid: just written. Computed with {roll.whose}.",
 )
 
 # %% [markdown]
-# The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and the keys were
-# rotated by their true positions before they were written. The next cell compares with the mask.
+# The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and a model rotates
+# keys by their true positions before it writes them. The next cell compares the buffer with the mask, without rotation.
 
 # %%
 roll = use(write_rolling)
@@ -956,7 +967,7 @@ for p in range(12):
     outputs.append(torch_fallbacks.masked_attention(q, keys, values)[0])
 rolled = torch.cat(outputs, dim=-2)
 with_mask = torch_fallbacks.masked_attention(query, key, value, window_mask(12, window))[0]
-print(f"12 tokens, {kept_keys.shape[-2]} rows; differs from the mask by {(rolled - with_mask).abs().max():.0e}")
+print(f"12 tokens, {kept_keys.shape[-2]} rows; differs from attention with the mask by {(rolled - with_mask).abs().max():.0e}")
 print(f"Computed with {roll.whose} and {window_mask.whose}")
 
 # %% [markdown]
