@@ -142,7 +142,7 @@ figures.show(
 
 # %% [markdown]
 # With $n$ tokens so far, the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. A **KV cache**
-# is memory that holds the keys and values of all tokens so far, in every layer. It changes no result, and its price is the
+# is memory that holds the keys and values of all tokens so far, in every layer. It does not change the result; its price is
 # memory.
 
 # %% [markdown]
@@ -885,8 +885,8 @@ figures.show(
 )
 
 # %% [markdown]
-# A key that has left the window is never read again, and neither is its value. So `window` rows of memory are enough for a text
-# of any length. A **rolling buffer** is a cache in which each new row is written over the oldest one.
+# Keys and values that have left the window are never read again. So `window` rows of memory are enough for a text of any
+# length. A **rolling buffer** is a cache in which each new row is written over the oldest one.
 #
 # ### How far back? (extra)
 #
@@ -973,23 +973,24 @@ print(f"Computed with {roll.whose} and {window_mask.whose}")
 # %% [markdown]
 # ## 8. Fewer heads of keys and values
 #
-# Here is the other way to a smaller cache: several heads of queries read the *same* keys and values. With one head of keys and
-# values for all, this is called **multi-query attention** ([Shazeer 2019](https://arxiv.org/abs/1911.02150)); with some in
-# between, **grouped-query attention** ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)). With $G$ groups, query head
-# $h$ reads group
+# The other way to a smaller cache is that several query heads read the *same* keys and values. In **multi-query attention** all
+# query heads share one head of keys and values ([Shazeer 2019](https://arxiv.org/abs/1911.02150)). In **grouped-query
+# attention** the query heads form groups, and each group shares one ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)).
+# With $G$ groups, query head $h$ reads the keys and values of group
 #
 # $$ g = \left\lfloor \frac{h}{H / G} \right\rfloor , $$
 #
-# so heads that follow each other share. The cache is $H / G$ times smaller. Most models are trained this way from the start. To
-# convert a trained model, replace the keys of each group by their mean, the values too, and train a little more.
+# so neighbouring heads share. The cache is $H / G$ times smaller. Most models with groups have them from the start of training.
+# To convert a trained model without groups, replace the key matrices of each group by their mean, do the same with the value
+# matrices, and train a little more.
 #
 # ### Exercise 6: `mean_heads(weight, n_heads, n_groups)`
 #
 # *Difficulty ★★☆ · about 5 minutes*
 #
-# `weight` is the matrix of keys or values as `nn.Linear` has it, `(H * K, D)`: the rows of head 0, then those of head 1, and so
-# on. Return `(G * K, D)`, in which each group is the mean of its heads. Raise a `ValueError` that names one of them unless both
-# numbers are at least 1, `n_groups` divides `n_heads`, and `n_heads` divides the rows.
+# `weight` is the matrix of keys or values as `nn.Linear` stores it, `(H * K, D)`: the rows of head 0, then those of head 1, and
+# so on. Return `(G * K, D)`: for each group, the mean of its heads' matrices. Raise a `ValueError` that names `n_heads` or
+# `n_groups`, and its value, unless both are at least 1, `n_groups` divides `n_heads`, and `n_heads` divides the number of rows.
 #
 # **Worked example.** Four heads of width 1, one column, rows $(0, 1, 2, 3)$, two groups: $\bigl(\tfrac{0 + 1}2, \tfrac{2 +
 # 3}2\bigr) = (0.5, 2.5)$.
@@ -1030,9 +1031,10 @@ grade(mean_heads)
 #
 # *Difficulty ★★★ · about 12 minutes*
 #
-# Self-attention as in lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by $\sqrt{d_k}$ with
-# $d_k = d / H$. A fully blocked row has weights 0; `weights` has a map for each of the $H$ heads. Raise a `ValueError` for
-# numbers below 1 and for numbers that do not divide.
+# Write the self-attention of lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by
+# $\sqrt{d_k}$ with $d_k = d / H$. The weights of a fully blocked row are 0; `weights` has a map for each of the $H$ heads.
+# Raise a `ValueError` unless `n_heads` and `n_groups` are at least 1, `n_heads` divides `d_model`, and `n_groups` divides
+# `n_heads`.
 #
 # | | rows of `W_q` | of `W_k`, `W_v` | keys |
 # |---|---|---|---|
@@ -1099,12 +1101,13 @@ grade(GroupedQueryAttention)
 # %% [markdown]
 # ### What sharing costs (extra)
 #
-# Convert the course's small model by means, and measure it before any further training.
+# Convert the course's small model with `mean_heads`, and measure its loss without any further training.
 #
 # ### Predict: half the keys (extra)
 #
 # The model has 4 heads and a held-out loss of about 0.9 nats on these texts; guessing among its 952 words costs $\ln 952
-# \approx 6.9$. Give each two neighbouring heads the mean of their keys and values, in all layers. What is the loss now?
+# \approx 6.9$. In all layers, give heads 0 and 1 the mean of their keys and the mean of their values, and heads 2 and 3
+# likewise. What is the loss now?
 
 # %%
 # The loss: "about 0.9", "about 1.5" or "above 5"
@@ -1117,7 +1120,7 @@ texts = shipped.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
 
 
 def with_groups(model, n_groups):
-    """A copy of the model in which the heads of each group have the same keys and values."""
+    """A copy of the model in which the heads of a group have the mean of their keys and values."""
     model = copy.deepcopy(model)
     for block in model.blocks:
         for layer in (block.attention.W_k, block.attention.W_v):
@@ -1133,8 +1136,8 @@ for G in (4, 2, 1):
 print("Computed with", means.whose)
 
 # %% [markdown]
-# Trained heads have little in common, so their mean is like none of them. The mean is only a starting point: Ainslie et al.
-# trained on for 5 % of the original training and came close to the original quality.
+# These heads have little in common, so their mean is like none of them. The mean is only a starting point: Ainslie et al.
+# trained further, for 5 % of the original number of steps, and came close to the original quality.
 
 # %% tags=["demo"]
 # @title Two heads before they share their keys and values, and after
@@ -1152,20 +1155,20 @@ maps = {f"head {head}, its own keys": (seen[head].weights, future) for head in (
 maps |= {f"head {head}, shared keys": (shared_weights[head], future) for head in (0, 1)}
 figures.show(
     figures.masks.weights(maps, seen[0].words, per_row=2),
-    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with keys of "
-    "their own. Below, the same two heads with shared keys: other maps than above, and still not the same as each other.",
+    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with their own "
+    "keys. Below, the same two heads with shared keys: their maps differ from those above, and from each other.",
     caption=f"Layer 0 of the course's model. Computed with {make.whose} and {means.whose}.",
 )
 
 # %% [markdown]
-# Heads that share keys still ask with queries of their own, so they still look at different words.
+# Heads that share keys still have their own queries, so they still attend to different words.
 #
 # ### Step: share without copying (extra)
 #
-# *Step ★★☆ · about 4 minutes.* `repeat_interleave` copies the keys $H / G$ times and reads the copies: then fewer heads save
-# memory, but no reading. Compute the scores, `(B, H, T, S)`, of `query` `(B, H, T, K)` and `keys` `(B, G, S, K)` without
-# repeating the keys and without scaling. *Hint:* the $H / G$ heads of a group are as good as $H / G$ times as many rows of
-# queries: reshape to `(B, G, H / G * T, K)`, multiply, and reshape back.
+# *Step ★★☆ · about 4 minutes.* `repeat_interleave` copies the keys $H / G$ times, and then the copies are read. So a smaller
+# cache alone does not mean less reading. Compute the scores, `(B, H, T, S)`, of `query` `(B, H, T, K)` and `keys` `(B, G, S,
+# K)` without repeating the keys and without scaling. *Hint:* one head with $H / G$ times as many rows of queries has the same
+# scores as the $H / G$ heads of a group. Which `reshape` makes it?
 #
 # **Worked example.** Two heads, one group, $K = 1$: the queries $(2)$ and $(3)$ and the keys $(1, 10)$ give the scores $(2,
 # 20)$ and $(3, 30)$.
@@ -1196,8 +1199,8 @@ print(f"the keys have {some_keys.numel() * 4:,} bytes (computed with {share.whos
 #
 # ### Predict: a million tokens
 #
-# How much memory does a text of a million tokens take in Llama 2 7B's form: 32 layers, 32 heads of width 128, half precision?
-# (It was trained for 4,096 tokens.)
+# How much memory would the cache of one text of a million tokens take in a model with the sizes of Llama 2 7B: 32 layers, 32
+# heads of width 128, half precision? (It was trained for 4,096 tokens.)
 
 # %%
 # The cache: "about 5 GB", "about 50 GB" or "about 500 GB"
@@ -1206,13 +1209,14 @@ predict("a million tokens", ...)
 # %% [markdown]
 # ### Models with a million tokens
 #
-# Such models combine several measures. Many are **mixed**: most layers have a window, and a few see everything. The table below
-# shows what the forms of some published models would need for a million tokens.
+# Models for such long texts combine several ways to a smaller cache. Many mix two kinds of layers: most have a window, and a
+# few see all tokens. After the step, a cell computes the caches of some published models for a million tokens.
 #
 # ### Step: the cache of a mixed model (extra)
 #
 # *Step ★☆☆ · about 3 minutes.* `windows` has one entry per layer: a window, or None for a layer that keeps every token. Return
-# the bytes of all layers. A layer with a window keeps at most that many tokens. You may call your `cache_bytes` for each layer.
+# the bytes of the caches of all layers. A layer with a window keeps at most that many tokens. You may call your `cache_bytes`
+# for each layer.
 #
 # **Worked example.** Two layers, windows `[10, None]`, one head of width 4, 100 tokens: $160 + 1600 = 1760$.
 
@@ -1246,20 +1250,22 @@ print("Computed with", mixed.whose)
 
 # %% [markdown]
 # The layers, heads and windows are from the models' `config.json` and, for Gemma 3, from [its
-# report](https://arxiv.org/abs/2503.19786): five layers with a window of 1,024 for each that sees everything. Only the Qwen
-# model was made for a million tokens ([Qwen2.5-1M](https://qwenlm.github.io/blog/qwen2.5-1m), January 2025); the table shows
-# what each form would need.
+# report](https://arxiv.org/abs/2503.19786): five layers with a window of 1,024 for each layer that sees all tokens. "A million"
+# is $2^{20}$ here. Only the Qwen model was made for so many tokens ([Qwen2.5-1M](https://qwenlm.github.io/blog/qwen2.5-1m),
+# January 2025); for the others, this is what their sizes would need.
 #
 # ### The answer
 #
-# **What does the next token need from those before it?** Their keys and values in each layer, and nothing else. Then it takes
-# one row of work: a thousand tokens of width 512 cost a 550th.
+# **What does the next token need from those before it?** Their keys and values in each layer, and nothing else. With these,
+# each layer computes only one row: a layer of width 512 writes 1,000 tokens with a 550th of the multiplications.
 #
-# **What does it cost to keep that?** $2 L G d_k b$ bytes per token: half a megabyte in Llama 2 7B, 2.3 kB in your model. It is
-# read again for each new token, and reading takes nearly all the time: one token keeps a 295th of the processor busy.
+# **What does it cost to keep that?** $2 L G d_k b$ bytes per token: half a megabyte in Llama 2 7B, 2.3 kB in your model. All of
+# it is read again for each new token, and reading takes nearly all the time: for one token, an H100 makes at most a 295th of
+# the operations that it could make.
 #
-# **How do models afford a million tokens?** They multiply savings. From 550 GB, groups of four heads leave 137 GB, groups of
-# seven and fewer layers 60 GB. Windows in five of six layers save another factor of six. Some models go further *(extra)*:
+# **How do models afford a million tokens?** They combine several savings. Llama 2's sizes need 550 GB. With groups of four
+# heads (Llama 3) it is 137 GB; with groups of seven and fewer layers (Qwen2.5), 60 GB. In Gemma 3, windows in five of six
+# layers make the cache six times smaller. Some models go further *(extra)*:
 #
 # - **Fewer numbers per token.** DeepSeek-V3 keeps one vector of 576 numbers per token and layer, from which all heads compute
 #   their keys and values ([DeepSeek-V3](https://arxiv.org/abs/2412.19437), December 2024): 61 layers take 74 GB for a million
@@ -1272,15 +1278,15 @@ print("Computed with", mixed.whose)
 # %% [markdown]
 # ## 10. Texts of different lengths (extra)
 #
-# A server continues many texts at once, and their prompts differ in length. Short ones are padded, and for decoding they are
-# padded on the *left*: then the last column has the last token of every text, and each new token is one more column for all.
-# Two things must be right in each row:
+# A server continues many texts at once, and their prompts differ in length. Short ones are padded (lesson 5), and for decoding
+# they are padded on the *left*: then the last column has the last token of every text, and each step adds one column for all of
+# them. Two things must be right in each row:
 #
 # - **Padding is blocked** for as long as it is in the cache, by a mask `(B, 1, 1, S)` that grows with each token.
-# - **Positions count from the first real token**: after $f$ columns of padding, column $j$ is position $j - f$.
+# - **Positions count from the first real token**: in a row with four columns of padding, column 4 is position 0.
 #
-# Three texts of 3, 7 and 5 tokens are prefilled together and continued by four tokens. Each is compared with itself alone,
-# without padding and without a cache.
+# The next cell prefills three texts of 3, 7 and 5 tokens together and continues them by four tokens. It compares each with the
+# same text alone, without padding and without a cache.
 
 # %%
 lengths, T_prompt, T_all = torch.tensor([3, 7, 5]), 7, 11
@@ -1312,7 +1318,7 @@ def continued(block_padding=True):
 
 
 def alone(b):
-    """The outputs of text b by itself: no padding, no cache."""
+    """The outputs of text b alone: no padding, no cache."""
     q, k, v = (x[b : b + 1, :, padding[b] :] for x in (queries, keys, values))
     positions = torch.arange(q.shape[-2])
     return torch_fallbacks.attend_with_cache(rotate(q, positions), rotate(k, positions), v)[0][0]
@@ -1322,17 +1328,18 @@ together, careless = continued(), continued(block_padding=False)
 for b, length in enumerate(lengths.tolist()):
     torch.testing.assert_close(together[b, :, padding[b] :], alone(b))
     off = (careless[b, :, padding[b] :] - alone(b)).abs().max()
-    print(f"prompt of {length} tokens: equal to itself alone; without the padding mask it differs by {off:.2f}")
+    print(f"prompt of {length} tokens: the same as alone; without the padding mask it differs by {off:.2f}")
 print("Computed with", masked.whose)
 
 # %% [markdown]
-# The longest prompt never shows this bug, because it has no padding. A test with texts of one length tests nothing of this.
+# The longest prompt never shows this bug, because it has no padding. For the same reason, a test whose prompts all have the
+# same length cannot find it.
 
 # %% tags=["demo"]
-# @title What the shortest text may see while it continues
+# @title What the shortest text may see while it is continued
 blocked = {}
 for size, n in ((7, 7), (1, 8), (1, 9)):
-    name = "prefill" if size == 7 else f"token {n - 7} after it"
+    name = {7: "prefill", 8: "first new token", 9: "second new token"}[n]
     blocked[name] = mask_for(size, n) | (torch.arange(n) < padding[0])
 figures.show(
     figures.masks.tables(blocked, [*4 * ["–"], "then", "the", "hen", "came", "home"], stairs=True),
@@ -1363,8 +1370,8 @@ check("experiment", finding)
 #
 # ### Predict: "The logits differ with the cache" (extra)
 #
-# Users compared the logits of a published model with and without the cache. In float32 they differ in the sixth digit, in half
-# precision visibly, so that texts sometimes come out differently
+# Users compared the logits of a published model with and without the cache. In float32 they differ in the sixth digit. In half
+# precision they differ so much that the model sometimes writes another text
 # ([transformers#25420](https://github.com/huggingface/transformers/issues/25420), 2023). Is it a bug in the cache?
 
 # %%
@@ -1387,18 +1394,18 @@ for dtype in (torch.float64, torch.float32):
     print(f"{dtype!s:15} logits differ by up to {largest_difference(dtype):.1e}")
 
 # %% [markdown]
-# If a bug were the reason, more digits would not help. Here the difference shrinks with the precision, so it is rounding:
-# matrix products of other shapes add up in another order.
+# If a bug were the reason, a more precise dtype would not help. Here it makes the difference much smaller, so the reason is
+# rounding: matrix products of different shapes add their terms in a different order.
 
 # %% [markdown]
 # ## 12. Seen in the wild (extra)
 #
-# **Sensible at first, then garbage.** Generation turned to babble as soon as the cache was switched on
+# **Sensible at first, then gibberish.** With the cache switched on, generated text began well and soon became gibberish
 # ([x-transformers#219](https://github.com/lucidrains/x-transformers/issues/219)). Training cannot show this, because it uses no
-# cache. The test that finds it is that of section 3.
+# cache. The test of section 3 finds it: compare with and without a cache.
 #
-# **The position of the first row.** A model for phones took the angles of the rotation from the start of its table for each new
-# token ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)):
+# **The position of the first row.** A library that runs models on phones took the angles of RoPE from the start of its table
+# for every new token ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)):
 #
 # ```diff
 # - angles = table[:seq_len]
@@ -1406,7 +1413,7 @@ for dtype in (torch.float64, torch.float32):
 # ```
 #
 # **Room that was enlarged in place.** A preallocated cache `(L, 2, B, H, length, K)` grew by `resize_`, which keeps the numbers
-# in their order in memory, but not at their indices. Symptom: right until the first enlargement, then the caches of the higher
+# in their order in memory, but not at their indices. Symptom: correct until the first enlargement; then the caches of the later
 # layers were lost ([nanochat#186](https://github.com/karpathy/nanochat/pull/186), October 2025).
 #
 # ```diff
@@ -1414,25 +1421,26 @@ for dtype in (torch.float64, torch.float32):
 # + larger = torch.empty(new_shape); larger[..., :length, :] = cache
 # ```
 #
-# **A rolling buffer that was cut like a list.** To take back tokens, several libraries shortened a rolling buffer at its end,
-# although the newest row is somewhere in the middle once it has wrapped around. Symptom: no error, and wrong text as soon as a
-# conversation is longer than the window ([ollama#14912](https://github.com/ollama/ollama/pull/14912), March 2026;
-# [mlx-vlm#1715](https://github.com/Blaizzy/mlx-vlm/issues/1715), July 2026).
+# **A rolling buffer that was cut like a list.** To remove the newest tokens again, several libraries cut rows off the end of a
+# rolling buffer. But once the buffer has been filled and overwritten, the newest row can be anywhere. Symptom: no error, but
+# wrong text as soon as a conversation is longer than the window ([ollama#14912](https://github.com/ollama/ollama/pull/14912),
+# March 2026; [mlx-vlm#1715](https://github.com/Blaizzy/mlx-vlm/issues/1715), July 2026).
 #
 # **128 or 129?** Does a window of 128 count the query's own position? One library's mask let each query see 129 keys while its
 # cache kept 128 ([mlx-lm#390](https://github.com/ml-explore/mlx-lm/pull/390)); another's window was one position wider with one
 # attention kernel than with the other ([transformers#39408](https://github.com/huggingface/transformers/issues/39408)).
 #
-# **Which head reads which group?** The standard for exchanging models repeated groups as 0 1 0 1, PyTorch as 0 0 1 1. Shapes
-# agree, until weights that were trained for one are run by the other ([onnx#7274](https://github.com/onnx/onnx/pull/7274)).
+# **Which head reads which group?** ONNX, a standard format for exchanging models, gave the heads the groups 0 1 0 1, PyTorch 0
+# 0 1 1. The shapes are the same, so there is no error. Symptom: weights trained with one order give wrong outputs with the
+# other ([onnx#7274](https://github.com/onnx/onnx/pull/7274)).
 
 # %% [markdown]
 # ## Summary
 #
-# 1. With a causal mask, earlier keys and values never change. Keep them, and the next token costs one row of work.
-# 2. A cache takes $2 L G d_k n B b$ bytes. Make room for it once: appending copies everything for every token.
-# 3. However you cut a text into pieces, the outputs stay the same. Test this with several new tokens at once.
-# 4. One token is bound by memory: its time is that of reading the parameters and the cache.
+# 1. With a causal mask, earlier keys and values never change. If they are kept, the next token needs only one new row.
+# 2. A cache takes $2 L G d_k n B b$ bytes. Preallocate it: appending copies the whole cache for every token.
+# 3. The outputs do not depend on how a text is cut into pieces. Test this with several new tokens at once.
+# 4. Decoding is bound by memory: one token takes as long as reading the parameters and the cache.
 # 5. A window stops the growth of the cache; groups of heads make it $H / G$ times smaller.
 #
 # $$ \mathbf{o} = \operatorname{softmax}\left( \frac{\mathbf{q} \, [\mathbf{K}_{\text{kept}}; \mathbf{k}]^\top}{\sqrt{d_k}}
@@ -1452,38 +1460,42 @@ figures.show(
         weights=of_head.weights[-1:],
         output=of_head.output[-1:, :8],
     ),
-    caption=f"Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, layer 1, of {lm.whose}.",
+    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, layer 1, of "
+    f"{lm.whose}.",
 )
 
 # %% [markdown]
-# **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts as
-# this lesson does · Ainslie et al., [GQA](https://arxiv.org/abs/2305.13245), with the conversion by means · Jiang et al.,
-# [Mistral 7B](https://arxiv.org/abs/2310.06825), with a window, a rolling buffer and groups.
+# **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts
+# operations and bytes as this lesson does · Ainslie et al., [GQA](https://arxiv.org/abs/2305.13245), with the conversion by the
+# mean · Jiang et al., [Mistral 7B](https://arxiv.org/abs/2310.06825), with a window, a rolling buffer and groups.
 #
-# In lesson 10 the same reading and writing decides how attention itself is computed.
+# In lesson 10, counting what is read and written decides how attention itself is computed.
 
 # %% [markdown]
 # ## Challenge: `speculate(target, draft)` (extra)
 #
 # *Challenge ★★ · not graded · about 15 minutes*
 #
-# Five new tokens at once take a large model hardly longer than one (section 6), but it needs each token before it can compute
-# the next. So a small, fast model, the *draft*, proposes five, and the large one, the *target*, checks all of them in one call.
-# Each proposal is accepted or corrected at random, such that the result has *exactly* the large model's distribution, however
-# bad the small one is. This is called **speculative decoding** ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192)).
+# For a large model, five new tokens at once take hardly longer than one (section 6), but it needs each token before it can
+# compute the next. So a small, fast model, the *draft*, proposes five, and the large one, the *target*, checks all of them in
+# one call. Each proposal is accepted or replaced at random, such that the result has *exactly* the large model's distribution,
+# however bad the small one is. This is called **speculative decoding** ([Leviathan et al.
+# 2022](https://arxiv.org/abs/2211.17192)).
 #
-# The small model proposes token $i$ with probability $q_i$; the large one would draw it with $p_i$. Accept it with a
-# probability $a_i$ as high as possible, or else draw a token from a distribution $\mathbf{r}$, such that
+# The small model proposes word $i$ of the vocabulary with probability $q_i$; the large one would draw it with probability
+# $p_i$. Accept it with a probability $a_i$ that is as high as possible; otherwise draw a word from a distribution $\mathbf{r}$,
+# such that
 #
 # $$ q_i \, a_i + c \, r_i = p_i \quad \text{for every } i, \qquad c = 1 - \sum_j q_j \, a_j . $$
 #
-# Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. `target` and `draft` are `(...,
-# N)`, with rows that sum to 1; return the pair `(accepted, corrected)`, both of that shape. For a token that is never proposed,
-# $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
+# Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. (In this challenge, $q_i$ and
+# $a_i$ are probabilities, not queries and weights.) `target` is $\mathbf{p}$ and `draft` is $\mathbf{q}$, `(..., N)`, with rows
+# that sum to 1. Return the pair `(accepted, corrected)`, which is $\mathbf{a}$ and $\mathbf{r}$, both of that shape. For a word
+# that is never proposed, $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
 #
-# **Worked example.** The target is $(\tfrac12, \tfrac12)$, the draft $(\tfrac34, \tfrac14)$. The second token is always
-# accepted, the first in two of three cases. A rejected proposal becomes the second token: $\mathbf{r} = (0, 1)$. Check the
-# first: $\tfrac34 \cdot \tfrac23 = \tfrac12$.
+# **Worked example.** The target is $(\tfrac12, \tfrac12)$, the draft $(\tfrac34, \tfrac14)$. Word 1 is always accepted, word 0
+# in two of three cases. After a rejection, word 1 is drawn: $\mathbf{r} = (0, 1)$. Check word 0: $\tfrac34 \cdot \tfrac23 =
+# \tfrac12$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
