@@ -751,8 +751,8 @@ figures.show(
     figures.cache.roofline(
         {"decoding, 1 text": 1, "decoding, 8 texts": 8, "decoding, 64 texts": 64, "prefill, 4,096": 4096}
     ),
-    caption="The highest speed at which a matrix of parameters can be applied. Left of the corner, reading is the limit; right of "
-    "it, the processor is. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
+    caption="The highest speed at which a matrix of parameters can be applied. Left of the corner, reading is the limit; "
+    "right of it, the processor is. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
 )
 
 # %% [markdown]
@@ -1155,8 +1155,8 @@ maps = {f"head {head}, its own keys": (seen[head].weights, future) for head in (
 maps |= {f"head {head}, shared keys": (shared_weights[head], future) for head in (0, 1)}
 figures.show(
     figures.masks.weights(maps, seen[0].words, per_row=2),
-    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with their own "
-    "keys. Below, the same two heads with shared keys: their maps differ from those above, and from each other.",
+    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with "
+    "their own keys. Below, the same two heads with shared keys: their maps differ from those above, and from each other.",
     caption=f"Layer 0 of the course's model. Computed with {make.whose} and {means.whose}.",
 )
 
@@ -1460,8 +1460,8 @@ figures.show(
         weights=of_head.weights[-1:],
         output=of_head.output[-1:, :8],
     ),
-    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, layer 1, of "
-    f"{lm.whose}.",
+    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, "
+    f"layer 1, of {lm.whose}.",
 )
 
 # %% [markdown]
@@ -1490,8 +1490,9 @@ figures.show(
 #
 # Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. (In this challenge, $q_i$ and
 # $a_i$ are probabilities, not queries and weights.) `target` is $\mathbf{p}$ and `draft` is $\mathbf{q}$, `(..., N)`, with rows
-# that sum to 1. Return the pair `(accepted, corrected)`, which is $\mathbf{a}$ and $\mathbf{r}$, both of that shape. For a word
-# that is never proposed, $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
+# that sum to 1. Return the pair `(accepted, corrected)`, which is $\mathbf{a}$ and $\mathbf{r}$, both of that shape.
+#
+# For a word that is never proposed, $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
 #
 # **Worked example.** The target is $(\tfrac12, \tfrac12)$, the draft $(\tfrac34, \tfrac14)$. Word 1 is always accepted, word 0
 # in two of three cases. After a rejection, word 1 is drawn: $\mathbf{r} = (0, 1)$. Check word 0: $\tfrac34 \cdot \tfrac23 =
