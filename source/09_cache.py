@@ -831,11 +831,11 @@ figures.show(
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Return the mask, bool `(T, S)`, in which `True` is blocked: the causal mask of lesson 5 that also blocks every key before the
-# window. Raise a `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
+# Return the mask, bool `(T, S)`, in which `True` is blocked: the causal mask of lesson 5, which now also blocks every key
+# before the window. Raise a `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
 #
 # **Worked example.** Two queries, five keys, a window of three. The queries are at positions 3 and 4. The first sees 1, 2 and
-# 3, the second 2, 3 and 4:
+# 3, the second 2, 3 and 4. With 1 for True:
 #
 # $$ \mathbf{M} = \begin{pmatrix} 1 & 0 & 0 & 0 & 1 \\ 1 & 1 & 0 & 0 & 0 \end{pmatrix} $$
 
@@ -910,12 +910,12 @@ def reach(mask, layers):
 
 for layers in (1, 2, 3, 4):
     earliest = reach(window_mask(21, 3), layers)[20].nonzero().min()
-    print(f"{layers} layers: the output at position 20 depends on positions {earliest} to 20")
+    print(f"layers: {layers}; the output at position 20 depends on positions {earliest} to 20")
 print("Computed with", window_mask.whose)
 
 # %% [markdown]
-# A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But what comes from far back
-# has passed through several weighted averages.
+# A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But information from far
+# back has passed through several weighted averages.
 #
 # ### A rolling buffer (extra)
 #
@@ -1132,7 +1132,7 @@ def with_groups(model, n_groups):
 for G in (4, 2, 1):
     with torch.no_grad():
         loss = with_groups(shipped, G).losses(texts).mean()
-    print(f"{G} groups: {bytes_of(3, G, 24, 1, element_bytes=4)} bytes per token, loss {loss:.2f}")
+    print(f"groups: {G}; {bytes_of(3, G, 24, 1, element_bytes=4)} bytes per token, loss {loss:.2f}")
 print("Computed with", means.whose)
 
 # %% [markdown]
@@ -1263,9 +1263,9 @@ print("Computed with", mixed.whose)
 # it is read again for each new token, and reading takes nearly all the time: for one token, an H100 makes at most a 295th of
 # the operations that it could make.
 #
-# **How do models afford a million tokens?** They combine several savings. Llama 2's sizes need 550 GB. With groups of four
-# heads (Llama 3) it is 137 GB; with groups of seven and fewer layers (Qwen2.5), 60 GB. In Gemma 3, windows in five of six
-# layers make the cache six times smaller. Some models go further *(extra)*:
+# **How do models afford a million tokens?** They combine several savings. With the sizes of Llama 2 7B, the cache takes 550 GB.
+# Groups of four heads (Llama 3) leave 137 GB; groups of seven and fewer layers (Qwen2.5) leave 60 GB. In Gemma 3, windows in
+# five of six layers make the cache six times smaller. Some models go further *(extra)*:
 #
 # - **Fewer numbers per token.** DeepSeek-V3 keeps one vector of 576 numbers per token and layer, from which all heads compute
 #   their keys and values ([DeepSeek-V3](https://arxiv.org/abs/2412.19437), December 2024): 61 layers take 74 GB for a million
@@ -1371,7 +1371,7 @@ check("experiment", finding)
 # ### Predict: "The logits differ with the cache" (extra)
 #
 # Users compared the logits of a published model with and without the cache. In float32 they differ in the sixth digit. In half
-# precision they differ so much that the model sometimes writes another text
+# precision they differ so much that the model sometimes writes a different text
 # ([transformers#25420](https://github.com/huggingface/transformers/issues/25420), 2023). Is it a bug in the cache?
 
 # %%
@@ -1441,10 +1441,12 @@ for dtype in (torch.float64, torch.float32):
 # 2. A cache takes $2 L G d_k n B b$ bytes. Preallocate it: appending copies the whole cache for every token.
 # 3. The outputs do not depend on how a text is cut into pieces. Test this with several new tokens at once.
 # 4. Decoding is bound by memory: one token takes as long as reading the parameters and the cache.
-# 5. A window stops the growth of the cache; groups of heads make it $H / G$ times smaller.
+# 5. A window limits how large the cache can grow; groups of heads make it $H / G$ times smaller.
 #
 # $$ \mathbf{o} = \operatorname{softmax}\left( \frac{\mathbf{q} \, [\mathbf{K}_{\text{kept}}; \mathbf{k}]^\top}{\sqrt{d_k}}
 #    \right) [\mathbf{V}_{\text{kept}}; \mathbf{v}] $$
+#
+# Here $[\,\cdot\,;\,\cdot\,]$ puts the new row below the rows that are kept.
 
 # %% tags=["demo"]
 # @title What you have built so far
