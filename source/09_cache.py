@@ -1271,8 +1271,8 @@ print("Computed with", mixed.whose)
 #   their keys and values ([DeepSeek-V3](https://arxiv.org/abs/2412.19437), December 2024): 61 layers take 74 GB for a million
 #   tokens.
 # - **Fewer entries than tokens.** DeepSeek-V4 also merges the entries of several tokens into one. For a million tokens its
-#   authors report a tenth of the cache of DeepSeek-V3.2, which keeps such vectors
-#   ([DeepSeek-V4](https://arxiv.org/abs/2606.19348), April 2026).
+#   authors report that the larger model, V4-Pro, needs a tenth of the cache of DeepSeek-V3.2, which keeps such vectors
+#   ([DeepSeek-V4](https://arxiv.org/abs/2606.19348), released in April 2026).
 # - **Fewer bytes per number.** Eight bits or four instead of 16.
 
 # %% [markdown]
