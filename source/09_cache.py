@@ -13,10 +13,11 @@
 # do models afford a million tokens?**
 #
 # **You will build** a cache of keys and values and let your model write from it. You count what this saves and what it costs,
-# and then make the cache smaller in the two ways of today's models: a window that slides, and heads that share keys and values.
+# and then make the cache smaller in two ways that today's models use: a window that slides, and heads that share keys and
+# values.
 #
-# **You need** masks (lesson 5), heads (lesson 6), rotation (lesson 7) and a model that writes (lesson 8; without it, this
-# lesson uses the course's model).
+# **You need** masks (lesson 5), heads (lesson 6), rotary positions (lesson 7) and a model that writes (lesson 8; without it,
+# this lesson uses the course's model).
 #
 # **Time:** about 80 minutes, plus 50 for the parts marked *extra*
 
@@ -42,7 +43,7 @@ figures.show(figures.overview("cache"))
 # %% [markdown]
 # In shapes, `B` is the batch, `H` the number of heads, `T` the number of new tokens, `S` the number of keys, `D` the model's
 # width and `K` a head's. In formulas, the widths are $d$ and $d_k$, $L$ is the number of layers and $n$ the number of tokens so
-# far. $G$ is the number of heads that keys and values have; until section 8, $G = H$.
+# far. $G$ is the number of heads that keys and values have: so far $G = H$, but many models have a smaller $G$ (section 8).
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -53,7 +54,7 @@ figures.show(figures.overview("cache"))
 #
 # <details><summary>Answer</summary>
 #
-# The first four. The queries are the *last* two of five positions, so the first query is at position 3.
+# Keys 0 to 3. The queries are the *last* two of five positions, so the first one is at position 3.
 #
 # </details>
 #
@@ -82,11 +83,11 @@ review()
 #
 # With a causal mask, a later token changes no earlier row (lesson 5). So when a token is added, the keys and values of the
 # earlier tokens stay the same, in every layer. Only one new row has to be computed: one query, one key and one value. The new
-# query meets all keys so far, and nothing else of the earlier tokens is needed.
+# query needs the keys and values of all tokens so far, and nothing else from the earlier tokens.
 #
-# Count the multiplications of one attention layer that computes $T$ new rows for $S$ keys in total. The four matrices take $4 T
-# d^2$, the scores $T S d$, and the weighted sum of values $T S d$ again. Without a cache, $T = S = n$ for each new token; with
-# a cache, $T = 1$.
+# Count the multiplications of one attention layer that computes $T$ new rows for $S$ keys in total. The matrices
+# $\mathbf{W}_q$, $\mathbf{W}_k$, $\mathbf{W}_v$ and $\mathbf{W}_o$ take $4 T d^2$, the scores $T S d$, and the weighted sum of
+# values $T S d$ again. For the next token, $T = S = n$ without a cache; with a cache, $T = 1$ and $S = n$.
 #
 # ### Step: multiplications of a layer
 #
@@ -107,7 +108,8 @@ check(layer_products)
 # %% [markdown]
 # ### Predict: a thousand tokens
 #
-# A layer of width 512 writes 1,000 tokens, one after the other. How many times as much does it multiply without a cache?
+# A layer of width 512 writes 1,000 tokens, one after the other. How many times as many multiplications does it make without a
+# cache as with one?
 
 # %%
 # The ratio: "about 10", "about 550" or "about 1,000,000"
@@ -118,7 +120,7 @@ products = use(layer_products)
 written = range(1, 1001)
 from_scratch = torch.tensor([products(n, n, 512) for n in written])
 with_cache = torch.tensor([products(1, n, 512) for n in written])
-print(f"for token 1000: {from_scratch[-1] / with_cache[-1]:.0f} times as many multiplications without a cache")
+print(f"at n = 1,000: {from_scratch[-1] / with_cache[-1]:.0f} times as many multiplications without a cache")
 print(f"for all 1,000 tokens: {from_scratch.sum() / with_cache.sum():.0f} times (computed with {products.whose})")
 
 # %% tags=["demo"]
@@ -139,14 +141,15 @@ figures.show(
 )
 
 # %% [markdown]
-# At token $n$ the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. To keep the keys and
-# values of all tokens so far, in every layer, is called a **KV cache**. It is not an approximation. You pay for it with memory.
+# With $n$ tokens so far, the ratio is exactly $n$: without a cache the layer computes all $n$ rows and uses one. A **KV cache**
+# is memory that holds the keys and values of all tokens so far, in every layer. It does not change the result; its price is
+# memory.
 
 # %% [markdown]
 # ## 2. What a cache costs
 #
 # For each token, each layer keeps a key and a value for each of $G$ heads, with $d_k$ numbers each. For $B$ texts of $n$ tokens
-# and $b$ bytes per number (4 in float32, 2 in the half precision that models run in), the cache takes
+# and $b$ bytes per number (4 in float32, 2 in half precision, in which most models run), the cache takes
 #
 # $$ 2 \cdot L \cdot G \cdot d_k \cdot n \cdot B \cdot b \quad \text{bytes.} $$
 #
@@ -154,10 +157,10 @@ figures.show(
 #
 # *Difficulty ★☆☆ · about 3 minutes*
 #
-# Return the bytes of the cache. If a number is below 0, raise a `ValueError` that names the argument and its value. An empty
-# cache is no error: it takes 0 bytes.
+# Return the number of bytes of the cache. If an argument is below 0, raise a `ValueError` that names the argument and its
+# value. An empty cache is not an error: it takes 0 bytes.
 #
-# **Worked example.** One layer, one head of width 4, ten tokens: $2 \cdot 4 \cdot 10$ numbers of two bytes, which makes 160.
+# **Worked example.** One layer, one head of width 4, ten tokens: $2 \cdot 4 \cdot 10 = 80$ numbers of two bytes, so 160 bytes.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -191,9 +194,9 @@ grade(cache_bytes)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two published models are nearly the same size. Llama 2 7B has 32 layers with 32 heads of keys and values, Llama 3 8B has 32
-# layers with 8; all heads are 128 wide (from their files `config.json`, 2023 and 2024). In half precision, the weights of Llama
-# 2 7B take 13.5 GB.
+# Two published models are nearly the same size. Each has 32 layers with heads 128 wide. A layer of Llama 2 7B has 32 heads of
+# keys and values, one of Llama 3 8B has 8 (from their `config.json`, 2023 and 2024). In half precision, the weights of Llama 2
+# 7B take 13.5 GB.
 
 # %%
 bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
@@ -217,8 +220,8 @@ for name, n_kv_heads in LLAMAS.items():
     print(f"{name}: {one:.1f} GB for one conversation of 4,096 tokens, {sixteen:.1f} GB for 16")
 
 # %% [markdown]
-# So memory, not multiplication, limits how many conversations fit on one machine. This is why the later model keeps a quarter
-# as much per token. Move the sliders:
+# So the caches can need more memory than the model itself, and limit how many conversations fit on one machine. The later model
+# keeps only a quarter as much per token. Move the sliders:
 
 
 # %% tags=["demo"]
@@ -246,14 +249,15 @@ sliders.slider(
 # ## 3. Fill it and read from it
 #
 # In this section the cache of one layer is a pair, `(keys (B, H, S, K), values (B, H, S, V))`, or None before the first token.
+# Here `S` is the number of tokens in the cache, and `V` is the width of a value.
 #
 # ### Exercise 2: `append_to_cache(cache, key, value)`
 #
 # *Difficulty ★☆☆ · about 5 minutes*
 #
-# Return the pair with the new keys and values after the old ones. Change nothing that you are given, so that two answers can
-# continue from one cache. If batch, heads or widths differ from the cache's, raise a `ValueError` that names `key` or `value`
-# and its shape.
+# Return the pair with the new keys and values after the old ones. Do not change the arguments, so that two different texts can
+# continue from the same cache. If batch, heads or widths differ from the cache's, raise a `ValueError` that names `key` or
+# `value` and its shape.
 #
 # **Worked example.** The cache has one token with the key $(1, 2)$; a new one has the key $(10, 20)$. The keys are then $((1,
 # 2), (10, 20))$, of shape `(1, 1, 2, 2)`.
@@ -292,16 +296,16 @@ grade(append_to_cache)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# New tokens come one at a time while a model writes, and many at once when it reads your question. Reading the question is
-# called the **prefill**; what follows, token by token, is called **decoding**. One function can do both.
+# New tokens come one at a time while a model writes, and many at once when it reads the prompt. Reading the prompt is called
+# the **prefill**; writing the text after it, token by token, is called **decoding**. One function can do both.
 #
 # ### Exercise 3: `attend_with_cache(query, key, value, cache=None)`
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
 # Compute scaled, causal attention of the new tokens to all tokens in the cache and to themselves. Return the output, the
-# weights on *all* keys, and the cache with the new keys and values. The queries are the *last* `T` of the `S` positions. You
-# may call your `append_to_cache`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or
+# weights on *all* keys, and the cache with the new keys and values. The queries are at the *last* `T` of the `S + T` positions.
+# You may call your `append_to_cache`, but not `F.scaled_dot_product_attention`, `nn.MultiheadAttention` or
 # `F.multi_head_attention_forward`.
 #
 # **Worked example.** One query $(2, 0, 0, 0)$, so $\sqrt{d_k} = 2$. The cache has the key $(4, 0, 0, 0)$, the new key is $(1,
@@ -343,13 +347,13 @@ grade(attend_with_cache)
 # %% [markdown]
 # ### Only rounding differs
 #
-# Cut a sequence of 12 tokens into pieces in several ways, pass the pieces through the cache one after another, and compare with
-# all twelve at once.
+# The next cell cuts a sequence of 12 tokens into pieces in several ways. It passes the pieces through the cache one after
+# another, and compares the outputs with those of all 12 tokens at once.
 
 
 # %%
 def in_pieces(attend, query, key, value, sizes):
-    """The outputs of all positions, which come in pieces of these sizes."""
+    """The outputs of all positions, if the tokens come in pieces of these sizes."""
     cache, outputs = None, []
     for q, k, v in zip(*(x.split(sizes, dim=-2) for x in (query, key, value))):
         output, _, cache = attend(q, k, v, cache)
@@ -384,8 +388,8 @@ figures.show(
 # %% [markdown]
 # ### Predict: "The mask does nothing" (extra)
 #
-# A colleague reviews your code: "With a cache there is one query, and it is the last token. It may see everything, so drop the
-# mask." She tests two ways of cutting the sequence. In which one are the outputs wrong without the mask?
+# A colleague reviews your code: "With a cache there is one query, and it is the last token. It may see everything, so leave out
+# the mask." She tests two ways of cutting the sequence. In which of them are the outputs wrong without the mask?
 
 # %%
 # Wrong: "one token at a time", "seven at once, then one at a time" or "neither"
@@ -394,7 +398,7 @@ predict("the mask does nothing", ...)
 
 # %%
 def without_mask(query, key, value, cache=None):
-    """Attention with a cache and no mask."""
+    """Attention with a cache, but without a mask."""
     key, value = torch_fallbacks.append_to_cache(cache, key, value)
     return *torch_fallbacks.masked_attention(query, key, value), (key, value)
 
@@ -404,16 +408,16 @@ for sizes in ([1] * 12, [7, 1, 1, 1, 1, 1]):
     print(f"without a mask, in pieces of {sizes}: differs by {difference:.2f}")
 
 # %% [markdown]
-# In the prefill seven queries come together, and six of them could see later tokens. In a model this is worse than a few wrong
-# rows: they become the next layer's keys and values, which the cache keeps. So test a cache with several new tokens at once,
-# with an empty cache and with a filled one.
+# In the prefill seven queries come together, and without a mask six of them see later tokens. In a model, more goes wrong than
+# these rows: the next layer computes keys and values from them, which stay in its cache. So test with several new tokens at
+# once, both with an empty cache and with a filled one.
 
 # %% [markdown]
 # ## 4. Append, or make room first?
 #
 # `torch.cat` cannot extend a tensor. It makes a new one and copies everything into it, for every token and every layer. The
-# alternative is to **preallocate**: make one tensor with room for all positions before the first token, and write each new row
-# at its position.
+# alternative is to **preallocate** the cache: before the first token, make one tensor with room for all positions, and then
+# write each new row at its position.
 #
 # ### Step: write at a position
 #
@@ -435,8 +439,8 @@ def write_to_cache(kept: torch.Tensor, new: torch.Tensor, start: int) -> torch.T
 check(write_to_cache)
 
 # %% [markdown]
-# How much does copying cost? `measure_cost(function, …)` calls a function and counts, operator by operator, the
-# multiplications, the bytes that are read and written, and the most memory that the function's tensors take at once.
+# How much does copying cost? `measure_cost(function, …)` calls a function and counts the multiplications, the bytes that are
+# read and written, and the peak memory: the most bytes that the function's tensors take at once.
 
 # %%
 append, write = use(append_to_cache, torch_fallbacks.append_to_cache), use(write_to_cache)
@@ -462,7 +466,7 @@ def by_writing(n):
 # %% [markdown]
 # ### Predict: what appending writes
 #
-# Both fill a cache of 400 tokens, one by one. How many times as many bytes does appending write?
+# Both functions fill a cache of 400 tokens, one by one. How many times as many bytes does appending write as writing in place?
 
 # %%
 # The ratio: "about 2", "about 200" or "about 160,000"
@@ -477,35 +481,37 @@ for n in (100, 400):
 print(f"Counted with {append.whose} and {write.whose}")
 
 # %% [markdown]
-# Appending $n$ tokens writes $1 + 2 + \dots + n \approx n^2 / 2$ rows, writing them $n$. And while the copy is made, old and
-# new tensors exist together, so appending needs twice the memory. (PyTorch's `cat` is a good choice only while the cache is
-# small.)
+# Appending $n$ tokens writes $1 + 2 + \dots + n \approx n^2 / 2$ rows; writing in place writes $n$. And while the copy is made,
+# old and new tensors exist together, so appending needs twice the memory. `torch.cat` is a good choice only while the cache is
+# small.
 
 # %% tags=["demo"]
 # @title Appending and writing, token by token
 figures.show(
     figures.cache.append_or_write(5),
-    caption="Each column is one more token. Solid cells are written for this token, pale ones are left as they are.",
+    caption="One column per new token, one row per position. Solid cells are written for this token, pale ones stay unchanged.",
 )
 
 # %% [markdown]
 # ## 5. Your model writes from its cache
 #
-# Now the whole model. `CachedLM` runs a small language model with a cache of all layers in one tensor:
+# Now use a cache in the whole model. `CachedLM` runs a small language model with a cache of all layers in one tensor:
 #
 # - `model.new_cache(batch_size, length)` returns zeros `(L, 2, B, G, length, K)`: room for the keys and values of `length`
 #   positions.
 # - `model(ids, cache, start)` takes new ids, int64 `(B, T)`, at the positions `start … start + T - 1`. It rotates their queries
-#   and keys by these positions, writes keys and values into `cache` in place, attends to all positions so far, and returns
-#   logits `(B, T, N)`; `N` is the number of words that it knows.
+#   and keys by these positions (except in layer 0), writes keys and values into `cache` in place, applies causal attention to
+#   all positions so far, and returns logits `(B, T, N)`; `N` is the size of the vocabulary.
 #
 # ### Exercise 4: `generate_with_cache(model, prompt, n_tokens)`
 #
 # *Difficulty ★★☆ · about 12 minutes*
 #
-# Continue `prompt`, int64 `(B, T)`, by `n_tokens` tokens, each the one with the highest logit, and return all of them, `(B, T +
-# n_tokens)`. The judge counts. Make **one** cache, with room for `T + n_tokens` positions or for one less (nothing reads the
-# last token). Call the model `n_tokens` times, first with the whole prompt, then with one token each. Compute no gradients.
+# Continue `prompt`, int64 `(B, T)`, by `n_tokens` tokens, each the one with the highest logit, and return the prompt with its
+# continuation, `(B, T + n_tokens)`. Compute no gradients.
+#
+# `check` counts calls and memory. Make *one* cache, with room for `T + n_tokens` positions, or for one less, because the model
+# never reads the last token. Call the model `n_tokens` times, first with the whole prompt, then with one token each time.
 #
 # **Worked example.** A prompt of 3 tokens and `n_tokens = 4`: the calls have 3, 1, 1 and 1 tokens and start at 0, 3, 4 and 5.
 # The model reads 6 tokens in all; without a cache it would be $3 + 4 + 5 + 6 = 18$.
@@ -544,7 +550,7 @@ grade(generate_with_cache)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Let your model from lesson 8 write, with its cache and without. (Without a trained model of yours, the course's model writes.)
+# Let your model from lesson 8 write, with a cache and without. If you have not trained one, the course's model writes.
 
 
 # %%
@@ -569,13 +575,14 @@ print(f"Written by {lm.whose} with {continue_text.whose} and {write.whose}")
 # %% [markdown]
 # ### Counted
 #
-# Compare each count with its formula. Each of the $L$ layers has four matrices of attention, $4 d^2$ numbers, and an MLP of
-# three matrices, $3 d f$ with $f = 256$; the table of $N$ words gives the logits. So one new token, with $n$ keys in all, takes
+# Compare each count with its formula. Each of the $L$ layers has four matrices of attention, $4 d^2$ numbers in total, and an
+# MLP of three matrices, $3 d f$ numbers, with the hidden width $f = 256$. The embedding table, $N d$ numbers, also gives the
+# logits. So one new token, with $n$ keys in total, takes
 #
 # $$ L \, (4 d^2 + 3 d f + 2 n d) + N d \quad \text{multiplications.} $$
 #
-# It must read every parameter once and the whole cache once; with 4 bytes for each of $P$ parameters these are $4P + 2 L G d_k
-# n \cdot 4$ bytes.
+# It must read every parameter once and the whole cache once. With $P$ parameters of 4 bytes each, this makes $4P + 2 L G d_k n
+# \cdot 4$ bytes.
 
 # %%
 parameters = sum(p.numel() for p in lm.parameters())
@@ -583,7 +590,7 @@ stories = lm.encode(small_lm.held_out(2000))[None]  # (1, T)
 
 
 def costs_of_next(n):
-    """What the token after n - 1 others costs: (with a cache, without, multiplications by formula, bytes by formula)."""
+    """What one token after n - 1 others costs: (with a cache, without, multiplications by formula, bytes by formula)."""
     ids, cache = stories[:, :n], model.new_cache(1, n)
     with torch.no_grad():
         model(ids[:, :-1], cache, 0)  # the prefill
@@ -595,21 +602,22 @@ def costs_of_next(n):
 for n in (16, 96):
     cached, scratch, multiplied, read = costs_of_next(n)
     memory = bytes_of(3, 4, 24, n, element_bytes=4)
-    print(f"token {n}               with the cache   by the formula   without it")
+    print(f"n = {n}                 with the cache   by the formula   without it")
     print(f"  multiplications {cached.products:17,} {multiplied:16,} {scratch.products:12,}")
     print(f"  bytes read      {cached.read:17,} {read:16,} {scratch.read:12,}")
     print(f"  bytes at once   {memory + cached.peak:17,} {memory:16,} {scratch.peak:12,}")
 print("Computed with", bytes_of.whose)
 
 # %% [markdown]
-# The multiplications agree exactly. A few per cent more bytes are read, for the activations, and the memory is the cache plus
-# the activations of one token. Without the cache, token 96 takes 96 times the multiplications, but only a few times the bytes:
-# the parameters are read once in both cases. For the small model they are by far the largest part.
+# The multiplications agree exactly. The bytes read are a few per cent above the formula, which leaves out the activations; the
+# memory is the cache plus the activations of one token. Without the cache, $n = 96$ takes 96 times the multiplications, but
+# only a few times the bytes: the parameters are read once in both cases, and in the small model they are most of what is read
+# with the cache.
 
 # %% [markdown]
 # ### Measured (extra)
 #
-# Is it faster as well? This cell measures the time for the next token on your machine. Times vary; look at the shape of the
+# Is it also faster? The next cell measures the time for the next token on your machine. Times vary; look at the shape of the
 # curves.
 
 
@@ -647,13 +655,13 @@ figures.show(
 # %% [markdown]
 # ### Positions go on counting (extra)
 #
-# Keys are rotated once, when they are written, and kept rotated. So a new token must be rotated by *its* position, the number
-# of tokens before it, and not by 0, although it is the only row of its tensor.
+# Keys are rotated once, when they are written, and kept rotated. So a new token must be rotated by *its* position, which is the
+# number of tokens before it, not by 0, although it is row 0 of its tensor.
 #
 # ### Predict: the first wrong position (extra)
 #
-# A version with a bug counts positions from 0 in every call. It reads a prompt of 7 tokens and then 5 more, one at a time. At
-# which position is the output wrong first?
+# A version with a bug counts positions from 0 in every call. It reads a prompt of 7 tokens and then 5 more, one at a time.
+# Which is the first position with a wrong output?
 
 # %%
 # The position, counted from 0
@@ -684,7 +692,7 @@ print("differences, if each call counts from 0:", [round(number, 2) for number i
 print("Computed with", rotate.whose)
 
 # %% [markdown]
-# A test that compares only the first call never sees this bug.
+# A test that compares only the first call never finds this bug.
 
 # %% [markdown]
 # %%answer what_a_cache_costs
@@ -692,8 +700,8 @@ print("Computed with", rotate.whose)
 # %% [markdown]
 # ## 6. Why one token is bound by memory
 #
-# A processor multiplies only numbers that are on its chip, and the chip has little memory. Parameters and cache are in larger
-# and slower memory and must be brought in, for each token again.
+# A processor multiplies only numbers that are on its chip, and the chip has little memory. Parameters and cache are in a larger
+# and slower memory, and must be brought to the chip again for each token.
 
 # %% tags=["demo"]
 # @title Three levels of memory
@@ -703,21 +711,22 @@ figures.show(
 )
 
 # %% [markdown]
-# An H100 multiplies and adds up to 989 trillion half-precision numbers per second, counting each multiplication and each
-# addition as one operation, and reads 3.35 TB per second from its large memory
-# ([NVIDIA](https://www.nvidia.com/en-us/data-center/h100/), SXM version, 2022, without sparsity). These are $989 / 3.35 = 295$
-# operations in the time of one byte. A newer B200 has 2,250 trillion and 8 TB, a ratio of 281
-# ([NVIDIA](https://www.nvidia.com/en-us/data-center/hgx/), 2024).
+# An H100, a GPU for servers, makes up to 989 trillion operations per second in half precision, where each multiplication and
+# each addition counts as one operation. It reads 3.35 TB per second from its large memory
+# ([NVIDIA](https://www.nvidia.com/en-us/data-center/h100/), SXM version, 2022, without sparsity). So it can make $989 / 3.35
+# \approx 295$ operations in the time it takes to read one byte. For the newer B200 the figures are 2,250 trillion and 8 TB, a
+# ratio of 281 ([NVIDIA](https://www.nvidia.com/en-us/data-center/hgx/), 2024).
 #
-# How many operations does a model make per byte? A matrix of parameters has two bytes per number, and each number is multiplied
-# and added once per token: one operation per byte and token. So one token uses a 295th of the processor.
+# How many operations does a model make per byte? A matrix of parameters has two bytes per number, and each number takes part in
+# one multiplication and one addition per token: one operation per byte for each token. So for one token, the processor makes at
+# most a 295th of the operations that it could make.
 
 # %%
 PEAK, BANDWIDTH = 989e12, 3.35e12  # of an H100: operations and bytes per second
 
 
 def matrix_seconds(tokens, width=4096):
-    """At least this long takes a width × width matrix, in half precision, for so many tokens at once."""
+    """The least time that a width × width matrix takes, in half precision, for so many tokens at once."""
     operations = 2 * tokens * width**2
     moved = 2 * (width**2 + 2 * tokens * width)  # the matrix, and each token's input and output
     return max(operations / PEAK, moved / BANDWIDTH)
@@ -726,7 +735,7 @@ def matrix_seconds(tokens, width=4096):
 # %% [markdown]
 # ### Predict: eight tokens at once
 #
-# How much longer does the matrix take for eight tokens at once than for one?
+# How long does the matrix take for eight tokens at once, compared with one token?
 
 # %%
 # The time: "about the same", "about twice as long" or "about eight times as long"
@@ -734,7 +743,7 @@ predict("eight tokens at once", ...)
 
 # %%
 for tokens in (1, 8, 64, 512):
-    print(f"{tokens:4} tokens: {1e6 * matrix_seconds(tokens):5.1f} millionths of a second")
+    print(f"{tokens:4} tokens: {1e6 * matrix_seconds(tokens):5.1f} microseconds")
 
 # %% tags=["demo"]
 # @title The roofline of an H100
@@ -742,18 +751,19 @@ figures.show(
     figures.cache.roofline(
         {"decoding, 1 text": 1, "decoding, 8 texts": 8, "decoding, 64 texts": 64, "prefill, 4,096": 4096}
     ),
-    caption="How fast a matrix of parameters can be used at most. Left of the corner, reading sets the speed; right of it, the "
-    "processor does. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
+    caption="The highest speed at which a matrix of parameters can be applied. Left of the corner, reading is the limit; "
+    "right of it, the processor is. Computed from NVIDIA's figures for the H100 (SXM, 2022).",
 )
 
 # %% [markdown]
-# This picture is called a **roofline**. In a prefill, thousands of tokens share one reading of the parameters, so the processor
-# is the limit; decoding is bound by memory. A server therefore lets many conversations decode together. But they share only the
-# parameters: each conversation reads its own cache, again for every token.
+# A **roofline** is a plot of the highest speed that a processor can reach against the operations per byte. In a prefill,
+# thousands of tokens share one reading of the parameters, so the processor is the limit. Decoding is **bound by memory**: the
+# time that reading takes is the limit. A server therefore decodes many conversations together. But they share only the
+# parameters; the cache of each conversation must be read as well, again for every token.
 #
 # ### Where the time of one step goes (extra)
 #
-# Which is read for longer, the parameters or the caches? Count the bytes.
+# Which takes longer to read, the parameters or the caches? Count the bytes.
 #
 # ### Step: bytes of one step (extra)
 #
@@ -801,30 +811,31 @@ print("Computed with", read_by.whose)
 # @title Where the time of one step goes
 figures.show(
     figures.cache.time_bars(spent, ("reading the parameters", "reading the caches", "computing")),
-    caption=f"Llama 3 8B on an H100, one more token in each conversation, at least. Computed with {read_by.whose}.",
+    caption=f"The least time for one more token in each conversation: Llama 3 8B on an H100. Computed with {read_by.whose}.",
 )
 
 # %% [markdown]
-# Sixty-four conversations together take three times as long as one, not 64 times; the caches are then most of it. A long text
-# alone takes twice as long as a short one. To make the cache smaller saves memory *and* time.
+# A step for 64 conversations takes three times as long as for one, not 64 times, and most of it is reading the caches. For one
+# conversation, 131,072 tokens take twice as long as 4,096. So a smaller cache saves memory *and* time.
 
 # %% [markdown]
 # ## 7. A window that slides
 #
-# Does a token need all earlier tokens? In a **sliding window** each query sees its own position and the `window - 1` before it.
-# Query $i$ of the last $T$ of $S$ positions is at position $p_i = S - T + i$. With a window of $w$, key $j$ is blocked if
+# Does a token need all earlier tokens? With a **sliding window**, each query sees only its own position and the `window - 1`
+# positions before it. The $T$ queries are at the last of $S$ positions, so query $i$ is at position $S - T + i$ (lesson 5).
+# With a window of $w$, key $j$ is blocked if
 #
-# $$ j > p_i \quad \text{or} \quad j \le p_i - w . $$
+# $$ j > S - T + i \quad \text{or} \quad j \le S - T + i - w . $$
 #
 # ### Exercise 5: `sliding_window_mask(T, window, S=None, device=None)`
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Return the causal mask of lesson 5, bool `(T, S)`, `True` is blocked, with one more reason to block a key. Raise a
-# `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
+# Return the mask, bool `(T, S)`, in which `True` is blocked: the causal mask of lesson 5, which now also blocks every key
+# before the window. Raise a `ValueError` that names the argument and its value if $S < T$ or if the window is below 1.
 #
 # **Worked example.** Two queries, five keys, a window of three. The queries are at positions 3 and 4. The first sees 1, 2 and
-# 3, the second 2, 3 and 4:
+# 3, the second 2, 3 and 4. With 1 for True:
 #
 # $$ \mathbf{M} = \begin{pmatrix} 1 & 0 & 0 & 0 & 1 \\ 1 & 1 & 0 & 0 & 0 \end{pmatrix} $$
 
@@ -874,8 +885,8 @@ figures.show(
 )
 
 # %% [markdown]
-# What has left the window is never read again. So `window` rows of memory are enough for a text of any length: each new row is
-# written over the oldest one. This is called a **rolling buffer**.
+# Keys and values that have left the window are never read again. So `window` rows of memory are enough for a text of any
+# length. A **rolling buffer** is a cache in which each new row is written over the oldest one.
 #
 # ### How far back? (extra)
 #
@@ -883,7 +894,7 @@ figures.show(
 #
 # ### Predict: the earliest token (extra)
 #
-# A model has 4 layers, each with a window of 3. Which is the earliest token that can have any influence on the last layer's
+# A model has 4 layers, each with a window of 3. What is the position of the earliest token that can influence the last layer's
 # output at position 20?
 
 # %%
@@ -893,18 +904,18 @@ predict("the earliest token", ...)
 
 # %%
 def reach(mask, layers):
-    """Which inputs can have changed each output after so many layers: bool (T, T)."""
+    """Which inputs can influence each output after so many layers: bool (T, T)."""
     return torch.linalg.matrix_power((~mask).float(), layers) > 0
 
 
 for layers in (1, 2, 3, 4):
     earliest = reach(window_mask(21, 3), layers)[20].nonzero().min()
-    print(f"{layers} layers: the output at position 20 depends on positions {earliest} to 20")
+    print(f"layers: {layers}; the output at position 20 depends on positions {earliest} to 20")
 print("Computed with", window_mask.whose)
 
 # %% [markdown]
-# A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But what comes from far back
-# has been mixed and averaged on its way.
+# A window of 3 reaches back 2 positions, and each layer adds 2 more: $L (w - 1)$ after $L$ layers. But information from far
+# back has passed through several weighted averages.
 #
 # ### A rolling buffer (extra)
 #
@@ -916,8 +927,8 @@ print("Computed with", window_mask.whose)
 # 1`, in place, and return `kept`. `T` is at most `window`. You can index with a tensor of row numbers: `kept[..., rows, :] =
 # new`.
 #
-# **Worked example.** A window of 3 has the positions 0, 1, 2 in its rows. Positions 3 and 4 are written to rows 0 and 1, so the
-# rows now have 3, 4, 2.
+# **Worked example.** A buffer of 3 rows has the positions 0, 1, 2 in its rows. Positions 3 and 4 are written to rows 0 and 1,
+# so the rows now have 3, 4, 2.
 
 
 # %%
@@ -938,12 +949,12 @@ for position in range(7):
     states[f"after {position}"] = rows[:, 0].int().tolist()
 figures.show(
     figures.cache.slots(states),
-    caption=f"The position that each row has, token by token. Solid: just written. Computed with {roll.whose}.",
+    caption=f"The position in each row, after each token. Solid: just written. Computed with {roll.whose}.",
 )
 
 # %% [markdown]
-# The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and the keys were
-# rotated by their true positions before they were written. The next cell compares with the mask.
+# The rows are no longer in order. That does no harm: attention does not see the order of keys (lesson 7), and a model rotates
+# keys by their true positions before it writes them. The next cell compares the buffer with the mask, without rotation.
 
 # %%
 roll = use(write_rolling)
@@ -956,29 +967,30 @@ for p in range(12):
     outputs.append(torch_fallbacks.masked_attention(q, keys, values)[0])
 rolled = torch.cat(outputs, dim=-2)
 with_mask = torch_fallbacks.masked_attention(query, key, value, window_mask(12, window))[0]
-print(f"12 tokens, {kept_keys.shape[-2]} rows; differs from the mask by {(rolled - with_mask).abs().max():.0e}")
+print(f"12 tokens, {kept_keys.shape[-2]} rows; differs from attention with the mask by {(rolled - with_mask).abs().max():.0e}")
 print(f"Computed with {roll.whose} and {window_mask.whose}")
 
 # %% [markdown]
 # ## 8. Fewer heads of keys and values
 #
-# Here is the other way to a smaller cache: several heads of queries read the *same* keys and values. With one head of keys and
-# values for all, this is called **multi-query attention** ([Shazeer 2019](https://arxiv.org/abs/1911.02150)); with some in
-# between, **grouped-query attention** ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)). With $G$ groups, query head
-# $h$ reads group
+# The other way to a smaller cache is that several query heads read the *same* keys and values. In **multi-query attention** all
+# query heads share one head of keys and values ([Shazeer 2019](https://arxiv.org/abs/1911.02150)). In **grouped-query
+# attention** the query heads form groups, and each group shares one ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)).
+# With $G$ groups, query head $h$ reads the keys and values of group
 #
 # $$ g = \left\lfloor \frac{h}{H / G} \right\rfloor , $$
 #
-# so heads that follow each other share. The cache is $H / G$ times smaller. Most models are trained this way from the start. To
-# convert a trained model, replace the keys of each group by their mean, the values too, and train a little more.
+# so neighbouring heads share. The cache is $H / G$ times smaller. Most models with groups have them from the start of training.
+# To convert a trained model without groups, replace the key matrices of each group by their mean, do the same with the value
+# matrices, and train a little more.
 #
 # ### Exercise 6: `mean_heads(weight, n_heads, n_groups)`
 #
 # *Difficulty ★★☆ · about 5 minutes*
 #
-# `weight` is the matrix of keys or values as `nn.Linear` has it, `(H * K, D)`: the rows of head 0, then those of head 1, and so
-# on. Return `(G * K, D)`, in which each group is the mean of its heads. Raise a `ValueError` that names one of them unless both
-# numbers are at least 1, `n_groups` divides `n_heads`, and `n_heads` divides the rows.
+# `weight` is the matrix of keys or values as `nn.Linear` stores it, `(H * K, D)`: the rows of head 0, then those of head 1, and
+# so on. Return `(G * K, D)`: for each group, the mean of its heads' matrices. Raise a `ValueError` that names `n_heads` or
+# `n_groups`, and its value, unless both are at least 1, `n_groups` divides `n_heads`, and `n_heads` divides the number of rows.
 #
 # **Worked example.** Four heads of width 1, one column, rows $(0, 1, 2, 3)$, two groups: $\bigl(\tfrac{0 + 1}2, \tfrac{2 +
 # 3}2\bigr) = (0.5, 2.5)$.
@@ -1019,9 +1031,10 @@ grade(mean_heads)
 #
 # *Difficulty ★★★ · about 12 minutes*
 #
-# Self-attention as in lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by $\sqrt{d_k}$ with
-# $d_k = d / H$. A fully blocked row has weights 0; `weights` has a map for each of the $H$ heads. Raise a `ValueError` for
-# numbers below 1 and for numbers that do not divide.
+# Write the self-attention of lesson 6, without dropout, with smaller matrices `W_k` and `W_v`. Scores are divided by
+# $\sqrt{d_k}$ with $d_k = d / H$. The weights of a fully blocked row are 0; `weights` has a map for each of the $H$ heads.
+# Raise a `ValueError` unless `n_heads` and `n_groups` are at least 1, `n_heads` divides `d_model`, and `n_groups` divides
+# `n_heads`.
 #
 # | | rows of `W_q` | of `W_k`, `W_v` | keys |
 # |---|---|---|---|
@@ -1088,12 +1101,13 @@ grade(GroupedQueryAttention)
 # %% [markdown]
 # ### What sharing costs (extra)
 #
-# Convert the course's small model by means, and measure it before any further training.
+# Convert the course's small model with `mean_heads`, and measure its loss without any further training.
 #
 # ### Predict: half the keys (extra)
 #
 # The model has 4 heads and a held-out loss of about 0.9 nats on these texts; guessing among its 952 words costs $\ln 952
-# \approx 6.9$. Give each two neighbouring heads the mean of their keys and values, in all layers. What is the loss now?
+# \approx 6.9$. In all layers, give heads 0 and 1 the mean of their keys and the mean of their values, and heads 2 and 3
+# likewise. What is the loss now?
 
 # %%
 # The loss: "about 0.9", "about 1.5" or "above 5"
@@ -1106,7 +1120,7 @@ texts = shipped.encode(small_lm.held_out(4000))[: 16 * 96].view(16, 96)
 
 
 def with_groups(model, n_groups):
-    """A copy of the model in which the heads of each group have the same keys and values."""
+    """A copy of the model in which the heads of a group have the mean of their keys and values."""
     model = copy.deepcopy(model)
     for block in model.blocks:
         for layer in (block.attention.W_k, block.attention.W_v):
@@ -1118,12 +1132,12 @@ def with_groups(model, n_groups):
 for G in (4, 2, 1):
     with torch.no_grad():
         loss = with_groups(shipped, G).losses(texts).mean()
-    print(f"{G} groups: {bytes_of(3, G, 24, 1, element_bytes=4)} bytes per token, loss {loss:.2f}")
+    print(f"groups: {G}; {bytes_of(3, G, 24, 1, element_bytes=4)} bytes per token, loss {loss:.2f}")
 print("Computed with", means.whose)
 
 # %% [markdown]
-# Trained heads have little in common, so their mean is like none of them. The mean is only a starting point: Ainslie et al.
-# trained on for 5 % of the original training and came close to the original quality.
+# These heads have little in common, so their mean is like none of them. The mean is only a starting point: Ainslie et al.
+# trained further, for 5 % of the original number of steps, and came close to the original quality.
 
 # %% tags=["demo"]
 # @title Two heads before they share their keys and values, and after
@@ -1141,20 +1155,20 @@ maps = {f"head {head}, its own keys": (seen[head].weights, future) for head in (
 maps |= {f"head {head}, shared keys": (shared_weights[head], future) for head in (0, 1)}
 figures.show(
     figures.masks.weights(maps, seen[0].words, per_row=2),
-    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with keys of "
-    "their own. Below, the same two heads with shared keys: other maps than above, and still not the same as each other.",
+    alt="Four causal maps of weights over the six words of the sentence. Above, heads 0 and 1 of the small model with "
+    "their own keys. Below, the same two heads with shared keys: their maps differ from those above, and from each other.",
     caption=f"Layer 0 of the course's model. Computed with {make.whose} and {means.whose}.",
 )
 
 # %% [markdown]
-# Heads that share keys still ask with queries of their own, so they still look at different words.
+# Heads that share keys still have their own queries, so they still attend to different words.
 #
 # ### Step: share without copying (extra)
 #
-# *Step ★★☆ · about 4 minutes.* `repeat_interleave` copies the keys $H / G$ times and reads the copies: then fewer heads save
-# memory, but no reading. Compute the scores, `(B, H, T, S)`, of `query` `(B, H, T, K)` and `keys` `(B, G, S, K)` without
-# repeating the keys and without scaling. *Hint:* the $H / G$ heads of a group are as good as $H / G$ times as many rows of
-# queries: reshape to `(B, G, H / G * T, K)`, multiply, and reshape back.
+# *Step ★★☆ · about 4 minutes.* `repeat_interleave` copies the keys $H / G$ times, and then the copies are read. So a smaller
+# cache alone does not mean less reading. Compute the scores, `(B, H, T, S)`, of `query` `(B, H, T, K)` and `keys` `(B, G, S,
+# K)` without repeating the keys and without scaling. *Hint:* one head with $H / G$ times as many rows of queries has the same
+# scores as the $H / G$ heads of a group. Which `reshape` makes it?
 #
 # **Worked example.** Two heads, one group, $K = 1$: the queries $(2)$ and $(3)$ and the keys $(1, 10)$ give the scores $(2,
 # 20)$ and $(3, 30)$.
@@ -1185,8 +1199,8 @@ print(f"the keys have {some_keys.numel() * 4:,} bytes (computed with {share.whos
 #
 # ### Predict: a million tokens
 #
-# How much memory does a text of a million tokens take in Llama 2 7B's form: 32 layers, 32 heads of width 128, half precision?
-# (It was trained for 4,096 tokens.)
+# How much memory would the cache of one text of a million tokens take in a model with the sizes of Llama 2 7B: 32 layers, 32
+# heads of width 128, half precision? (It was trained for 4,096 tokens.)
 
 # %%
 # The cache: "about 5 GB", "about 50 GB" or "about 500 GB"
@@ -1195,13 +1209,14 @@ predict("a million tokens", ...)
 # %% [markdown]
 # ### Models with a million tokens
 #
-# Such models combine several measures. Many are **mixed**: most layers have a window, and a few see everything. The table below
-# shows what the forms of some published models would need for a million tokens.
+# Models for such long texts combine several ways to a smaller cache. Many mix two kinds of layers: most have a window, and a
+# few see all tokens. After the step, a cell computes the caches of some published models for a million tokens.
 #
 # ### Step: the cache of a mixed model (extra)
 #
 # *Step ★☆☆ · about 3 minutes.* `windows` has one entry per layer: a window, or None for a layer that keeps every token. Return
-# the bytes of all layers. A layer with a window keeps at most that many tokens. You may call your `cache_bytes` for each layer.
+# the bytes of the caches of all layers. A layer with a window keeps at most that many tokens. You may call your `cache_bytes`
+# for each layer.
 #
 # **Worked example.** Two layers, windows `[10, None]`, one head of width 4, 100 tokens: $160 + 1600 = 1760$.
 
@@ -1235,41 +1250,43 @@ print("Computed with", mixed.whose)
 
 # %% [markdown]
 # The layers, heads and windows are from the models' `config.json` and, for Gemma 3, from [its
-# report](https://arxiv.org/abs/2503.19786): five layers with a window of 1,024 for each that sees everything. Only the Qwen
-# model was made for a million tokens ([Qwen2.5-1M](https://qwenlm.github.io/blog/qwen2.5-1m), January 2025); the table shows
-# what each form would need.
+# report](https://arxiv.org/abs/2503.19786): five layers with a window of 1,024 for each layer that sees all tokens. "A million"
+# is $2^{20}$ here. Only the Qwen model was made for so many tokens ([Qwen2.5-1M](https://qwenlm.github.io/blog/qwen2.5-1m),
+# January 2025); for the others, this is what their sizes would need.
 #
 # ### The answer
 #
-# **What does the next token need from those before it?** Their keys and values in each layer, and nothing else. Then it takes
-# one row of work: a thousand tokens of width 512 cost a 550th.
+# **What does the next token need from those before it?** Their keys and values in each layer, and nothing else. With these,
+# each layer computes only one row: a layer of width 512 writes 1,000 tokens with a 550th of the multiplications.
 #
-# **What does it cost to keep that?** $2 L G d_k b$ bytes per token: half a megabyte in Llama 2 7B, 2.3 kB in your model. It is
-# read again for each new token, and reading takes nearly all the time: one token keeps a 295th of the processor busy.
+# **What does it cost to keep that?** $2 L G d_k b$ bytes per token: half a megabyte in Llama 2 7B, 2.3 kB in your model. All of
+# it is read again for each new token, and reading takes nearly all the time: for one token, an H100 makes at most a 295th of
+# the operations that it could make.
 #
-# **How do models afford a million tokens?** They multiply savings. From 550 GB, groups of four heads leave 137 GB, groups of
-# seven and fewer layers 60 GB. Windows in five of six layers save another factor of six. Some models go further *(extra)*:
+# **How do models afford a million tokens?** They combine several savings. With the sizes of Llama 2 7B, the cache takes 550 GB.
+# Groups of four heads (Llama 3) leave 137 GB; groups of seven and fewer layers (Qwen2.5) leave 60 GB. In Gemma 3, windows in
+# five of six layers make the cache six times smaller. Some models go further *(extra)*:
 #
 # - **Fewer numbers per token.** DeepSeek-V3 keeps one vector of 576 numbers per token and layer, from which all heads compute
 #   their keys and values ([DeepSeek-V3](https://arxiv.org/abs/2412.19437), December 2024): 61 layers take 74 GB for a million
 #   tokens.
 # - **Fewer entries than tokens.** DeepSeek-V4 also merges the entries of several tokens into one. For a million tokens its
-#   authors report a tenth of the cache of DeepSeek-V3.2, which keeps such vectors
-#   ([DeepSeek-V4](https://arxiv.org/abs/2606.19348), April 2026).
+#   authors report that the larger model, V4-Pro, needs a tenth of the cache of DeepSeek-V3.2, which keeps such vectors
+#   ([DeepSeek-V4](https://arxiv.org/abs/2606.19348), released in April 2026).
 # - **Fewer bytes per number.** Eight bits or four instead of 16.
 
 # %% [markdown]
 # ## 10. Texts of different lengths (extra)
 #
-# A server continues many texts at once, and their prompts differ in length. Short ones are padded, and for decoding they are
-# padded on the *left*: then the last column has the last token of every text, and each new token is one more column for all.
-# Two things must be right in each row:
+# A server continues many texts at once, and their prompts differ in length. Short ones are padded (lesson 5), and for decoding
+# they are padded on the *left*: then the last column has the last token of every text, and each step adds one column for all of
+# them. Two things must be right in each row:
 #
 # - **Padding is blocked** for as long as it is in the cache, by a mask `(B, 1, 1, S)` that grows with each token.
-# - **Positions count from the first real token**: after $f$ columns of padding, column $j$ is position $j - f$.
+# - **Positions count from the first real token**: in a row with four columns of padding, column 4 is position 0.
 #
-# Three texts of 3, 7 and 5 tokens are prefilled together and continued by four tokens. Each is compared with itself alone,
-# without padding and without a cache.
+# The next cell prefills three texts of 3, 7 and 5 tokens together and continues them by four tokens. It compares each with the
+# same text alone, without padding and without a cache.
 
 # %%
 lengths, T_prompt, T_all = torch.tensor([3, 7, 5]), 7, 11
@@ -1301,7 +1318,7 @@ def continued(block_padding=True):
 
 
 def alone(b):
-    """The outputs of text b by itself: no padding, no cache."""
+    """The outputs of text b alone: no padding, no cache."""
     q, k, v = (x[b : b + 1, :, padding[b] :] for x in (queries, keys, values))
     positions = torch.arange(q.shape[-2])
     return torch_fallbacks.attend_with_cache(rotate(q, positions), rotate(k, positions), v)[0][0]
@@ -1311,17 +1328,18 @@ together, careless = continued(), continued(block_padding=False)
 for b, length in enumerate(lengths.tolist()):
     torch.testing.assert_close(together[b, :, padding[b] :], alone(b))
     off = (careless[b, :, padding[b] :] - alone(b)).abs().max()
-    print(f"prompt of {length} tokens: equal to itself alone; without the padding mask it differs by {off:.2f}")
+    print(f"prompt of {length} tokens: the same as alone; without the padding mask it differs by {off:.2f}")
 print("Computed with", masked.whose)
 
 # %% [markdown]
-# The longest prompt never shows this bug, because it has no padding. A test with texts of one length tests nothing of this.
+# The longest prompt never shows this bug, because it has no padding. For the same reason, a test whose prompts all have the
+# same length cannot find it.
 
 # %% tags=["demo"]
-# @title What the shortest text may see while it continues
+# @title What the shortest text may see while it is continued
 blocked = {}
 for size, n in ((7, 7), (1, 8), (1, 9)):
-    name = "prefill" if size == 7 else f"token {n - 7} after it"
+    name = {7: "prefill", 8: "first new token", 9: "second new token"}[n]
     blocked[name] = mask_for(size, n) | (torch.arange(n) < padding[0])
 figures.show(
     figures.masks.tables(blocked, [*4 * ["–"], "then", "the", "hen", "came", "home"], stairs=True),
@@ -1352,8 +1370,8 @@ check("experiment", finding)
 #
 # ### Predict: "The logits differ with the cache" (extra)
 #
-# Users compared the logits of a published model with and without the cache. In float32 they differ in the sixth digit, in half
-# precision visibly, so that texts sometimes come out differently
+# Users compared the logits of a published model with and without the cache. In float32 they differ in the sixth digit. In half
+# precision they differ so much that the model sometimes writes a different text
 # ([transformers#25420](https://github.com/huggingface/transformers/issues/25420), 2023). Is it a bug in the cache?
 
 # %%
@@ -1376,18 +1394,18 @@ for dtype in (torch.float64, torch.float32):
     print(f"{dtype!s:15} logits differ by up to {largest_difference(dtype):.1e}")
 
 # %% [markdown]
-# If a bug were the reason, more digits would not help. Here the difference shrinks with the precision, so it is rounding:
-# matrix products of other shapes add up in another order.
+# If a bug were the reason, a more precise dtype would not help. Here it makes the difference much smaller, so the reason is
+# rounding: matrix products of different shapes add their terms in a different order.
 
 # %% [markdown]
 # ## 12. Seen in the wild (extra)
 #
-# **Sensible at first, then garbage.** Generation turned to babble as soon as the cache was switched on
+# **Sensible at first, then gibberish.** With the cache switched on, generated text began well and soon became gibberish
 # ([x-transformers#219](https://github.com/lucidrains/x-transformers/issues/219)). Training cannot show this, because it uses no
-# cache. The test that finds it is that of section 3.
+# cache. The test of section 3 finds it: compare with and without a cache.
 #
-# **The position of the first row.** A model for phones took the angles of the rotation from the start of its table for each new
-# token ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)):
+# **The position of the first row.** A library that runs models on phones took the angles of RoPE from the start of its table
+# for every new token ([executorch#2010](https://github.com/pytorch/executorch/pull/2010)):
 #
 # ```diff
 # - angles = table[:seq_len]
@@ -1395,7 +1413,7 @@ for dtype in (torch.float64, torch.float32):
 # ```
 #
 # **Room that was enlarged in place.** A preallocated cache `(L, 2, B, H, length, K)` grew by `resize_`, which keeps the numbers
-# in their order in memory, but not at their indices. Symptom: right until the first enlargement, then the caches of the higher
+# in their order in memory, but not at their indices. Symptom: correct until the first enlargement; then the caches of the later
 # layers were lost ([nanochat#186](https://github.com/karpathy/nanochat/pull/186), October 2025).
 #
 # ```diff
@@ -1403,29 +1421,32 @@ for dtype in (torch.float64, torch.float32):
 # + larger = torch.empty(new_shape); larger[..., :length, :] = cache
 # ```
 #
-# **A rolling buffer that was cut like a list.** To take back tokens, several libraries shortened a rolling buffer at its end,
-# although the newest row is somewhere in the middle once it has wrapped around. Symptom: no error, and wrong text as soon as a
-# conversation is longer than the window ([ollama#14912](https://github.com/ollama/ollama/pull/14912), March 2026;
-# [mlx-vlm#1715](https://github.com/Blaizzy/mlx-vlm/issues/1715), July 2026).
+# **A rolling buffer that was cut like a list.** To remove the newest tokens again, several libraries cut rows off the end of a
+# rolling buffer. But once the buffer has been filled and overwritten, the newest row can be anywhere. Symptom: no error, but
+# wrong text as soon as a conversation is longer than the window ([ollama#14912](https://github.com/ollama/ollama/pull/14912),
+# March 2026; [mlx-vlm#1715](https://github.com/Blaizzy/mlx-vlm/issues/1715), July 2026).
 #
 # **128 or 129?** Does a window of 128 count the query's own position? One library's mask let each query see 129 keys while its
 # cache kept 128 ([mlx-lm#390](https://github.com/ml-explore/mlx-lm/pull/390)); another's window was one position wider with one
 # attention kernel than with the other ([transformers#39408](https://github.com/huggingface/transformers/issues/39408)).
 #
-# **Which head reads which group?** The standard for exchanging models repeated groups as 0 1 0 1, PyTorch as 0 0 1 1. Shapes
-# agree, until weights that were trained for one are run by the other ([onnx#7274](https://github.com/onnx/onnx/pull/7274)).
+# **Which head reads which group?** ONNX, a standard format for exchanging models, gave the heads the groups 0 1 0 1, PyTorch 0
+# 0 1 1. The shapes are the same, so there is no error. Symptom: weights trained with one order give wrong outputs with the
+# other ([onnx#7274](https://github.com/onnx/onnx/pull/7274)).
 
 # %% [markdown]
 # ## Summary
 #
-# 1. With a causal mask, earlier keys and values never change. Keep them, and the next token costs one row of work.
-# 2. A cache takes $2 L G d_k n B b$ bytes. Make room for it once: appending copies everything for every token.
-# 3. However you cut a text into pieces, the outputs stay the same. Test this with several new tokens at once.
-# 4. One token is bound by memory: its time is that of reading the parameters and the cache.
-# 5. A window stops the growth of the cache; groups of heads make it $H / G$ times smaller.
+# 1. With a causal mask, earlier keys and values never change. If they are kept, the next token needs only one new row.
+# 2. A cache takes $2 L G d_k n B b$ bytes. Preallocate it: appending copies the whole cache for every token.
+# 3. The outputs do not depend on how a text is cut into pieces. Test this with several new tokens at once.
+# 4. Decoding is bound by memory: one token takes as long as reading the parameters and the cache.
+# 5. A window limits how large the cache can grow; groups of heads make it $H / G$ times smaller.
 #
 # $$ \mathbf{o} = \operatorname{softmax}\left( \frac{\mathbf{q} \, [\mathbf{K}_{\text{kept}}; \mathbf{k}]^\top}{\sqrt{d_k}}
 #    \right) [\mathbf{V}_{\text{kept}}; \mathbf{v}] $$
+#
+# Here $[\,\cdot\,;\,\cdot\,]$ puts the new row below the rows that are kept.
 
 # %% tags=["demo"]
 # @title What you have built so far
@@ -1441,38 +1462,43 @@ figures.show(
         weights=of_head.weights[-1:],
         output=of_head.output[-1:, :8],
     ),
-    caption=f"Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, layer 1, of {lm.whose}.",
+    caption="Decoding the last word of the sentence: one query, six keys and values. The first 8 columns of head 0, "
+    f"layer 1, of {lm.whose}.",
 )
 
 # %% [markdown]
-# **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts as
-# this lesson does · Ainslie et al., [GQA](https://arxiv.org/abs/2305.13245), with the conversion by means · Jiang et al.,
-# [Mistral 7B](https://arxiv.org/abs/2310.06825), with a window, a rolling buffer and groups.
+# **To read on:** Pope et al., [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102), which counts
+# operations and bytes as this lesson does · Ainslie et al., [GQA](https://arxiv.org/abs/2305.13245), with the conversion by the
+# mean · Jiang et al., [Mistral 7B](https://arxiv.org/abs/2310.06825), with a window, a rolling buffer and groups.
 #
-# In lesson 10 the same reading and writing decides how attention itself is computed.
+# In lesson 10, counting what is read and written decides how attention itself is computed.
 
 # %% [markdown]
 # ## Challenge: `speculate(target, draft)` (extra)
 #
 # *Challenge ★★ · not graded · about 15 minutes*
 #
-# Five new tokens at once take a large model hardly longer than one (section 6), but it needs each token before it can compute
-# the next. So a small, fast model, the *draft*, proposes five, and the large one, the *target*, checks all of them in one call.
-# Each proposal is accepted or corrected at random, such that the result has *exactly* the large model's distribution, however
-# bad the small one is. This is called **speculative decoding** ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192)).
+# For a large model, five new tokens at once take hardly longer than one (section 6), but it needs each token before it can
+# compute the next. So a small, fast model, the *draft*, proposes five, and the large one, the *target*, checks all of them in
+# one call. Each proposal is accepted or replaced at random, such that the result has *exactly* the large model's distribution,
+# however bad the small one is. This is called **speculative decoding** ([Leviathan et al.
+# 2022](https://arxiv.org/abs/2211.17192)).
 #
-# The small model proposes token $i$ with probability $q_i$; the large one would draw it with $p_i$. Accept it with a
-# probability $a_i$ as high as possible, or else draw a token from a distribution $\mathbf{r}$, such that
+# The small model proposes word $i$ of the vocabulary with probability $q_i$; the large one would draw it with probability
+# $p_i$. Accept it with a probability $a_i$ that is as high as possible; otherwise draw a word from a distribution $\mathbf{r}$,
+# such that
 #
 # $$ q_i \, a_i + c \, r_i = p_i \quad \text{for every } i, \qquad c = 1 - \sum_j q_j \, a_j . $$
 #
-# Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. `target` and `draft` are `(...,
-# N)`, with rows that sum to 1; return the pair `(accepted, corrected)`, both of that shape. For a token that is never proposed,
-# $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
+# Here $c$ is the probability that a proposal is rejected. Find $\mathbf{a}$ and $\mathbf{r}$. (In this challenge, $q_i$ and
+# $a_i$ are probabilities, not queries and weights.) `target` is $\mathbf{p}$ and `draft` is $\mathbf{q}$, `(..., N)`, with rows
+# that sum to 1. Return the pair `(accepted, corrected)`, which is $\mathbf{a}$ and $\mathbf{r}$, both of that shape.
 #
-# **Worked example.** The target is $(\tfrac12, \tfrac12)$, the draft $(\tfrac34, \tfrac14)$. The second token is always
-# accepted, the first in two of three cases. A rejected proposal becomes the second token: $\mathbf{r} = (0, 1)$. Check the
-# first: $\tfrac34 \cdot \tfrac23 = \tfrac12$.
+# For a word that is never proposed, $a_i = 1$. Where the two models agree, $\mathbf{r}$ is the target.
+#
+# **Worked example.** The target is $(\tfrac12, \tfrac12)$, the draft $(\tfrac34, \tfrac14)$. Word 1 is always accepted, word 0
+# in two of three cases. After a rejection, word 1 is drawn: $\mathbf{r} = (0, 1)$. Check word 0: $\tfrac34 \cdot \tfrac23 =
+# \tfrac12$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
