@@ -917,9 +917,9 @@ print("Tiles computed with", tiled.whose, "and", backward.whose)
 #
 # *Experiment ★★☆ · about 8 minutes.* **How often does the largest score so far rise?** Each time it does, the online softmax
 # must multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$. Take 1000 queries with 1000 random scores each. Count, for
-# each query, how many of its keys have a larger score than all keys before them; the first key counts. (`torch.cummax(scores,
-# -1)` gives the largest score so far.) Plot how the mean count grows with the number of keys. Your finding is the mean count
-# after all 1000 keys.
+# each query, how many of its keys have a larger score than all keys before them; the first key counts. (`torch.cummax(scores, -1)`
+# gives the largest score so far.) Plot how the mean count grows with the number of keys. Your finding is the mean count after
+# all 1000 keys.
 
 # %%
 scores = torch.randn(1000, 1000, generator=torch.Generator().manual_seed(4))  # (T, S)
@@ -949,10 +949,11 @@ check("experiment", finding)
 # | H100 (2022) | 80 GB, 3.35 TB/s | 30 MB (228 KiB for each of 132 multiprocessors), 31 TB/s |
 #
 # (A100: figure 1 of the [FlashAttention paper](https://arxiv.org/abs/2205.14135), June 2022. H100: table 1 of the
-# [FlashAttention-3 paper](https://arxiv.org/abs/2407.08608), July 2024. Checked in November 2026.) Attention to all keys at
-# once writes $T \times S$ scores into the large memory, reads them for softmax, writes the weights, and reads those for the
-# product with the values. The next cell compares the time for this traffic with the time for the arithmetic, on an H100. As in
-# lesson 9, it makes up to 989 · 10¹² operations per second on 16-bit numbers.
+# [FlashAttention-3 paper](https://arxiv.org/abs/2407.08608), July 2024. Checked in November 2026.)
+#
+# Attention to all keys at once writes $T \times S$ scores into the large memory, reads them for softmax, writes the weights,
+# and reads those for the product with the values. The next cell compares the time for this traffic with the time for the
+# arithmetic, on an H100. As in lesson 9, it makes up to 989 · 10¹² operations per second on 16-bit numbers.
 
 # %%
 T, width, number = 8192, 64, 2  # number of queries and of keys in one head, their width, bytes per bfloat16
@@ -973,8 +974,10 @@ for name, numbers in traffic.items():
 # A program that runs on a GPU is called a *kernel*. The next one is exercise 5, written in [Triton](https://triton-lang.org),
 # a language for kernels that looks like Python. It is run once for each tile of queries, whose number is `tl.program_id(0)`,
 # on many multiprocessors at a time. `tl.load` reads a tile from the large memory and `tl.store` writes a result there;
-# everything in between stays on the chip. The kernel keeps $m$, $z$ and $\mathbf{u}$, as in your `read_key`, for a whole tile
-# of queries, and divides once at the end. Find the line that skips the blocked blocks.
+# everything in between stays on the chip.
+#
+# The kernel keeps $m$, $z$ and $\mathbf{u}$, as in your `read_key`, for a whole tile of queries, and divides once at the end.
+# Find the line that skips the blocked blocks.
 
 # %% tags=["demo"]
 try:
@@ -1148,8 +1151,8 @@ print("queries whose output is 0:", [i for i in range(8) if sizes[i] == 0], f"(c
 #
 # Symptom: models such as DeepSeek-V3 failed at random, with NaN, under heavy load
 # ([vllm-project/vllm#27491](https://github.com/vllm-project/vllm/issues/27491);
-# [#39148](https://github.com/vllm-project/vllm/pull/39148) proposes the clamp for another kernel, whose test without it finds
-# thousands of NaN). You met this case in exercise 3.
+# [#39148](https://github.com/vllm-project/vllm/pull/39148) proposes this clamp for one kernel, and reports tests that found
+# thousands of NaN without it). You met this case in exercise 3.
 #
 # **The sign of nothing.** A kernel returned $+\infty$ as the log-sum-exp of queries that had seen no key.
 #
@@ -1194,8 +1197,8 @@ for name, function in {
 #
 # 1. With the log-sum-exp $\ell_i$ of its row, each weight follows from its own score alone: $e^{s_{ij} - \ell_i}$.
 # 2. Attention to a part of the keys gives an output and a log-sum-exp. Such results are merged by their shares, in any order.
-# 3. So all weights are never in memory together, and the output is the same, apart from rounding. Tiles save memory; skipped
-#    blocks save multiplications.
+# 3. So you never hold all weights at once, and the output is the same, apart from rounding. Tiles save memory; skipped blocks
+#    save multiplications.
 # 4. In the backward pass, the weights are computed again, and $\mathbf{g}_i \cdot \mathbf{o}_i$ gives the average that softmax
 #    needs.
 # 5. FlashAttention keeps each block in a small, fast memory of the GPU, so it is faster as well.
