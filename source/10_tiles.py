@@ -916,10 +916,11 @@ print("Tiles computed with", tiled.whose, "and", backward.whose)
 # ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 8 minutes.* **How often does the largest score so far rise?** Each time it does, the online softmax
-# must multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$. Take 1000 queries with 1000 random scores each. Count, for
-# each query, how many of its keys have a larger score than all keys before them; the first key counts. (`torch.cummax(scores, -1)`
-# gives the largest score so far.) Plot how the mean count grows with the number of keys. Your finding is the mean count after
-# all 1000 keys.
+# must multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$.
+#
+# Take 1000 queries with 1000 random scores each. Count, for each query, how many of its keys have a larger score than all keys
+# before them; the first key counts. (`torch.cummax(scores, -1)` gives the largest score so far.) Plot how the mean count grows
+# with the number of keys. Your finding is the mean count after all 1000 keys.
 
 # %%
 scores = torch.randn(1000, 1000, generator=torch.Generator().manual_seed(4))  # (T, S)
