@@ -206,9 +206,9 @@ print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 #
 # ### A part that sees nothing
 #
-# With a mask, there may be queries that see no key of a part. With a causal mask, for example, query 0 sees only key 0. For
-# any part without key 0, its output is 0, and its log-sum-exp is $-\infty$, the logarithm of an empty sum. Note that in
-# $e^{s - \ell}$ both $s$ and $\ell$ are then $-\infty$.
+# With a mask, a query may see no key of a part: with a causal mask, query 0 sees only key 0. Its output for any other part is
+# 0, and its log-sum-exp is $-\infty$, the logarithm of an empty sum. In $e^{s - \ell}$, both $s$ and $\ell$ are then
+# $-\infty$.
 #
 # ### Exercise 2: `partial_attention(query, key, value, mask=None)`
 #
@@ -219,8 +219,8 @@ print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 # scaled scores that are not blocked. Scores are between −10,000 and 10,000. You may call your `logsumexp_of`; a mistake in it
 # costs no points here.
 #
-# **Worked example.** There is one query, $(2, 0, 0, 0)$. It is 4 wide, so the scores are divided by 2. The keys $(0, 1, 0, 0)$
-# and $(\log 3, 0, 0, 0)$ have the scaled scores $0$ and $\log 3$, whose exponentials are 1 and 3. With the values 4 and 8, the
+# **Worked example.** One query, $(2, 0, 0, 0)$, is 4 wide, so scores are divided by 2. The keys $(0, 1, 0, 0)$ and
+# $(\log 3, 0, 0, 0)$ have the scaled scores $0$ and $\log 3$, whose exponentials are 1 and 3. With the values 4 and 8, the
 # output is $\tfrac14 \cdot 4 + \tfrac34 \cdot 8 = 7$, and the log-sum-exp is $\log 4 \approx 1.386$. If key 1 is blocked, the
 # output is 4 and the log-sum-exp $\log 1 = 0$. If both keys are blocked, these are 0 and $-\infty$.
 
@@ -275,12 +275,12 @@ print(f"output {tuple(output.shape)}, equal to PyTorch's; lse {tuple(lse.shape)}
 # $$ \ell_{\text{both}} = \log\left( e^{\ell} + e^{\ell'} \right) , \qquad
 #    \mathbf{o}_{\text{both}} = e^{\ell - \ell_{\text{both}}}\, \mathbf{o} + e^{\ell' - \ell_{\text{both}}}\, \mathbf{o}' $$
 #
-# The two factors are the **shares** of the parts, and they sum to 1. They are the softmax of the two log-sum-exps.
+# The two factors are the **shares** of the parts, and they sum to 1. They are a softmax of the two log-sum-exps.
 #
 # ### Predict: a thousand against one
 #
-# One part has 1,000 keys. The other part has a single key, whose score is 20 above the largest of the thousand. Which part has
-# the larger share?
+# One part has 1,000 keys. The other has a single key, whose score is 20 above the largest of the thousand. Which part has the
+# larger share?
 
 # %%
 # The larger share: "the thousand keys", "the single key" or "about equal"
@@ -289,9 +289,9 @@ predict("a thousand against one", ...)
 # %% [markdown]
 # ### Nothing, merged with something
 #
-# If a query sees no key of a part, the part has $\ell = -\infty$. Its share is $e^{-\infty} = 0$, and it changes nothing. If
-# this is true of *both* parts, the formula subtracts $-\infty$ from $-\infty$. The right output is then 0, and the log-sum-exp
-# is $-\infty$.
+# If a query sees no key of a part, this part has $\ell = -\infty$. Its share is $e^{-\infty} = 0$, so it changes nothing. Only
+# if *both* parts are like this does the formula subtract $-\infty$ from $-\infty$. Then the output is 0, and the log-sum-exp
+# $-\infty$.
 #
 # ### Exercise 3: `merge(output, lse, other_output, other_lse)`
 #
@@ -301,8 +301,8 @@ predict("a thousand against one", ...)
 # order of the two parts must not matter; nor, apart from rounding, must the order in which several parts are merged.
 # Log-sum-exps are between −10,000 and 10,000, so `exp` of one of them can overflow.
 #
-# **Worked example.** One part has the output $(4, 0)$ and $\ell = \log 1$, the other the output $(8, 4)$ and $\ell' = \log 3$.
-# The sums of exponentials are 1 and 3, so the shares are $\tfrac14$ and $\tfrac34$. The output is $(7, 3)$, and
+# **Worked example.** One part has the output $(4, 0)$ and $\ell = \log 1$, the other $(8, 4)$ and $\ell' = \log 3$. The sums
+# of exponentials are 1 and 3, so the shares are $\tfrac14$ and $\tfrac34$. The output is $(7, 3)$, and
 # $\ell_{\text{both}} = \log 4$.
 
 # %%
@@ -348,10 +348,9 @@ for found in (left, right, reverse):
 print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12. Computed with {join.whose}")
 
 # %% [markdown]
-# So the keys may be anywhere: in tiles that are read one after another, or on eight GPUs that each hold the keys of an eighth
-# of a long text. Each GPU can attend to its own keys, and send only one output and one log-sum-exp per query. In *ring
-# attention* ([Liu et al. 2023](https://arxiv.org/abs/2310.01889)), the keys and values travel from GPU to GPU instead, and
-# each GPU merges the results for its own queries.
+# So the keys may be anywhere: in tiles that are read one after another, or on eight GPUs that each hold an eighth of a long
+# text. Each GPU can attend to its own keys, and send one output and one log-sum-exp per query. (In *ring attention*, [Liu et
+# al. 2023](https://arxiv.org/abs/2310.01889), the keys and values travel from GPU to GPU instead.)
 
 # %% [markdown]
 # ## 4. All keys, a tile at a time
@@ -494,8 +493,7 @@ grade(tiled_attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The next cell compares the result with attention to all keys at once: for several tile sizes, with a causal mask, and for a
-# query that sees nothing.
+# Compare it with attention to all keys at once: for several tile sizes, with a causal mask, and for a query that sees nothing.
 
 # %%
 tiled = use(tiled_attention, otherwise=torch_fallbacks.tiled_attention)
@@ -534,8 +532,8 @@ def measured(function, T):
 # %% [markdown]
 # ### Predict: twice the text
 #
-# With twice as many queries and twice as many keys, all scores together take four times the memory. By what factor does the
-# largest tensor of `tiled_attention` grow, with the same `tile`?
+# With twice as many queries and keys, all scores together take four times the memory. By what factor does the largest tensor
+# of `tiled_attention` grow, with the same `tile`?
 
 # %%
 # The factor: a number
@@ -576,8 +574,8 @@ figures.show(
 
 # %% [markdown]
 # Every query is still multiplied with every key, so tiles save memory, but no multiplications. (Until your function passes,
-# PyTorch's own attention replaces it. It works in tiles too, and the probe sees only some of its multiplications.) The next
-# cell puts your function into the small language model, in tiles of 16 keys:
+# PyTorch's own attention replaces it, and the probe sees only some of its multiplications.) Now put your function into the
+# small language model, in tiles of 16 keys:
 
 # %%
 lm = small_lm.load(yours=True)
@@ -589,8 +587,8 @@ in_tiles, built_in = lm.compare(tiled_attention=tiled)
 #
 # `T × tile` scores still grow with the number of queries. So cut the queries into tiles as well: a **block** has `tile`
 # queries and `tile` keys, however long the text is. Tiles of queries do not need each other's results, so a GPU computes many
-# of them at the same time. With a causal mask, there is a second gain: no query of a block above the diagonal sees any of its
-# keys, so you can skip the block without computing its scores.
+# of them at the same time. With a causal mask, no query of a block above the diagonal sees any of its keys, so you can skip
+# such a block entirely.
 #
 # ### Step: the kind of a block
 #
@@ -702,10 +700,10 @@ print("Computed with", causal.whose)
 in_blocks, built_in = lm.compare(causal_tiled_attention=causal)
 
 # %% [markdown]
-# In the long texts, the largest tensor of your function is an argument or a result, not a block, so it grows only in
-# proportion to the text. One block of 64 by 64 weights takes 16 KB, even for the text at the beginning, where all weights take
-# 40 GB. (Until your function passes, another one replaces it, which computes all blocks at once.) The last line is from the
-# small language model again, with blocks of 16 by 16.
+# In long texts, the largest tensor of your function is an argument or a result, not a block, so it grows only in proportion to
+# the text. A block of 64 by 64 weights takes 16 KB, also for the text at the beginning, whose weights fill 40 GB. (Until your
+# function passes, another one replaces it, which computes all blocks at once.) The last line is from the small language model
+# again, with blocks of 16 by 16.
 
 # %% [markdown]
 # ## 7. The backward pass
@@ -754,11 +752,11 @@ print("Tiles computed with", tiled.whose)
 # Let $\mathbf{g}_i$, `(V,)`, be the gradient of the loss with respect to the output $\mathbf{o}_i$. Recall the gradients of a
 # matrix product: if $\mathbf{G}$ is the gradient with respect to $\mathbf{O} = \mathbf{A}\mathbf{V}$, then
 # $\mathbf{G}\mathbf{V}^\top$ is the gradient with respect to $\mathbf{A}$, and $\mathbf{A}^\top\mathbf{G}$ that with respect
-# to $\mathbf{V}$. Work backwards from the output. Below, “$\mathbf{v}_j$ gets” means that its gradient is:
+# to $\mathbf{V}$. Work backwards from the output; “gets” means “has the gradient”:
 #
 # 1. The output is the product of weights and values. So $\mathbf{v}_j$ gets $\sum_i a_{ij}\, \mathbf{g}_i$, and the weight
 #    $a_{ij}$ gets $b_{ij} = \mathbf{g}_i \cdot \mathbf{v}_j$.
-# 2. Softmax comes before: if one score rises, its weight rises and the other weights fall. The score $s_{ij}$ gets
+# 2. Before that comes softmax: if one score rises, its weight rises and the others fall. The score $s_{ij}$ gets
 #    $a_{ij} (b_{ij} - c_i)$, where $c_i = \sum_j a_{ij}\, b_{ij}$ is the weighted average of the row.
 # 3. Scores are dot products times $1/\sqrt{d_k}$. So $\mathbf{q}_i$ gets $\tfrac{1}{\sqrt{d_k}} \sum_j a_{ij}(b_{ij} - c_i)\,
 #    \mathbf{k}_j$, and $\mathbf{k}_j$ gets $\tfrac{1}{\sqrt{d_k}} \sum_i a_{ij}(b_{ij} - c_i)\, \mathbf{q}_i$.
@@ -849,7 +847,7 @@ grade(tiled_backward)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The next cell compares the gradients with autograd's, for three tile sizes:
+# Compare the gradients with autograd's, for three tile sizes:
 
 # %%
 backward = use(tiled_backward, otherwise=torch_fallbacks.tiled_backward)
@@ -941,8 +939,8 @@ check("experiment", finding)
 # ## 8. What a GPU gains
 #
 # On a GPU, attention in tiles can also be several times as fast, although the backward pass multiplies more. The reason is
-# memory. Next to its chip, a GPU has one large memory. On the chip, each of its many computing units (*multiprocessors*) has a
-# small memory of its own:
+# memory. A GPU has one large memory beside its chip, and on the chip a small one for each of its many computing units
+# (*multiprocessors*):
 #
 # | | large memory | small memories, together |
 # |---|---|---|
@@ -953,8 +951,8 @@ check("experiment", finding)
 # [FlashAttention-3 paper](https://arxiv.org/abs/2407.08608), July 2024. Checked in November 2026.)
 #
 # Attention to all keys at once writes $T \times S$ scores into the large memory, reads them for softmax, writes the weights,
-# and reads those for the product with the values. The next cell compares the time for this traffic with the time for the
-# arithmetic, on an H100. As in lesson 9, it makes up to 989 · 10¹² operations per second on 16-bit numbers.
+# and reads those for the product with the values. The next cell compares this traffic with the arithmetic, on an H100, which
+# makes up to 989 · 10¹² operations per second on 16-bit numbers (lesson 9).
 
 # %%
 T, width, number = 8192, 64, 2  # number of queries and of keys in one head, their width, bytes per bfloat16
@@ -967,8 +965,8 @@ for name, numbers in traffic.items():
 # %% [markdown]
 # So without tiles, the GPU waits for its memory most of the time. **FlashAttention** ([Dao et al.
 # 2022](https://arxiv.org/abs/2205.14135)) makes the tiles so small that a block of scores, with its queries, keys and values,
-# fits into a small memory. One program does the work of your Python loop, and the scores are never written to the large
-# memory. (Keys and values are read again for each tile of queries, mostly from a cache between the two kinds of memory.)
+# fits into a small memory. One program does the work of your Python loop, and scores never reach the large memory. (Keys and
+# values are read again for each tile of queries, mostly from a cache between the two.)
 #
 # ### A kernel to read (extra)
 #
