@@ -12,9 +12,9 @@
 # and they are made only to be multiplied with the values and thrown away. **Can you compute attention without ever holding all
 # of its weights, and get the same output?**
 #
-# **You will build** attention that reads the keys a *tile* at a time, keeping, for each tile, an output and one extra number per
-# query. A causal version skips the tiles in which everything is blocked. Finally you write the backward pass in the same small
-# memory. This is the algorithm of FlashAttention.
+# **You will build** attention that reads the keys a *tile* at a time, that is, a few keys together. Between tiles, it keeps
+# one output and one extra number per query. A causal version skips the parts in which everything is blocked, and at the end
+# you write a backward pass that needs as little memory. This is the algorithm of FlashAttention.
 #
 # **You need** softmax (lesson 2), scaled attention (lesson 4) and masks (lesson 5); for the last exercise, the gradient of a
 # matrix product, which is recalled there.
@@ -37,12 +37,12 @@ begin("10_tiles")
 figures.show(figures.overview("tiles"))
 
 # %% [markdown]
-# In shapes, `T` is the number of queries, `S` the number of keys, `K` the width of queries and keys and `V` that of values; `...`
-# stands for any leading dimensions, such as a batch and heads. In formulas, $s_{ij}$ is the score of query $i$ with key $j$, after
-# scaling, and $a_{ij}$ is its weight.
+# In shapes, `T` is the number of queries, `S` the number of keys, `K` the width of queries and keys and `V` that of values;
+# `...` stands for any leading dimensions, such as a batch and heads. In formulas, $s_{ij}$ is the score of query $i$ with key
+# $j$, after scaling, $a_{ij}$ is its weight, and $d_k$ is `K`. Queries, keys and tiles are counted from 0.
 #
-# Your answers must not use `torch.logsumexp`, `logaddexp`, `logcumsumexp`, any softmax, or PyTorch's own attention. The
-# demonstrations compare your functions with them.
+# Your functions must not use `torch.logsumexp`, `logaddexp`, `logcumsumexp`, any softmax, or PyTorch's own attention. The
+# cells between the exercises compare your functions with these.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -53,7 +53,8 @@ figures.show(figures.overview("tiles"))
 #
 # <details><summary>Answer</summary>
 #
-# The same as of 0 and 1: about 0.27 and 0.73. Subtract the largest score first, because `exp(1000)` overflows in float32.
+# The same weights as for 0 and 1: about 0.27 and 0.73. Subtract the largest score first, because `exp(1000)` overflows in
+# float32.
 #
 # </details>
 #
@@ -65,11 +66,11 @@ figures.show(figures.overview("tiles"))
 #
 # </details>
 #
-# **3.** All keys of a query are blocked. What are its weights and its output, and what would the plain formula give?
+# **3.** All keys of a query are blocked. What are its weights and its output, and what does the formula of softmax give?
 #
 # <details><summary>Answer</summary>
 #
-# All 0 in this course. The plain formula divides 0 by 0, which is NaN.
+# In this course, all are 0. The formula divides 0 by 0, which is NaN.
 #
 # </details>
 
@@ -79,22 +80,23 @@ review()
 # %% [markdown]
 # ## 1. One number for a whole row
 #
-# Softmax divides each exponential by the sum of all exponentials of its row. Write that sum as an exponential, too:
+# Take the scores $s_0, s_1, \dots$ of one query. Softmax divides each exponential by the sum of all exponentials of the row.
+# Write that sum as an exponential, too:
 #
 # $$ \ell = \log \sum_{j} e^{s_j}
 #    \qquad\text{so that}\qquad
 #    a_j = \frac{e^{s_j}}{e^{\ell}} = e^{s_j - \ell} . $$
 #
-# The number $\ell$ is the **log-sum-exp** of the row. It is at least the largest score, and at most $\log S$ above it. With $\ell$,
-# you can compute any weight of the row from its own score, without the other scores. The whole lesson uses this.
+# The number $\ell$ is the **log-sum-exp** of the row. It is at least the largest score, and at most $\log S$ above it. With
+# $\ell$, you can compute each weight of the row from its own score, without the others. The whole lesson builds on this.
 #
-# The sum itself overflows. So take the largest score $m$ out of it, as in lesson 2:
+# If a score is large, the sum overflows. So take out the largest score $m$, as in lesson 2:
 #
 # $$ \ell = m + \log \sum_{j} e^{s_j - m} $$
 #
 # ### Predict: the log-sum-exp of two equal scores
 #
-# What is the log-sum-exp of the scores 1000 and 1000? ($\log 2 \approx 0.693$)
+# What is the log-sum-exp of the scores 1000 and 1000, to two decimals? You can enter an expression, such as `2 * math.log(5)`.
 
 # %%
 # The log-sum-exp: a number
@@ -109,18 +111,19 @@ for row in ([0.0, 0.0], [1000.0, 1000.0], [5.0, -5.0, -5.0]):
 # %% [markdown]
 # ### A row of nothing
 #
-# A blocked score is $-\infty$, and $e^{-\infty} = 0$ adds nothing to the sum. If *all* scores of a row are $-\infty$, the sum is
-# 0, and $\log 0 = -\infty$ is the right result. But then $m$ is $-\infty$ as well, and $-\infty - (-\infty)$ is NaN. And the slope
-# of the logarithm at 0 is infinite, so in the backward pass a gradient of 0 becomes $0 \cdot \infty$, NaN again. For both, replace
-# the bad number by a harmless one *before* you compute with it, and put the right result in at the end.
+# A blocked score is $-\infty$, and $e^{-\infty} = 0$ adds nothing to the sum. If *all* scores of a row are $-\infty$, the sum
+# is 0, and $\log 0 = -\infty$ is the right result. But then $m$ is $-\infty$ as well, and $-\infty - (-\infty)$ is NaN. The
+# backward pass has a similar problem: the derivative of the logarithm at 0 is infinite, and $0 \cdot \infty$ is NaN again. In
+# both cases, replace the number that causes the NaN by a finite one *before* you compute with it, and put in the right result
+# at the end.
 #
 # ### Exercise 1: `logsumexp_of(scores)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Return the log-sum-exp over the last dimension: scores `(..., S)` → `(...)`. It is right for any finite scores. A score of
-# $-\infty$ adds nothing, and the result is $-\infty$ only if all scores of a row are. Neither it nor its gradient, which is 0 for
-# such a row, is ever NaN.
+# Return the log-sum-exp over the last dimension: scores `(..., S)` → `(...)`. The result must be right for any finite scores.
+# A score of $-\infty$ adds nothing to the sum. If all scores of a row are $-\infty$, so is the result, and the gradient of
+# this row is 0. Neither the result nor the gradient may be NaN.
 #
 # **Worked example.** The scores $\log 1, \log 2, \log 5$ have the exponentials 1, 2 and 5. Their sum is 8, so the result is
 # $\log 8 \approx 2.079$.
@@ -157,10 +160,10 @@ grade(logsumexp_of)
 # ### Step: weights from the log-sum-exp
 #
 # *Step ★☆☆ · about 2 minutes.* Return the weights $e^{s_{ij} - \ell_i}$: `scores` is `(..., S)`, and `lse`, `(...)`, has one
-# log-sum-exp per row. Where `lse` is $-\infty$, all scores of the row are, and the weights are 0, not NaN.
+# log-sum-exp per row. Where `lse` is $-\infty$, all scores of the row are $-\infty$, too. The weights are then 0, not NaN.
 #
-# **Worked example.** The scores $\log 1$ and $\log 3$ with $\ell = \log 4$ have the weights $\tfrac14$ and $\tfrac34$. With
-# $\ell = \log 8$, because there were more keys than these two, they are $\tfrac18$ and $\tfrac38$.
+# **Worked example.** The scores $\log 1$ and $\log 3$ with $\ell = \log 4$ have the weights $\tfrac14$ and $\tfrac34$. If the
+# row has further keys, so that $\ell = \log 8$, the weights of these two are $\tfrac18$ and $\tfrac38$.
 
 
 # %%
@@ -173,8 +176,8 @@ def weights_from(scores: torch.Tensor, lse: torch.Tensor) -> torch.Tensor:
 check(weights_from)
 
 # %% [markdown]
-# How much does $\ell$ rise if one score rises? By $\partial \ell / \partial s_j = e^{s_j} / \sum e^{s}$, which is the weight
-# $a_j$. So the gradient of the log-sum-exp is the softmax:
+# How does $\ell$ change with one score? Its derivative is $\partial \ell / \partial s_j = e^{s_j} / e^{\ell}$, which is the
+# weight $a_j$. So the gradient of the log-sum-exp is the softmax:
 
 # %%
 log_of_sum = use(logsumexp_of, otherwise=torch_fallbacks.logsumexp)
@@ -191,32 +194,35 @@ print("Computed with", log_of_sum.whose, "and", to_weights.whose)
 # %% [markdown]
 # ## 2. A part of the keys
 #
-# Suppose a query sees only the first hundred of a thousand keys. Its weights sum to 1, and its output is right *for these keys*. To
-# combine it with the other nine hundred later, you also need the sum of the exponentials. Return its logarithm as well:
+# Suppose a query sees only the first hundred of a thousand keys. Its weights sum to 1, and its output is right *for these
+# keys*. To combine this output with that of the other nine hundred keys later, you also need the sum of the exponentials. So
+# return two results, the output and the logarithm of that sum:
 #
 # $$ \mathbf{o}_i = \sum_{j} e^{s_{ij} - \ell_i}\, \mathbf{v}_j , \qquad
 #    \ell_i = \log \sum_{j} e^{s_{ij}} , \qquad
 #    s_{ij} = \frac{\mathbf{q}_i \cdot \mathbf{k}_j}{\sqrt{d_k}} $$
 #
-# The weights are not returned.
+# Here $j$ runs over the keys of this part only.
 #
 # ### A part that sees nothing
 #
-# With a mask, a query often sees no key of a part: with a causal mask, query 0 sees only key 0. Its output for any other part is
-# 0, and its log-sum-exp is $-\infty$, the logarithm of an empty sum. In $e^{s - \ell}$, both would be $-\infty$.
+# With a mask, a query may see no key of a part: with a causal mask, query 0 sees only key 0. Its output for any other part is
+# 0, and its log-sum-exp is $-\infty$, the logarithm of an empty sum. In $e^{s - \ell}$, both $s$ and $\ell$ are then
+# $-\infty$.
 #
 # ### Exercise 2: `partial_attention(query, key, value, mask=None)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# `query` is `(..., T, K)`, `key` `(..., S, K)`, `value` `(..., S, V)`. `mask` broadcasts to `(..., T, S)`, and True is *blocked*.
-# Return `(output, lse)`, `(..., T, V)` and `(..., T)`: scaled attention to these keys, and the log-sum-exp of the scaled scores
-# that are not blocked. Scores reach ±10,000. You may call your `logsumexp_of`; a mistake in it costs no points here.
+# `query` is `(..., T, K)`, `key` `(..., S, K)`, `value` `(..., S, V)`. `mask` broadcasts to `(..., T, S)`, and True is
+# *blocked*. Return `(output, lse)`, `(..., T, V)` and `(..., T)`: scaled attention to these keys, and the log-sum-exp of the
+# scaled scores that are not blocked. Scores are between −10,000 and 10,000. You may call your `logsumexp_of`; a mistake in it
+# costs no points here.
 #
-# **Worked example.** One query $(2, 0, 0, 0)$, so scores are divided by 2. The keys $(0, 1, 0, 0)$ and $(\log 3, 0, 0, 0)$ have
-# the scaled scores $0$ and $\log 3$, whose exponentials are 1 and 3. With the values 4 and 8, the output is
-# $\tfrac14 \cdot 4 + \tfrac34 \cdot 8 = 7$, and the log-sum-exp is $\log 4 \approx 1.386$. If key 1 is blocked, they are 4 and
-# $\log 1 = 0$. If both are blocked, they are 0 and $-\infty$.
+# **Worked example.** One query, $(2, 0, 0, 0)$, is 4 wide, so scores are divided by 2. The keys $(0, 1, 0, 0)$ and
+# $(\log 3, 0, 0, 0)$ have the scaled scores $0$ and $\log 3$, whose exponentials are 1 and 3. With the values 4 and 8, the
+# output is $\tfrac14 \cdot 4 + \tfrac34 \cdot 8 = 7$, and the log-sum-exp is $\log 4 \approx 1.386$. If key 1 is blocked, the
+# output is 4 and the log-sum-exp $\log 1 = 0$. If both keys are blocked, these are 0 and $-\infty$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -262,18 +268,18 @@ print(f"output {tuple(output.shape)}, equal to PyTorch's; lse {tuple(lse.shape)}
 # %% [markdown]
 # ## 3. Two parts into one
 #
-# You have two results for the same queries: $(\mathbf{o}, \ell)$ from some keys, and $(\mathbf{o}', \ell')$ from others. What is
-# attention to all of them? Undo the divisions: $e^{\ell} \mathbf{o}$ is a sum of values, weighted by exponentials, and two such
-# sums can be added. Then divide by the total of the exponentials:
+# You have two results for the same query: $(\mathbf{o}, \ell)$ from some keys, and $(\mathbf{o}', \ell')$ from others. What is
+# the result of attention to all of these keys? Undo the divisions: $e^{\ell} \mathbf{o}$ is a sum of values, weighted by
+# exponentials, and two such sums can be added. Then divide by the total of the exponentials:
 #
 # $$ \ell_{\text{both}} = \log\left( e^{\ell} + e^{\ell'} \right) , \qquad
 #    \mathbf{o}_{\text{both}} = e^{\ell - \ell_{\text{both}}}\, \mathbf{o} + e^{\ell' - \ell_{\text{both}}}\, \mathbf{o}' $$
 #
-# The two factors are the **shares** of the parts; they sum to 1. This is a softmax over two parts instead of over keys.
+# The two factors are the **shares** of the parts, and they sum to 1. They are a softmax of the two log-sum-exps.
 #
 # ### Predict: a thousand against one
 #
-# One part has 1,000 keys. The other has a single key, whose score is higher by 20 than any of the thousand. Which part has the
+# One part has 1,000 keys. The other has a single key, whose score is 20 above the largest of the thousand. Which part has the
 # larger share?
 
 # %%
@@ -283,19 +289,21 @@ predict("a thousand against one", ...)
 # %% [markdown]
 # ### Nothing, merged with something
 #
-# A part that saw nothing has $\ell = -\infty$, so its share is $e^{-\infty} = 0$, and it changes nothing. Only where *both* parts
-# saw nothing would you subtract $-\infty$ from $-\infty$. There the output is 0 and the log-sum-exp $-\infty$.
+# If a query sees no key of a part, this part has $\ell = -\infty$. Its share is $e^{-\infty} = 0$, so it changes nothing. Only
+# if *both* parts are like this does the formula subtract $-\infty$ from $-\infty$. Then the output is 0, and the log-sum-exp
+# $-\infty$.
 #
 # ### Exercise 3: `merge(output, lse, other_output, other_lse)`
 #
 # *Difficulty ★★☆ · about 6 minutes*
 #
-# Outputs are `(..., T, V)`, log-sum-exps `(..., T)`. Return the pair for all keys together. The order of the two parts must not
-# matter, nor, to rounding, the order in which several parts are merged. Log-sum-exps reach ±10,000, where `exp` of one of them
-# alone overflows.
+# The outputs are `(..., T, V)` and the log-sum-exps `(..., T)`. Return the pair `(output, lse)` for all keys together. The
+# order of the two parts must not matter; nor, apart from rounding, must the order in which several parts are merged.
+# Log-sum-exps are between −10,000 and 10,000, so `exp` of one of them can overflow.
 #
-# **Worked example.** Output $(4, 0)$ with $\ell = \log 1$, and output $(8, 4)$ with $\ell' = \log 3$. The sums are 1 and 3, so the
-# shares are $\tfrac14$ and $\tfrac34$. The output is $(7, 3)$, and $\ell_{\text{both}} = \log 4$.
+# **Worked example.** One part has the output $(4, 0)$ and $\ell = \log 1$, the other $(8, 4)$ and $\ell' = \log 3$. The sums
+# of exponentials are 1 and 3, so the shares are $\tfrac14$ and $\tfrac34$. The output is $(7, 3)$, and
+# $\ell_{\text{both}} = \log 4$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -340,27 +348,29 @@ for found in (left, right, reverse):
 print(f"5, 1 and 6 keys, merged in three orders: each time the output for all 12. Computed with {join.whose}")
 
 # %% [markdown]
-# So the keys may be anywhere: in tiles that are read one after another, or on eight GPUs that each hold an eighth of a long text
-# (*ring attention*). Each GPU attends to its own keys, and sends one output and one log-sum-exp per query.
+# So the keys may be anywhere: in tiles that are read one after another, or on eight GPUs that each hold an eighth of a long
+# text. Each GPU can attend to its own keys, and send one output and one log-sum-exp per query. (In *ring attention*, [Liu et
+# al. 2023](https://arxiv.org/abs/2310.01889), the keys and values travel from GPU to GPU instead.)
 
 # %% [markdown]
 # ## 4. All keys, a tile at a time
 #
-# Begin with the smallest tile, one key. For one query, keep three things while the keys go by: the largest score so far, $m$; the
-# sum $z = \sum e^{s_j - m}$; and the sum of values with the same factors, $\mathbf{u} = \sum e^{s_j - m}\, \mathbf{v}_j$. If a
-# larger score arrives, $z$ and $\mathbf{u}$ were computed with the old maximum, so both are multiplied by
-# $e^{m_{\text{old}} - m_{\text{new}}}$. At any time the output is $\mathbf{u} / z$, and $\ell = m + \log z$. This is the **online
-# softmax** ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867)).
+# Begin with the smallest tile, one key. Read the keys one by one, and keep three things for each query: the largest score so
+# far, $m$; the sum $z = \sum e^{s_j - m}$; and the sum of values with the same factors,
+# $\mathbf{u} = \sum e^{s_j - m}\, \mathbf{v}_j$. When a larger score arrives, $z$ and $\mathbf{u}$ still refer to the old
+# maximum, so both are multiplied by $e^{m_{\text{old}} - m_{\text{new}}}$. At any time, the output for the keys so far is
+# $\mathbf{u} / z$, and $\ell = m + \log z$. This is the **online softmax** ([Milakov and Gimelshein
+# 2018](https://arxiv.org/abs/1805.02867), for $m$ and $z$).
 #
 # ### Step: read one key
 #
-# *Step ★★☆ · about 4 minutes.* Update the three for one more key. `highest` is $m$, `total` is $z$ and `weighted`, `(V,)`, is
-# $\mathbf{u}$; before the first key they are $-\infty$, 0 and zeros. `score` is a finite scalar, `value` is `(V,)`. Return the new
-# `(highest, total, weighted)`.
+# *Step ★★☆ · about 4 minutes.* Update these three for one more key. `highest` is $m$, `total` is $z$ and `weighted`, `(V,)`,
+# is $\mathbf{u}$; before the first key they are $-\infty$, 0 and zeros. `score` is a finite scalar, `value` is `(V,)`. Return
+# the new `(highest, total, weighted)`.
 #
-# **Worked example.** After one key with the score $0$ and the value $(4)$ they are $0$, $1$ and $(4)$. The next key has the score
-# $\log 2$ and the value $(8)$. The new maximum is $\log 2$, so the old sums are halved: $\tfrac12 + 1 = \tfrac32$ and
-# $2 + 8 = 10$. The output is $10 / \tfrac32 = \tfrac{20}{3}$.
+# **Worked example.** After one key with the score $0$ and the value $(4)$, the three are $0$, $1$ and $(4)$. The next key has
+# the score $\log 2$ and the value $(8)$. The new maximum is $\log 2$, so the old sums are halved: $\tfrac12 + 1 = \tfrac32$
+# and $2 + 8 = 10$. The output is $10 / \tfrac32 = \tfrac{20}{3}$.
 
 
 # %%
@@ -379,19 +389,20 @@ check(read_key)
 
 # %%
 row_scores = torch.tensor([1.0, -0.5, 2.0, 0.5, 4.0, 1.5, 3.0, -1.0])  # one query's scores with eight keys
-row_values = torch.tensor([1.0, 5.0, 2.0, 3.0, 6.0, 0.0, 4.0, 5.0])  # a value of one number each
+row_values = torch.tensor([1.0, 5.0, 2.0, 3.0, 6.0, 0.0, 4.0, 5.0])  # their values, each one number wide
 
 # %% [markdown]
 # ### Predict: the largest score so far
 #
-# The scores of keys 0 to 3 are 1, −0.5, 2 and 0.5. Now key 4 is read, with the score 4. What happens to the sum $z$?
+# The scores of keys 0 to 3 are 1, −0.5, 2 and 0.5. Now key 4 is read, with the score 4. What happens to $z$, the sum that is
+# kept?
 
 # %%
 # The sum: "rises", "stays" or "falls"
 predict("the sum when the largest score arrives", ...)
 
 # %% tags=["demo"]
-# @title Slider: what is kept as the keys go by
+# @title Slider: what is kept as the keys are read
 read = use(read_key)
 
 
@@ -409,17 +420,19 @@ sliders.slider(after, strip=[{"keys_read": n} for n in (2, 4, 5, 8)], start={"ke
 print("Computed with", read.whose)
 
 # %% [markdown]
-# After the last key, the output is that of softmax over all eight, and no list of eight weights was ever made.
+# After the last key, the output equals that of softmax over all eight scores, and the eight weights were never in memory
+# together.
 #
-# Key by key is slow, since computers are best at large matrix products. So take a tile of keys at once: its scores are
-# `(..., T, tile)`. Compute a `partial_attention` of the tile, and `merge` it with the result so far.
+# Reading key by key is slow, because computers are fastest at large matrix products. So read a **tile** at once, a fixed
+# number of neighbouring keys. Its scores are `(..., T, tile)`. Compute the `partial_attention` to the tile, and `merge` the
+# result with that of the tiles before.
 
 # %% tags=["demo"]
-# @title The scores that are in memory at one time
+# @title The scores in memory at one time
 figures.show(
     figures.tiles.alive(T=8, S=24, tile=6, at=2),
-    caption="8 queries and 24 keys, in tiles of 6. The tiles before this one have been merged into one output and one "
-    "log-sum-exp per query.",
+    caption="8 queries and 24 keys, in tiles of 6. Only the scores of the filled tile are in memory. The tiles on its left "
+    "have been merged into one output and one log-sum-exp per query; those on its right are read later.",
 )
 
 # %% [markdown]
@@ -427,19 +440,19 @@ figures.show(
 #
 # *Difficulty ★★★ · about 12 minutes*
 #
-# Return the same pair as `partial_attention` of all keys, to rounding, for any `tile` from 1 on, even if it does not divide $S$ or
-# is larger.
+# Return the same pair as `partial_attention` to all keys, apart from rounding. `tile` is any number from 1 on; it may be
+# larger than $S$, and need not divide it.
 #
-# - Read the keys `tile` at a time, each once. No tensor has more than `T × tile` scores or weights for each leading index, and the
-#   results of all tiles are not collected. `check` measures this: it counts the multiplications, and notes the size of every
+# - Read the keys `tile` at a time, each once. No tensor may have more than `T × tile` scores or weights for each leading
+#   index, and you may not collect the results of all tiles. `check` counts the multiplications, and notes the size of every
 #   floating-point tensor. (The mask, which may be `(T, S)`, does not count.)
 # - The mask broadcasts to `(..., T, S)`; its last dimension may be 1.
 # - If `tile` is less than 1, raise a `ValueError` that names `tile` and its value.
 # - You may call your `partial_attention` and `merge`; a mistake in them costs no points here.
 #
-# **Worked example.** The query and the two keys of exercise 2, and a third key equal to the second, with the value 1; `tile=2`. The
-# first tile gives 7 and $\log 4$. The second has one key: output 1, log-sum-exp $\log 3$. The shares are $\tfrac47$ and
-# $\tfrac37$, so the output is $\tfrac47 \cdot 7 + \tfrac37 \cdot 1 = \tfrac{31}{7}$, and the log-sum-exp is $\log 7$.
+# **Worked example.** Take the query and the two keys of exercise 2, and as key 2 a copy of key 1 with the value 1; `tile=2`.
+# Tile 0 gives 7 and $\log 4$. Tile 1 has only key 2, so it gives 1 and $\log 3$. The shares are $\tfrac47$ and $\tfrac37$, so
+# the output is $\tfrac47 \cdot 7 + \tfrac37 \cdot 1 = \tfrac{31}{7}$, and the log-sum-exp is $\log 7$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -480,12 +493,12 @@ grade(tiled_attention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Compare it with attention to all keys at once: for several tiles, with a causal mask, and where a query sees nothing.
+# Compare it with attention to all keys at once: for several tile sizes, with a causal mask, and for a query that sees nothing.
 
 # %%
 tiled = use(tiled_attention, otherwise=torch_fallbacks.tiled_attention)
-future = torch.ones(6, 12, dtype=torch.bool).triu(7)  # six queries, the last of twelve positions
-future[2] = True  # and one that sees nothing
+future = torch.ones(6, 12, dtype=torch.bool).triu(7)  # six queries, at the last six of twelve positions
+future[2] = True  # query 2 sees nothing
 for tile in (1, 2, 5, 12, 64):
     found = tiled(query, key, value, tile=tile)
     torch.testing.assert_close(found[0], F.scaled_dot_product_attention(query, key, value), rtol=1e-4, atol=1e-5)
@@ -519,11 +532,11 @@ def measured(function, T):
 # %% [markdown]
 # ### Predict: twice the text
 #
-# With twice as many queries and keys, all scores together take four times the memory. How many times as large is the largest
-# tensor of `tiled_attention`, with the same `tile`?
+# With twice as many queries and keys, all scores together take four times the memory. By what factor does the largest tensor
+# of `tiled_attention` grow, with the same `tile`?
 
 # %%
-# How many times as large: a number
+# The factor: a number
 predict("twice the text, in tiles", ...)
 
 # %% [markdown]
@@ -544,7 +557,7 @@ for name, rows in found.items():
         f"{name}: "
         + ", ".join(f"{size:.2f} MB and {n / 1e6:.0f} million at {T}" for T, (size, n) in zip(lengths, rows))
     )
-print("The largest tensor, and the multiplications. Tiles computed with", tiled.whose)
+print("Each entry: the largest tensor, and the multiplications, for this many queries and keys. Tiles:", tiled.whose)
 
 # %% tags=["demo"]
 # @title The largest tensor against the length of the text
@@ -560,9 +573,9 @@ figures.show(
 )
 
 # %% [markdown]
-# Every query still meets every key, so tiles save memory and no multiplications. (Until your function passes, PyTorch's own
-# attention replaces it. It has tiles inside, and the probe does not count its multiplications.) Put your function into the small
-# language model, in tiles of 16 keys:
+# Every query is still multiplied with every key, so tiles save memory, but no multiplications. (Until your function passes,
+# PyTorch's own attention replaces it, and the probe sees only some of its multiplications.) Now put your function into the
+# small language model, in tiles of 16 keys:
 
 # %%
 lm = small_lm.load(yours=True)
@@ -572,10 +585,10 @@ in_tiles, built_in = lm.compare(tiled_attention=tiled)
 # %% [markdown]
 # ## 6. Tiles of queries, and blocks that are skipped
 #
-# `T × tile` scores still grow with the number of queries. So cut the queries into tiles as well: a **block** has `tile` queries and
-# `tile` keys, whatever the length of the text. Tiles of queries do not need each other's results, so a GPU computes many at the same
-# time. And with a causal mask, no query of a block above the diagonal sees any of its keys. You can leave such a block out without
-# computing its scores.
+# `T × tile` scores still grow with the number of queries. So cut the queries into tiles as well: a **block** has `tile`
+# queries and `tile` keys, however long the text is. Tiles of queries do not need each other's results, so a GPU computes many
+# of them at the same time. With a causal mask, no query of a block above the diagonal sees any of its keys, so you can skip
+# such a block entirely.
 #
 # ### Step: the kind of a block
 #
@@ -583,7 +596,8 @@ in_tiles, built_in = lm.compare(tiled_attention=tiled)
 # ends included. Return `"open"` if every query sees every key, `"blocked"` if no query sees any key, and `"mixed"` otherwise. The
 # mask is causal: query $i$ sees key $j$ if $j \le i$.
 #
-# **Worked example.** For the queries 4 to 7, the keys 0 to 3 are open, the keys 4 to 7 mixed and the keys 8 to 11 blocked.
+# **Worked example.** With the queries 4 to 7, the keys 0 to 3 form an open block, the keys 4 to 7 a mixed one, and the keys 8
+# to 11 a blocked one.
 
 
 # %%
@@ -621,18 +635,19 @@ figures.show(
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Return the pair of `partial_attention` with a causal mask, for `T` queries and as many keys: query $i$ sees the keys
-# $0 \dots i$.
+# Return the same pair as `partial_attention` with a causal mask, for `T` queries and `T` keys: query $i$ sees the keys 0 to
+# $i$.
 #
-# - Work in blocks of at most `tile` queries and `tile` keys. No tensor is larger than one block, `tile × tile` for each leading
-#   index, or than the largest argument or result.
-# - Skip the blocks in which everything is blocked. `check` counts the multiplications: only the blocks on and below the diagonal.
+# - Work in blocks of at most `tile` queries and `tile` keys. No tensor may have more elements than one block, `tile × tile`
+#   for each leading index, or, if that is larger, than the largest argument or result.
+# - Skip the blocks in which everything is blocked. `check` counts the multiplications, and expects those of the blocks on and
+#   below the diagonal.
 # - If `tile` is less than 1, raise a `ValueError` that names `tile` and its value.
 # - You may call your earlier functions; a mistake in them costs no points here.
 #
-# **Worked example.** Three queries and three keys, `tile=2`. Queries 0 and 1 form a block with the keys 0 and 1, which is mixed; with
-# key 2 they are skipped. Query 2 has two blocks: the keys 0 and 1 are open, and key 2 is on the diagonal. So 3 of 4 blocks are
-# computed.
+# **Worked example.** Three queries and three keys, `tile=2`. The queries 0 and 1 form a mixed block with the keys 0 and 1;
+# their block with key 2 is skipped. Query 2 forms an open block with the keys 0 and 1, and a block on the diagonal with key 2.
+# So 3 of 4 blocks are computed.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -685,15 +700,16 @@ print("Computed with", causal.whose)
 in_blocks, built_in = lm.compare(causal_tiled_attention=causal)
 
 # %% [markdown]
-# The largest tensor of your function is a result or an argument, not a block, so it grows only as fast as the text. (Until your
-# function passes, another one replaces it, which computes all blocks at once.) The last line is the small language model again,
-# with your blocks of 16 by 16.
+# In long texts, the largest tensor of your function is an argument or a result, not a block, so it grows only in proportion to
+# the text. A block of 64 by 64 weights takes 16 KB, also for the text at the beginning, whose weights fill 40 GB. (Until your
+# function passes, another one replaces it, which computes all blocks at once.) The last line is from the small language model
+# again, with blocks of 16 by 16.
 
 # %% [markdown]
 # ## 7. The backward pass
 #
-# You can train with `tiled_attention`: autograd computes its gradients. For these, it stores what each operation will need. The
-# next function adds it up. (You need not follow its code.)
+# You can train with `tiled_attention`: autograd computes its gradients. For these, it stores the tensors that the backward
+# pass of each operation needs. The next function adds up their sizes. (You need not follow its code.)
 
 
 # %%
@@ -716,10 +732,10 @@ def kept_for_backward(function, T=512):
 # %% [markdown]
 # ### Predict: what autograd keeps
 #
-# When `tiled_attention` has read all keys, how much of the $T \times S$ weights does autograd keep in memory?
+# After `tiled_attention` has read all keys, how many of the $T \times S$ weights does autograd keep in memory?
 
 # %%
-# How much: "one tile of them", "about half" or "all of them"
+# How many: "one tile of them", "about half" or "all of them"
 predict("what autograd keeps", ...)
 
 
@@ -729,22 +745,23 @@ for name, function in {"all at once": whole, "in tiles of 64": tiled}.items():
 print("Tiles computed with", tiled.whose)
 
 # %% [markdown]
-# The remedy is to keep none of it and to compute the weights **again** in the backward pass. Scores follow from the queries and
-# keys, and the weights are $e^{s_{ij} - \ell_i}$, as in your `weights_from`. So one number per query replaces $S$ weights.
+# The remedy is to keep none of the weights, and to compute them **again** in the backward pass (*recomputation*). The scores
+# follow from the queries and keys, and the weights are $e^{s_{ij} - \ell_i}$, as in your `weights_from`. So one number per
+# query replaces $S$ weights.
 #
-# Let $\mathbf{g}_i$, `(V,)`, be the gradient of the loss with respect to the output $\mathbf{o}_i$. Recall
-# that if $\mathbf{C} = \mathbf{A}\mathbf{B}$ and $\mathbf{G}$ is the gradient with respect to $\mathbf{C}$, then
-# $\mathbf{G}\mathbf{B}^\top$ is the one with respect to $\mathbf{A}$, and $\mathbf{A}^\top\mathbf{G}$ the one with respect to
-# $\mathbf{B}$. From the output backwards:
+# Let $\mathbf{g}_i$, `(V,)`, be the gradient of the loss with respect to the output $\mathbf{o}_i$. Recall the gradients of a
+# matrix product: if $\mathbf{G}$ is the gradient with respect to $\mathbf{O} = \mathbf{A}\mathbf{V}$, then
+# $\mathbf{G}\mathbf{V}^\top$ is the gradient with respect to $\mathbf{A}$, and $\mathbf{A}^\top\mathbf{G}$ that with respect
+# to $\mathbf{V}$. Work backwards from the output; “gets” means “has the gradient”:
 #
-# 1. The output is weights times values. So $\mathbf{v}_j$ gets $\sum_i a_{ij}\, \mathbf{g}_i$, and the weight $a_{ij}$ gets
-#    $b_{ij} = \mathbf{g}_i \cdot \mathbf{v}_j$.
-# 2. Through softmax: if one weight rises, the others fall. The score $s_{ij}$ gets $a_{ij} (b_{ij} - c_i)$, where $c_i = \sum_j
-#    a_{ij}\, b_{ij}$ is the weighted average of the row.
+# 1. The output is the product of weights and values. So $\mathbf{v}_j$ gets $\sum_i a_{ij}\, \mathbf{g}_i$, and the weight
+#    $a_{ij}$ gets $b_{ij} = \mathbf{g}_i \cdot \mathbf{v}_j$.
+# 2. Before that comes softmax: if one score rises, its weight rises and the others fall. The score $s_{ij}$ gets
+#    $a_{ij} (b_{ij} - c_i)$, where $c_i = \sum_j a_{ij}\, b_{ij}$ is the weighted average of the row.
 # 3. Scores are dot products times $1/\sqrt{d_k}$. So $\mathbf{q}_i$ gets $\tfrac{1}{\sqrt{d_k}} \sum_j a_{ij}(b_{ij} - c_i)\,
 #    \mathbf{k}_j$, and $\mathbf{k}_j$ gets $\tfrac{1}{\sqrt{d_k}} \sum_i a_{ij}(b_{ij} - c_i)\, \mathbf{q}_i$.
 #
-# All of this works tile by tile, except that $c_i$ is an average over *all* keys. But it can be had from the output:
+# All of this works tile by tile, except that $c_i$ is an average over *all* keys. But you can compute it in another way:
 #
 # $$ c_i = \sum_j a_{ij} \, (\mathbf{g}_i \cdot \mathbf{v}_j) = \mathbf{g}_i \cdot \sum_j a_{ij}\, \mathbf{v}_j
 #        = \mathbf{g}_i \cdot \mathbf{o}_i $$
@@ -756,8 +773,8 @@ print("Tiles computed with", tiled.whose)
 # *Step ★★☆ · about 4 minutes.* Point 2 for whole rows: `weights` and `grad_weights`, both `(..., S)`, are $a$ and $b$. Return the
 # gradient with respect to the scores, `(..., S)`.
 #
-# **Worked example.** The weights $\tfrac14, \tfrac34$ with the gradients 4 and 8: the average is $1 + 6 = 7$, so the scores get
-# $\tfrac14(4 - 7) = -\tfrac34$ and $\tfrac34(8 - 7) = \tfrac34$. They sum to 0.
+# **Worked example.** The weights $\tfrac14, \tfrac34$ have the gradients 4 and 8. The average is $1 + 6 = 7$, so the scores
+# get $\tfrac14(4 - 7) = -\tfrac34$ and $\tfrac34(8 - 7) = \tfrac34$. They sum to 0.
 
 
 # %%
@@ -775,13 +792,13 @@ check(through_softmax)
 # *Difficulty ★★★ · about 15 minutes*
 #
 # `output` and `lse` are what `tiled_attention` returned for these queries, keys and values, without a mask. `grad_output`,
-# `(..., T, V)`, is the gradient with respect to the output. Return `(grad_query, grad_key, grad_value)`, in the shapes of the
-# three. Read the keys `tile` at a time, within the same memory as in the forward pass. You may not use autograd. What you return
-# need not be differentiable itself.
+# `(..., T, V)`, is the gradient with respect to the output. Return `(grad_query, grad_key, grad_value)`, with the shapes of
+# `query`, `key` and `value`. Read the keys `tile` at a time, with the same limit on memory as in exercise 4. You may not use
+# autograd, and your results need not be differentiable.
 #
-# **Worked example.** Exercise 2 again: weights $\tfrac14, \tfrac34$, values 4 and 8, output 7; let $g$ be 1. The values get
-# $\tfrac14$ and $\tfrac34$. The weights get $b = (4, 8)$, the average is $c = 1 \cdot 7$, and so the scores get $-\tfrac34$ and
-# $\tfrac34$. Scores are divided by 2, and the keys are $(0, 1, 0, 0)$ and $(\log 3, 0, 0, 0)$: the query gets
+# **Worked example.** Take exercise 2 again: weights $\tfrac14, \tfrac34$, values 4 and 8, output 7. Let $g$ be 1. The values
+# get $\tfrac14$ and $\tfrac34$. The weights get $b = (4, 8)$, the average is $c = 1 \cdot 7$, and so the scores get
+# $-\tfrac34$ and $\tfrac34$. Scores are divided by 2, and the keys are $(0, 1, 0, 0)$ and $(\log 3, 0, 0, 0)$: the query gets
 # $\bigl(\tfrac38 \log 3, -\tfrac38, 0, 0\bigr)$. The query is $(2, 0, 0, 0)$: the keys get $(-\tfrac34, 0, 0, 0)$ and
 # $(\tfrac34, 0, 0, 0)$.
 
@@ -830,7 +847,7 @@ grade(tiled_backward)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Compare your gradients with autograd's, for three tiles:
+# Compare the gradients with autograd's, for three tile sizes:
 
 # %%
 backward = use(tiled_backward, otherwise=torch_fallbacks.tiled_backward)
@@ -847,8 +864,8 @@ print(f"The gradients of queries, keys and values equal autograd's. Computed wit
 # %% [markdown]
 # ### Forward and backward in one function (extra)
 #
-# PyTorch lets you define an operation of your own with both passes, an `autograd.Function`. Its `forward` saves what `backward`
-# needs: here the three inputs, the output, and one number per query.
+# In PyTorch, you can define an operation together with its backward pass, as an `autograd.Function`. Its `forward` saves what
+# `backward` needs: here the three inputs, the output, and one number per query.
 
 
 # %%
@@ -877,7 +894,8 @@ def multiplications(function, T=256):
 # %% [markdown]
 # ### Predict: the price of less memory (extra)
 #
-# Forward and backward pass together, how many multiplications does `Tiled` take, compared with attention all at once?
+# How many multiplications does `Tiled` take in the forward and backward pass together, compared with attention to all keys at
+# once?
 
 # %%
 # The multiplications: "as many", "a sixth more" or "twice as many"
@@ -890,15 +908,17 @@ for name, function in {"all at once": whole, "in tiles, with your backward pass"
 print("Tiles computed with", tiled.whose, "and", backward.whose)
 
 # %% [markdown]
-# The only extra matrix product is that of the scores, which are computed once in each pass: seven products instead of six.
+# The only extra matrix product is that of the scores, which are computed in both passes: seven products instead of six.
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **How often does the largest score so far rise?** Each time it does, the online softmax must
-# multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$. Take 1000 queries with 1000 random scores each. Count, for each query,
-# how many of its keys have a larger score than all keys before them; the first key counts. (`torch.cummax(scores, -1)` gives the
-# largest score so far.) Plot how the mean count grows with the number of keys. Your finding is the mean for all 1000 keys.
+# *Experiment ★★☆ · about 8 minutes.* **How often does the largest score so far rise?** Each time it does, the online softmax
+# must multiply its sums by $e^{m_{\text{old}} - m_{\text{new}}}$.
+#
+# Take 1000 queries with 1000 random scores each. Count, for each query, how many of its keys have a larger score than all keys
+# before them; the first key counts. (`torch.cummax(scores, -1)` gives the largest score so far.) Plot how the mean count grows
+# with the number of keys. Your finding is the mean count after all 1000 keys.
 
 # %%
 scores = torch.randn(1000, 1000, generator=torch.Generator().manual_seed(4))  # (T, S)
@@ -911,28 +931,31 @@ finding = ...  # the mean number of keys per query that raise the maximum
 check("experiment", finding)
 
 # %% [markdown]
-# A recent kernel makes use of this: FlashAttention-4 (2025) multiplies the sums only if the maximum has risen enough to matter,
-# which reportedly leaves a tenth of these multiplications ([Modal, September
+# FlashAttention-4 (2025), a recent program for GPUs, makes use of this. It multiplies the sums only if the maximum has risen
+# enough to matter, and reportedly saves nine in ten of these multiplications ([Modal, September
 # 2025](https://modal.com/blog/reverse-engineer-flash-attention-4)).
 
 # %% [markdown]
 # ## 8. What a GPU gains
 #
-# On a GPU, tiles are also several times as fast, although the backward pass multiplies more. The reason is memory. A GPU has a
-# large memory beside the chip, and small ones on it, next to the processors:
+# On a GPU, attention in tiles can also be several times as fast, although the backward pass multiplies more. The reason is
+# memory. A GPU has one large memory beside its chip, and on the chip a small one for each of its many computing units
+# (*multiprocessors*):
 #
 # | | large memory | small memories, together |
 # |---|---|---|
 # | A100 (2020) | 40 GB, 1.5 TB/s | 20 MB, 19 TB/s |
-# | H100 (2022) | 80 GB, 3.35 TB/s | 30 MB (228 KiB for each of 132 processors), 31 TB/s |
+# | H100 (2022) | 80 GB, 3.35 TB/s | 30 MB (228 KiB for each of 132 multiprocessors), 31 TB/s |
 #
-# (A100: figure 1 of the [FlashAttention paper](https://arxiv.org/abs/2205.14135), June 2022. H100: table 1 of the [FlashAttention-3
-# paper](https://arxiv.org/abs/2407.08608), July 2024. Checked in November 2026.) Attention all at once writes $T \times S$ scores
-# into the large memory, reads them for softmax, writes the weights, and reads those for the product with the values. The next cell
-# compares that traffic with the arithmetic, on an H100, which computes 989 · 10¹² operations per second on numbers of 16 bits.
+# (A100: figure 1 of the [FlashAttention paper](https://arxiv.org/abs/2205.14135), June 2022. H100: table 1 of the
+# [FlashAttention-3 paper](https://arxiv.org/abs/2407.08608), July 2024. Checked in November 2026.)
+#
+# Attention to all keys at once writes $T \times S$ scores into the large memory, reads them for softmax, writes the weights,
+# and reads those for the product with the values. The next cell compares this traffic with the arithmetic, on an H100, which
+# makes up to 989 · 10¹² operations per second on 16-bit numbers (lesson 9).
 
 # %%
-T, width, number = 8192, 64, 2  # queries and keys of one head, their width, and bytes per bfloat16 number
+T, width, number = 8192, 64, 2  # number of queries and of keys in one head, their width, bytes per bfloat16
 arithmetic = 2 * T * T * (width + width) / 989e12  # seconds: a multiplication and an addition per pair and dimension
 traffic = {"scores and weights, each written and read": 4 * T * T, "queries, keys, values and output": 4 * T * width}
 print(f"arithmetic: {1e6 * arithmetic:5.1f} microseconds")
@@ -940,18 +963,20 @@ for name, numbers in traffic.items():
     print(f"{name:42} {number * numbers / 1e6:5.1f} MB, {1e6 * number * numbers / 3.35e12:6.1f} microseconds")
 
 # %% [markdown]
-# All at once, the arithmetic waits for the traffic most of the time. **FlashAttention** ([Dao et al.
-# 2022](https://arxiv.org/abs/2205.14135)) makes the tiles so small that a block of scores, with its queries, keys and values, fits
-# into the small memory. One program does what your Python loop did, and scores never reach the large memory. (Keys and values are
-# read again for each tile of queries, mostly from a cache between the two.)
+# So without tiles, the GPU waits for its memory most of the time. **FlashAttention** ([Dao et al.
+# 2022](https://arxiv.org/abs/2205.14135)) makes the tiles so small that a block of scores, with its queries, keys and values,
+# fits into a small memory. One program does the work of your Python loop, and scores never reach the large memory. (Keys and
+# values are read again for each tile of queries, mostly from a cache between the two.)
 #
 # ### A kernel to read (extra)
 #
-# A program that runs on a GPU's processors is called a *kernel*. The next one is exercise 5, written in
-# [Triton](https://triton-lang.org), a language for kernels that looks like Python. Every processor runs it for one tile of queries,
-# `tl.program_id(0)`. `tl.load` reads a tile from the large memory; everything else stays in the small one. It keeps $m$, $z$ and
-# $\mathbf{u}$, as in your `read_key`, for a whole tile of queries, and divides once at the end. Find the line that skips the
-# blocked blocks.
+# A program that runs on a GPU is called a *kernel*. The next one is exercise 5, written in [Triton](https://triton-lang.org),
+# a language for kernels that looks like Python. It is run once for each tile of queries, whose number is `tl.program_id(0)`,
+# on many multiprocessors at a time. `tl.load` reads a tile from the large memory and `tl.store` writes a result there;
+# everything in between stays on the chip.
+#
+# The kernel keeps $m$, $z$ and $\mathbf{u}$, as in your `read_key`, for a whole tile of queries, and divides once at the end.
+# Find the line that skips the blocked blocks.
 
 # %% tags=["demo"]
 try:
@@ -1001,17 +1026,17 @@ else:
 # %% [markdown]
 # ### What came after (extra)
 #
-# **FlashAttention-2** ([Dao 2023](https://arxiv.org/abs/2307.08691)) gives each processor a tile of queries, as the kernel above
-# does, leaves the division to the end, and keeps only $\ell$ for the backward pass. **FlashAttention-3** ([Shah et al.
-# 2024](https://arxiv.org/abs/2407.08608)) is for the H100, where a copy unit can load the next tile while the processors multiply.
-# It also computes the softmax of one tile during the matrix products of another, because an H100 computes exponentials much more
-# slowly than products, and it can work with numbers of 8 bits. The paper reports up to 740 · 10¹² operations per second in half
-# precision, 75% of what the chip can do; FlashAttention-2 reached 35% on it.
+# **FlashAttention-2** ([Dao 2023](https://arxiv.org/abs/2307.08691)) works on many tiles of queries at the same time, divides
+# only at the end, as the kernel above does, and keeps only $\ell$ of each row for the backward pass. **FlashAttention-3**
+# ([Shah et al. 2024](https://arxiv.org/abs/2407.08608)) is for the H100, where a copy unit can load the next tile during the
+# multiplications. It also computes the softmax of one tile during the matrix products of another, because an H100 computes
+# exponentials much more slowly than products, and it can work with 8-bit numbers. The paper reports up to 740 · 10¹²
+# operations per second in half precision, 75% of what the chip can do; FlashAttention-2 reached 35% on it.
 #
-# These kernels know a few masks. **FlexAttention** (in PyTorch since 2.5,
-# [documentation](https://docs.pytorch.org/docs/stable/nn.attention.flex_attention.html)) makes a kernel for *your* mask. You write a
-# function of two positions, PyTorch finds out which blocks are open, mixed or blocked, as your `kind_of_block` did, and compiles a
-# Triton kernel that skips the blocked ones and masks only the mixed ones:
+# These kernels support only a few kinds of mask. **FlexAttention** (in PyTorch since 2.5,
+# [documentation](https://docs.pytorch.org/docs/stable/nn.attention.flex_attention.html)) makes a kernel for *your* mask. You
+# write a function of two positions. PyTorch determines which blocks are open, mixed or blocked, as your `kind_of_block` did.
+# It then compiles a Triton kernel that skips the blocked blocks and applies the mask only in the mixed ones:
 #
 # ```python
 # from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -1023,8 +1048,8 @@ else:
 # output = torch.compile(flex_attention)(query, key, value, block_mask=block_mask)
 # ```
 #
-# `F.scaled_dot_product_attention` chooses a tiled kernel where it has one, on CPUs too. The next cell measures it on a GPU if there
-# is one, and otherwise on this machine. Read the ratio, not the milliseconds.
+# `F.scaled_dot_product_attention` uses a tiled kernel where it has one, also on CPUs. The next cell measures its time, on a
+# GPU if there is one. The milliseconds depend on the machine; look at their ratio.
 
 # %% tags=["demo"]
 # @title How long it takes, all at once and in PyTorch's tiles
@@ -1060,7 +1085,8 @@ del q, k, v
 # %% [markdown]
 # ## 9. Is it a bug? (extra)
 #
-# The next function compares the plain formula and PyTorch's tiles with the exact result, and with each other.
+# The next function compares the plain formula and PyTorch's tiles with each other and with the result in float64, which is
+# taken as exact.
 
 
 # %%
@@ -1077,9 +1103,10 @@ def errors_in(dtype):
 # %% [markdown]
 # ### Predict: "It does not give the same numbers" (extra)
 #
-# Again and again, somebody compares FlashAttention with the plain formula in half precision, finds differences in the third digit,
-# and reports them ([Dao-AILab/flash-attention#410](https://github.com/Dao-AILab/flash-attention/issues/410),
-# [#1445](https://github.com/Dao-AILab/flash-attention/issues/1445)). But the algorithm claims to be exact. Is it a bug?
+# Several users compared FlashAttention with the plain formula in half precision, and reported that the outputs are not equal
+# ([Dao-AILab/flash-attention#410](https://github.com/Dao-AILab/flash-attention/issues/410),
+# [#1445](https://github.com/Dao-AILab/flash-attention/issues/1445)). In 16-bit numbers, the difference is often in the third
+# decimal. But the algorithm claims to be exact. Is it a bug?
 
 # %%
 # Other numbers in the third digit: "a bug" or "not a bug"
@@ -1091,13 +1118,14 @@ for dtype in (torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} apart by {apart:.0e}; errors: plain formula {of_plain:.0e}, tiles {of_tiles:.0e}")
 
 # %% [markdown]
-# Compare *both* with the same in higher precision. That is how FlashAttention's own tests do it.
+# To test such a kernel, compare *both* with the plain formula in higher precision, as the author recommends in the first of
+# these reports.
 #
 # ### Predict: "Half of the output is 0" (extra)
 #
-# With 2048 queries, 1024 keys and a causal mask, half of the output was zeros
-# ([Dao-AILab/flash-attention#1778](https://github.com/Dao-AILab/flash-attention/issues/1778)). This kernel aligns the mask at the
-# bottom right: the last query sees all keys. Is it a bug?
+# A user found that with 2048 queries, 1024 keys and a causal mask, half of the output is 0
+# ([Dao-AILab/flash-attention#1778](https://github.com/Dao-AILab/flash-attention/issues/1778)). FlashAttention aligns the mask
+# at the bottom right, so the last query sees all keys. Is it a bug?
 
 # %%
 # Half of the output is 0: "a bug" or "not a bug"
@@ -1112,17 +1140,18 @@ print("queries whose output is 0:", [i for i in range(8) if sizes[i] == 0], f"(c
 # %% [markdown]
 # ## 10. Seen in the wild (extra)
 #
-# **Nothing merged with nothing.** A server for language models reads long prompts in parts, and merges the attention to them. For
-# some queries, two parts had no keys.
+# **Nothing merged with nothing.** vLLM, a server for language models, reads long prompts in parts and merges the results of
+# attention to them. For some queries, both parts had no keys.
 #
 # ```diff
 # - highest = maximum(lse, other)                    # -inf, and then -inf - (-inf)
 # + highest = maximum(lse, other).clamp(min=-1e30)
 # ```
 #
-# Symptom: DeepSeek-V3 failed at random, with NaN, under heavy load
-# ([vllm-project/vllm#27491](https://github.com/vllm-project/vllm/issues/27491); [#39148](
-# https://github.com/vllm-project/vllm/pull/39148) counts thousands of NaN in another kernel). You met this case in exercise 3.
+# Symptom: models such as DeepSeek-V3 failed at random, with NaN, under heavy load
+# ([vllm-project/vllm#27491](https://github.com/vllm-project/vllm/issues/27491);
+# [#39148](https://github.com/vllm-project/vllm/pull/39148) proposes this clamp for one kernel, and reports tests that found
+# thousands of NaN without it). You met this case in exercise 3.
 #
 # **The sign of nothing.** A kernel returned $+\infty$ as the log-sum-exp of queries that had seen no key.
 #
@@ -1131,25 +1160,26 @@ print("queries whose output is 0:", [i for i in range(8) if sizes[i] == 0], f"(c
 # + lse = -inf if nothing was seen    # the logarithm of an empty sum
 # ```
 #
-# Symptom: none, until somebody merged such results and got a share of $e^{+\infty}$
-# ([Dao-AILab/flash-attention#978](https://github.com/Dao-AILab/flash-attention/pull/978);
+# Symptom: none, until such results were merged, with a share of $e^{+\infty}$
+# ([Dao-AILab/flash-attention#978](https://github.com/Dao-AILab/flash-attention/pull/978) proposes the change;
 # [vllm-project/vllm#15492](https://github.com/vllm-project/vllm/pull/15492) accepts both signs).
 #
-# **A shift that softmax does not see.** A fast kernel subtracted the mean of all keys from each key before rounding. All scores of
-# a row then fall by the same number, so weights and output stay the same. But the log-sum-exp falls, too.
+# **A shift that softmax does not see.** A fast kernel subtracted the mean of all keys from each key, and then rounded the keys
+# to 8 bits. This subtracts the same number from all scores of a row, so the weights and the output stay the same. But the
+# log-sum-exp changes by that number.
 #
 # ```diff
 # - return output, lse
 # + return output, lse + scale * (query @ mean_key)
 # ```
 #
-# Symptom: every test of the output passed. Split over several GPUs, each with its own mean, the shares came out wrong, and generated
-# videos had slow waves in them ([ROCm/aiter#3334](https://github.com/ROCm/aiter/pull/3334)).
+# Symptom: the output was right. But when the keys were split over several GPUs, each with its own mean, the shares were wrong,
+# and generated videos had visible, large-scale patterns in them ([ROCm/aiter#3334](https://github.com/ROCm/aiter/pull/3334)).
 #
 # **The gradient of nothing.** If all scores are $-\infty$, `torch.logsumexp` returns $-\infty$, and its gradient is NaN
 # ([pytorch/pytorch#31829](https://github.com/pytorch/pytorch/issues/31829),
-# [#49724](https://github.com/pytorch/pytorch/issues/49724)). Symptom: the loss is finite, and after the next step the parameters
-# are NaN. The next cell shows it beside the function of exercise 1:
+# [#49724](https://github.com/pytorch/pytorch/issues/49724)). Symptom: the loss is finite, and after the next step the
+# parameters are NaN. The next cell shows this gradient, and that of the function of exercise 1:
 
 # %% tags=["demo"]
 for name, function in {
@@ -1164,11 +1194,13 @@ for name, function in {
 # %% [markdown]
 # ## Summary
 #
-# 1. The log-sum-exp of a row of scores is the one number from which each weight follows by itself: $e^{s_{ij} - \ell_i}$.
-# 2. Attention to a part of the keys is an output and a log-sum-exp. Two parts merge by shares, in any order.
-# 3. So keys are read in tiles, each once, with the same result to rounding. Tiles save memory; skipped blocks save multiplications.
-# 4. In the backward pass the weights are computed again, and the average that softmax needs is $\mathbf{g}_i \cdot \mathbf{o}_i$.
-# 5. A GPU keeps a block in its small, fast memory, and is faster as well: FlashAttention.
+# 1. With the log-sum-exp $\ell_i$ of its row, each weight follows from its own score alone: $e^{s_{ij} - \ell_i}$.
+# 2. Attention to a part of the keys gives an output and a log-sum-exp. Such results are merged by their shares, in any order.
+# 3. So you never hold all weights at once, and the output is the same, apart from rounding. Tiles save memory; skipped blocks
+#    save multiplications.
+# 4. In the backward pass, the weights are computed again, and $\mathbf{g}_i \cdot \mathbf{o}_i$ gives the average that softmax
+#    needs.
+# 5. FlashAttention keeps each block in a small, fast memory of the GPU, so it is faster as well.
 #
 # $$ \ell_{\text{both}} = \log\left( e^{\ell} + e^{\ell'} \right) , \qquad
 #    \mathbf{o}_{\text{both}} = e^{\ell - \ell_{\text{both}}}\, \mathbf{o} + e^{\ell' - \ell_{\text{both}}}\, \mathbf{o}' $$
@@ -1204,14 +1236,15 @@ figures.show(
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# A model that writes has one query and, in a long conversation, a hundred thousand keys. If one processor reads them tile by tile,
-# all others of the GPU are idle. So each attends to a part of the keys, and at the end $P$ results become one. You could merge them
-# two by two. But one step is enough: take the log-sum-exps as *scores* and the outputs as *values*.
+# When a model generates a token, it has one query per head and, in a long conversation, a hundred thousand keys. If one
+# multiprocessor of a GPU reads them tile by tile, the others are idle. So each attends to a part of the keys, and at the end
+# $P$ results become one. You could merge them two by two, but one step is enough: take the log-sum-exps as *scores* and the
+# outputs as *values*.
 #
-# `outputs` is `(P, ..., T, V)`, `lses` `(P, ..., T)`: $P$ results of `partial_attention`, of the same queries and of different keys.
-# Return the pair for all keys together, `(output (..., T, V), lse (..., T))`. A part whose `lse` is −∞ changes nothing. Where all
-# are, the output is 0 and the `lse` −∞, never NaN; gradients only have to be finite there. What this lesson forbids is not allowed;
-# your own functions are.
+# `outputs` is `(P, ..., T, V)`, `lses` `(P, ..., T)`: $P$ results of `partial_attention`, of the same queries and of different
+# keys. Return the pair for all keys together, `(output (..., T, V), lse (..., T))`. A part whose `lse` is −∞ changes nothing.
+# Where all are −∞, the output is 0 and the `lse` −∞, never NaN; there, the gradients only have to be finite. You may call your
+# own functions, but not those that are excluded at the beginning of the lesson.
 #
 # **Worked example.** Three parts with the log-sum-exps $\log 1$, $\log 2$ and $\log 5$ have the shares $\tfrac18, \tfrac28,
 # \tfrac58$. With the outputs $(4, 0)$, $(8, 4)$ and $(0, 2)$, the result is $(2.5,\; 2.25)$ and $\log 8$.
