@@ -571,8 +571,8 @@ figures.show(
 )
 
 # %% [markdown]
-# All four heads of layer 1 are induction heads. Head 1 of layer 0 is a **previous-token head**: from every position it looks
-# one back. The second map shows an induction head. While letters are new, it mostly looks at its own position. When they
+# All four heads of layer 1 are induction heads. Head 1 of layer 0 is a **previous-token head**: from nearly every position it
+# looks one back. The second map shows an induction head. While letters are new, it mostly looks at its own position. When they
 # repeat, it looks at what came after the same letter the first time.
 #
 # The same scores in your model of words:
@@ -844,8 +844,8 @@ print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"t
 # ## 8. A claim that can fail
 #
 # "These heads do it" is easily written under a picture. Make it a claim that can fail: "without these heads the behaviour is
-# gone, and none of them can be put back". Then remove them and measure. Here, *gone* means that the loss of repeated tokens is
-# at least that of new ones.
+# gone, and with any one of them back it is not". Then remove them and measure. Here, *gone* means that the loss of repeated
+# tokens is at least that of new ones.
 #
 # ### Exercise 6: `necessary_heads(loss_without, scores, chance)`
 #
@@ -1085,7 +1085,7 @@ figures.show(
 #
 # In the second map, each head copies only some letters. All four look at the same position and share the alphabet, so that
 # together they raise every logit by 9 to 12. That is why the claim "all of layer 1" in section 8 needs each of them. The heads
-# of layer 0 *lower* the logit of a letter that they look at, as section 6 said.
+# of layer 0 *lower* the logit of a letter that they look at, which explains the high loss without layer 1 in section 6.
 
 # %% [markdown]
 # ## Your experiment (extra)
