@@ -591,8 +591,8 @@ print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_score
 
 # %% [markdown]
 # In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat. A
-# model that never read such texts may have fewer. The loss of *new* words is above that of guessing, 6.86: random words are not
-# what the model expects, and to be sure and wrong costs more than to guess.
+# model that never read such texts may have fewer. The loss of *new* words is above that of guessing, 6.86. As long as nothing
+# repeats, the model seems to expect a story, and to be sure and wrong costs more than to guess.
 
 # %% [markdown]
 # ## 6. Remove a head
