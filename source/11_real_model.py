@@ -8,12 +8,12 @@
 # %% [markdown]
 # # Lesson 11: A real model opened
 #
-# Other people's models come as a file of numbers. **What is in such a file, how do you get it into your own attention, and how
-# do you find out what a trained model does?**
+# Other people's models come as a file of numbers. **What is in such a file, how do you load it, and how do you find out what a
+# trained model does?**
 #
 # **You will build** a loader for GPT-2's files, and tools that open a model: the logit lens, a score that finds heads,
-# ablation, activation patching, and a search for the heads that a model needs. You open your own model from lesson 8, and one
-# of attention alone, in which a whole circuit can be read.
+# ablation, activation patching, and a search for heads without which a behaviour is gone. You open your own model from lesson
+# 8, and one that consists of attention alone, in which you can follow a computation from head to head.
 #
 # **You need** heads (lesson 6), blocks and cross-entropy (lesson 8).
 #
@@ -35,9 +35,9 @@ begin("11_real_model")
 figures.show(figures.overview("cache", complete=True))
 
 # %% [markdown]
-# In shapes, `B` is the batch, `L` the number of layers, `H` of heads in each, `T` of tokens, `N` of words in the vocabulary;
-# `D` is the model's width, `K` a head's. The **residual stream** is the vector that runs through the model at one position,
-# `(D,)`: first the token's embedding, to which each layer adds something.
+# In shapes, `B` is the batch, `L` the number of layers, `H` the number of heads in each, `T` the number of tokens, and `N` the
+# size of the vocabulary; `D` is the model's width, `K` a head's. The **residual stream** is the vector at one position as it
+# runs through the model, `(D,)`: it begins as the token's embedding, and each layer adds something to it.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -75,9 +75,10 @@ review()
 # ## 1. What a checkpoint holds
 #
 # A **checkpoint** is a dictionary from names to tensors: the numbers of a trained model. A file in the format *safetensors* has
-# names, shapes and then only numbers, so opening it runs no code. (A pickle, the older format, can run any.) This one was
-# trained for the course, under its licence, MIT: 61 letters as tokens, three layers of four heads. Its names and its layout are
-# those of the GPT-2 that OpenAI published in 2019.
+# names, shapes and then only numbers, so opening it runs no code. (A pickle, the older format, can run any code.)
+#
+# The checkpoint below was trained for the course, under its licence, MIT. It has 61 characters as tokens and three layers of four
+# heads. Its names and its layout are those of the GPT-2 that OpenAI published in 2019.
 
 # %%
 checkpoint, sizes, letters = gpt.load_bundled_model()
@@ -87,11 +88,12 @@ for name, tensor in checkpoint.items():
         print(f"{name:22} {tuple(tensor.shape)!s:16} {str(tensor.dtype).removeprefix('torch.')}")
 
 # %% [markdown]
-# `wte` and `wpe` are the tables of tokens and positions, `ln_f` is the last norm, and `wte` also unembeds. `attn.bias` is not a
-# bias but the causal mask, which early code kept among the weights.
+# `wte` and `wpe` are the tables of tokens and positions, and `ln_f` is the last norm. `wte` also **unembeds**: it turns the
+# last vector of the stream into logits, one per token. `attn.bias` is not a bias but the causal mask, which early code kept
+# among the weights.
 #
-# A `gpt.GPT` is a model with this course's names. Unlike lesson 8's, it adds a learned vector for each position, because GPT-2
-# is older than RoPE, and its linear layers have biases.
+# A `gpt.GPT` is a model of the same form with this course's names. Unlike lesson 8's, it adds a learned vector for each
+# position, because GPT-2 is older than RoPE, and its linear layers have biases.
 #
 # | in the file | in our model | shape in our model |
 # |---|---|---|
@@ -104,12 +106,13 @@ for name, tensor in checkpoint.items():
 # | `h.{i}.mlp.c_proj` | `blocks.{i}.mlp.2` | `(D, 4 * D)` |
 # | `ln_f` | `norm` | `(D,)` each |
 #
-# All but the first two rows have a `weight` and a `bias`.
+# All but the first two rows have a `weight` and a `bias`. For linear layers the last column has the shape of the weight.
 #
 # ### Predict: a transpose that you forget
 #
 # GPT-2's linear layers compute `x @ weight + bias`, so their weights are stored (in, out). `nn.Linear` has (out, in). Suppose
-# that you copy the weights of one layer without a transpose. For which one do you get *no* error?
+# that you copy one weight of the file, whole and without a transpose, into an `nn.Linear` with the same inputs and outputs. For
+# which weight do you get *no* error?
 
 # %%
 # The weight: "c_attn", "attn.c_proj", "mlp.c_fc" or "mlp.c_proj"
@@ -118,7 +121,7 @@ predict("the transpose that you forget", ...)
 # %% [markdown]
 # ## 2. Three matrices in one
 #
-# GPT-2 makes queries, keys and values with a single product. Its matrix holds all three side by side:
+# GPT-2 makes queries, keys and values with a single product. Its matrix has all three side by side:
 #
 # $$ \mathbf{x}\, \mathbf{W}_{\text{attn}} + \mathbf{b}_{\text{attn}} =
 #    \bigl[\; \mathbf{q} \;\big|\; \mathbf{k} \;\big|\; \mathbf{v} \;\bigr],
@@ -166,7 +169,7 @@ grade(split_qkv)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does a vector get the same query from `nn.Linear` as from the file?
+# Does a vector get the same query as from the file? (`F.linear` computes what `nn.Linear` does.)
 
 
 # %%
@@ -185,7 +188,7 @@ print(f"Queries differ by up to {(F.linear(x, W_q, b_q) - from_file).abs().max()
 # %% [markdown]
 # ## 3. Every number in its place
 #
-# A good loader keeps two rules:
+# A good loader follows two rules:
 #
 # - **Say what is wrong**: which name is missing, or which shape does not fit.
 # - **All or nothing**: look at everything first, then copy. A half-filled model looks like a model.
@@ -200,22 +203,23 @@ print(f"Queries differ by up to {(F.linear(x, W_q, b_q) - from_file).abs().max()
 predict("the tensors that are copied", ..., len(checkpoint.keys() & sizes.model().state_dict().keys()))
 
 # %% [markdown]
-# The model stays as random as it was, and nothing tells you.
+# The model stays as random as it was, without an error. Only the value that `load_state_dict` returns lists the names that did
+# not fit, and most programs ignore it.
 #
 # ### Exercise 2: `load_gpt2(model, checkpoint)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# Copy a checkpoint into a `gpt.GPT` by the table in section 1, and return the model. Its logits are then those of the published
-# model, to 1e-4. Model and checkpoint share no memory.
+# Copy a checkpoint into a `gpt.GPT` according to the table in section 1, and return the model. Its logits are then those of the
+# model that the checkpoint is from, to 1e-4. Model and checkpoint share no memory.
 #
 # - If the checkpoint lacks a name that the model needs, raise a `KeyError` with that name.
 # - If a shape does not fit, raise a `ValueError` with the name in the file and two shapes: the checkpoint's, and the one that it
 #   should have (as stored, or transposed).
 # - After an error nothing has been copied. Ignore what else is in the checkpoint, such as masks.
 #
-# `model.state_dict()` has our names and tensors, `len(model.blocks)` is the number of layers. You may call your `split_qkv`; a
-# mistake in it costs no points here.
+# `model.state_dict()` has our names and tensors, and `len(model.blocks)` is the number of layers. You may call your
+# `split_qkv`; a mistake in it costs no points here.
 #
 # **Worked example.** A model of two layers needs 28 names: two tables, two of `ln_f`, and for each layer twelve (six parts with
 # a `weight` and a `bias`). Our model has four more per layer, because `c_attn` becomes three.
@@ -275,13 +279,13 @@ grade(load_gpt2)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The test: `gpt.model_over_checkpoint` computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does. Both models
-# must give the same logits. (Until your function passes, that model is compared with itself.)
+# Now test it. `gpt.model_over_checkpoint` computes with the file's own tensors, by `x @ weight + bias` as GPT-2 does. Both
+# models must give the same logits. (Until your function passes, that model is compared with itself.)
 
 
 # %%
 def as_stored(model, checkpoint):
-    """A model that computes with the checkpoint itself; `model` stays empty."""
+    """A model that computes with the checkpoint itself; `model` is left unchanged."""
     return gpt.model_over_checkpoint(checkpoint, sizes.n_heads)
 
 
@@ -300,19 +304,21 @@ print(f"Loss per letter of a tale: {loss:.2f} nats; of guessing: {math.log(sizes
 # %% [markdown]
 # ## 4. What would each layer predict?
 #
-# Now open *your* model of lesson 8, or the course's if you have not trained one. `lm.run(ids)` returns all that it computes;
-# `hidden` is the residual stream, `(L + 1, B, T, D)`: first the embeddings, then the output of each layer.
+# Now open *your* model of lesson 8, or the course's if you have not trained one. `lm.run(ids)` returns all that the model
+# computes. Its `hidden` is the residual stream, `(L + 1, B, T, D)`: first the embeddings, then the output of each layer.
 
 # %%
 lm = small_lm.load(yours=True)
 print(f"This is {lm.whose}: {len(lm.blocks)} layers of {lm.n_heads} heads, {len(lm.words)} words.")
 
 # %% [markdown]
-# The stream ends as a vector that is normalised and unembedded to logits. Each layer *adds* to it, so it can be unembedded at
-# each layer. The **logit lens** treats the output of each layer as if it were the last:
+# After the last layer, the stream is normalised and unembedded to logits. But each layer only *adds* to it, so you can unembed
+# it after any layer. The **logit lens** treats the output of each layer as if it were the last:
 #
-# $$ \operatorname{lens}(\mathbf{x}_\ell) = \operatorname{norm}(\mathbf{x}_\ell)\, \mathbf{E}^\top,
-#    \qquad \mathbf{E} : (N, D) \text{ the unembedding} $$
+# $$ \operatorname{lens}(\mathbf{x}_\ell) = \operatorname{norm}(\mathbf{x}_\ell)\, \mathbf{E}^\top $$
+#
+# Here $\mathbf{x}_\ell$ is the stream after $\ell$ layers, and $\mathbf{E}$, `(N, D)`, is the matrix that unembeds. In your model
+# it is the table of embeddings.
 #
 # ### Exercise 3: `logit_lens(hidden, norm, unembedding)`
 #
@@ -352,8 +358,8 @@ grade(logit_lens)
 # %% [markdown]
 # ### Predict: the lens before the first layer
 #
-# `hidden[0]` is what goes *into* the first layer: the embeddings. The same table embeds and unembeds. Which word does the lens
-# show there, at nearly every position?
+# `hidden[0]` is what goes *into* the first layer: the embeddings. Which word does the lens show there, at nearly every
+# position?
 
 # %%
 # The word: "the word just read", "the right next word" or "the"
@@ -362,7 +368,7 @@ predict("the lens before the first layer", ...)
 
 # %%
 def without_norm(hidden, norm, unembedding):
-    """The stream, unembedded as it is, not normalised."""
+    """The stream, unembedded without the norm."""
     return torch.einsum("lbtd,nd->lbtn", hidden, unembedding)
 
 
@@ -393,11 +399,11 @@ figures.show(
 )
 
 # %% [markdown]
-# Before the first layer your lens has a loss far *above* that of guessing (about 27 nats in the course's model). It names the
-# word just read with a probability near 1, and a word is almost never followed by itself. So the right word has a probability
-# near 0, and the loss is minus its logarithm: to be sure and wrong costs more than to guess.
+# Before the first layer, the lens (with its norm) has a loss far *above* that of guessing, about 27 nats in the course's model.
+# It gives the word just read a probability near 1, but a word is almost never followed by itself. So the right word has a
+# probability near 0, and the loss is minus its logarithm: to be sure and wrong costs more than to guess.
 #
-# Read a column of the picture from top to bottom. The first layer replaces the word by guesses about what follows such words.
+# Read a column of the picture from top to bottom. The first layer replaces the word by guesses about what follows such a word.
 # What depends on words further back, such as *key* after *Whose*, comes later. Nobody trained the middle layers to be read this
 # way, so a low probability does not show that a layer knows nothing.
 
@@ -433,11 +439,11 @@ sliders.slider(
 # ## 5. A head found by its score
 #
 # Give a model random tokens, and then the same tokens again. The first time it can only guess. The second time it can look up
-# what came after the present token. A head that looks there is an **induction head**, and it is found by a score.
+# what came after the same token the first time. An **induction head** is a head that looks there, and a score finds it.
 #
-# Look for them in a second model, whose tokens are letters. It has two layers of four heads and *nothing but attention*: no
-# MLPs, no norms, no biases. So its stream is exactly the sum of the embedding and of what eight heads add. The course trained
-# it for a minute, on random letters that repeat.
+# Look for induction heads in a second model, whose tokens are letters. It has two layers of four heads and *nothing but
+# attention*: no MLPs, no norms, no biases. So its stream is exactly the sum of the embedding and of what eight heads add. The
+# course trained it for a minute, on random letters that repeat.
 
 # %%
 tiny = attention_only.load()
@@ -447,7 +453,7 @@ repeated = once.repeat(1, 2)  # (64, 16): eight different letters, twice
 
 
 def losses_of(run, ids, period):
-    """The mean loss where tokens are new, and where they come again."""
+    """The mean loss of tokens that are new, and of tokens that repeat."""
     each = F.cross_entropy(run.logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")  # (B, T - 1)
     return each[:, : period - 1].mean().item(), each[:, period:].mean().item()
 
@@ -464,7 +470,7 @@ print(f"loss of new letters {new:.2f}, of repeated ones {again:.2f}; of guessing
 # *Difficulty ★★☆ · about 5 minutes*
 #
 # A text repeats with a period $P$. Query $t \ge P$ has seen its token at $t - P$; what came after it is at $t - P + 1$. The
-# score of a head is its mean weight there, where $a_{ij}$ is the weight of query $i$ on key $j$:
+# **induction score** of a head is its mean weight there, where $a_{ij}$ is the weight of query $i$ on key $j$:
 #
 # $$ \text{score} = \frac{1}{T - P} \sum_{t = P}^{T - 1} a_{t,\; t - P + 1} $$
 #
@@ -506,8 +512,8 @@ grade(induction_score)
 # %% [markdown]
 # ### Predict: the layer of the induction heads
 #
-# To look for the position *after* a letter, a head needs keys that contain the letter *before* them. In which layer can
-# induction heads be?
+# To find the position *after* an earlier letter, a head compares its own letter with the letter *before* each key. So its keys
+# must show which letter that is. In which layer can induction heads be?
 
 # %%
 # The layer: "layer 0", "layer 1" or "both"
@@ -516,8 +522,8 @@ predict("the layer of the induction heads", ...)
 # %% [markdown]
 # ### Step: look one back (extra)
 #
-# *Step ★☆☆ · about 2 minutes.* A **previous-token head** looks at the position before its own. Return the mean weight of
-# queries 1 to $T - 1$ on the position before, one number per map: `(..., T, T)` → `(...)`.
+# *Step ★☆☆ · about 2 minutes.* Some heads look at the position before their own. Return the mean weight of queries 1 to $T - 1$
+# on the position before, one number per map: `(..., T, T)` → `(...)`.
 #
 # **Worked example.** With three tokens, it is the mean of $a_{1,0}$ and $a_{2,1}$.
 
@@ -534,7 +540,8 @@ check(previous_token_score)
 # %% [markdown]
 # ### Which head does what
 #
-# Both scores of each head, as means over the 64 texts, and the maps of the two heads that stand out:
+# The *previous-token score* of a head is the mean weight of its queries on the position before. The next pictures show both
+# scores of each head, and the maps of the two heads that stand out:
 
 
 # %%
@@ -553,20 +560,20 @@ best = int(scores[1].argmax())  # the head of layer 1 with the highest induction
 # @title Both scores of every head, and the maps of two
 figures.show(
     figures.inspection.head_maps({"previous-token score": before, "induction score": scores}),
-    caption=f"Mean over 64 texts. Computed with {score_before.whose} and {score.whose}.",
+    caption=f"Both scores, as means over 64 texts. Computed with {score_before.whose} and {score.whose}.",
 )
 pair = torch.stack([whole.weights[0, 0, looks_back], whole.weights[1, 0, best]])
 figures.show(
     figures.inspection.attention_maps(
         pair, tiny.letters.decode(repeated[0].tolist()), [f"layer 0, head {looks_back}", f"layer 1, head {best}"]
     ),
-    caption="One of the 64 texts: eight letters, twice.",
+    caption="The weights of two heads on one of the 64 texts: eight letters, twice.",
 )
 
 # %% [markdown]
-# All four heads of layer 1 are induction heads. Head 1 of layer 0 looks one back from every position: a **previous-token
-# head**. The right map shows an induction head. While letters are new, it looks at its own position; when they repeat, at what
-# came after.
+# All four heads of layer 1 are induction heads. Head 1 of layer 0 is a **previous-token head**: from nearly every position it
+# looks one back. The second map shows an induction head. While letters are new, it mostly looks at its own position. When they
+# repeat, it looks at what came after the same letter the first time.
 #
 # The same scores in your model of words:
 
@@ -583,23 +590,25 @@ print(f"induction scores, one row per layer, computed with {score.whose}:")
 print("\n".join("  ".join(f"{value:.2f}" for value in row) for row in word_scores.tolist()))
 
 # %% [markdown]
-# In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat; a
-# model that never read such texts may have fewer.
+# In the course's model, layer 2 consists of induction heads. A quarter of its training texts were random words that repeat. A
+# model that never read such texts may have fewer. The loss of *new* words is above that of guessing, 6.86. As long as nothing
+# repeats, the model seems to expect a story, and to be sure and wrong costs more than to guess.
 
 # %% [markdown]
 # ## 6. Remove a head
 #
-# A score says where a head looks, not whether it matters. To find out, remove it and measure the loss: an **ablation**. A head
-# whose output is zero adds nothing to the stream. But zero may be unusual for a head, so a milder way puts its *mean* over many
-# texts there.
+# A score says where a head looks, not whether it matters. To find out, remove the head and measure the loss. An **ablation**
+# removes a part of a model to see what changes. A head whose output is zero adds nothing to the stream. But zero may be an
+# unusual output for a head, so another way is to put its *mean* over many texts there.
 #
 # ### Exercise 5: `ablate(head_outputs, heads, mean=None)`
 #
 # *Difficulty ★★☆ · about 5 minutes*
 #
-# `head_outputs` is `(B, H, T, K)`, `heads` a list of head indices, possibly empty. Return a tensor of the same shape in which
-# these heads are zero. If `mean`, `(H, K)`, is given, they are their row of `mean` at every text and position. The other heads
-# are unchanged, and keep their gradient. Change nothing in place: the model still uses its tensor.
+# `head_outputs` is `(B, H, T, K)`, and `heads` is a list of head indices, possibly empty. Return a tensor of the same shape in
+# which the outputs of these heads are zero. If `mean`, `(H, K)`, is given, each of these heads gets its row of `mean` instead,
+# at every position of every text. The other heads are unchanged, and keep their gradient. Change nothing in place: the model
+# still uses its tensor.
 #
 # **Worked example.** One text, three heads, one token, `K = 2`: $(1, 2), (3, 4), (5, 6)$. With `heads=[1]` they become $(1, 2),
 # (0, 0), (5, 6)$. If row 1 of `mean` is $(7, 8)$, they become $(1, 2), (7, 8), (5, 6)$.
@@ -654,8 +663,8 @@ every = [(layer, head) for layer in range(2) for head in range(4)]
 # %% [markdown]
 # ### Predict: one induction head less
 #
-# With all heads the loss of repeated letters is 0.01, and guessing has 3.26. Remove one induction head of layer 1 at a time.
-# How high does the loss rise for the one that matters most?
+# With all heads, the loss of repeated letters is 0.01; guessing has a loss of 3.26. Remove one induction head of layer 1 at a
+# time. How high does the loss rise for the one that matters most?
 
 # %%
 # The loss: "0.01", "about 0.6" or "about 3.3"
@@ -696,17 +705,17 @@ told = ", ".join(f"layer {layer}, head {head}: {value:.2f}" for (layer, head), v
 figures.show(
     figure,
     alt=f"Two panels of bars, one per layer: the loss of repeated letters without each head. {told}.",
-    caption=f"Each bar is the loss with one head at zero. Computed with {removed.whose}.",
+    caption=f"Each bar: the loss of repeated letters with one head at zero. Computed with {removed.whose}.",
 )
 
 # %% [markdown]
-# Without the previous-token head the model guesses: little in the keys says what came before, so the induction heads do not
-# find their position. No single induction head matters as much, because three others look at the same position. What a head is
-# worth depends on which other heads are there.
+# Without the previous-token head the model guesses. Little in the keys now shows which letter came before, so the induction
+# heads do not find their position. No single induction head matters as much, because three others look at the same position.
+# What a head is worth depends on which other heads are there.
 #
-# Without all of layer 1 the loss is even *higher* than without any head. Section 9 measures why: all four heads of layer 0
-# lower the logits of letters that they look at. While letters are new, this helps, because a letter that was read does not come
-# again soon. When they repeat, it is wrong, and layer 1 is no longer there to correct it.
+# Without all of layer 1 the loss is even *higher* than without all eight heads. Section 9 measures why: all four heads of layer
+# 0 lower the logits of letters that they look at. While letters are new, this helps, because a letter that was read does not
+# come again soon. When they repeat, it is wrong, and layer 1 is no longer there to correct it.
 #
 # ### Zero or mean (extra)
 #
@@ -733,17 +742,19 @@ groups = {
 }
 for name, heads in groups.items():
     print(f"{name:20} at zero: loss {loss_without(heads):.2f}; at their mean: {loss_at_mean(heads):.2f}")
-print(f"Computed with {removed.whose}, which has to pass before the means count.")
+print(f"Computed with {removed.whose}. The losses at the mean need an `ablate` that passes.")
 
 # %% [markdown]
-# For the rest of layer 0 the mean is worse than zero, so neither way is neutral. In a claim, say which one you used.
+# Once your `ablate` passes, the mean is worse than zero for the rest of layer 0, so neither way is neutral. When you make a
+# claim, say which one you used.
 
 # %% [markdown]
 # ## 7. Move an activation
 #
-# Ablation does not say which information goes through a head. **Activation patching** does. Run the model on two texts that
-# differ in one token, a *clean* and a *corrupted* one. Run it on the corrupted text again, with one activation replaced by that
-# of the clean run. If the clean answer comes back, the difference goes through this activation.
+# Ablation does not show which information goes through a head. **Activation patching** replaces an activation (a value that the
+# model computes) in one run by the same activation of another run. Run the model on two texts that differ in one token, a
+# *clean* and a *corrupted* one. Then run it on the corrupted text again, with one activation from the clean run. If the clean
+# answer comes back, the difference between the texts goes through this activation.
 
 # %%
 drawn = torch.rand(64, 26, generator=torch.Generator().manual_seed(3)).argsort(-1)  # 64 orders of the alphabet
@@ -768,8 +779,8 @@ print(f"logit of the right letter: clean {high:.1f}, corrupted {low:.1f}")
 # %% [markdown]
 # ### Step: patch one head at one position
 #
-# *Step ★☆☆ · about 3 minutes.* `outputs` and `clean` are the heads' outputs of one layer in both runs, `(B, H, T, K)`. Return a
-# copy of `outputs` in which one head at one position has its vectors from `clean`, for all texts.
+# *Step ★☆☆ · about 3 minutes.* `outputs` and `clean` are the heads' outputs of one layer in the corrupted and in the clean run,
+# `(B, H, T, K)`. Return a copy of `outputs` in which one head at one position has its vectors from `clean`, for all texts.
 #
 # **Worked example.** One text, two heads, two positions, `K = 1`: `outputs` is $(1, 2), (3, 4)$ and `clean` is $(5, 6), (7,
 # 8)$. Patch head 1 at position 0: the result is $(1, 2), (7, 4)$.
@@ -787,8 +798,8 @@ check(patch_head)
 # %% [markdown]
 # ### Predict: where the difference goes
 #
-# The texts differ at position 2 alone. Patch the previous-token head of layer 0 at one position. At which one does it bring
-# back most of the right letter's logit?
+# The texts differ only at position 2. Patch the previous-token head of layer 0 at one position. At which position does this
+# bring back most of the right letter's logit?
 
 # %%
 # The position: 2, 3 or 10
@@ -799,7 +810,7 @@ patched = use(patch_head)
 
 
 def restored(layer, head, position):
-    """The share of the logit's difference that one patch brings back: 0 none of it, 1 all of it."""
+    """The share of the logit's difference that one patch brings back: 0 is none of it, 1 is all of it."""
 
     def change(at, outputs):
         return patched(outputs, clean_run.heads[layer], head, position) if at == layer else outputs
@@ -814,45 +825,50 @@ shares = torch.tensor([[restored(layer, head, t) for t in range(11)] for layer, 
 # @title The share that each patch brings back
 figures.show(
     figures.inspection.patching(shares, [f"layer {layer}, head {head}" for layer, head in every], 2),
-    caption=f"One patch per cell, each the mean over 64 texts. Computed with {patched.whose}.",
+    caption="Each cell: the share of the difference that one patch brings back, as a mean over 64 texts. "
+    f"Computed with {patched.whose}.",
 )
 
 # %%
 last = shares[4:, 10]
-print(f"layer 0, head {looks_back}, position 3: {shares[looks_back, 3]:.2f}")
+print(f"layer 0, head {looks_back}, position {shares[looks_back].argmax()}: {shares[looks_back].max():.2f}")
 print("layer 1, position 10:", [round(share, 2) for share in last.tolist()], f"together {last.sum():.2f}")
 
 # %% [markdown]
-# You have read a circuit. At position 3 the previous-token head writes which letter is at position 2. At the last position the
-# four heads of layer 1 find it by that, and copy the letter of position 3 to the logits. Nothing else carries much. The shares
-# of layer 1 add up to 1, because the logit is a sum and these heads are the last to add to it.
+# You have read a **circuit**: a group of heads that compute something together, because one reads what another wrote. At
+# position 3 the previous-token head writes which letter is at position 2. With this, the four heads of layer 1 at the last
+# position find position 3, and copy its letter to the logits. The other heads of layer 0 bring back at most 0.1 each. The
+# shares of layer 1 add up to 1, because the logit is a sum, and its difference comes through these four heads.
 
 # %% [markdown]
 # ## 8. A claim that can fail
 #
-# "These heads do it" is easily written under a picture. Make it a claim that can fail: without exactly these heads the
-# behaviour is gone. Then remove them and measure. Here, *gone* means that the loss of repeated tokens is at least that of new
-# ones.
+# "These heads do it" is easily written under a picture. Make it a claim that can fail: "without these heads the behaviour is
+# gone, and with any one of them back it is not". Then remove them and measure. Here, *gone* means that the loss of repeated
+# tokens is at least that of new ones.
 #
 # ### Exercise 6: `necessary_heads(loss_without, scores, chance)`
 #
 # *Difficulty ★★★ · about 11 minutes*
 #
-# Name the heads that a behaviour needs. The grader removes exactly these in a model that you have not seen, and measures the
-# loss. You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the loss
-# with these heads removed. `scores`, `(L, H)`, has the induction scores. The behaviour is gone if the loss is at least
-# `chance`. Return a list of pairs for which both are true:
+# Name heads without which a behaviour is gone. The grader removes exactly these in a model that you have not seen, and measures
+# the loss. You can do the same: `loss_without(heads)` takes a list of pairs `(layer, head)`, possibly empty, and returns the
+# loss with these heads removed. `scores`, `(L, H)`, has the induction scores.
+#
+# The behaviour is gone if the loss is at least `chance`. Return a list of pairs for which both are true:
 #
 # 1. Without all of them, the behaviour is gone.
 # 2. With any one of them put back, and the others still removed, it is not gone.
 #
-# If several lists are right, return one of them; if the behaviour is gone with all heads in place, an empty list. If the loss
-# without all `L * H` heads is below `chance`, raise a `ValueError` that names `chance`. In the grader's models, removing more
-# heads never brings a behaviour back.
+# Such a list need not name all heads of a circuit. Of two heads in a row, such as the only previous-token head and the only
+# induction head, either one alone is a right answer. If several lists are right, return any of them.
+#
+# If the behaviour is gone with all heads in place, return an empty list. If the loss without all `L * H` heads is below
+# `chance`, raise a `ValueError` that names `chance`. In the grader's models, removing more heads never brings a behaviour back.
 #
 # **Worked example.** Three heads, and `chance` is 2. Without any single one the loss is 0.1. Without `(1, 0)` and `(1, 1)` it
-# is 2.5, and without all three as well; without `(0, 0)` and one other it is 0.1. No head matters alone, and the answer is
-# `[(1, 0), (1, 1)]`.
+# is 2.5, and without all three as well; without `(0, 0)` and one other it is 0.1. No head matters alone, and the only right
+# answer is `[(1, 0), (1, 1)]`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -918,7 +934,7 @@ for name, (without, of_heads, chance) in models.items():
 print(f"Computed with {name_heads.whose} and {removed.whose}")
 
 # %% [markdown]
-# There is another right claim for the model of letters:
+# For the model of letters, more than one claim is right. Measure four:
 
 # %%
 claims = {
@@ -931,22 +947,24 @@ for name, heads in claims.items():
     print(f"{name:38} loss {loss_without(heads):.2f} {'gone' if loss_without(heads) >= new else 'not gone'}")
 
 # %% [markdown]
-# The first claim fails. The second and the third hold, with different heads, because a chain breaks at any link. The fourth
-# names a head too many: put the best head back, and the behaviour is still gone. So a list of necessary heads is *an* answer,
-# for one kind of removal on one kind of text. In large models, later layers partly compensate for a removal ([McGrath et al.
-# 2023](https://arxiv.org/abs/2307.15771)), so claims about a single part often fail.
+# The first claim fails. The second and the third are right, with different heads. Neither names the whole circuit, because a
+# chain breaks at any link. The fourth names a head too many: put the best head back, and the behaviour is still gone.
+#
+# So a list of necessary heads is *an* answer, for one kind of removal on one kind of text. In large models, later layers partly
+# compensate for a removal ([McGrath et al. 2023](https://arxiv.org/abs/2307.15771)), so claims about a single part often fail.
 
 # %% [markdown]
 # ## 9. What a head asks for, and what it passes on
 #
-# A head has four matrices, but it does only two things, and each is one matrix, `(D, D)`. With head $h$'s own `K` rows of the
-# weights, a score is
+# A head has four matrices, but it does only two things, and a single matrix, `(D, D)`, describes each. With head $h$'s own `K`
+# rows of the weights, a score before scaling is
 #
 # $$ \mathbf{q} \cdot \mathbf{k} = (\mathbf{W}_q^{h} \mathbf{x}_i)^\top (\mathbf{W}_k^{h} \mathbf{x}_j) =
 #    \mathbf{x}_i^\top \underbrace{{\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}}_{\text{QK circuit}} \mathbf{x}_j . $$
 #
 # The **QK circuit** decides which position looks at which. The **OV circuit**, ${\mathbf{W}_v^{h}}^\top
-# {\mathbf{W}_o^{h}}^\top$ with the head's own columns of $\mathbf{W}_o$, is what it adds to the stream from where it looks.
+# {\mathbf{W}_o^{h}}^\top$ with the head's own columns of $\mathbf{W}_o$, turns the vector that the head looks at into the
+# vector that it adds to the stream.
 #
 # ### Exercise 7: `qk_circuit(W_q, W_k, head, n_heads)`
 #
@@ -957,9 +975,9 @@ for name, heads in claims.items():
 # least 1 and divides `D`, and `0 <= head < n_heads`, raise a `ValueError` that names what was wrong, and its value.
 #
 # **Worked example.** `D = 2`, two heads, so `K = 1`. Head 1 owns the last rows, $(3, 4)$ of $\mathbf{W}_q$ and $(7, 8)$ of
-# $\mathbf{W}_k$:
+# $\mathbf{W}_k$. Its QK circuit is
 #
-# $$ \mathbf{M} = \begin{pmatrix} 3 \\ 4 \end{pmatrix} \begin{pmatrix} 7 & 8 \end{pmatrix} =
+# $$ \begin{pmatrix} 3 \\ 4 \end{pmatrix} \begin{pmatrix} 7 & 8 \end{pmatrix} =
 #    \begin{pmatrix} 21 & 24 \\ 28 & 32 \end{pmatrix} . $$
 
 # %%
@@ -995,9 +1013,10 @@ grade(qk_circuit)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Layer 1 of the model of letters does not rotate, and there are no norms. So its scores are exactly $\mathbf{x}_i^\top
-# \mathbf{M}\, \mathbf{x}_j / \sqrt{K}$, and the stream is a sum. Take one term on each side: the embedding of the query's
-# letter, and what a head of layer 0 writes when it looks at a letter. This gives a map of letters by letters.
+# Layer 1 of the model of letters does not rotate queries and keys, and there are no norms. So its scores are exactly
+# $\mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j / \sqrt{d_k}$, and each $\mathbf{x}$ is a sum. Take
+# one term on each side: for the query the embedding of its letter, for the key what a head of layer 0 writes when it looks at a
+# letter. This gives a map of letters by letters.
 
 # %%
 circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
@@ -1005,7 +1024,7 @@ E = tiny.tokens.weight  # (26, 64): one row per letter
 
 
 def moves(layer, head):
-    """The OV circuit of a head, (D, D): x @ moves is what it adds to the stream where it looks at x."""
+    """The OV circuit of a head, (D, D): x @ moves is what it adds to the stream when it looks at x."""
     attention, rows = tiny.blocks[layer], slice(16 * head, 16 * head + 16)
     return attention.W_v.weight[rows].T @ attention.W_o.weight[:, rows].T
 
@@ -1019,8 +1038,8 @@ def looks_for(head, written):
 # %% [markdown]
 # ### Predict: the diagonals
 #
-# Which map has a clearly positive diagonal for head 0 of layer 1: with the key's own letter, or with what the previous-token
-# head wrote?
+# Head 0 of layer 1 has two such maps: one for keys that contain their own letter, one for keys that contain what the
+# previous-token head wrote. Which map has a clearly positive diagonal?
 
 # %%
 # The map: "the key's own letter", "what was written" or "both"
@@ -1046,8 +1065,8 @@ figures.show(
     figures.heat_map(written_before, rows=alphabet, columns=alphabet, part="scores", numbers=False, size=(6.2, 5.6)),
     alt="A map of 26 by 26 letters with a dark diagonal, scores: "
     f"{written_before.diagonal().mean():.1f} on the diagonal, {written_before.mean():.1f} on average.",
-    caption="Layer 1, head 0: the score of a query with the letter of the row, for a key after the letter of the column. "
-    f"Computed with {circuit.whose}.",
+    caption="Layer 1, head 0: the score of a query with the letter of the row, at a position after the letter of the "
+    f"column. Computed with {circuit.whose}.",
 )
 of_letters = torch.stack([copies[1, head].diagonal() for head in range(4)])  # (4, 26)
 with_sum = torch.cat([of_letters, of_letters.sum(0, keepdim=True)])
@@ -1055,24 +1074,27 @@ names = [*(f"head {head}" for head in range(4)), "together"]
 figures.show(
     figures.heat_map(with_sum, rows=names, columns=alphabet, kind="scores", numbers=False, size=(9.0, 2.4)),
     alt="A map with a row for each head of layer 1 and one for all, and a column for each letter: by how much the logit of a letter "
-    "rises when the head looks at it. Most letters are raised by one or two heads. Together: from "
+    "rises when the head looks at it. Each head raises some letters more than others. Together: from "
     f"{with_sum[4].min():.1f} to {with_sum[4].max():.1f}.",
     caption="Layer 1: by how much each head raises the logit of the letter that it looks at.",
 )
 
 # %% [markdown]
-# The first map: at a letter, the head looks for positions after *the same* letter, for all 26. Two heads of two layers make one
-# circuit, through a matrix product. The second: all four heads look at the same position, but each copies only some letters.
-# They share the alphabet, so that every logit rises by about 11. That is why each of them is needed in the list of section 8.
-# The heads of layer 0 *lower* the logit of a letter that they look at.
+# In the first map, the head looks for positions after the query's *own* letter, for all 26 letters. Two heads of two layers
+# make one circuit, through a matrix product.
+#
+# In the second map, each head copies only some letters. All four look at the same position and share the alphabet, so that
+# together they raise every logit by 9 to 12. That is why the claim "all of layer 1" in section 8 needs each of them. The heads
+# of layer 0 *lower* the logit of a letter that they look at, which explains the high loss without layer 1 in section 6.
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 7 minutes.* **What comes through layer 0?** In section 7 the corrupted text lost the letter to look
-# *for*. Now corrupt the letter to *copy* instead: position 3 of `clean` becomes `drawn[:, 20]`, and the right letter is still
-# `right`. Patch all four heads of layer 0 at *all* positions from the clean run. Which share of the right letter's logit comes
-# back? Use `right_logit` and a `change` as in section 7. Guess before you run it; for the corrupted text of section 7 the share
+# *Experiment ★★☆ · about 7 minutes.* **What comes through layer 0?** In section 7 you corrupted the letter to look *for*. Now
+# corrupt the letter to *copy* instead: position 3 of `clean` becomes `drawn[:, 20]`, and the right letter is still `right`.
+#
+# Patch all four heads of layer 0 at *all* positions from the clean run, with `right_logit` and a `change` as in section 7. What
+# share of the difference in the right letter's logit comes back? Guess before you run it; for the corrupted text of section 7 it
 # is 0.96.
 
 # %%
@@ -1089,9 +1111,9 @@ check("experiment", finding)
 # %% [markdown]
 # ## 10. A published model (extra)
 #
-# Your `load_gpt2` works for the real GPT-2. `pretrained.fetch` downloads a model of this format from the Hugging Face hub, with
-# its tokenizer: `openai-community/gpt2` (MIT licence, 550 MB) or `distilbert/distilgpt2` (Apache 2.0, 350 MB). Remove the `#`
-# to fetch it. You need a network and 2 GB of memory.
+# Your `load_gpt2` works for the real GPT-2, too. `pretrained.fetch` downloads a model of this format from the Hugging Face hub,
+# with its tokenizer: `openai-community/gpt2` (MIT licence, 550 MB) or `distilbert/distilgpt2` (Apache 2.0, 350 MB). Remove the
+# `#` to fetch it. You need a network connection and 2 GB of memory.
 
 # %% tags=["demo"]
 from course import pretrained
@@ -1111,16 +1133,16 @@ else:
     print("Not fetched. The model of section 1 has the same names and layout, and goes through the same code.")
 
 # %% [markdown]
-# The prompt is a famous one: Wang et al., [Interpretability in the Wild](https://arxiv.org/abs/2211.00593), found by patching
-# which heads of GPT-2 name *Mary*. Induction heads among them turned up there as well. Try `induction_score` on random tokens.
+# The prompt is from Wang et al., [Interpretability in the Wild](https://arxiv.org/abs/2211.00593). By patching, they found
+# which heads of GPT-2 lead to the answer *Mary*; induction heads are among them. Try `induction_score` on random tokens.
 
 # %% [markdown]
 # ## 11. Is it a bug? (extra)
 #
 # ### Predict: "`nn.GELU` is wrong for GPT-2's weights" (extra)
 #
-# GPT-2 computes its nonlinearity by a formula with a tanh. Somebody proposed PyTorch's plain `nn.GELU` in nanoGPT, which is
-# faster; the author hesitated, because the weights were made with the formula
+# GPT-2 computes its nonlinearity by a formula with a tanh. Somebody proposed that nanoGPT should use PyTorch's plain `nn.GELU`,
+# which is faster. The author hesitated, because the weights were trained with the formula
 # ([karpathy/nanoGPT#2](https://github.com/karpathy/nanoGPT/issues/2), [#274](https://github.com/karpathy/nanoGPT/pull/274)). By
 # how much do the two functions differ at most?
 
@@ -1152,8 +1174,8 @@ changed = (logits_with(nn.GELU()) - logits_with(approximate)).abs().max()
 print(f"logits of the loaded model differ by up to {changed:.0e}")
 
 # %% [markdown]
-# Half a bug. No reader would see a difference in a text, but a test to 1e-4 fails, and then you cannot tell whether something
-# else is wrong as well. Use the function that the weights were made with.
+# Half a bug. Hardly anybody would see a difference in a text, but a test to 1e-4 fails, and then you cannot see whether
+# something else is wrong as well. Use the function that the weights were trained with.
 #
 # ### Predict: "The bias of the keys can be left out" (extra)
 #
@@ -1178,8 +1200,8 @@ print(
 
 # %% [markdown]
 # A score becomes $\mathbf{q} \cdot (\mathbf{k} + \mathbf{b}_k) = \mathbf{q} \cdot \mathbf{k} + \mathbf{q} \cdot \mathbf{b}_k$:
-# every key of a query gets the same number, and softmax ignores it. So a loader can lose a tensor and pass every test of its
-# logits. The grader asks for each number.
+# all scores of a query change by the same number, and softmax ignores it. So a loader can lose a tensor and pass every test of
+# its logits. That is why the grader compares the tensors, too.
 
 # %% [markdown]
 # ## 12. Seen in the wild (extra)
@@ -1191,11 +1213,11 @@ print(
 # + new[name] = weight.T    # c_attn, c_fc and c_proj are stored (in, out)
 # ```
 #
-# Symptom: a page of *size mismatch* ([karpathy/nanoGPT#190](https://github.com/karpathy/nanoGPT/issues/190)). The square
+# Symptom: a page of *size mismatch* errors ([karpathy/nanoGPT#190](https://github.com/karpathy/nanoGPT/issues/190)). The square
 # `attn.c_proj` is missing from that page. If you transpose only what raises an error, you get a model that loads and writes
 # nonsense.
 #
-# **A mask among the weights.** `attn.bias` and `attn.masked_bias` were saved for years, and then no longer.
+# **A mask among the weights.** For years, `attn.bias` and `attn.masked_bias` were saved with the weights. Then they were not.
 #
 # ```diff
 # - model.load_state_dict(checkpoint)
@@ -1213,7 +1235,7 @@ print(
 # + normalised = norm(x)
 # ```
 #
-# Symptom: early layers that seemed to know nothing, because division by too large a scale gives even probabilities
+# Symptom: early layers that seemed to know nothing, because division by too large a scale gives nearly even probabilities
 # ([TransformerLens#1076](https://github.com/TransformerLensOrg/TransformerLens/issues/1076)). A test for every lens: its last
 # row must be the model's logits ([#523](https://github.com/TransformerLensOrg/TransformerLens/issues/523)). And some libraries
 # return the last hidden state *already normalised*
@@ -1228,13 +1250,14 @@ print(f"The lens's last row and the logits differ by up to {(last_row - run.logi
 # %% [markdown]
 # ## Summary
 #
-# 1. A checkpoint is names and tensors. GPT-2's has queries, keys and values in one, weights stored (in, out), and masks.
+# 1. A checkpoint is names and tensors. In GPT-2's, one matrix makes queries, keys and values, and weights are stored (in, out).
 # 2. Check everything, then copy; say what is missing; prove the loaded model by its logits.
 # 3. Each layer adds to the residual stream, so the norm and the unembedding read every layer: the logit lens.
-# 4. A score finds a head, ablation shows whether it is needed, and patching shows which information goes through it.
+# 4. A score finds a head, ablation shows what is gone without it, and patching shows which information goes through it.
 # 5. A head is two matrices: the QK circuit decides where it looks, the OV circuit what it adds.
 #
-# $$ \operatorname{score}(\mathbf{x}_i, \mathbf{x}_j) = \mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j $$
+# $$ \operatorname{score}(\mathbf{x}_i, \mathbf{x}_j) =
+#    \mathbf{x}_i^\top {\mathbf{W}_q^{h}}^\top \mathbf{W}_k^{h}\, \mathbf{x}_j / \sqrt{d_k} $$
 #
 # **To read on:** Elhage et al., [A Mathematical Framework for Transformer
 # Circuits](https://transformer-circuits.pub/2021/framework/index.html): QK and OV circuits, in models of attention alone ·
@@ -1249,9 +1272,9 @@ print(f"The lens's last row and the logits differ by up to {(last_row - run.logi
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# Ablation runs the model again for each set of heads. **Direct logit attribution** asks all heads at once. A logit is a dot
-# product of the stream with a row of the unembedding, and the stream is a *sum* to which each head adds a vector. So the amount
-# by which a model prefers one token to another is a sum too, with one term per head.
+# Ablation runs the model again for each set of heads. **Direct logit attribution** measures all heads in one run. A logit is a
+# dot product of the stream with a row of the unembedding, and the stream is a *sum* to which each head adds a vector. So the
+# amount by which a model prefers one token to another is a sum too, with one term per head.
 #
 # `head_outputs` is `(B, H, T, K)`, as in exercise 5; `W_o` is `(D, D)`, as `nn.Linear` has it (out, in), without its bias;
 # `direction` is `(D,)`, for instance the row of one token minus that of the other. Return `(B, H, T)`: the dot product of the
@@ -1262,7 +1285,7 @@ print(f"The lens's last row and the logits differ by up to {(last_row - run.logi
 # direction is $(1, -1)$. Head 0 adds $3 \cdot (1, 3)$, which counts $3 - 9 = -6$. Head 1 adds $5 \cdot (2, 1)$, which counts
 # $5$. Together they are $-1$, and so is the layer's $(13, 14)$ along the direction.
 #
-# These are the *direct* contributions: what a head does through later layers is not among them. (The last norm is left out. It
+# These are the *direct* contributions: what a head does through later layers is not included. (The last norm is left out. It
 # divides all terms of a position by one number; its weights, which are linear, can be part of the direction.) Ablation counts
 # everything. If the two disagree, a later layer read what the head wrote.
 
