@@ -564,7 +564,7 @@ print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose
 # %% [markdown]
 # ### Predict: targets that are not shifted (extra)
 #
-# Now a second model is trained in the same way, but without the shift of exercise 2: the decoder reads the `targets`
+# Next, a second model is trained in the same way, but without the shift of exercise 2: the decoder reads the `targets`
 # themselves, and has to predict them. What happens to its loss?
 
 # %%
@@ -870,7 +870,7 @@ figures.show(
 #
 # ### Predict: the most probable translation
 #
-# For a sentence with *often*, one speaker in three says `ifa`. Two in three say `ro` and then one of four words for the mood,
+# For a sentence with *often*, one speaker in three says `ifa`. Two in three say `ro`, and then one of four words for the mood,
 # each equally often. The rest of the sentence is always the same. With which word does the most probable *whole* translation
 # begin?
 
@@ -1038,8 +1038,9 @@ print(f"The first sentence, with the mean log-probability per token:\n{example}"
 # is a `step` for a language with one sentence: id 2 (`ifa`, probability ⅓), or id 3 (`ro`, ⅔) and then one of `moods` ids, all
 # equally probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1.
 #
-# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find that sequence
-# by your `beam_search`, with a width of 20; `search` is yours once it passes.
+# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by calls of
+# `search` with a width of 20 and a `max_length` of 12. `search` is your `beam_search` once exercise 5 passes; until then it is
+# greedy search, which cannot find it.
 
 
 # %%
@@ -1243,8 +1244,8 @@ print(f"With three padded positions, the logits of real words differ by up to {d
 predict("patches in another order", ...)
 
 # %% [markdown]
-# The author confirmed the bug, and that training works. As with the layouts of lesson 7, trained weights fit one order only. If
-# a pixel moved into another *patch*, the model would see a different image.
+# The author confirmed the bug, and answered that a linear layer learns to undo it. As with the layouts of lesson 7, trained
+# weights fit one order only. If a pixel moved into another *patch*, the model would see a different image.
 
 # %% [markdown]
 # ## 10. Seen in the wild (extra)
