@@ -10,10 +10,12 @@
 #
 # Until now, the tokens of a text attended to tokens of the same text. Attention was invented for something else: in 2014, a
 # network that translated from English to French looked back at the English while it wrote the French. **How does one sequence
-# attend to another, how do you train a model that reads one and writes the other, and what can the other one be?**
+# attend to another, how do you train a model that reads one and writes the other, and must the sequence that it reads be
+# text?**
 #
-# **You will build** cross-attention, an encoder and a decoder that translate between two languages with different word orders,
-# and beam search, which finds translations that the simplest search misses. At the end, an image replaces the sentence.
+# **You will build** cross-attention, a model that consists of an encoder and a decoder and learns to translate between two
+# languages with different word orders, and beam search, which finds translations that the simplest search misses. At the end,
+# an image replaces the sentence.
 #
 # **You need** masks (lesson 5), heads (lesson 6) and training (lesson 8). You need nothing from your earlier notebooks.
 #
@@ -37,9 +39,9 @@ begin("12_two_sequences")
 figures.show(figures.diagram.two_sequences())
 
 # %% [markdown]
-# The **source** is the sequence that is read, the **target** the one that is written. In shapes, `B` is the batch, `S` the
-# number of source positions, `T` the number of target positions, `H` the number of heads, `D` the model's width, `K` a head's
-# and `N` the number of words that can be written.
+# The **source** is the sequence that the model reads, the **target** the one that it writes. In shapes, `B` is the batch, `S`
+# the number of source positions, `T` the number of target positions, `H` the number of heads, `D` the model's width, `K` a
+# head's width and `N` the size of the target's vocabulary.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -78,15 +80,16 @@ review()
 # %% [markdown]
 # ## 1. A language that nobody speaks
 #
-# To check where a translation attends, you need sentences whose word-by-word **alignment** is known: for each word of the
-# translation, the word that it came from. So here is **Oru**, a language made for this lesson. Each English noun, adjective
-# and verb has one counterpart, but the order differs:
+# To check where a model attends while it translates, you need sentences whose word-by-word **alignment** is known: for each
+# word of the translation, the source word that it comes from. So here is **Oru**, a language made for this lesson. Each English
+# noun, adjective and verb has exactly one counterpart, but the word order differs:
 #
-# - The verb comes last, and *today* or *again* comes first.
-# - An adjective follows its noun. *The* becomes `ta`, after noun and adjective; *a* becomes nothing.
-# - What the verb is done to, the object, is marked by `ka`.
+# - The verb comes after its object, and *today*, *again* or *often* comes first.
+# - An adjective follows its noun. *The* becomes `ta`, after noun and adjective; *a* has no counterpart.
+# - The object, the one that the verb acts on, is followed by `ka`.
 # - A clause with *that* comes *before* its noun, and ends with `mo`.
-# - The verb is followed by `ni` if the subject of the sentence is alive, and by `nu` if it is a thing.
+# - The last verb is followed by `ni` if the subject of the sentence is alive, and by `nu` if it is a thing. In the alignment,
+#   this word comes from the subject.
 #
 # | English | Oru |
 # |---|---|
@@ -95,11 +98,11 @@ review()
 # | the hen that likes a small fox sees a boat | `raso pilo ka ulin mo kito ta melu ka zami ni` |
 #
 # The grammar makes over thirty billion sentences, so no model can learn them by heart. (Its English is rough: *a old fox*.) One
-# word has two translations: for *often*, one speaker in three says `ifa`. The others say `ro` and one of four words for their
-# mood.
+# word has two translations. For *often*, one speaker in three says `ifa`; the others say `ro`, and then one of four words for
+# their mood.
 #
-# You need not follow the code. `sentence` makes a random sentence with its alignment: for each word of Oru the position of its
-# English word, or −1 if it has none.
+# You need not follow the code. `sentence` makes a random sentence with its alignment: for each word of Oru, the position of its
+# English word, or −1 if it has none, like `ka`.
 
 # %%
 ALIVE = {"hen": "kito", "fox": "raso", "child": "pani", "king": "doro", "wolf": "gare"}
@@ -189,8 +192,9 @@ parts = "the wolf that carries a boat".split(), "sees", "the river".split(), ""
 print(" ".join(word for word, _ in in_oru(*parts)))
 
 # %% [markdown]
-# So the translation needs words that are far apart and in another order. In a batch, sentences need a common length. The
-# shorter ones are padded with id 0, on **both sides**: sources to the longest source, targets to the longest target.
+# So a word of the translation can depend on a source word that is far away. In a batch, all sources need the same length, and
+# so do all targets. The shorter ones are padded with id 0 in both languages: sources to the longest source, targets to the
+# longest target.
 
 
 # %%
@@ -211,10 +215,10 @@ def batch_of(n, generator, whens=("", "today", "again", "often")):
 source, targets, alignment = batch_of(4, torch.Generator().manual_seed(69))
 
 # %% tags=["demo"]
-# @title A batch of four, padded on both sides
+# @title A batch of four, padded in both languages
 figures.show(
     figures.sequences.padding(source, targets, ENGLISH, ORU),
-    caption="Four sentences and their translations. Hatched: padding.",
+    caption="Four English sentences (source) and their translations (targets), one per row. Hatched: padding.",
 )
 
 # %% [markdown]
@@ -232,8 +236,8 @@ figures.show(
 #
 # ### Predict: a mask without its dimensions (extra)
 #
-# The mask of a batch is `(B, S)`, the scores are `(B, H, T, S)`. Here $B = T = S = 4$ and $H = 1$. You forget to add the
-# missing dimensions, and write `scores.masked_fill(source_mask, -inf)`. What happens?
+# The mask of a batch is `(B, S)`, the scores are `(B, H, T, S)`. Here $B = T = S = 4$ and $H = 1$. You write
+# `scores.masked_fill(source_mask, -inf)` and forget to insert the dimensions for heads and queries. What happens?
 
 # %%
 # In sentence b: "an error", "its own padding is blocked" or "padding of other sentences is blocked"
@@ -245,13 +249,13 @@ predict("a mask without its dimensions", ...)
 # *Difficulty ★★☆ · about 12 minutes*
 #
 # - `__init__` makes `W_q`, `W_k`, `W_v` and `W_o`, each an `nn.Linear(d_model, d_model, bias=False)`.
-# - `forward` takes `x`, `(B, T, D)`, `source`, `(B, S, D)`, and possibly `source_mask`, bool `(B, S)`, True where padded. It
+# - `forward` takes `x`, `(B, T, D)`, `source`, `(B, S, D)`, and optionally `source_mask`, bool `(B, S)`, True where padded. It
 #   returns the output, `(B, T, D)`, and the weights of every head, `(B, H, T, S)`.
-# - If all of a source is padding, its weights and output are 0. You may use PyTorch's attention functions.
+# - If a source consists of padding only, its weights and output are 0. You may use PyTorch's attention functions.
 #
-# **Worked example.** All matrices are the identity, and there are two heads of width 1. One query, $(1, 0)$, asks two
-# positions, $(0, 4)$ and $(\ln 3, 8)$. In head 0 the query is 1 and the keys are 0 and $\ln 3$, so the weights are ¼ and ¾,
-# and the output is $\tfrac34 \ln 3 \approx 0.82$. In head 1 the query is 0, so both weights are ½, and the output is 6.
+# **Worked example.** All matrices are the identity, and there are two heads of width 1. One query, $(1, 0)$, attends to two
+# source positions, $(0, 4)$ and $(\ln 3, 8)$. In head 0 the query is 1 and the keys are 0 and $\ln 3$, so the weights are ¼ and
+# ¾, and the output is $\tfrac34 \ln 3 \approx 0.82$. In head 1 the query is 0, so both weights are ½, and the output is 6.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
@@ -302,7 +306,7 @@ grade(CrossAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are the shapes in one call, with four sentences of six written words:
+# Here are the shapes in one call, for four sources and six target positions each:
 
 # %%
 Cross = use(CrossAttention, torch_fallbacks.CrossAttention)
@@ -314,10 +318,10 @@ print("largest weight on padding:", weights.masked_select((source == PAD)[:, Non
 # %% [markdown]
 # ## 3. Teacher forcing
 #
-# The decoder is a language model that also sees the source: it predicts each word from the words before it and from the
-# source. In training, the right words are known. So the decoder does not read what it would have written itself; at every
-# position it reads the *right* words so far. This is called **teacher forcing**. All positions are trained in one call, and
-# the causal mask hides from each position the word that it has to predict.
+# The decoder, the part that writes the target, is a language model that also sees the source: it predicts each word from the
+# words before it and from the source. In training, the correct words are known, so the decoder does not read its own
+# predictions. At every position it reads the *correct* words so far. This is called **teacher forcing**. All positions are
+# trained in one call, and the causal mask hides from each position the word that it has to predict.
 #
 # The first word has no word before it, so the decoder reads `begin` there.
 #
@@ -325,8 +329,8 @@ print("largest weight on padding:", weights.masked_select((source == PAD)[:, Non
 #
 # *Difficulty ★☆☆ · about 4 minutes*
 #
-# From `targets`, int64 `(B, T)`, make what the decoder reads to predict them: `begin`, then all targets but the last. Leave
-# `targets` unchanged, because the loss needs them.
+# Return what the decoder reads when it has to predict `targets`, int64 `(B, T)`: the id `begin`, then all targets but the last.
+# Leave `targets` unchanged, because the loss needs them.
 #
 # **Worked example.** `targets` are $(5, 8, 2)$ and `begin` is 1. The decoder reads $(1, 5, 8)$ and has to predict $(5, 8, 2)$.
 
@@ -364,12 +368,14 @@ print("Computed with", inputs_for.whose)
 # %% [markdown]
 # ## 4. Encoder and decoder
 #
-# The **encoder** reads the whole source; each position attends to all others. Its output is called the **memory**,
-# `(B, S, D)`. The **decoder** reads the target words so far and gives logits, `(B, T, N)`. Both are blocks as in lesson 8:
-# attention, then an MLP, each behind a norm and with a residual connection. The decoder's block has one part more.
-# Between its causal self-attention and its MLP, cross-attention looks at the memory.
+# The **encoder** reads the whole source; each position attends to all positions. Its output is called the **memory**,
+# `(B, S, D)`. The **decoder** reads the target words so far and returns logits, `(B, T, N)`.
 #
-# In the encoder below, a sentence asks *itself*: self-attention is cross-attention with the same sequence in both places.
+# Both add to each word a learned vector for its position, and continue with a block as in lesson 8: attention, then an MLP,
+# each after a norm and with a residual connection. The decoder's block has one more part between its causal self-attention and
+# its MLP: cross-attention to the memory.
+#
+# In the encoder below, self-attention is cross-attention with the same sequence in both places.
 
 
 # %%
@@ -428,13 +434,15 @@ class Decoder(nn.Module):
 #
 # - `encode(source, source_mask=None)` returns the memory, `encoder(source, source_mask)`.
 # - `decode(targets_in, memory, source_mask=None)` returns the logits, `decoder(targets_in, memory, source_mask)`.
-# - `forward(source, targets_in, source_mask=None)` calls each of them once and returns the logits.
-# - Pass all arguments by position, and the mask also if it is None: a part may have another name for it.
+# - `forward(source, targets_in, source_mask=None)` calls `encoder` once and `decoder` once, and returns the logits.
+# - Call `encoder` and `decoder` with all arguments *by position*, never by name, and pass the mask even if it is None: their
+#   own parameters may have other names, and no default.
 # - Both modules must be *submodules* of yours, so that `parameters()` and `eval()` reach them. The memory may be anything, not
 #   only a tensor: pass it on unchanged.
 #
-# **Worked example.** With the source $s$, the targets so far $t$ and the mask $p$: `encoder(s, p)` gives $m$, and
-# `decoder(t, m, p)` gives the logits. These are two calls, and both get the mask.
+# **Worked example.** `encoder` and `decoder` are functions of plain numbers here: `encoder(source, source_mask)` returns
+# `source + source_mask`, and `decoder(targets_in, memory, source_mask)` returns `targets_in * memory + source_mask`. With
+# source 3, targets 2 and mask 1, the memory is $3 + 1 = 4$ and the logits are $2 \cdot 4 + 1 = 9$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -483,10 +491,10 @@ grade(EncoderDecoder)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now train it, on 4,000 sentences. *Review:* the loss is lesson 8's, without the padded positions. The learning rate warms up
-# and decays, here by PyTorch's `OneCycleLR`. The model has one block on each side and a width of 64. Training takes about 15
-# seconds on one core. (It is partly luck: of five seeds, four translated at least 99 % of unseen sentences without a mistake,
-# and one 82 %.)
+# Now train it on 4,000 sentences. The model has one block on each side and a width of 64. *Review:* the loss is lesson 8's,
+# without the padded positions, and the learning rate warms up and decays, here by PyTorch's `OneCycleLR`. Training takes about
+# 15 seconds on one core. (The result depends on the seed: with four of five seeds, at least 99 % of the unseen sentences had
+# every word right, and with one 82 %.)
 
 
 # %% tags=["demo"]
@@ -531,7 +539,7 @@ unseen = batch_of(
 )  # these have one translation each
 lengths = (unseen[0] != PAD).sum(1)  # of the sources
 that = (unseen[0] == ENGLISH.index("that")).any(1)
-different = torch.tensor([len(set(row)) >= 11 for row in unseen[0].tolist()])  # with padding: 10 words and more
+different = torch.tensor([len(set(row)) >= 11 for row in unseen[0].tolist()])  # padding and at least 10 different words
 shown = int(((lengths == 11) & that & different).int().argmax())  # a sentence to look at during the training
 shown_source = unseen[0][shown][unseen[0][shown] != PAD][None]
 shown_targets = unseen[1][shown][unseen[1][shown] != PAD][None]
@@ -556,8 +564,8 @@ print(f"with teacher forcing. Computed with {Joined.whose} and {inputs_for.whose
 # %% [markdown]
 # ### Predict: targets that are not shifted (extra)
 #
-# Now a second model, as before, but without the shift of exercise 2: the decoder reads the `targets` themselves, and is trained
-# to predict them. What happens to its loss?
+# Next, a second model is trained in the same way, but without the shift of exercise 2: the decoder reads the `targets`
+# themselves, and has to predict them. What happens to its loss?
 
 # %%
 # The loss: "falls to nearly 0", "stays where it began" or "falls as far as with shifted inputs"
@@ -570,20 +578,22 @@ unshifted = Joined(Encoder(64), Decoder(64, len(ORU)))
 too_good, _ = train(unshifted, training_data, steps=80, inputs=lambda targets, begin: targets)
 figures.show(
     figures.losses(
-        {"teacher forcing": losses, "targets not shifted": too_good}, {"guessing, ln 38": math.log(len(ORU))}, every=5
+        {"teacher forcing": losses, "targets not shifted": too_good},
+        {f"guessing, ln {len(ORU)}": math.log(len(ORU))},
+        every=5,
     ),
-    caption=f"Cross-entropy of a word of Oru. Computed with {Joined.whose}.",
+    caption=f"Mean cross-entropy per word of Oru, in nats. Computed with {Joined.whose}.",
 )
 
 # %% [markdown]
-# The model without the shift only copies. When it has to write, there is nothing to copy. The other one has learned Oru,
-# although its loss never said which word comes from which. The loss does not fall to 0, because nobody can guess how a speaker
+# The model without the shift only copies. When it has to write, there is nothing to copy. The model with teacher forcing has
+# learned Oru, although its loss never used the alignment. Its loss does not fall to 0, because nobody can guess how a speaker
 # says *often*.
 #
 # ### One vector for a sentence
 #
-# Before attention, a translator passed a *single* vector from the encoder to the decoder (section 8). You can try that: average
-# the memory over its positions.
+# Before attention, translation models passed a *single* vector from the encoder to the decoder (section 8). To try that,
+# average the memory over its positions.
 #
 # ### Step: one vector (extra)
 #
@@ -616,11 +626,12 @@ class OneVectorDecoder(Decoder):
 # %% [markdown]
 # ### Predict: without attention to the words
 #
-# A second model has the same encoder and decoder, the same data and the same number of steps, but its decoder sees only the one
-# vector. The model with attention translates nearly all unseen sentences without a mistake. And this one?
+# Another model has the same encoder and decoder, the same data and the same number of steps, but its decoder sees only this one
+# vector. The model with attention gets every word of nearly all unseen sentences right. What share of the sentences does the
+# new model get right?
 
 # %%
-# The share of right sentences: "nearly all", "about two in three" or "fewer than half"
+# The share of sentences with every word right: "nearly all", "about two in three" or "fewer than half"
 predict("one vector for a sentence", ...)
 
 # %% tags=["demo"]
@@ -629,37 +640,43 @@ narrow = Joined(Encoder(64), OneVectorDecoder(64, len(ORU)))
 train(narrow, training_data, steps=400)
 both = {"attention": model, "one vector": narrow}
 right = {name: right_sentences(one, *unseen[:2]).float() for name, one in both.items()}
-print("; ".join(f"{name}: {share.mean():.0%} of the sentences are right" for name, share in right.items()))
+print("; ".join(f"{name}: {share.mean():.0%} of the sentences have every word right" for name, share in right.items()))
 
 # %% tags=["demo"]
-# @title The share of right sentences, by the length of the source
+# @title The share of sentences with every word right, by the length of the source
 groups = [(5, 7), (8, 10), (11, 13), (14, 18)]
 shares = {
     name: [share[(lengths >= low) & (lengths <= high)].mean().item() for low, high in groups]
     for name, share in right.items()
 }
 drawn = figures.curves(
-    range(4), shares, names="legend", xlabel="words in the source", ylabel="share of right sentences", limits=(0, 1.05)
+    range(4),
+    shares,
+    names="legend",
+    xlabel="words in the source",
+    ylabel="share of correct sentences",
+    limits=(0, 1.05),
 )
 drawn.set_xticks(range(4), [f"{low} to {high}" for low, high in groups])
 figures.show(
     drawn,
-    alt="The share of right sentences for four groups of source lengths. "
+    alt="The share of correct sentences for sources of 5 to 7, 8 to 10, 11 to 13 and 14 to 18 words. "
     + ". ".join(f"{name}: {', '.join(f'{share:.2f}' for share in line)}" for name, line in shares.items())
     + ".",
-    caption=f"200 unseen sentences. Computed with {Cross.whose}, {Joined.whose} and {squeeze.whose}.",
+    caption="200 unseen sentences, with teacher forcing. "
+    f"Computed with {Cross.whose}, {Joined.whose} and {squeeze.whose}.",
 )
 
 # %% [markdown]
 # One vector of 64 numbers is enough for some short sentences. The longer the sentence, the more of it is lost, while attention
-# can go back to every word.
+# can look at every word again.
 
 # %% [markdown]
 # ## 5. Read the alignment
 #
-# The weights of the decoder's cross-attention show where it looked when it predicted each word. In 2014, this picture made
-# attention famous: an alignment of two sentences that no one had taught. Row $t$ belongs to the query at position $t$, which has
-# *read* word $t - 1$ and has to *predict* word $t$.
+# The weights of the decoder's cross-attention show where it looked when it predicted each word. The paper that introduced
+# attention in 2014 has such a picture: an alignment of two sentences that nobody had taught the model. Row $t$ belongs to the
+# query at position $t$, which has *read* word $t - 1$ (for $t = 0$: `begin`) and has to *predict* word $t$.
 
 # %% tags=["demo"]
 # @title The weights of one unseen sentence, with the true alignment framed
@@ -676,31 +693,33 @@ def look_at(moment):
 
 figures.show(
     look_at(len(seen) - 1),
-    caption=f"Rows: words of Oru. Columns: where they looked. Frames: the truth. Computed with {Cross.whose}.",
+    caption="Rows: the word of Oru to be predicted. Columns: the words of the source. Frames: the true alignment. "
+    f"Computed with {Cross.whose}.",
 )
 
 # %% [markdown]
-# The frames jump back and forth, because the order crosses: the clause with *that* comes first, and each verb after its object.
-# The weights jump with them. The rows of `ka` and `end` have no frame, but weights must sum to 1, so they look somewhere. Move
-# the slider through the training. Which words are found first?
+# The frames jump back and forth, because the order crosses: the clause with *that* comes before its noun, and each verb after
+# its object. Most of the large weights follow them. The rows of `ka` and `end` have no frame, but their weights must sum to 1
+# as well, so they look somewhere. Move the slider through the training, and watch which words find their frames first.
 
 # %% tags=["demo"]
 # @title Slider: the same sentence during training
 sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, len(seen) - 1, 1))
 
 # %% [markdown]
-# One sentence proves little, so count.
+# One sentence proves little, so count over many.
 #
 # ### Exercise 4: `alignment_error(weights, alignment)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# `weights`, `(T, S)`, are those of one sentence, and `alignment`, int64 `(T,)`, is the true source position of each target, or
-# −1 where a target has no source. Return the share of the targets *that have a source* whose largest weight is elsewhere: a
-# tensor without dimensions, in the dtype of the weights. Return 0 if no target has a source.
+# `weights`, `(T, S)`, are the weights of one sentence, and `alignment`, int64 `(T,)`, is the true source position of each
+# target word, or −1 where it has none. Return the share of the words *that have a source* whose largest weight is elsewhere: a
+# tensor without dimensions, in the dtype of the weights. Return 0 if no word has a source.
 #
-# **Worked example.** The rows are $(0.7, 0.2, 0.1)$, $(0.3, 0.3, 0.4)$, $(0.1, 0.8, 0.1)$ and $(0.6, 0.1, 0.3)$, the truth is
-# $(0, 2, 0, -1)$. The first two rows look where they should, the third does not, and the fourth does not count: ⅓.
+# **Worked example.** The rows are $(0.7, 0.2, 0.1)$, $(0.3, 0.3, 0.4)$, $(0.1, 0.8, 0.1)$ and $(0.6, 0.1, 0.3)$, and the
+# alignment is $(0, 2, 0, -1)$. The first two rows have their largest weight at the true position, the third does not, and the
+# fourth does not count: ⅓.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -732,12 +751,12 @@ grade(alignment_error)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
-# @title The error of all unseen sentences, and of each kind of word
+# @title The error over all unseen sentences, and for each kind of word
 error_of = use(alignment_error, torch_fallbacks.alignment_error)
 forced(model, *unseen[:2])
 weights = decoder.weights[:, 0]  # (B, T, S)
 errors = torch.stack([error_of(w, a) for w, a in zip(weights, unseen[2], strict=True)])
-print(f"{errors.mean():.0%} of the words look elsewhere. Computed with {error_of.whose}.")
+print(f"The mean error of a sentence is {errors.mean():.0%}. Computed with {error_of.whose}. By kind of word:")
 KINDS = {"noun": NOUNS.values(), "adjective": ADJECTIVES.values(), "verb": VERBS.values(), "when": WHEN.values()}
 KINDS |= {word: [word] for word in ("ta", "mo")} | {"ni or nu": ["ni", "nu"]}
 for kind, names in KINDS.items():
@@ -745,20 +764,20 @@ for kind, names in KINDS.items():
     print(f"  {kind:10} {error_of(weights[of_kind], unseen[2][of_kind]):4.0%} of {int(of_kind.sum())}")
 
 # %% [markdown]
-# Nearly all translations are right, but some kinds of word look elsewhere. Which ones depends on the random numbers that the
-# training began with: with five different seeds, between 8 and 38 % of all words looked elsewhere (measured in November 2026).
-# How can a word be right if its query looked at another position?
+# Nearly all words are predicted correctly, but some kinds of word look elsewhere. Which ones depends on the seed of the
+# training: with five seeds, the mean error was between 8 and 38 % (measured in November 2026). How can a word be correct if its
+# query looked at another position?
 #
-# The memory is not the sentence. The encoder is attention too, so the vector at the position of a noun may already contain
-# whether *the* or *a* came before it. The decoder looks where the *information* is. So an alignment is a hint at what a model
-# does, but not a proof. Lesson 11 shows how to prove it: take something away and measure.
+# The memory is not the sentence itself. The encoder has attention, too, so the vector at the position of a noun may already
+# contain whether *the* or *a* came before it. The decoder looks where the *information* is. So an alignment suggests what a
+# model does, but does not prove it. Lesson 11 shows how to test such a claim: remove something and measure.
 
 # %% [markdown]
 # ## 6. What greedy does not find
 #
-# With teacher forcing, the model reads the right words. When it translates, it reads the words that it has written itself. This
-# is called **free running**. The simplest way of writing is **greedy**: always take the most probable next word. The source is
-# encoded once; the decoder runs once per word.
+# With teacher forcing, the model reads the correct words. When it translates, it reads the words that it has written itself.
+# This is called **free running**. The simplest way to choose the words is **greedy search**: always take the most probable next
+# one. The source is encoded once; the decoder runs once per word.
 
 
 # %%
@@ -805,15 +824,16 @@ print(" ".join(english), "\n   ", " ".join(ORU[i] for i in written[1:-1]), f"\nC
 # %% [markdown]
 # ### Predict: with a teacher and without
 #
-# After 100 of its 400 steps, the model predicts at least eight words of ten correctly with teacher forcing. What share of the
-# *sentences* does it get right in free running?
+# After 100 of its 400 steps, the model predicts at least eight of ten words correctly with teacher forcing. In free running,
+# what share of the *sentences* has every word right: about the same as that share of words, about two in three, or less than
+# half?
 
 # %%
-# The share of right sentences: "about the same", "about two in three" or "less than half"
+# The share of sentences with every word right: "about the same", "about two in three" or "less than half"
 predict("sentences in free running", ...)
 
 # %% tags=["demo"]
-# @title The half-trained model: with a teacher, and without
+# @title The model after 100 steps: with a teacher, and without
 young = Joined(Encoder(64), Decoder(64, len(ORU)))
 young.load_state_dict(seen[sorted(seen)[3]][1])
 tested = [column[:100] for column in unseen]
@@ -827,7 +847,7 @@ free_right = (freely == tested[1]) & real
 right_words = {"teacher forcing": forced_right, "free running": free_right}
 for name, right_ones in right_words.items():
     whole = (right_ones | ~real).all(1).float().mean()
-    print(f"{name:16} {right_ones.sum() / real.sum():.0%} of the words are right, {whole:.0%} of the sentences")
+    print(f"{name:16} {right_ones.sum() / real.sum():.0%} of words right, {whole:.0%} of sentences right in every word")
 print("Computed with", write.whose)
 figures.show(
     figures.curves(
@@ -835,22 +855,23 @@ figures.show(
         {name: (right_ones.sum(0) / real.sum(0))[:14] for name, right_ones in right_words.items()},
         names="legend",
         xlabel="position in the target",
-        ylabel="share of right words",
+        ylabel="share of correct words",
         limits=(0, 1.05),
     ),
-    alt="Two curves over the position of a word: the share of right words with teacher forcing and in free running. At "
+    alt="Two curves over the position of a word: the share of correct words with teacher forcing and in free running. At "
     "position 0 they are equal; further on, free running is below.",
     caption=f"A model after {sorted(seen)[3]} steps, 100 unseen sentences. Computed with {write.whose}.",
 )
 
 # %% [markdown]
-# Up to its first mistake, a model reads the same words either way, so the share of right *sentences* is the same. But in free
-# running, all later words are predicted from the mistake. A loss that is measured with teacher forcing does not show this.
+# Up to its first mistake, a model reads the same words either way, so the share of correct *sentences* is the same. But in free
+# running, the model reads its mistake when it predicts all later words. A loss that is measured with teacher forcing does not
+# show this.
 #
 # ### Predict: the most probable translation
 #
-# For a sentence with *often*, one speaker in three says `ifa`. Two in three say `ro` and then one of four words for the mood,
-# all equally frequent. The rest of the sentence is always the same. With which word does the most probable *whole* translation
+# For a sentence with *often*, one speaker in three says `ifa`. Two in three say `ro`, and then one of four words for the mood,
+# each equally often. The rest of the sentence is always the same. With which word does the most probable *whole* translation
 # begin?
 
 # %%
@@ -858,8 +879,8 @@ figures.show(
 predict("the most probable translation", ...)
 
 # %% [markdown]
-# Greedy search decides on the first word before it sees that `ro` splits into four. The same problem fits in a small table. Here
-# are four ids and a `step` that depends on the last id only. Rows: the last id. Columns: the probability of the next one.
+# Greedy search decides on the first word before it sees that `ro` splits into four. The same problem fits in a small table, for
+# four ids and a `step` that depends on the last id only. Rows: the last id. Columns: the probability of the next one.
 #
 # | after | 0 (*begin*) | 1 | 2 | 3 (*end*) |
 # |---|--:|--:|--:|--:|
@@ -868,21 +889,23 @@ predict("the most probable translation", ...)
 # | 2 | 0.02 | 0.04 | 0.04 | **0.9** |
 # | 3 | **0.4** | 0.3 | 0.2 | 0.1 |
 #
-# Greedy takes 1, because 0.5 is more than 0.4, and nothing after 1 is probable. If you also keep the second best, you find 2 and
-# then 3, with the probability $0.4 \cdot 0.9 = 0.36$.
+# Greedy search takes 1, because 0.5 is more than 0.4, but after 1 no id has more than 0.3. If you also keep the second best,
+# you find 2 and then 3, with the probability $0.4 \cdot 0.9 = 0.36$.
 #
 # **Beam search** keeps the `width` best sequences of each length. It continues each of them by every id, and of all these
 # continuations together it keeps the `width` most probable. Those that end with `end` are finished and put aside; the others go
-# on. At the end, it compares the finished ones, and those that have reached `max_length`. It does not compare their
-# probabilities: every further token makes a probability smaller, so the shortest sequence would nearly always win. It compares
-# the **mean log-probability per token**,
+# on.
 #
-# $$ \frac{1}{n} \sum_{t=1}^{n} \ln p(y_t \mid y_0, \dots, y_{t-1}) $$
+# In the last step, it compares the finished sequences and those that have reached `max_length`. It does not compare their
+# probabilities: every further token makes a probability smaller, so short sequences would have an advantage. It compares the
+# **mean log-probability per token**,
 #
-# where $y_0$ is `begin`, which nobody had to choose, and $n$ counts the tokens after it, including `end`.
+# $$ \frac{1}{T} \sum_{t=1}^{T} \ln p(y_t \mid y_0, \dots, y_{t-1}) $$
+#
+# where $y_0$ is `begin`, which is given and not predicted, and $T$ counts the tokens after it, including `end`.
 
 # %% tags=["demo"]
-# @title Two at a time: sums of log-probabilities for two lengths
+# @title Beam search with a width of 2: the sums of log-probabilities for two lengths
 first = [(("begin", "1"), -0.69, "kept"), (("begin", "2"), -0.92, "kept"), (("begin", "end"), -2.30, "dropped")]
 second = [
     (("begin", "1", "0"), -1.90, "kept"),
@@ -893,7 +916,8 @@ second = [
 ]
 figures.show(
     figures.sequences.tree([first, second]),
-    caption="Filled: kept. Dashed, with a square: kept and finished. Pale: dropped (some of them are left out).",
+    caption="Sequences from the table, by length. Filled: kept. Dashed, with a square: kept and finished. White: dropped "
+    "(some are left out).",
 )
 
 # %% [markdown]
@@ -920,17 +944,18 @@ check(mean_log_probability)
 #
 # *Difficulty ★★★ · about 20 minutes*
 #
-# - `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Leave them unchanged.
-# - Return the best sequence, a list of plain ints from `begin` on, with `end` last if it finished. It has at most `max_length`
-#   ids after `begin`.
-# - At each length, keep the `width` most probable of all continuations. Those that end take up their places at this length, and
-#   are not continued; at the next length there are `width` places again.
-# - The best mean wins, finished or cut off. `width=1` is greedy.
-# - A long sequence is less probable than any number that float32 can hold, so add logarithms.
+# - `step` maps a list of ids, `begin` first, to the log-probabilities `(N,)` of the next one. Do not change the tensor that it
+#   returns.
+# - At each length, keep the `width` most probable of all continuations. Those of them that end with `end` count among the
+#   `width` of this length, but are not continued. At the next length, `width` continuations are kept again.
+# - Of the finished sequences and those cut off at `max_length` ids after `begin`, return the one with the best mean: a list of
+#   plain ints from `begin` on, with `end` last if it is finished. `width=1` is greedy search.
+# - The probability of a long sequence can be too small for float32, so add logarithms.
 # - Raise a `ValueError` that names the argument and its value unless `width` and `max_length` are at least 1.
 #
-# **Worked example.** In the table, with begin 0, end 3 and at most 3 ids: width 1 gives $(0, 1, 0, 1)$, a mean of −0.86. Width 2
-# is the picture: $(0, 2, 3)$ finished with a sum of −1.02, a mean of −0.51, and nothing later is better.
+# **Worked example.** In the table, with `begin` 0, `end` 3 and at most 3 ids after `begin`: width 1 gives $(0, 1, 0, 1)$, with
+# a mean of −0.86. Width 2 is the picture: $(0, 2, 3)$ is finished with a sum of −1.02, a mean of −0.51, and nothing later is
+# better.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -971,8 +996,8 @@ grade(beam_search)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the fully trained model translates 30 unseen sentences with *often*, greedily and with a width of 2. (Until your function
-# passes, greedy search replaces it, and cannot find more than itself.)
+# Now the fully trained model translates 30 unseen sentences with *often*, by greedy search and by beam search with width 2.
+# (Until your function passes, greedy search replaces it, so both give the same.)
 
 
 # %%
@@ -984,7 +1009,7 @@ def greedy_only(step, begin, end, width, max_length):
 search, mean_of = use(beam_search, otherwise=greedy_only), use(mean_log_probability)
 
 # %% tags=["demo"]
-# @title Sentences with "often": greedy, and two at a time
+# @title Sentences with "often": greedy search, and beam search with a width of 2
 often = batch_of(30, torch.Generator().manual_seed(3), whens=("often",))
 begun, better, example = {"greedy": 0, "width 2": 0}, 0, ""
 for row in often[0]:
@@ -1002,17 +1027,20 @@ print(f"With a width of 2, {better} of 30 have a better mean. Computed with {sea
 print(f"The first sentence, with the mean log-probability per token:\n{example}")
 
 # %% [markdown]
-# Beam search promises the *more probable* translation. You want the *right* one, and the two agree only as far as the model is
-# right. For sentences without *often*, this model is sure of each word, so a beam costs `width` times as much and finds nothing
-# new.
+# Beam search looks for the translation that is *most probable* for the model. You want a *correct* one, and the two agree only
+# as far as the model is right. For sentences without *often*, this model is nearly sure of each word, so a beam costs about
+# `width` times as much and rarely finds anything new.
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
 # *Experiment ★★☆ · about 8 minutes.* **Into how many moods must `ro` split before greedy search is misled?** `speaker(moods)`
 # is a `step` for a language with one sentence: id 2 (`ifa`, probability ⅓), or id 3 (`ro`, ⅔) and then one of `moods` ids, all
-# equally probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1. Your finding is the
-# smallest number of moods for which the sequence with the best mean, found with a width of 20, begins with `ifa`.
+# equally probable; after that, six more words and `end`, which are certain. `begin` is 0, `end` is 1.
+#
+# Your finding is the smallest number of moods for which the sequence with the best mean begins with `ifa`. Find it by calls of
+# `search` with a width of 20 and a `max_length` of 12. `search` is your `beam_search` once exercise 5 passes; until then it is
+# greedy search, which cannot find it.
 
 
 # %%
@@ -1032,7 +1060,7 @@ def speaker(moods):
     return step
 
 
-# Your code: search for each number of moods
+# Your code: call `search` for each number of moods
 
 finding = ...  # a number of moods
 
@@ -1060,13 +1088,14 @@ predict("the shape of the patches", ...)
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# Cut images, `(B, C, H, W)`, into patches of `size` by `size` pixels, and return one row of numbers for each, patch row after
-# patch row: `(B, H/size * W/size, C * size * size)`. (Here $H$ and $W$ are height and width.) Within a patch, the order is
-# channel, row, column. Raise a `ValueError` that names an argument and its value or shape unless `size` is at least 1 and
-# divides both sides.
+# Cut images, `(B, C, H, W)`, into patches of `size` by `size` pixels, and return one row of numbers for each patch:
+# `(B, H/size * W/size, C * size * size)`. (Here `H` and `W` are height and width.) The patches are in reading order, from left
+# to right and then down. Within a patch, the order is channel, row, column.
+#
+# Raise a `ValueError` that names an argument and its value or shape unless `size` is at least 1 and divides height and width.
 #
 # **Worked example.** An image of 4 by 4 pixels with one channel contains the numbers 0 to 15. Cut into patches of 2 by 2 it
-# becomes $(0, 1, 4, 5)$, $(2, 3, 6, 7)$, $(8, 9, 12, 13)$, $(10, 11, 14, 15)$. In memory, 0, 1, 2, 3 come first: `reshape`
+# becomes $(0, 1, 4, 5)$, $(2, 3, 6, 7)$, $(8, 9, 12, 13)$, $(10, 11, 14, 15)$. In memory, 0, 1, 2, 3 come first, so `reshape`
 # alone gives strips, not squares.
 
 # %%
@@ -1100,9 +1129,9 @@ grade(patches)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is a task: images of 12 by 12 pixels have signs in three of their nine patches, and the decoder has to read them out,
-# patch row by patch row. The encoder is one linear layer and an embedding of positions. The decoder is the class that learned
-# Oru, with another vocabulary.
+# In this task, images of 12 by 12 pixels have signs in three of their nine patches, and the decoder has to name them in reading
+# order. The encoder is one linear layer and an embedding of positions. The decoder is the class that learned Oru, with another
+# vocabulary.
 
 # %% tags=["demo"]
 # @title Images, and a model that reads them
@@ -1160,7 +1189,8 @@ figures.show(
     figures.sequences.over_pictures(
         images[example, 0], reader.weights[example, 0, :3], [SIGNS[i] for i in signs[example, :3].tolist()], 4
     ),
-    caption=f"An unseen image, and the weights of its nine patches for each sign: pale is 0. Computed with {Cross.whose}.",
+    caption="An unseen image, and the weights of its nine patches for each sign; dark is high. "
+    f"Computed with {Cross.whose}.",
 )
 
 # %% [markdown]
@@ -1174,21 +1204,21 @@ figures.show(
 # | 2018 | [BERT](https://arxiv.org/abs/1810.04805), Devlin and others | Only the encoder, without a causal mask: it fills gaps and sees both sides of a word |
 # | 2018, 2020 | GPT and [GPT-3](https://arxiv.org/abs/2005.14165), Brown and others | Only the decoder, without a source: it continues a text |
 # | 2020 | [Vision transformer](https://arxiv.org/abs/2010.11929), Dosovitskiy and others | The patches of section 7, and an encoder |
-# | 2022 | [Whisper](https://arxiv.org/abs/2212.04356), Radford and others | Sound in, text out: an encoder over stretches of sound, and a decoder with cross-attention |
+# | 2022 | [Whisper](https://arxiv.org/abs/2212.04356), Radford and others | Sound in, text out: an encoder for stretches of sound, and a decoder with cross-attention |
 #
-# The years are those in which each paper first appeared. Why did models without an encoder win, like the small model of lesson
-# 8? One stack is simpler than two, every token trains it, and *translate: the hen sees a boat* is a text like any other: the
-# source becomes the beginning of the same sequence. Cross-attention remains where the second sequence is of another kind:
-# sound, images, and in many models that draw images from words, where the image attends to the sentence.
+# The years are those in which each paper first appeared. Like the small model of lesson 8, most language models of today have
+# no encoder. One stack is simpler than two, every token trains it, and *translate: the hen sees a boat* is a text like any
+# other: the source becomes the beginning of the same sequence. Cross-attention remains where the second sequence is of another
+# kind: for sound, for images, and in many models that make images from text, where the image attends to the sentence.
 
 # %% [markdown]
 # ## 9. Is it a bug? (extra)
 #
 # ### Predict: padding of the targets that is not masked (extra)
 #
-# A user drew the attention of a translation model whose mask covers the padding of the *source* only. Padded positions of the
-# *target* took part in attention ([joeynmt/joeynmt#151](https://github.com/joeynmt/joeynmt/issues/151)). In this lesson, too,
-# the decoder has no mask for the padding of the targets. Is it a bug?
+# A user plotted the attention of a translation model whose mask covers the padding of the *source* only. Padded positions of
+# the *target* took part in attention ([joeynmt/joeynmt#151](https://github.com/joeynmt/joeynmt/issues/151)). In this lesson,
+# too, the decoder has no mask for the padding of the targets. Is it a bug?
 
 # %%
 # Padding of the targets that is not masked: "a bug" or "not a bug"
@@ -1204,18 +1234,18 @@ print(f"With three padded positions, the logits of real words differ by up to {d
 #
 # ### Predict: patches that are put together in another order (extra)
 #
-# In a model that generates images, one function cut them into patches with the channel first, and the other put patches together
-# with the channel last. Cutting and joining did not give the image back
-# ([cloneofsimo/minRF#6](https://github.com/cloneofsimo/minRF/issues/6)). Can the model learn at all? (A linear layer comes after
-# the cutting, and another one before the joining.)
+# In a model that generates images, one function cut them into patches with the channel first, and the other put patches
+# together with the channel last. Cutting and joining did not give the image back
+# ([cloneofsimo/minRF#6](https://github.com/cloneofsimo/minRF/issues/6)). A linear layer comes after the cutting, and another
+# one before the joining. How well can the model learn?
 
 # %%
 # The model: "learns nothing", "learns as well" or "learns strips only"
 predict("patches in another order", ...)
 
 # %% [markdown]
-# The author confirmed the bug, and that training works. As with the layouts of lesson 7, trained weights belong to one order.
-# If a pixel moved into another *patch*, the model would see a different image.
+# The author confirmed the bug, and answered that a linear layer learns to undo it. As with the layouts of lesson 7, trained
+# weights fit one order only. If a pixel moved into another *patch*, the model would see a different image.
 
 # %% [markdown]
 # ## 10. Seen in the wild (extra)
@@ -1233,27 +1263,28 @@ predict("patches in another order", ...)
 # ([huggingface/transformers#46898](https://github.com/huggingface/transformers/pull/46898),
 # [#46901](https://github.com/huggingface/transformers/issues/46901)).
 #
-# **A mean over words that nobody chose.** Beam search divided the sum of log-probabilities of the new tokens by the length of
-# the whole sequence, prompt included.
+# **A mean over too many words.** Beam search divided the sum of log-probabilities of the new tokens by the length of the whole
+# sequence, prompt included.
 #
 # ```diff
 # - score = sum_logprobs / len(sequence)                    # prompt and answer
 # + score = sum_logprobs / (len(sequence) - prompt_length)  # the answer
 # ```
 #
-# Symptom: with a long prompt, all divisors are nearly equal, so the sum decides and answers are too short
+# Symptom: with a long prompt, all divisors are nearly equal, so the sum decides, and answers are too short
 # ([vllm-project/vllm#2606](https://github.com/vllm-project/vllm/issues/2606),
 # [huggingface/transformers#27351](https://github.com/huggingface/transformers/pull/27351)).
 
 # %% [markdown]
 # ## Summary
 #
-# 1. In cross-attention, queries come from the target, keys and values from the source. Its mask is that of the source's padding.
-# 2. Teacher forcing gives the decoder the right words, shifted by one, and trains all positions at once. In free running, it
+# 1. In cross-attention, queries come from the target, keys and values from the source. Only the source's padding is masked.
+# 2. Teacher forcing gives the decoder the correct words, shifted by one, and trains all positions at once. In free running, it
 #    reads its own words and its own mistakes.
-# 3. One vector loses long sentences. Attention can go back to every word, in any order.
+# 3. One vector for the whole source loses much of a long sentence. Attention can look at every word again, in any order.
 # 4. The weights show where the decoder found its information, which need not be where the word came from.
-# 5. Beam search keeps the `width` best of each length and compares means. The source may be any sequence of vectors.
+# 5. Beam search keeps the `width` best of each length and compares means. The source need not be text: any sequence of vectors
+#    will do, such as the patches of an image.
 #
 # $$ \operatorname{cross}(\mathbf{X}, \mathbf{Y}) = \operatorname{softmax}\!\left(
 #    \frac{(\mathbf{X} \mathbf{W}_q)(\mathbf{Y} \mathbf{W}_k)^\top}{\sqrt{d_k}} \right) \mathbf{Y} \mathbf{W}_v $$
@@ -1262,7 +1293,7 @@ predict("patches in another order", ...)
 # @title What you have built so far
 figures.show(
     figures.diagram.two_sequences(complete=True, weights=decoder.weights[0, 0, :8, :8]),
-    caption=f"A shows the first rows and columns of the trained model's weights. Computed with {Cross.whose}.",
+    caption=f"A shows the first 8 rows and columns of the trained model's weights. Computed with {Cross.whose}.",
 )
 
 # %% [markdown]
@@ -1277,17 +1308,17 @@ figures.show(
 # *Challenge ★★ · not graded · about 10 minutes*
 #
 # In this lesson, a translation was right or wrong, word by word. Sentences of a real language have many good translations, and
-# one extra word at the beginning moves all the others. So one counts which **n-grams**, sequences of $n$ neighbouring words,
-# also occur in a reference translation, wherever that is. A translation that says *the the the the* would consist of good words
-# only, so an n-gram counts at most as often as the reference contains it.
+# one extra word at the beginning moves all the others. So a common measure counts which **n-grams**, sequences of $n$
+# neighbouring words, also occur in a reference translation, at any position. All words of *the the the the* may occur in the
+# reference, so an n-gram counts at most as often as the reference contains it.
 #
-# `written` and `reference` are lists of ids. Return the share of the n-grams of `written`, repetitions included, that can each
-# be paired with a different equal n-gram of the reference, as a float; 0.0 if `written` is shorter than `n`. Raise a
-# `ValueError` that names `n` if it is below 1. The measure **BLEU** combines four such numbers, for $n = 1, \dots, 4$, with a
-# penalty for short translations ([Papineni et al. 2002](https://aclanthology.org/P02-1040/)).
+# `written` and `reference` are lists of ids. Return the share of the n-grams of `written`, repetitions included, that count, as
+# a float; 0.0 if `written` is shorter than `n`. Raise a `ValueError` that names `n` if it is below 1. The measure **BLEU**
+# combines four such shares, for $n = 1, \dots, 4$, with a penalty for short translations
+# ([Papineni et al. 2002](https://aclanthology.org/P02-1040/)).
 #
-# **Worked example.** Written is $(4, 4, 4, 5)$, the reference is $(4, 5, 4)$. Single ids: the reference has two 4s and one 5, so
-# three of four count, 0.75. Pairs: $(4, 5)$ counts, and both $(4, 4)$ do not, so ⅓.
+# **Worked example.** Written is $(4, 4, 4, 5)$, the reference is $(4, 5, 4)$. Single ids: the reference has two 4s and one 5,
+# so three of four count, 0.75. Pairs: $(4, 5)$ counts, and neither $(4, 4)$ does, so ⅓.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
