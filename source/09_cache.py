@@ -967,7 +967,9 @@ for p in range(12):
     outputs.append(torch_fallbacks.masked_attention(q, keys, values)[0])
 rolled = torch.cat(outputs, dim=-2)
 with_mask = torch_fallbacks.masked_attention(query, key, value, window_mask(12, window))[0]
-print(f"12 tokens, {kept_keys.shape[-2]} rows; differs from attention with the mask by {(rolled - with_mask).abs().max():.0e}")
+print(
+    f"12 tokens, {kept_keys.shape[-2]} rows; differs from attention with the mask by {(rolled - with_mask).abs().max():.0e}"
+)
 print(f"Computed with {roll.whose} and {window_mask.whose}")
 
 # %% [markdown]
