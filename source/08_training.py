@@ -130,7 +130,7 @@ figures.show(
 )
 figures.show(
     figures.training.heads({"before": before, "after": after}, "keyboard"),
-    caption="The weights of both heads. There is no mask here, so every letter sees all eight.",
+    caption="The weights of both heads, before and after training. Without a mask, every letter sees all eight.",
 )
 
 # %% [markdown]
@@ -187,9 +187,9 @@ predict("the predictions in a window", ...)
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Draw `batch_size` windows with replacement; every start that fits is equally likely. All randomness comes from `generator`,
-# which is on the CPU even if `data` is on a GPU. If no window fits, raise a `ValueError` that names the wrong argument and its
-# length or value.
+# Draw `batch_size` windows with replacement; every start that fits is equally likely. Return inputs and targets, both
+# `(batch_size, block_size)`. All randomness comes from `generator`, which is on the CPU even if `data` is on a GPU. If no
+# window fits, raise a `ValueError` that names the wrong argument and its length or value.
 #
 # **Worked example.** The text is 5, 6, 7, 8, and `block_size` is 3. A window with its targets takes four tokens, so it can only
 # start at 0: inputs 5, 6, 7 and targets 6, 7, 8. A text of six tokens has three starts.
@@ -277,8 +277,8 @@ predict("the loss of a model that knows nothing", ...)
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# - Logits are `(B, T, N)` and may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson
-#   2).
+# - Return $\mathcal{L}$, `()`, for logits `(B, T, N)` and targets `(B, T)`.
+# - The logits may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson 2).
 # - `log_softmax` is allowed, but not PyTorch's `cross_entropy` or `nll_loss`.
 # - If every target is ignored, the loss is 0, and `backward()` still works.
 #
@@ -412,7 +412,8 @@ predict("the part with more parameters", ...)
 # | `attention` | `nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)` |
 # | `mlp` | `nn.Sequential` of a Linear to `4 * d_model`, `nn.GELU()`, which is a smooth nonlinear function, and a Linear back, both Linears with bias |
 #
-# `mask` is boolean, `(T, T)`, `True` is blocked. `nn.MultiheadAttention` has the same convention, and calls it `attn_mask`.
+# `mask` is boolean, `(T, T)`, `True` is blocked; if it is `None`, nothing is blocked. `nn.MultiheadAttention` has the same
+# convention, and calls it `attn_mask`.
 #
 # **Worked example.** Width 2, one position, $\mathbf{x} = (3, 1)$. The mean is 2 and the standard deviation 1, so
 # $\operatorname{norm}_1(\mathbf{x}) = (1, -1)$. A single position attends only to itself. If all of attention's matrices are
@@ -600,8 +601,8 @@ check(rms_norm)
 #
 # ### Step: a gate
 #
-# *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them. With `F` for `hidden`, `W_gate` and `W_up` are `(F,
-# D)`, and `W_down` is `(D, F)`. PyTorch has silu as `torch.nn.functional.silu`.
+# *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them, with `F` for `hidden`: `W_gate` and `W_up` are
+# `(F, D)`, `W_down` is `(D, F)`. PyTorch has silu as `torch.nn.functional.silu`.
 #
 # **Worked example.** $D = 2$, $F = 3$, $\mathbf{x} = (1, 2)$. If $\mathbf{W}_{\text{gate}}\, \mathbf{x} = (1, -1, 0)$, then
 # silu gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269,
@@ -763,7 +764,7 @@ sliders.slider(
 )
 
 # %% [markdown]
-# If the loss curves twice as sharply, the limit is half as large. The loss of a model curves differently in every direction,
+# If the loss curves twice as sharply, this limit is half as large. The loss of a model curves differently in each direction,
 # so you find a good rate by trying several. You also change the rate during training. At the beginning the gradients are large
 # and change quickly, so the rate rises from almost 0 over some steps, which is called **warm-up**. At the end, small steps let
 # the parameters settle.
@@ -861,10 +862,10 @@ figures.show(
 #
 # $$ \mathbf{g} \leftarrow \mathbf{g} \cdot \min\!\left(1, \frac{1}{\lVert \mathbf{g} \rVert}\right) $$
 #
-# Plain gradient descent is `torch.optim.SGD`. Transformers are trained with **AdamW**. It keeps two running means for each
-# parameter, of its gradient and of the gradient's square, and divides the first by the root of the second. So all parameters
-# take steps of about the size $\eta$, whatever the size of their gradients. The W stands for **weight decay**: in each step
-# every parameter also shrinks a little towards 0.
+# Plain gradient descent is `torch.optim.SGD`. Transformers are usually trained with **AdamW**. It keeps two running means for
+# each parameter, of its gradient and of the gradient's square, and divides the first by the root of the second. So all
+# parameters take steps of about the size $\eta$, whatever the size of their gradients. The W stands for **weight decay**: in
+# each step every parameter also shrinks a little towards 0.
 #
 # (In the challenge at the end you write AdamW.)
 #
@@ -953,7 +954,8 @@ figures.show(
 # %% [markdown]
 # ## 8. Looking without touching
 #
-# The held-out loss is the one that counts. Measuring it must not change the model:
+# On a single batch, the training loss goes to 0, but the held-out loss soon rises. So the held-out loss is the one that
+# counts. Measuring it must not change the model:
 #
 # - `model.eval()` switches dropout off. It has no effect on gradients.
 # - `torch.no_grad()` computes without keeping a computation graph: faster, with much less memory. It has no effect on dropout.
@@ -1044,9 +1046,9 @@ figures.show(
 #
 # $$ w_{t+1} \sim \operatorname{softmax}\!\left( \frac{\mathbf{z}_t(w_0, \dots, w_t)}{\tau} \right) $$
 #
-# Here $\mathbf{z}_t$ are the logits of the *last* position and $\tau$ is the **temperature** of lesson 2. At a low temperature
-# the model nearly always takes likely tokens. $\tau = 0$ means always taking the likeliest token, which is called **greedy**.
-# When the text is longer than `block_size`, show the model the *last* `block_size` tokens.
+# Here $\mathbf{z}_t$ are the logits of the *last* position and $\tau$ is the temperature of lesson 2. At a low temperature the
+# model nearly always takes likely tokens. $\tau = 0$ means always taking the likeliest token, which is called **greedy**. When
+# the text is longer than `block_size`, show the model the *last* `block_size` tokens.
 #
 # ### Exercise 8: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
 #
@@ -1279,8 +1281,8 @@ predict("the change that counts", ...)
 # @title The recorded comparison
 figures.show(
     figures.training.comparison(recorded),
-    caption=f"{recorded.title} Left: held-out loss while training, thin lines are seeds, thick lines means. Right: after "
-    f"{recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
+    caption=f"{recorded.title} Left: held-out loss while training, thin lines are seeds, thick lines means. "
+    f"Right: after {recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
 )
 
 # %% tags=["demo"]
@@ -1381,7 +1383,7 @@ else:
 for name, each in {"this model": mine, "the course's model": small_lm.load()}.items():
     if each:
         print(
-            f"{name:18} {each.loss(small_lm.held_out(1_000)):.2f} nats per token on held-out stories, each from its start"
+            f"{name:18} {each.loss(small_lm.held_out(1_000)):.2f} nats per token on held-out stories, from their start"
         )
 
 # %% [markdown]
@@ -1842,8 +1844,8 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # 2. The loss is the mean surprise in nats. It starts near $\ln N$, and counting gives baselines.
 # 3. A model learns to write in steps: clear the gradients, compute the loss, differentiate, clip, move the parameters. The
 #    rate goes up in a line and down in half a cosine.
-# 4. Which parts? Compare them at equal cost, with several seeds, on held-out text. Here RoPE and no biases helped; RMSNorm and
-#    SwiGLU gave no clear gain.
+# 4. Which parts a model should have is measured: at equal cost, with several seeds, on held-out text. Here RoPE and no biases
+#    helped; RMSNorm and SwiGLU gave no clear gain.
 # 5. A falling curve proves little: overfit one batch, look at step 0, change the last token.
 #
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
@@ -1984,7 +1986,7 @@ head = (mine or small_lm.load()).look("The boat reached the river bank", layer=2
 keepsake(
     figures.training.heads({"after training": head.weights.detach()[None]}, head.words),
     alt="The weights of a head of block 2 over the words “The boat reached the river bank”.",
-    caption=f"Where a head of block 2 looks. Trained with {learn.whose}.",
+    caption=f"The weights of a head of block 2. Trained with {learn.whose}.",
 )
 
 # %% tags=["demo"]
