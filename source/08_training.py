@@ -154,7 +154,7 @@ print(course_model.decode(train_ids[:95]), "…\n")
 print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} in the vocabulary")
 
 # %% [markdown]
-# The stories in `held_out` are **held out**: the model never trains on them. A model can memorize its training text and still
+# The stories in `held_out` are **held out**: the model never trains on them. A model can memorise its training text and still
 # predict other texts badly, which is called **overfitting**. Only the loss on held-out text shows what it has learned about
 # the language.
 #
@@ -914,7 +914,7 @@ grade(train_step)
 
 
 # %% [markdown]
-# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorize a few hundred
+# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorise a few hundred
 # tokens, down to a loss near 0. If it does not, something between the data and the optimizer is broken.
 
 
@@ -1035,7 +1035,7 @@ with torch.random.fork_rng(devices=[]):
 figures.show(
     figures.training.modes(noisy, steady, measured=measure.whose),
     caption="The loss of one model on one batch, measured twenty times in each row."
-    + ("" if measure.passes else " Both rows are in training mode until your `evaluate` passes, so they look alike."),
+    + ("" if measure.passes else " Both rows are in training mode until your evaluate passes, so they look alike."),
 )
 
 # %% [markdown]
@@ -1344,7 +1344,7 @@ figures.show(
 # %% [markdown]
 # The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns pairs. Below the bigram
 # baseline it *must* use more than the last token, and that takes attention. The two curves stay close, because the model sees
-# each part of the text less than twice on average, too rarely to memorize it.
+# each part of the text less than twice on average, too rarely to memorise it.
 #
 # What does it write now?
 
@@ -1379,7 +1379,7 @@ mine = model.to_small_lm() if chosen != "plain" else None
 if mine and learn.passes and Modern.passes:
     small_lm.keep(mine)
 else:
-    print("Nothing is kept: until `train` and `ModernBlock` pass, later lessons use the course's model.")
+    print("Nothing is kept: train and ModernBlock must pass, and the chosen block must be the modern one.")
 for name, each in {"this model": mine, "the course's model": small_lm.load()}.items():
     if each:
         print(
@@ -1439,7 +1439,7 @@ for n_tokens, (seen, elsewhere) in of_length.items():
     print(f"{n_tokens:7,} tokens: training {seen:.2f}, held out {elsewhere:.2f} nats per token")
 
 # %% [markdown]
-# The least text gives the lowest training loss and by far the highest held-out loss: the model has memorized it. Without
+# The least text gives the lowest training loss and by far the highest held-out loss: the model has memorised it. Without
 # held-out stories you would have chosen the worst of the three.
 
 # %% [markdown]
@@ -1548,7 +1548,7 @@ for name, curves in {"0. no bug": healthy, **gallery}.items():
 
 # %% [markdown]
 # - **Too good to be true** (3, 5, 8). Without the shift, the model repeats its input, which it sees. A batch that is always
-#   the same is memorized. In both cases the held-out loss rises. Without a mask the model sees the next token, in training and
+#   the same is memorised. In both cases the held-out loss rises. Without a mask the model sees the next token, in training and
 #   in the measurement, so both losses are low; only the text that it writes would reveal the bug.
 # - **Stuck** (2, 6, 7). With `zero_grad` after `backward` all gradients are 0, and nothing moves the parameters but weight
 #   decay. After a softmax, the loss gets numbers between 0 and 1 as logits, with which it cannot fall more than 1 nat below
