@@ -1727,6 +1727,7 @@ sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"
 # *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60 steps with each of the
 # peaks 0.0001, 0.001, 0.01 and 1. Use `learn`, which is your `train` once it passes. Each time take a new
 # `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch.
+#
 # Plot the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest loss.
 
 # %%
