@@ -1300,8 +1300,8 @@ for name, kind in recorded.kinds.items():
 # LayerNorm on a CPU, so it gets fewer steps, and its mean is the highest. On a GPU, or in a model a thousand times as large,
 # the result may be different, so measure at the size that you use.
 #
-# Choose the block of your model. Its training takes about a minute. (Later lessons need the modern block: with "plain" they
-# use the course's model.)
+# Choose the block of your model. Its training takes about a minute. (Later lessons need the modern block, with all four
+# changes, as most open models have them. With "plain" they use the course's model.)
 
 # %%
 chosen = "modern"  # or "plain"
