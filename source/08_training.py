@@ -1588,7 +1588,7 @@ predict("the blocks of an induction head", ...)
 # $$ \text{score} = \frac{1}{|R|} \sum_{i \in R} \;\; \sum_{j \le i,\; w_{j-1} = w_i} a_{ij} $$
 #
 # Here $a_{ij}$ is the weight that the query at $i$ gives the key at $j$. A perfect induction head has the score 1; one with
-# equal weights everywhere has about 0.1 here.
+# equal weights on all positions that it sees has about 0.08 here.
 
 
 # %%
