@@ -8,11 +8,12 @@
 # %% [markdown]
 # # Lesson 8: Training
 #
-# You have built attention, with a mask, heads and positions. With random weights it produces noise. **How does a model learn to
-# write, and which parts should it have?**
+# You have built attention, with a mask, heads and positions. But with random weights its output means nothing. **How does a
+# model learn to write, and which parts should it have?**
 #
-# **You will build** batches, the loss, two transformer blocks, the learning rate, the step, the measurement, generation and the
-# loop. With them you train a small language model on this computer, in about a minute. Lessons 9 to 14 use *your* model.
+# **You will build** batches, the loss, two transformer blocks, a schedule for the learning rate, the training step,
+# evaluation, text generation and the training loop. With them you train a small language model on this computer, in about a
+# minute. Later lessons use *your* model.
 #
 # **You need** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads (lesson 6) and RoPE (lesson 7).
 #
@@ -34,7 +35,7 @@ figures.show(figures.overview("block"))
 
 # %% [markdown]
 # In shapes, `B` is the batch, `T` the number of tokens, `D` the width, `H` the number of heads, `K` a head's width, `N` the
-# size of the vocabulary.
+# size of the vocabulary and `L` the length of a text.
 
 # %% [markdown]
 # ## Review: three questions on what came before
@@ -75,15 +76,16 @@ import time
 from course.models import modern_lm
 from course.notebook.training_progress import TrainingProgress
 
-device = "cuda" if torch.cuda.is_available() else "cpu"  # generators stay on the CPU
+device = "cuda" if torch.cuda.is_available() else "cpu"  # random generators stay on the CPU
 print("Training on:", torch.cuda.get_device_name() if device == "cuda" else "the CPU")
 
 # %% [markdown]
 # ## 1. Learning to copy (extra)
 #
 # Training repeats four things: compute outputs, measure how wrong they are, compute the gradient, and move every parameter a
-# little against its gradient. Here is a small example. A layer of attention with two heads is between an embedding table and a
-# matrix that returns **logits**, one score for each of 26 letters. The task is to repeat the input, eight different letters.
+# little against its gradient. Here is a small example. A layer of attention with two heads sits between an embedding table and
+# a matrix that returns logits (lesson 2), one score for each of 26 letters. The task is to repeat the input, eight different
+# letters.
 
 
 # %% tags=["demo"]
@@ -128,19 +130,19 @@ figures.show(
 )
 figures.show(
     figures.training.heads({"before": before, "after": after}, "keyboard"),
-    caption="The weights of both heads. There is no mask here, so every letter sees all eight.",
+    caption="The weights of both heads, before and after training. Without a mask, every letter sees all eight.",
 )
 
 # %% [markdown]
-# Nothing in the code mentions the diagonal. The heads attend to it because this lowers the loss. Where one head looks
-# elsewhere, the other has the letter.
+# Nothing in the code mentions the diagonal. The heads attend to it because this lowers the loss. Where one head attends to
+# other letters, the other head attends to the right one.
 
 # %% [markdown]
 # ## 2. A batch of windows
 #
-# A **language model** gives, at each position of a text, the probabilities of the next token. Text alone is enough to train
-# one, because the text contains the next token. Our text is the one that the course's small model was trained on. A token is a
-# word or a sign, and `¶` ends a story.
+# A **language model** gives, at each position of a text, the probabilities of the next token. To train one you need only text,
+# because the text itself contains each next token. Ours is the one that the course's small model was trained on. A token here
+# is a word or a punctuation mark; `¶` marks the end of a story.
 
 # %%
 course_model = small_lm.empty()  # the small model before training; here it only encodes and decodes
@@ -149,14 +151,16 @@ N = len(words)
 train_ids = small_lm.training_ids(300_000).to(device)  # int64 (L,)
 held_out = course_model.encode(small_lm.held_out(5_000)).to(device)
 print(course_model.decode(train_ids[:95]), "…\n")
-print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out, {N} different ones")
+print(f"{len(train_ids):,} tokens to train on, {len(held_out):,} held out; {N} in the vocabulary")
 
 # %% [markdown]
-# The model never trains on the stories in `held_out`: they are **held out**. A model can memorize its training text, which is
-# called **overfitting**. Only the loss on other texts shows what it has learned about the language.
+# The stories in `held_out` are **held out**: the model never trains on them. A model can memorise its training text and still
+# predict other texts badly, which is called **overfitting**. Only the loss on held-out text shows what it has learned about
+# the language.
 #
-# We cut **windows** of $T$ tokens out of the text, at random positions. The largest $T$ that a model accepts, its `block_size`,
-# is its **context length**. If the text is $w_0, w_1, \dots, w_{L-1}$, the window that starts at $s$ has
+# We cut **windows**, runs of $T$ consecutive tokens, out of the text, at random positions. The largest $T$ that a model
+# accepts, its `block_size`, is its **context length**. If the text is $w_0, w_1, \dots, w_{L-1}$, the window that starts at
+# $s$ has
 #
 # $$ \text{inputs } (w_s, \dots, w_{s+T-1}), \qquad \text{targets } (w_{s+1}, \dots, w_{s+T}) $$
 
@@ -166,13 +170,13 @@ starts = [0, 23, 60]
 as_words = [words[i] for i in train_ids[:100].tolist()]
 figures.show(
     figures.training.batch([as_words[s : s + 8] for s in starts], [as_words[s + 1 : s + 9] for s in starts]),
-    caption="Three windows of eight tokens. Below each input is its target.",
+    caption="Three windows of eight tokens, from the starts 0, 23 and 60.",
 )
 
 # %% [markdown]
 # ### Predict: questions in a window
 #
-# The model has a causal mask. How many predictions does one window of 64 tokens train, each with its own target?
+# The model has a causal mask. How many predictions does it learn from in one window of 64 tokens?
 
 # %%
 # The number of predictions
@@ -183,9 +187,9 @@ predict("the predictions in a window", ...)
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Draw `batch_size` windows, with replacement, with equal probability for every start that fits. All randomness comes from
-# `generator`, which is on the CPU even if `data` is on a GPU. If no window fits, raise a `ValueError` that names the wrong
-# argument and its length or value.
+# Draw `batch_size` windows with replacement; every start that fits is equally likely. Return inputs and targets, both
+# `(batch_size, block_size)`. All randomness comes from `generator`, which is on the CPU even if `data` is on a GPU. If no
+# window fits, raise a `ValueError` that names the wrong argument and its length or value.
 #
 # **Worked example.** The text is 5, 6, 7, 8, and `block_size` is 3. A window with its targets takes four tokens, so it can only
 # start at 0: inputs 5, 6, 7 and targets 6, 7, 8. A text of six tokens has three starts.
@@ -247,21 +251,22 @@ figures.show(
 # %% [markdown]
 # ## 3. How surprised is it?
 #
-# At each position the model returns $N$ logits, and a softmax makes probabilities of them. If the model gave the token that
-# really comes next the probability $p$, its **surprise** is $-\ln p$: 0 if it was certain and right, 0.69 at even odds, and
-# without limit if it had ruled this token out. The loss is the mean surprise over all positions that count:
+# At each position the model returns $N$ logits, one per token of the vocabulary, and a softmax turns them into probabilities.
+# If it gave the token that really comes next the probability $p$, its **surprise** is $-\ln p$: 0 for $p = 1$, 0.69 for $p =
+# \tfrac12$, and larger without limit as $p$ approaches 0. The loss is the mean surprise over all positions that count:
 #
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
 #    p_{b,t} = \operatorname{softmax}(\mathbf{z}_{b,t}) $$
 #
 # Here $\mathbf{z}_{b,t}$, `(N,)`, are the logits at position $t$ of window $b$, $y_{b,t}$ is the target, and $C$ is the set of
-# positions that count. A position does not count if its target is a number that means "ignore", usually −100; it is used for
-# padding. The unit is the **nat**, because the logarithm is the natural one. This loss is called **cross-entropy** or
+# positions that count. A position does not count if its target is a number that means "ignore", usually −100. Padding gets
+# such targets. The unit is the **nat**, because the logarithm is the natural one. This loss is called **cross-entropy** or
 # **negative log-likelihood**.
 #
 # ### Predict: a model that knows nothing
 #
-# A model gives each of the 952 tokens the same probability. What is its loss? (You may give code, such as `math.log(2)`.)
+# A model gives each of the 952 tokens the same probability. What is its loss? (You may type an expression, such as
+# `math.sqrt(2)`.)
 
 # %%
 # The loss in nats
@@ -272,8 +277,8 @@ predict("the loss of a model that knows nothing", ...)
 #
 # *Difficulty ★★☆ · about 10 minutes*
 #
-# - Logits are `(B, T, N)` and may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson
-#   2).
+# - Return $\mathcal{L}$, `()`, for logits `(B, T, N)` and targets `(B, T)`.
+# - The logits may be as large as 10,000, so do not compute a probability first and then its logarithm (lesson 2).
 # - `log_softmax` is allowed, but not PyTorch's `cross_entropy` or `nll_loss`.
 # - If every target is ignored, the loss is 0, and `backward()` still works.
 #
@@ -310,7 +315,7 @@ grade(language_model_loss)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Three **baselines** need no training, only counting. Every model should beat them:
+# A **baseline** is a simple method whose loss every model should beat. Three of them need no training, only counting:
 #
 # - **uniform**: all tokens are equally likely;
 # - **unigram**: each token is as likely as it is frequent in the training text;
@@ -326,7 +331,7 @@ def by_torch(logits, targets, ignore_index=-100):
 loss_of = use(language_model_loss, otherwise=by_torch)
 pairs = torch.zeros(N, N, device=device)
 pairs.index_put_((train_ids[:-1], train_ids[1:]), torch.ones(len(train_ids) - 1, device=device), accumulate=True)
-counted = {  # (N, N): the logits of what follows each token; a small number keeps new pairs possible
+counted = {  # (N, N): the logits of what follows each token; a small number keeps unseen pairs possible
     "uniform": torch.zeros(N, N, device=device),
     "unigram": torch.bincount(train_ids, minlength=N).add(1).log().expand(N, N),
     "bigram": (pairs + 0.01).log(),
@@ -334,15 +339,15 @@ counted = {  # (N, N): the logits of what follows each token; a small number kee
 some = held_out[:3001]
 lines = {name: loss_of(table[some[:-1]][None], some[None, 1:]).item() for name, table in counted.items()}
 for name, loss in lines.items():
-    print(f"{name:8} {loss:.2f} nats a token, like a choice among {math.exp(loss):5.1f} equally likely tokens")
+    print(f"{name:8} {loss:.2f} nats per token, like a choice among {math.exp(loss):5.1f} equally likely tokens")
 print("Computed with", loss_of.whose)
 
 # %% [markdown]
-# The last column, $e^{\mathcal{L}}$, is the **perplexity**. The next picture shows the surprise token by token.
+# The last number of each line, $e^{\mathcal{L}}$, is the **perplexity**. The next picture shows the surprise token by token.
 
 
 # %% tags=["demo"]
-# @title The surprise at each token of a held-out sentence
+# @title The surprise at each token of a held-out story
 def token_by_token(logits, ids):
     """The surprise of each token but the first, (L - 1,): logits (L - 1, N) predict ids[1:]."""
     surprise = [loss_of(z[None, None], y[None, None]) for z, y in zip(logits, ids[1:], strict=True)]
@@ -354,15 +359,15 @@ quoted = [words[i] for i in quote.tolist()]
 by_counting = {name: token_by_token(counted[name][quote[:-1]], quote) for name in ("unigram", "bigram")}
 figures.show(
     figures.training.surprise(quoted[1:], by_counting),
-    caption=f"The beginning of a held-out story. Computed with {loss_of.whose}.",
+    caption=f"The beginning of a held-out story, by two of the baselines. Computed with {loss_of.whose}.",
 )
 
 # %% [markdown]
 # ## 4. A block, and a model
 #
-# Attention moves information between positions. A transformer alternates it with a small network of two layers, the **MLP**
-# (*multi-layer perceptron*), which works on each position separately. Both together are a **block**. With $\mathbf{X}$ for its
-# input, `(T, D)`:
+# Attention moves information between positions. A transformer alternates it with the **MLP** (*multi-layer perceptron*), two
+# linear layers with a nonlinear function between them, which works on each position separately. Both together are a **block**.
+# With $\mathbf{X}$ for its input, `(T, D)`:
 #
 # $$ \begin{aligned} \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{attention}(\operatorname{norm}_1(\mathbf{X})) \\
 #    \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{mlp}(\operatorname{norm}_2(\mathbf{X})) \end{aligned} $$
@@ -371,21 +376,22 @@ figures.show(
 # @title The block of GPT-2
 figures.show(
     figures.training.block(),
-    caption="A block. Its input goes straight through; attention and MLP each read it and add something.",
+    caption="A block. Its input goes straight through; attention and MLP each read it and add their result.",
 )
 
 # %% [markdown]
 # Two ideas make deep models trainable:
 #
-# - A **residual connection** adds instead of replacing. So gradients reach the first layer directly, however many blocks there
-#   are.
+# - A **residual connection** adds what a part computes to the part's input. So gradients reach the first layer directly,
+#   however many blocks there are.
 # - A **norm** before each part gives it numbers of the same size in every block. `nn.LayerNorm(D)`, **layer normalization**,
 #   brings the `D` numbers of each position to mean 0 and variance 1, then multiplies each by a learned gain and adds a learned
-#   bias. The paper of 2017 put the norm *after* the addition. Before it, called **pre-norm**, trains more easily.
+#   bias. The transformer of 2017 put the norm *after* the addition. With the norm before each part, called **pre-norm**, deep
+#   models train more easily.
 #
 # ### Predict: where the parameters are (extra)
 #
-# Attention has four matrices of `D` times `D`. The MLP has one from `D` to `4 * D` and one back. Which part has more
+# Attention has four matrices of shape `(D, D)`. The MLP has one from `D` to `4 * D` and one back. Which part has more
 # parameters?
 
 # %%
@@ -404,11 +410,12 @@ predict("the part with more parameters", ...)
 # |---|---|
 # | `norm_1`, `norm_2` | `nn.LayerNorm` over the width |
 # | `attention` | `nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)` |
-# | `mlp` | `nn.Sequential` of a Linear to `4 * d_model`, `nn.GELU()`, and a Linear back, both Linears with bias |
+# | `mlp` | `nn.Sequential` of a Linear to `4 * d_model`, `nn.GELU()`, which is a smooth nonlinear function, and a Linear back, both Linears with bias |
 #
-# `mask` is boolean, `(T, T)`, `True` is blocked. `nn.MultiheadAttention` has the same convention, and calls it `attn_mask`.
+# `mask` is boolean, `(T, T)`, `True` is blocked; if it is `None`, nothing is blocked. `nn.MultiheadAttention` has the same
+# convention, and calls it `attn_mask`.
 #
-# **Worked example.** Width 2, one position, $\mathbf{x} = (3, 1)$. The mean is 2 and the deviation 1, so
+# **Worked example.** Width 2, one position, $\mathbf{x} = (3, 1)$. The mean is 2 and the standard deviation 1, so
 # $\operatorname{norm}_1(\mathbf{x}) = (1, -1)$. A single position attends only to itself. If all of attention's matrices are
 # the identity, it returns $(1, -1)$, and $\mathbf{x}$ becomes $(4, 0)$. If the MLP's last Linear is all 0, the block returns
 # $(4, 0)$.
@@ -453,8 +460,9 @@ grade(TransformerBlock)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The rest of a language model is short. Two tables have a vector for each token and for each position, as in GPT-2. The blocks
-# follow, then a last norm. The logits are dot products with the table of tokens, so one table serves twice.
+# The rest of a language model is short. One table has a vector for each token and another a vector for each position, as in
+# GPT-2. The blocks follow, then a last norm. The logits are dot products with the rows of the token table, so this table is
+# used twice.
 
 
 # %%
@@ -463,7 +471,7 @@ class BuiltInBlock(nn.TransformerEncoderLayer):
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         sizes = {"nhead": n_heads, "dim_feedforward": 4 * d_model, "dropout": dropout}
-        # `F.gelu` itself makes PyTorch 2.2 take a short cut that needs biases
+        # `F.gelu` itself makes PyTorch 2.2 take a fast path that needs biases
         options = {"activation": lambda x: F.gelu(x), "batch_first": True, "norm_first": True, "bias": False}
         super().__init__(d_model, **sizes, **options)
 
@@ -512,8 +520,9 @@ def make_model(seed=0, kind=LanguageModel, **sizes):
 
 
 # %% [markdown]
-# Two checks find many bugs. Before training, the loss should be close to the uniform baseline: far above it, the logits begin
-# too large; far below it, the targets leak into the inputs. And if you change the last token, no logits before it may move.
+# Two checks find many bugs. Before training, the loss should be close to the uniform baseline: if it is far above, the initial
+# logits are too large; if it is far below, the targets leak into the inputs. And if you change the last token, the logits
+# before it must not change.
 
 # %% tags=["demo"]
 model = make_model()
@@ -523,40 +532,41 @@ changed = train_ids[:64].clone()
 changed[-1] = (changed[-1] + 1) % N
 with torch.no_grad():
     moved = (model(changed[None]) - model(train_ids[None, :64]))[0].abs().amax(-1)  # (T,)
-print(f"After a change of the last token, logits move by {moved[-1]:.2f} there, by {moved[:-1].max():.0e} before it.")
+print(f"With another last token, logits change by {moved[-1]:.2f} there, by {moved[:-1].max():.0e} before it.")
 print("Computed with", Block.whose)
 
 # %% [markdown]
 # ## 5. A block of today
 #
-# `TransformerBlock` is the block of GPT-2, from 2019. Llama and most open models since 2023 changed four things:
+# `TransformerBlock` is the block of GPT-2 (2019), except that GPT-2's attention has biases as well. Llama and most open models
+# since 2023 changed four things:
 #
 # | | GPT-2 | Llama | why |
 # |---|---|---|---|
 # | norm | LayerNorm | [RMSNorm](https://arxiv.org/abs/1910.07467) | less to compute |
 # | MLP | GELU | [SwiGLU](https://arxiv.org/abs/2002.05202) | a lower loss with as many parameters |
-# | positions | a learned table | [RoPE](https://arxiv.org/abs/2104.09864) | only gaps count |
+# | positions | a learned table | [RoPE](https://arxiv.org/abs/2104.09864) | scores depend on gaps only |
 # | biases | yes | [none](https://arxiv.org/abs/2204.02311) | more stable training of large models |
 #
-# These are the papers' reasons; [Llama's](https://arxiv.org/abs/2302.13971), February 2023, lists the first three changes. In
-# section 10 you measure all four.
+# The reasons are those of the linked papers. [Llama's paper](https://arxiv.org/abs/2302.13971), of February 2023, lists the
+# first three changes. Section 10 measures all four.
 
 # %% tags=["demo"]
 # @title The block of Llama
 figures.show(
     figures.training.block("modern"),
-    caption="The same block with the four changes. There are no biases in it.",
+    caption="The block with the four changes. No layer in it has a bias.",
 )
 
 # %% [markdown]
-# **RMSNorm** divides a vector by its *root mean square* and multiplies by a learned gain $\mathbf{g}$, `(D,)`. It subtracts no
-# mean and adds no bias:
+# **RMSNorm** divides a vector by its *root mean square* and multiplies each entry by a learned gain, $\boldsymbol{\gamma}$
+# `(D,)`. It subtracts no mean and adds no bias. With $d$ for `D`:
 #
-# $$ \operatorname{norm}(\mathbf{x}) = \frac{\mathbf{x}}{\sqrt{\tfrac1D \sum_i x_i^2 + 10^{-6}}} \odot \mathbf{g} $$
+# $$ \operatorname{norm}(\mathbf{x}) = \frac{\mathbf{x}}{\sqrt{\tfrac1d \sum_i x_i^2 + 10^{-6}}} \odot \boldsymbol{\gamma} $$
 #
 # ### Predict: ten times as large (extra)
 #
-# All numbers of $\mathbf{x}$ become ten times as large. What happens to $\operatorname{norm}(\mathbf{x})$?
+# All entries of $\mathbf{x}$ become ten times as large. What happens to $\operatorname{norm}(\mathbf{x})$?
 
 # %%
 # The norm of 10 x: "ten times as large", "the same" or "a tenth"
@@ -581,22 +591,22 @@ def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
 check(rms_norm)
 
 # %% [markdown]
-# **SwiGLU** replaces the two layers of the MLP by three. One layer computes values, a second computes a **gate** for each of
-# them, and their product goes through the third:
+# **SwiGLU** is an MLP of three layers instead of two. One layer (*up*) computes `hidden` numbers. A second computes a **gate**
+# for each of them, a factor that lets much or little of it through. The products go through the third (*down*):
 #
 # $$ \operatorname{mlp}(\mathbf{x}) = \mathbf{W}_{\text{down}} \bigl( \operatorname{silu}(\mathbf{W}_{\text{gate}}\, \mathbf{x}) \odot
 #    \mathbf{W}_{\text{up}}\, \mathbf{x} \bigr), \qquad \operatorname{silu}(z) = z \cdot \operatorname{sigmoid}(z) $$
 #
-# With `hidden` $= \tfrac83 D$ instead of $4D$, the three matrices have as many parameters as the two before.
+# With `hidden` $= \tfrac83 d$ instead of $4d$, the three matrices have as many parameters as the MLP's two.
 #
 # ### Step: a gate
 #
-# *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them: `W_gate` and `W_up` are `(F, D)`, `W_down` is
-# `(D, F)`. `F.silu` is PyTorch's.
+# *Step ★★☆ · about 3 minutes.* The matrices are as `nn.Linear` keeps them, with `F` for `hidden`: `W_gate` and `W_up` are
+# `(F, D)`, `W_down` is `(D, F)`. PyTorch has silu as `torch.nn.functional.silu`.
 #
 # **Worked example.** $D = 2$, $F = 3$, $\mathbf{x} = (1, 2)$. If $\mathbf{W}_{\text{gate}}\, \mathbf{x} = (1, -1, 0)$, then
-# silu gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269, 0)$:
-# the third gate is shut. `W_down` makes two numbers of them.
+# silu gives $(0.731, -0.269, 0)$. With $\mathbf{W}_{\text{up}}\, \mathbf{x} = (2, 1, 3)$ the products are $(1.462, -0.269,
+# 0)$: the third gate is shut. `W_down` turns the three products into two numbers.
 
 
 # %%
@@ -631,7 +641,7 @@ check(rotate)
 #
 # *Difficulty ★★★ · about 12 minutes*
 #
-# Build the block, with your own attention. Nothing of a call may remain in the block, so any `T` can follow.
+# Build the block, with your own attention. It keeps nothing from one call to the next: any `T` may follow any other.
 #
 # - The parameters are `gain_1` and `gain_2`, `(D,)`, ones at first, and seven `nn.Linear` without bias: `W_q`, `W_k`, `W_v`,
 #   `W_o` from `D` to `D`, `W_gate` and `W_up` from `D` to `hidden`, `W_down` back to `D`.
@@ -642,7 +652,7 @@ check(rotate)
 #
 # **Worked example.** Width 2, one head, one position, $\mathbf{x} = (1, 7)$, all matrices of attention the identity. At
 # position 0 nothing turns, and a single position attends to itself, so attention returns $\operatorname{norm}(\mathbf{x}) =
-# (0.2, 1.4)$, and $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, this is the result.
+# (0.2, 1.4)$, and $\mathbf{x}$ becomes $(1.2, 8.4)$. If `W_down` is all 0, the block returns this.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -702,8 +712,8 @@ grade(ModernBlock)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The course's small model consists of such blocks, three of them. (Its block 0 does not rotate.) Here your class gets the
-# trained weights of all three, by name:
+# The course's small model consists of three such blocks. (Its block 0 does not rotate.) The next cell copies its trained
+# weights into blocks of your class, by name, and compares the losses:
 
 # %%
 from course.models.own_blocks import OwnBlocksLM
@@ -719,17 +729,17 @@ print(f"Loss with {with_yours.whose}: {losses[0]:.4f}. With the built-in: {losse
 # %% [markdown]
 # ## 6. How large a step?
 #
-# *Review* of lessons 0 and 3: the gradient is the direction in which the loss rises. **Gradient descent** goes the other way,
-# by a step whose size you choose, the **learning rate** $\eta$:
+# *Review* of lessons 0 and 3: the gradient is the direction in which the loss rises fastest. **Gradient descent** goes the
+# opposite way. The **learning rate** $\eta$, a number that you choose, scales the step:
 #
 # $$ \theta \leftarrow \theta - \eta \, \nabla_\theta \mathcal{L} $$
 #
-# Here $\theta$ are all parameters. Suppose there is only one, and the loss is $\tfrac12 \theta^2$. Its gradient is $\theta$, so
-# each step multiplies $\theta$ by $1 - \eta$.
+# Here $\theta$ stands for all parameters. Suppose there is only one, and the loss is $\tfrac12 \theta^2$. Its gradient is
+# $\theta$, so each step multiplies $\theta$ by $1 - \eta$.
 #
 # ### Predict: too fast
 #
-# From which $\eta$ on does $\theta$ never get closer to 0?
+# What is the smallest $\eta > 0$ with which $\theta$ never gets closer to 0?
 
 # %%
 # The learning rate
@@ -754,10 +764,14 @@ sliders.slider(
 )
 
 # %% [markdown]
-# If the loss is curved twice as sharply, the limit is half as large. A model has directions of every sharpness, so you try
-# rates, and change the rate during training. At the beginning gradients are large and contradictory: **warm up** from almost 0.
-# At the end, steps must become small. The usual schedule is a straight line up, then half a cosine down. With $n$ for the step,
-# counted from 0, $n_{\text{warm}}$ for the steps of warm-up and $n_{\text{total}}$ for all steps,
+# If the loss curves twice as sharply, this limit is half as large. The loss of a model curves differently in each direction,
+# so you find a good rate by trying several. You also change the rate during training. At the beginning the gradients are large
+# and change quickly, so the rate rises from almost 0 over some steps, which is called **warm-up**. At the end, small steps let
+# the parameters settle.
+#
+# The usual schedule is a straight line up to $\eta_{\text{peak}}$, then half a cosine down to $\eta_{\text{floor}}$. With $n$
+# for the step, counted from 0, $n_{\text{warm}}$ for the number of warm-up steps and $n_{\text{total}}$ for the number of all
+# steps,
 #
 # $$ \eta_n = \begin{cases} \eta_{\text{peak}} \, \dfrac{n + 1}{n_{\text{warm}}} & n < n_{\text{warm}} \\[1.2ex]
 #    \eta_{\text{floor}} + (\eta_{\text{peak}} - \eta_{\text{floor}}) \, \dfrac{1 + \cos(\pi r)}{2}
@@ -768,7 +782,8 @@ sliders.slider(
 #
 # *Difficulty ★☆☆ · about 6 minutes*
 #
-# Raise a `ValueError` unless `0 <= warmup < total`. Without warm-up (`warmup=0`), step 0 has the peak.
+# Return $\eta_n$ for $n$ = `step`. Raise a `ValueError` unless `0 <= warmup < total`. Without warm-up (`warmup=0`), step 0 has
+# the peak.
 #
 # **Worked example.** Four steps of warm-up, twelve in all, peak 0.1. Step 0 has $0.1 \cdot \tfrac14 = 0.025$, step 3 has $0.1$,
 # and so has step 4, where $r = 0$. At step 8, $r = \tfrac12$ and the cosine is 0: $0.05$.
@@ -827,7 +842,7 @@ figures.show(
     ),
     alt=f"Three curves of the learning rate over 1000 steps with a peak of 0.004, by {rate.whose}. Each begins low while "
     "it warms up, if it does, and then falls from the peak to its floor.",
-    caption=f"The learning rate over a thousand steps. Computed with {rate.whose}.",
+    caption=f"The learning rate over a thousand steps, with a peak of 0.004. Computed with {rate.whose}.",
 )
 
 # %% [markdown]
@@ -842,25 +857,27 @@ figures.show(
 # 5. **clip** it;
 # 6. let the optimizer step.
 #
-# Clipping guards against enormous gradients. Take *all* gradients as one vector $\mathbf{g}$. If it is longer than 1, shorten
-# it to length 1:
+# Clipping guards against enormous gradients. Treat the gradients of *all* parameters as one vector $\mathbf{g}$. If it is
+# longer than 1, shorten it to length 1:
 #
 # $$ \mathbf{g} \leftarrow \mathbf{g} \cdot \min\!\left(1, \frac{1}{\lVert \mathbf{g} \rVert}\right) $$
 #
-# Plain gradient descent is `torch.optim.SGD`. Transformers are trained with **AdamW**. It keeps a running mean of each
-# parameter's gradient and of its square, and divides the first by the root of the second. So all parameters take steps of about
-# the size $\eta$, whatever the size of their gradients. The W stands for **weight decay**: in each step every parameter also
-# shrinks a little towards 0. (The challenge at the end builds AdamW.)
+# Plain gradient descent is `torch.optim.SGD`. Transformers are usually trained with **AdamW**. It keeps two running means for
+# each parameter, of its gradient and of the gradient's square, and divides the first by the root of the second. So all
+# parameters take steps of about the size $\eta$, whatever the size of their gradients. The W stands for **weight decay**: in
+# each step every parameter also shrinks a little towards 0.
+#
+# (In the challenge at the end you write AdamW.)
 #
 # ### Exercise 6: `train_step(model, optimizer, inputs, targets)`
 #
 # *Difficulty ★★☆ · about 8 minutes*
 #
-# Return the loss, over all positions, as a plain `float`: the one that you computed in 3, before the step. You may use your
-# `language_model_loss` or PyTorch's `cross_entropy`. The optimizer is an argument.
+# Do these six things, with the optimizer that you are given. Return the loss of item 3, over all positions, as a plain
+# `float`. You may use your `language_model_loss` or PyTorch's `cross_entropy`.
 #
-# **Worked example.** Two parameters with the gradient $(3, 4)$, SGD with $\eta = 0.1$. The length is 5, so the clipped gradient
-# is $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. The gradient $(0.3, 0.4)$ would not be clipped.
+# **Worked example.** Two parameters with the gradient $(3, 4)$, SGD with $\eta = 0.1$. Its length is 5, so the clipped
+# gradient is $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. The gradient $(0.3, 0.4)$ would not be clipped.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -897,8 +914,8 @@ grade(train_step)
 
 
 # %% [markdown]
-# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorize a few hundred tokens,
-# down to a loss near 0. If it cannot, something between the data and the optimizer is broken.
+# Before you train on everything, **overfit a single batch**. A model with 400,000 parameters can memorise a few hundred
+# tokens, down to a loss near 0. If it does not, something between the data and the optimizer is broken.
 
 
 # %%
@@ -913,7 +930,7 @@ def plain_step(model, optimizer, inputs, targets):
 
 step = use(train_step, otherwise=plain_step)
 few = batch(train_ids, 32, 8, torch.Generator().manual_seed(8))  # inputs and targets, (8, 32)
-others = batch(held_out, 32, 32, torch.Generator().manual_seed(9))  # of stories that it does not train on
+others = batch(held_out, 32, 32, torch.Generator().manual_seed(9))  # from held-out stories
 
 # %% tags=["demo"]
 # @title Sixty steps on one batch
@@ -931,17 +948,18 @@ figures.show(
         {"uniform": lines["uniform"]},
         ylabel="loss in nats",
     ),
-    caption=f"One batch, sixty times. Computed with {step.whose}.",
+    caption=f"The loss in sixty steps on one batch, and on held-out stories. Computed with {step.whose}.",
 )
 
 # %% [markdown]
 # ## 8. Looking without touching
 #
-# The held-out curve is the one that counts. Measuring it must change nothing:
+# On a single batch, the training loss goes to 0, but the held-out loss soon rises. So the held-out loss is the one that
+# counts. Measuring it must not change the model:
 #
-# - `model.eval()` switches dropout off. It says nothing about gradients.
-# - `torch.no_grad()` computes without keeping a graph: faster, with much less memory. It says nothing about dropout.
-# - Afterwards the model must be in the mode in which it was before, training or eval.
+# - `model.eval()` switches dropout off. It has no effect on gradients.
+# - `torch.no_grad()` computes without keeping a computation graph: faster, with much less memory. It has no effect on dropout.
+# - Afterwards the model must be in the same mode as before, training or eval.
 #
 # ### Predict: twenty measurements
 #
@@ -960,8 +978,8 @@ predict("twenty measurements", ...)
 # Return the mean loss over all positions of `inputs` and `targets`, both `(B, T)`, as a plain `float`, in eval mode and without
 # gradients. Leave the model in the mode in which it was.
 #
-# **Worked example.** A model in training mode is in training mode afterwards, a model in eval mode in eval mode. In both cases
-# the loss is the same number.
+# **Worked example.** A model that was in training mode is in training mode afterwards, and one that was in eval mode is in
+# eval mode. The loss is the same number in both cases.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -1016,27 +1034,27 @@ with torch.random.fork_rng(devices=[]):
     steady = [float(measure(leaky, *others)) for _ in range(20)]
 figures.show(
     figures.training.modes(noisy, steady, measured=measure.whose),
-    caption="One model, one batch, twenty measurements each."
-    + ("" if measure.passes else " The fallback leaves the model in training mode, so both rows look alike."),
+    caption="The loss of one model on one batch, measured twenty times in each row."
+    + ("" if measure.passes else " Both rows are in training mode until your evaluate passes, so they look alike."),
 )
 
 # %% [markdown]
 # ## 9. Writing
 #
-# A model that predicts the next token can write: draw a token from its probabilities, append it, and ask again. Such a model is
-# called *autoregressive*:
+# A model that predicts the next token can write: draw a token from its probabilities, append it, and ask the model again. Such
+# a model is called **autoregressive**. With $\sim$ for “is drawn from”:
 #
 # $$ w_{t+1} \sim \operatorname{softmax}\!\left( \frac{\mathbf{z}_t(w_0, \dots, w_t)}{\tau} \right) $$
 #
-# Here $\mathbf{z}_t$ are the logits of the *last* position and $\tau$ is the **temperature** of lesson 2. A low temperature
-# keeps to what is likely. $\tau = 0$ stands for always taking the likeliest token, called **greedy**. When the text is longer
-# than `block_size`, show the model the *last* `block_size` tokens.
+# Here $\mathbf{z}_t$ are the logits of the *last* position and $\tau$ is the temperature of lesson 2. At a low temperature the
+# model nearly always takes likely tokens. $\tau = 0$ means always taking the likeliest token, which is called **greedy**. When
+# the text is longer than `block_size`, show the model the *last* `block_size` tokens.
 #
 # ### Exercise 8: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
-# `prompt` is `(B, T)`, several texts at once. The result has `n_tokens` more in each row. All randomness comes from
+# `prompt` is `(B, T)`, several texts at once. The result has `n_tokens` more tokens in each row. All randomness comes from
 # `generator`, which is on the CPU (so on a GPU, move the probabilities to the CPU to draw). As in `evaluate`, compute in eval
 # mode and without gradients, and leave the mode as it was.
 #
@@ -1143,10 +1161,10 @@ figures.show(
 # of windows of `model.block_size`, and do one step.
 #
 # - An optimizer has its rate in `optimizer.param_groups`, a list of dictionaries, under `"lr"`.
-# - The warm-up is the first tenth of the steps, the floor 0.
+# - The warm-up is the first tenth of the steps, and the floor is 0.
 # - Return all losses, a list of floats.
-# - You may call everything that you have written; mistakes in it cost no points here. What counts is the loss of the trained
-#   model on text that it has not seen.
+# - You may call your functions from above; mistakes in them cost no points here. What counts is the loss of the trained model
+#   on text that it has not seen.
 #
 # **Worked example.** With `steps=10` there is one step of warm-up. The rates of steps 0, 1 and 2 are 1, 1 and 0.97 times the
 # peak.
@@ -1210,8 +1228,9 @@ unseen = all_windows(held_out[:3_000], 64)
 # %% [markdown]
 # ### Choose a block
 #
-# Which block should your model have? Compare both on the same computer, at the same cost: **equal CPU seconds**. Equal steps
-# would favour the slower block. This cell trains one model of each kind for four CPU seconds.
+# Which block should your model have: the *plain* one, your `TransformerBlock`, or the *modern* one, your `ModernBlock`?
+# Compare them on the same computer, at the same cost: **equal CPU seconds**. With equal numbers of steps, the slower block
+# would get more time. The next cell trains one model of each kind for four CPU seconds.
 
 
 # %% tags=["demo"]
@@ -1234,11 +1253,11 @@ print(f"Computed with {Block.whose} and {Modern.whose}.")
 
 # %% [markdown]
 # Four seconds and a single seed prove little. So we recorded a longer comparison: each kind of block for 20 CPU seconds, with
-# three seeds. It also tried the four changes one at a time, each alone in an otherwise plain block.
+# three seeds. It also has each of the four changes alone, in an otherwise plain block.
 #
 # ### Predict: the better block
 #
-# Which of the two blocks wins? Answer "too close to tell" if the losses of their seeds overlap.
+# Which of the two blocks has the lower losses? “Too close to tell” means that the ranges of their seeds overlap.
 
 # %%
 from course.models import block_comparison
@@ -1252,7 +1271,7 @@ predict("the better block", ...)
 # %% [markdown]
 # ### Predict: the change that counts
 #
-# Each change alone, in an otherwise plain block: which of the four lowers the loss most?
+# Which of the four changes, alone in an otherwise plain block, gives the lowest mean loss?
 
 # %%
 # The change: "RMSNorm", "SwiGLU", "RoPE" or "no biases"
@@ -1262,24 +1281,27 @@ predict("the change that counts", ...)
 # @title The recorded comparison
 figures.show(
     figures.training.comparison(recorded),
-    caption=f"{recorded.title} Left: held-out loss while training, thin lines are seeds. Right: after "
-    f"{recorded.seconds:.0f} CPU seconds, points are seeds, the bar is their mean. Step times were measured in turn.",
+    caption=f"{recorded.title} Left: held-out loss while training, thin lines are seeds, thick lines means. "
+    f"Right: after {recorded.seconds:.0f} CPU seconds, points are seeds, bars are means; dotted: the plain mean.",
 )
 
 # %% tags=["demo"]
-print(f"{'block':10} {'steps':>6} {'mean':>6} {'spread':>7}   change")
+print(f"{'block':10} {'steps':>6} {'mean':>6} {'spread':>7}   mean minus plain's")
 for name, kind in recorded.kinds.items():
     change = kind.mean - recorded.kinds["plain"].mean
     print(f"{name:10} {kind.steps:6} {kind.mean:6.3f} {kind.spread:7.3f}   {change:+.3f}")
 
 # %% [markdown]
-# The mean of the modern block is lower, but the seeds overlap: three seeds do not decide. Two changes alone put every seed
-# below every plain one: RoPE, and no biases, which makes steps cheaper as well. A hand-written RMSNorm takes *longer* than
-# PyTorch's LayerNorm on a CPU, so it gets fewer steps, and here it costs more than it gives. SwiGLU changes less than the seed
-# does. On a GPU and in a model a thousand times as large the balance is different, so measure at the size that you use.
+# The spread is the largest loss minus the smallest. The mean of the modern block is below that of the plain one, but their
+# seeds overlap, so three seeds do not decide. Two of the changes put every seed below every plain one: RoPE, and no biases,
+# which also makes steps cheaper. RoPE alone even has every seed below every modern one.
 #
-# Choose the block of your model. Its training takes about a minute. (Lessons 9 to 14 need the modern block: with "plain" they
-# use the course's model.)
+# The mean for SwiGLU differs from plain by less than the seeds do. A hand-written RMSNorm takes *longer* than PyTorch's
+# LayerNorm on a CPU, so it gets fewer steps, and its mean is the highest. On a GPU, or in a model a thousand times as large,
+# the result may be different, so measure at the size that you use.
+#
+# Choose the block of your model. Its training takes about a minute. (Later lessons need the modern block, with all four
+# changes, as most open models have them. With "plain" they use the course's model.)
 
 # %%
 chosen = "modern"  # or "plain"
@@ -1287,9 +1309,10 @@ chosen = "modern"  # or "plain"
 # %% [markdown]
 # ### Your model
 #
-# The modern model has the form of the course's small model: three blocks, width 96, four heads. It begins with the random
-# weights of `small_lm.empty()`, in which $\mathbf{W}_k = \mathbf{W}_q$, so that equal words attract each other from the start.
-# `TrainingProgress` counts the optimizer's steps from outside and calls `look` a few times on the way.
+# The modern model has the sizes of the course's small model: three blocks, width 96, four heads. It begins with the weights of
+# `small_lm.empty()`. They are random, but $\mathbf{W}_k = \mathbf{W}_q$, so that equal words have high scores from the start,
+# and `W_o` is the transpose of `W_v`, so that a head copies what it attends to. `TrainingProgress` shows how many steps are
+# done, and calls `look` about ten times to measure the held-out loss.
 
 # %% tags=["demo"]
 model = make_model() if chosen == "plain" else OwnBlocksLM(Modern, weights=small_lm.empty()).to(device)
@@ -1320,8 +1343,8 @@ figures.show(
 
 # %% [markdown]
 # The model first learns how frequent each token is, and reaches the unigram baseline. Then it learns pairs. Below the bigram
-# baseline it *must* use more than the last token, and that takes attention. The two curves stay close, because there is too
-# much text to learn it by heart.
+# baseline it *must* use more than the last token, and that takes attention. The two curves stay close, because the model sees
+# each part of the text less than twice on average, too rarely to memorise it.
 #
 # What does it write now?
 
@@ -1336,36 +1359,38 @@ sliders.slider(
 
 # %% [markdown]
 # The words are real because the tokens are words. But their order is learned: quotations open and close, sentences end, and
-# people and things come back. At 1.3 the story falls apart. Here is the sentence of section 3 again:
+# people and things return. At temperature 1.3 the story loses its sense. Here is the beginning of the held-out story from
+# section 3 again:
 
 # %% tags=["demo"]
-# @title The same sentence, by the bigram and by your model
+# @title The same tokens, by the bigram baseline and by the trained model
 by_model = token_by_token(foresight(model, quote), quote)
 figures.show(
     figures.training.surprise(quoted[1:], {"bigram": by_counting["bigram"], "the trained model": by_model}),
-    caption=f"The same held-out story. Computed with {learn.whose}.",
+    caption=f"The surprise at each token of the same held-out story. Computed with {learn.whose}.",
 )
 
 # %% [markdown]
-# The next cell keeps your model for lessons 9 to 14, and compares it with the course's own, which was trained about six times
-# as long.
+# The next cell keeps your model for later lessons, and compares it with the course's own, which was trained for five times as
+# many steps.
 
 # %% tags=["demo"]
 mine = model.to_small_lm() if chosen != "plain" else None
 if mine and learn.passes and Modern.passes:
     small_lm.keep(mine)
 else:
-    print("Nothing is kept: lessons 9 to 14 use the course's model until your train and your ModernBlock pass.")
+    print("Nothing is kept: train and ModernBlock must pass, and the chosen block must be the modern one.")
 for name, each in {"this model": mine, "the course's model": small_lm.load()}.items():
     if each:
         print(
-            f"{name:18} {each.loss(small_lm.held_out(1_000)):.2f} nats a token on held-out stories, each from its start"
+            f"{name:18} {each.loss(small_lm.held_out(1_000)):.2f} nats per token on held-out stories, from their start"
         )
 
 # %% [markdown]
 # ### Where it looks (extra)
 #
-# These are the weights of the heads of each block of the model, after training.
+# These are the attention weights of every head, block by block, after training. (With the plain block, they are those of the
+# course's model.)
 
 # %% tags=["demo"]
 # @title The weights of all heads of the trained model
@@ -1381,11 +1406,12 @@ for layer in range(3):
     )
 
 # %% [markdown]
-# Do not read too much into a single map. It shows where information was taken from, not what was done with it.
+# Do not read too much into a single map. It shows where a head takes information from, not what the model does with it.
 #
 # ### How much text? (extra)
 #
-# A smaller model learns from the first 1,000 tokens, from 10,000 and from all of them, 150 steps each.
+# A smaller model is trained three times, for 150 steps each: on the first 1,000 tokens, on the first 10,000, and on all of
+# them.
 
 
 # %%
@@ -1410,17 +1436,17 @@ predict("the lowest training loss", ...)
 lengths = [1_000, 10_000, len(train_ids)]
 of_length = {n_tokens: learnt_from(n_tokens) for n_tokens in lengths}
 for n_tokens, (seen, elsewhere) in of_length.items():
-    print(f"{n_tokens:7,} tokens: training {seen:.2f}, held out {elsewhere:.2f} nats a token")
+    print(f"{n_tokens:7,} tokens: training {seen:.2f}, held out {elsewhere:.2f} nats per token")
 
 # %% [markdown]
-# The least text gives the lowest training loss and by far the highest held-out loss: the model has memorized it. Without
+# The least text gives the lowest training loss and by far the highest held-out loss: the model has memorised it. Without
 # held-out stories you would have chosen the worst of the three.
 
 # %% [markdown]
 # ## 11. Nine bugs and their curves
 #
-# Most bugs in training raise no error. What you see is a curve. Below, one small model is trained nine times for 200 steps,
-# each time with one line wrong:
+# Most bugs in training raise no error. What you see is a curve. Below, a small model is trained nine times from the start, for
+# 200 steps, each time with one line wrong:
 #
 # 1. no `zero_grad`;
 # 2. `zero_grad` after `backward`;
@@ -1432,7 +1458,7 @@ for n_tokens, (seen, elsewhere) in of_length.items():
 # 8. always the same batch;
 # 9. a learning rate 30 times too high.
 #
-# The held-out loss is measured correctly in all nine.
+# In all nine, the held-out loss is measured by the same correct function.
 
 
 # %%
@@ -1478,7 +1504,7 @@ def run_with(bug, steps=200, peak=1e-2):
 # %% [markdown]
 # ### Predict: the bug that stops at a baseline
 #
-# With which bug does the training loss come down to the unigram baseline and stop there?
+# With which bug does the training loss fall to the unigram baseline and stop there?
 
 # %%
 # The bug: "zero_grad after backward", "softmax before the loss" or "flattened differently"
@@ -1512,57 +1538,57 @@ gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}
 # @title The nine curves
 figures.show(
     figures.training.gallery(gallery, healthy["training"], lines, every=10),
-    caption="Nine runs, each with its bug. Dotted lines: the baselines.",
+    caption="Nine runs, each with one bug. Grey: the training loss without a bug. Dotted: the baselines.",
 )
 
 # %% tags=["demo"]
-for name, curves in {"0. right": healthy, **gallery}.items():
+for name, curves in {"0. no bug": healthy, **gallery}.items():
     training, unseen_loss = curves["training"], curves["held out"][1][-1]
     print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
 
 # %% [markdown]
-# - **Too good to be true** (3, 5, 8). Without the shift, the model repeats its input, which it sees. The same batch is learned
-#   by heart. In both, the held-out loss rises. Without a mask the model looks one position ahead, in training and in measuring;
-#   only what it writes would show it.
-# - **Stuck** (2, 6, 7). With `zero_grad` after `backward` all gradients are 0, and nothing moves. After a softmax, the loss
-#   sees numbers between 0 and 1 as logits, which cannot get far from the uniform baseline. Flattened differently, every target
-#   belongs to another position, so only frequencies can be learned. A curve that stops at a baseline tells you which
-#   information is missing.
-# - **Merely worse** (1, 4, 9). Without the correct curve beside them, nobody would look twice at them. With the high rate the
-#   model learns little more than frequencies, here. A model with targets shifted twice learns to predict the token after next;
-#   if the measurement had the same bug, both curves would look healthy.
+# - **Too good to be true** (3, 5, 8). Without the shift, the model repeats its input, which it sees. A batch that is always
+#   the same is memorised. In both cases the held-out loss rises. Without a mask the model sees the next token, in training and
+#   in the measurement, so both losses are low; only the text that it writes would reveal the bug.
+# - **Stuck** (2, 6, 7). With `zero_grad` after `backward` all gradients are 0, and nothing moves the parameters but weight
+#   decay. After a softmax, the loss gets numbers between 0 and 1 as logits, with which it cannot fall more than 1 nat below
+#   the uniform baseline. When logits and targets are flattened in different orders, nearly every target belongs to another
+#   position, so only frequencies can be learned. A curve that stops at a baseline tells you which information is missing.
+# - **Merely worse** (1, 4, 9). Without the correct curve next to them, you would not notice these. With the high rate, this
+#   model learns little more than frequencies. A model with targets shifted twice learns to predict the token after the next
+#   one; if the measurement had the same bug, both curves would look right.
 #
-# To find most of the nine, look at the loss of step 0, overfit one batch, change one token under the mask, and compare the loss
-# with your baselines. For those that are merely worse, keep the curve of a run that you trust.
+# Four checks find most of the nine: the loss at step 0, overfitting one batch, the logits before a token that you change, and
+# the comparison with your baselines. For those that are merely worse, keep the curve of a run that you trust.
 
 # %% [markdown]
 # ## 12. A head that looks back (extra)
 #
-# For text, a head's purpose is hard to name. Here is a task for which only one idea works. A sequence consists of a few
+# In a model of text, it is hard to say what a head does. Here is a task in which you can. A sequence consists of a few
 # different letters in random order, repeated until the window is full:
 #
 #     x k c d q v | x k c d q v | x k c …
 #
-# The first time, nothing can be predicted. Then everything can: find the earlier position of your letter, and name the letter
-# after it. A head that does this is called an **induction head** ([Olsson et al. 2022](https://arxiv.org/abs/2209.11895)).
+# In the first round there is little to predict from. After it, every letter can be predicted: find the earlier position of the
+# current letter, and take the letter after it. A head that does this is called an **induction head** ([Olsson et al.
+# 2022](https://arxiv.org/abs/2209.11895)).
 #
 # ### Predict: how many blocks (extra)
 #
-# A query should find the position *after* the earlier occurrence of its own letter. That position holds another letter. How
-# many blocks does this take?
+# A query should find the position *after* the earlier occurrence of its own letter. How many blocks does this take?
 
 # %%
 # The number of blocks: 1 or 2
 predict("the blocks of an induction head", ...)
 
 # %% [markdown]
-# For a query at $t$ whose letter occurred before, add up its weights on the positions right after the earlier occurrences, and
-# take the mean over the set $R$ of all such positions:
+# Let $w_i$ be the letter at position $i$. For a query at $i$ whose letter occurred before, add up its weights on the positions
+# right after the earlier occurrences, and take the mean over the set $R$ of all such $i$:
 #
-# $$ \text{score} = \frac{1}{|R|} \sum_{t \in R} \;\; \sum_{s \le t,\; w_{s-1} = w_t} a_{ts} $$
+# $$ \text{score} = \frac{1}{|R|} \sum_{i \in R} \;\; \sum_{j \le i,\; w_{j-1} = w_i} a_{ij} $$
 #
-# Here $a_{ts}$ is the weight that the query at $t$ gives the key at $s$. A perfect induction head has the score 1; one that
-# looks anywhere has about 0.1 here.
+# Here $a_{ij}$ is the weight that the query at $i$ gives the key at $j$. A perfect induction head has the score 1; one with
+# equal weights on all positions that it sees has about 0.08 here.
 
 
 # %%
@@ -1605,8 +1631,8 @@ def attention_maps(model, ids):
 
 
 # %% [markdown]
-# The model has two blocks. Its positions are fixed waves, as in the paper of 2017, but with base 10 instead of 10,000, because
-# the windows are short.
+# The model has two blocks. A fixed vector of sines and cosines is added for each position, as in the transformer of 2017, but
+# with base 10 instead of 10,000, because the windows are short.
 
 
 # %% tags=["demo"]
@@ -1664,14 +1690,15 @@ figures.show(
         {"block 1: after an earlier occurrence": history["after"], "block 0: the letter before": history["before"]},
         math.log(26),
     ),
-    caption=f"Left: the loss of the letters that can be predicted. Right: the score of the best head of block 1, "
+    caption=f"Left: the loss on the letters that can be predicted. Right: the score of the best head of block 1, "
     f"{history['after'][-1]:.2f} at the end, and the mean weight that the best head of block 0 gives the letter before.",
 )
 
 # %% [markdown]
-# At first almost nothing happens. Then the loss drops, and at the same time the score of a head in block 1 rises. Half an
-# induction head is useless: looking after the earlier occurrence does not help before block 0 marks predecessors, and the other
-# way round. Large models go through the same moment, and their loss curves have a bump there.
+# At first almost nothing happens. Then the loss drops, and at the same time the score of a head in block 1 rises. The head
+# needs both blocks: a query of block 1 can find the letter after the earlier occurrence only once block 0 writes into each
+# position which letter came before it. Olsson et al. found the same moment in larger language models, where the loss curve has
+# a bump.
 
 # %% tags=["demo"]
 # @title Slider: the map of the best head while it trains
@@ -1691,16 +1718,17 @@ stages = [history["step"][i] for i in sorted({0, len(history["step"]) // 3, len(
 sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"])
 
 # %% [markdown]
-# Framed are the cells where an induction head looks. A letter without an earlier occurrence has to look somewhere else. In
-# lesson 11 you find such heads in a model that was trained on text.
+# The frames mark the cells to which an induction head attends. A query whose letter has no earlier occurrence must attend to
+# something else. In lesson 11 you find such heads in a model that was trained on text.
 
 # %% [markdown]
 # ## Your experiment (extra)
 #
-# *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60 steps, with your
-# `train` (`learn` is yours once it passes), with each of the peaks 0.0001, 0.001, 0.01 and 1. Each time take a new
-# `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch. Plot
-# the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest one.
+# *Experiment ★★☆ · about 8 minutes.* **Which peak is best?** Train the small model of section 11 for 60 steps with each of the
+# peaks 0.0001, 0.001, 0.01 and 1. Use `learn`, which is your `train` once it passes. Each time take a new
+# `make_model(block_size=32, d_model=32, n_heads=2, n_blocks=1)` and a new generator with seed 0, and 16 windows per batch.
+#
+# Plot the held-out losses, measured on `all_windows(held_out[:1_000], 32)`. Your finding is the peak with the lowest loss.
 
 # %%
 # Your code: the held-out loss for each peak, and a plot
@@ -1715,9 +1743,10 @@ check("experiment", finding)
 #
 # ### Predict: "The last window runs past the end" (extra)
 #
-# A much-watched script draws a start from $0, \dots, L - T - 1$, with inputs `data[i : i + T]` and targets `data[i + 1 : i + T
-# + 1]`. A report says that the targets of the last start reach index $L$, which does not exist, and that one start fewer should
-# be drawn ([karpathy/ng-video-lecture#56](https://github.com/karpathy/ng-video-lecture/issues/56)). Is it a bug?
+# A script from a well-known course draws a start $i$ from $0, \dots, L - T - 1$, with inputs `data[i : i + T]` and targets
+# `data[i + 1 : i + T + 1]`. A report says that the targets of the last start reach index $L$, which does not exist, and that
+# one start fewer should be drawn ([karpathy/ng-video-lecture#56](https://github.com/karpathy/ng-video-lecture/issues/56)). Is
+# it a bug?
 
 # %%
 # Drawing the start L - T - 1: "a bug" or "not a bug"
@@ -1730,7 +1759,7 @@ for start in (len(data) - T - 2, len(data) - T - 1, len(data) - T):
     print(f"start {start:2}: {len(piece)} inputs, {len(goal)} targets, the last target is {goal[-1].item()}")
 
 # %% [markdown]
-# With one start fewer, the last token of the text would never be a target. With one start more, the targets are indeed one
+# With one start fewer, the last token of the text would never be a target. With one start more, the targets are one token
 # short, as the third line shows.
 #
 # ### Predict: "The validation loss is lower, so something leaks" (extra)
@@ -1757,8 +1786,8 @@ print(f"held out, in eval mode:                             {unseen_loss:.3f}")
 print(f"training text, in eval mode:                        {trained_on:.3f}")
 
 # %% [markdown]
-# The two numbers are measured differently. The reported loss is of a model with dropout, averaged over steps in which it was
-# worse than it is now. Compare both texts in eval mode, at the same time.
+# The two numbers are measured differently. The reported loss is that of a model with dropout, and averaged over earlier steps,
+# in which the model was worse. To compare, measure both texts in eval mode, at the same moment.
 
 # %% [markdown]
 # ## 14. Seen in the wild (extra)
@@ -1771,10 +1800,11 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # + output = self.transformer_encoder(src, causal_mask)
 # ```
 #
-# Symptom: a perplexity of 2.9 on validation *and* test, on English words, but not one sensible next word. It is panel 5.
+# Symptom: a perplexity of 2.9 on English words, in validation *and* test, but not one sensible next word. This is bug 5 of
+# section 11.
 #
-# **Shifted twice.** In a library the model shifted the targets, and called a loss function that had been rewritten to shift
-# them as well ([huggingface/transformers#47394](https://github.com/huggingface/transformers/issues/47394)).
+# **Shifted twice.** In a library, a model shifted the targets and then called a loss function that had been rewritten to shift
+# them too ([huggingface/transformers#47394](https://github.com/huggingface/transformers/issues/47394)).
 #
 # ```diff
 #   labels = labels[:, 1:]                     # first shift
@@ -1782,7 +1812,7 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # + loss = self.loss_function(logits, labels=None, shift_labels=labels)
 # ```
 #
-# Symptom: no error, because lengths were padded to fit, and a loss that fell. It is panel 4.
+# Symptom: no error, because lengths were padded to fit, and a loss that fell. This is bug 4 of section 11.
 #
 # **Dropout that stays on.** nanoGPT called attention as a function, and a function does not know about `model.eval()`
 # ([karpathy/nanoGPT#240](https://github.com/karpathy/nanoGPT/pull/240)).
@@ -1792,7 +1822,7 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # + y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout if self.training else 0, is_causal=True)
 # ```
 #
-# Symptom: a validation loss that depends on the dropout. The same line was later found in
+# Symptom: a validation loss that is different in each measurement. The same line was later found in
 # [timm#1978](https://github.com/huggingface/pytorch-image-models/pull/1978).
 #
 # **A mean of means.** To train with large batches on small machines, gradients of several small batches are added up. Many
@@ -1805,16 +1835,18 @@ print(f"training text, in eval mode:                        {trained_on:.3f}")
 # + loss = sum(batch_loss.sum() for batch_loss in parts) / number_of_tokens_that_count
 # ```
 #
-# Symptom: with padding, a curve above that of the same training in large batches. The two agree only if every small batch has
-# as many tokens that count.
+# Symptom: with padding, a curve above that of the same training in large batches. The two agree only if all small batches have
+# the same number of tokens that count.
 
 # %% [markdown]
 # ## Summary
 #
 # 1. Text contains its own targets: cut windows, and let the target of each position be the next token.
 # 2. The loss is the mean surprise in nats. It starts near $\ln N$, and counting gives baselines.
-# 3. A step clears, computes, differentiates, clips and moves. The rate goes up in a line and down in half a cosine.
-# 4. Compare blocks at equal cost, with several seeds, on held-out text, in eval mode and without gradients.
+# 3. A model learns to write in steps: clear the gradients, compute the loss, differentiate, clip, move the parameters. The
+#    rate goes up in a line and down in half a cosine.
+# 4. Which parts a model should have is measured: at equal cost, with several seeds, on held-out text. Here RoPE and no biases
+#    helped; RMSNorm and SwiGLU gave no clear gain.
 # 5. A falling curve proves little: overfit one batch, look at step 0, change the last token.
 #
 # $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
@@ -1845,16 +1877,18 @@ figures.show(
 #
 # *Challenge ★★ · not graded · about 12 minutes*
 #
-# Write the step of AdamW for one parameter tensor. With $\mathbf{g}$ for the gradient, and $n$ for the step, counted from 0:
+# Write the step of AdamW for one parameter tensor. $\mathbf{m}$ and $\mathbf{v}$ are the running means of the gradient
+# $\mathbf{g}$ and of its square, and $\beta_1$ and $\beta_2$ say how much of the old means is kept. With $n$ for the step,
+# counted from 0:
 #
 # $$ \begin{aligned} \mathbf{m} &\leftarrow \beta_1 \mathbf{m} + (1 - \beta_1)\, \mathbf{g}, \qquad
 #    \mathbf{v} \leftarrow \beta_2 \mathbf{v} + (1 - \beta_2)\, \mathbf{g}^2 \\
 #    \theta &\leftarrow \theta - \eta \left( \frac{\mathbf{m} / (1 - \beta_1^{\,n+1})}
 #    {\sqrt{\mathbf{v} / (1 - \beta_2^{\,n+1})} + \varepsilon} + \lambda\, \theta \right) \end{aligned} $$
 #
-# The two divisions correct the running means, which begin at 0. $\lambda$ is the weight decay, `decay` in code
-# ([Loshchilov and Hutter 2017](https://arxiv.org/abs/1711.05101)). Return the new `theta`, `m` and `v`, and leave the arguments
-# unchanged.
+# The two divisions correct the running means, which begin at 0. A small $\varepsilon$ avoids a division by 0, and $\lambda$ is
+# the weight decay, `decay` in code ([Loshchilov and Hutter 2017](https://arxiv.org/abs/1711.05101)). Return the new `theta`,
+# `m` and `v`, and leave the arguments unchanged.
 #
 # **Worked example.** $\theta = 1$, $g = 3$, $m = 1$, $v = 7$, $n = 1$, $\eta = 0.1$, $\beta_1 = \beta_2 = \tfrac12$,
 # $\varepsilon = 0$, $\lambda = \tfrac12$. Then $m = 2$ and $v = 8$, both divided by $1 - \tfrac14$: $\tfrac83$ and
@@ -1890,10 +1924,11 @@ check(adamw_step)
 #
 # *Challenge ★★ · not graded · about 10 minutes*
 #
-# `generate` may draw any token, however unlikely, and in a long text it will. So one often draws only among the `k` likeliest
-# tokens, which is called **top-k sampling**: all others get the probability 0, and the rest sums to 1.
+# `generate` may draw any token, however unlikely, and in a long text it sometimes draws a bad one. So one often draws only
+# among the `k` likeliest tokens, which is called **top-k sampling**: all others get the probability 0, and those of the `k`
+# are rescaled to sum to 1.
 #
-# `logits` is `(..., N)`, and so is the result, the probabilities. A token whose logit equals the k-th greatest of its row is
+# `logits` is `(..., N)`, and so is the result, the probabilities. A token whose logit equals the k-th largest of its row is
 # kept, even if more than `k` are kept then. If `k` is greater than $N$, all are kept. Every row has at least one finite logit;
 # a logit of −∞ has the probability 0. Raise a `ValueError` that names `k` if it is below 1.
 #
@@ -1939,10 +1974,10 @@ check(top_k)
 # - **go on in this course.** Lessons 9 to 12, in any order: a cache that makes writing fast, attention in tiles, a model
 #   opened, and two sequences at once.
 # - **make your model better.** Give it more blocks, or train it longer. The baselines of section 3 show whether it helped.
-# - **read a real one.** [nanoGPT](https://github.com/karpathy/nanoGPT) is section 10 on a whole GPU, in two short files.
+# - **read a real one.** [nanoGPT](https://github.com/karpathy/nanoGPT) does what section 10 does, on GPUs, in two short files.
 #
-# The next cell writes a page to keep, `attention.html`, beside this notebook, once an exercise passes on a computer of your
-# own.
+# If you work on a computer of your own and an exercise has passed, the next cell writes a page to keep, `attention.html`, next
+# to this notebook.
 
 # %% tags=["demo"]
 # @title A page to keep: what you built, and what your model looks at
@@ -1952,7 +1987,7 @@ head = (mine or small_lm.load()).look("The boat reached the river bank", layer=2
 keepsake(
     figures.training.heads({"after training": head.weights.detach()[None]}, head.words),
     alt="The weights of a head of block 2 over the words “The boat reached the river bank”.",
-    caption=f"Where a head of block 2 looks. Trained with {learn.whose}.",
+    caption=f"The weights of a head of block 2. Trained with {learn.whose}.",
 )
 
 # %% tags=["demo"]
