@@ -29,6 +29,7 @@ import torch.nn.functional as F
 from course import begin, check, figures, hint, predict, progress, review, sliders, small_lm, use
 from course.harness.allocation_probe import AllocationProbe
 from course.models import torch_fallbacks
+from torch import nn
 
 begin("10_tiles")
 
